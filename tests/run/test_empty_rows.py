@@ -22,11 +22,13 @@ FIRST_LAST_AND_A_RUN = np.array([0, 1, 20, 21, 22, 23, 24, 25, 26, 27, 40, 58, 5
 """A whole subdomain of blocks:15 among them."""
 
 
-def graph(anchored: bool, empty: np.ndarray = FIRST_LAST_AND_A_RUN) -> np.ndarray:
-    """The Laplacian of a random connected graph on the other nodes, plus a small diagonal there if anchored."""
+def graph(anchored: bool, empty: np.ndarray = FIRST_LAST_AND_A_RUN, of_path: np.ndarray | None = None) -> np.ndarray:
+    """The Laplacian of a random connected graph on the other nodes, plus a small diagonal there if anchored. of_path:
+    weights of the edges between successive nodes, shape (N,)."""
     rng = np.random.default_rng(7)
     nodes = np.setdiff1d(np.arange(N), empty)
-    weights = np.diag(rng.uniform(0.5, 1.5, nodes.size - 1), 1)
+    path = rng.uniform(0.5, 1.5, nodes.size - 1)
+    weights = np.diag(path if of_path is None else of_path[: nodes.size - 1], 1)
     chords = rng.integers(nodes.size, size=(40, 2))
     weights[chords.min(axis=1), chords.max(axis=1)] += chords[:, 0] != chords[:, 1]
     weights += weights.T
@@ -66,6 +68,39 @@ def test_every_preconditioner_takes_them(anchored, M):
 def test_every_second_level_without_a_grid_takes_them(deflation, anchored):
     A = graph(anchored)
     check(A, solve(sparse.csr_array(A), b, deflation=deflation, rtol=1e-10).x, b)
+
+
+EXACT = ["auto", "cholesky", "dense-cholesky", "inverse", "sparse", "pseudo-inverse", "inner-cg"]
+COARSE = st.tuples(st.sampled_from(EXACT), st.sampled_from(["def1", "a-def2", "bnn"]))
+INEXACT = st.tuples(st.sampled_from(["inner-cg:0.01", "multilevel"]), st.just("a-def2"))
+LABELS = np.arange(N) // 12
+OWN = st.sets(st.integers(0, 4), min_size=1, max_size=4)
+"""Subdomains of empty rows alone, of five."""
+
+
+@settings(deadline=None, max_examples=20)
+@given(OWN, st.integers(0, 1000), COARSE | INEXACT)
+def test_subdomains_of_empty_rows_alone_are_no_part_of_a_null_vector_of_E(own, seed, chosen):
+    weights = np.exp(np.random.default_rng(seed).uniform(-3, 3, N))
+    A = graph(False, np.flatnonzero(np.isin(LABELS, list(own))), weights)
+    coarse, variant = chosen
+    result = solve(sparse.csr_array(A), b, deflation=LABELS, coarse=coarse, variant=variant, rtol=1e-10)
+    assert result.reason is Reason.CONSISTENT
+    check(A, result.x, b)
+    dropped = 5 - max(set(range(5)) - own)
+    many = f"{dropped} redundant deflation vectors" if dropped > 1 else "one redundant deflation vector"
+    assert any(f"pure Neumann problem: {many} removed" in note for note in result.provenance["notes"])
+
+
+@pytest.mark.parametrize("choices", [{"device": "opencl"}, {"ranks": 3}, {}], ids=str)
+def test_so_on_every_machine_and_for_null_vectors_that_are_given(choices):
+    if "ranks" in choices:
+        pytest.importorskip("mpi4py")
+    A = graph(False, np.r_[12:24, 48:60])
+    others = A.any(axis=1)
+    vectors = None if choices else np.stack([0.3 * others, ~others], axis=1)
+    choices = {"deflation": "blocks:5", "coarse": "cholesky", "rtol": 1e-10, **choices}
+    check(A, solve(sparse.csr_array(A), b, nullspace=vectors, **choices).x, b)
 
 
 @pytest.mark.parametrize("M", ["none", "jacobi", "mg", "neumann:2", "chebyshev", "ic"])

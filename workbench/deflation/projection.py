@@ -17,6 +17,7 @@ from workbench.deflation.block_projection import BlockProjection
 from workbench.deflation.coarse import CoarseSolver
 from workbench.deflation.corrections import Corrections
 from workbench.deflation.galerkin import PlacedMatrix, in_host_memory
+from workbench.deflation.null_space import definite_count
 from workbench.deflation.subspace import BoundSubspace, Subspace
 from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import Levels
@@ -39,7 +40,9 @@ class Projection(Corrections):
     """The projection P for a subspace, on a device.
 
     If A maps the constants to zero, E of piecewise constant vectors is singular. The last vector is then dropped, which
-    does not change the span of AZ, unless the coarse solver accepts a singular E. null_space: of A, by default tested.
+    does not change the span of AZ, unless the coarse solver accepts a singular E. The same holds for an A that is
+    constant but for empty rows, where these have subdomains of their own: see `null_space.definite_count`. null_space:
+    of A, by default tested.
 
     AZ is computed when first needed, or by `prepare_az`. exact: whether E has to be solved with to rounding, for a
     coarse solver that leaves the choice open. phase: called around the parts of the setup.
@@ -72,6 +75,9 @@ class Projection(Corrections):
         singular = subspace.piecewise_constant and null_space.is_constant
         with phase("coarse matrix E"):
             basis = subspace.bind(operator, bound, device)
+        self.count = basis.matrix.shape[0]
+        self._definite = self.count - 1 if singular else definite_count(subspace, self.count, null_space, device)
+        """Vectors with which E is definite, the first of all."""
         with phase("coarse solver"):
             self._set_up(operator, bound, basis, coarse, device, singular=singular, exact=exact)
         self._uses_az = False
@@ -90,7 +96,6 @@ class Projection(Corrections):
     ) -> None:
         """Choose and make the coarse solver for E. singular: E maps the constants to zero."""
         matrix = basis.matrix
-        self.count = matrix.shape[0]
         self.device, self.bound, self._z, self._make_az = device, bound, basis.z, basis.make_az
         self.columns = basis.columns
         """Z and AZ in host memory."""
@@ -120,19 +125,20 @@ class Projection(Corrections):
 
     @property
     def rank(self) -> int:
-        """The vectors with which E is solved, the first of all: one less where E would be singular."""
+        """The vectors with which E is solved, the first of all: fewer where E would be singular."""
         return self._rank
 
     def _factorize(self, coarse: CoarseSolver, basis: BoundSubspace, singular: bool) -> None:
-        """Make E^-1 by a coarse solver. singular: A maps constants to zero, and Z holds them."""
+        """Make E^-1 by a coarse solver. singular: E maps constants to zero."""
         matrix, dtype = basis.matrix, self.dtype
         self.coarse_name = coarse.name
-        self._rank = self.count
+        accepted = singular and coarse.accepts_singular and self.count > 1
+        self._rank = self.count if accepted else self._definite
         self._notes_of_factor: list[str] = []
-        if singular:
-            dropped = not coarse.accepts_singular or self.count == 1
-            self._rank -= dropped
-            action = "one redundant deflation vector removed (expected)" if dropped else "no deflation vector removed"
+        if self._definite < self.count:
+            dropped = self.count - self._rank
+            many = f"{dropped} redundant deflation vectors" if dropped > 1 else "one redundant deflation vector"
+            action = f"{many} removed (expected)" if dropped else "no deflation vector removed"
             self._notes_of_factor.append(f"pure Neumann problem: {action}; coarse solver {block_name(coarse)}")
         kept = matrix if coarse.takes_placed else in_host_memory(matrix)
         if self._rank < self.count:
@@ -164,6 +170,7 @@ class Projection(Corrections):
         coarse = np.dtype(self._z.restrict(self._work).dtype)
         E = sparse.csr_array(in_host_memory(matrix).astype(wide))
         v = np.random.default_rng(0).standard_normal(self.count).astype(wide)
+        v[self._rank :] = 0
         before = left = 0.0
         for step in range(STEPS + 1):
             v = v - v.mean() if singular else v

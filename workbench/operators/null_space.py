@@ -58,11 +58,14 @@ class NullSpace:
         """The span of vectors of shape (N,) or (N, k), which may depend on one another, and of the unit vectors of
         empty rows."""
         columns = vectors if vectors.ndim == 2 else vectors[:, None]
-        if constant_of(vectors) is not None or (columns.shape[1] == 1 and np.all(columns == columns[0])):
+        others = columns
+        if empty is not None and constant_of(vectors) is None:
+            columns = _cleared(columns, empty)
+            columns = columns[:, columns.any(axis=0)]
+            others = np.delete(columns, empty, axis=0)
+        if constant_of(vectors) is not None or (columns.shape[1] == 1 and np.all(others == others[0])):
             ones = constants(columns.shape[0], dtype)
             return cls((ones if empty is None else _cleared(ones, empty),), empty)
-        if empty is not None:
-            columns = _cleared(columns, empty)
         wide = np.result_type(dtype, np.float64)
         basis, lengths, _ = np.linalg.svd(unit_columns(columns.astype(wide)), full_matrices=False)
         kept = basis.T[lengths > DEPENDENT * lengths.max(initial=0)]
@@ -75,6 +78,12 @@ class NullSpace:
     def is_constant(self) -> bool:
         """Whether it holds the constants and nothing else."""
         return len(self.vectors) == 1 and constant_of(self.vectors[0]) is not None
+
+    def is_constant_elsewhere(self, device: Device) -> bool:
+        """Whether it holds one vector next to those of the empty rows, with entries 1 in all others."""
+        if self.empty is None or len(self.vectors) != 1:
+            return False
+        return device.largest(float(np.any(np.delete(self.vectors[0], self.empty) != 1))) == 0
 
     def conjugate(self) -> NullSpace:
         """What the range of A = A^T is orthogonal to; that of a Hermitian A is orthogonal to the null space itself."""
