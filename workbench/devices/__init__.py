@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import threading
 from typing import TYPE_CHECKING
 
 from workbench.errors import InputError
+from workbench.forks import WorkLock
 from workbench.registry import unknown_name
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ DEVICES = ("cpu", "opencl", "cuda", "auto")
 
 made: dict[str, Device] = {}
 """The devices that have been created, by name."""
-_making = threading.Lock()
+_making = WorkLock()
 
 
 @functools.cache

@@ -19,9 +19,9 @@ import functools
 import re
 import sys
 import textwrap
-import threading
 import warnings
 
+from workbench.forks import WorkLock
 from workbench.lines.types import (
     FUNCTIONS,
     Application,
@@ -49,7 +49,7 @@ MOST_LEVELS = 200
 """Levels of nested operations in a formula, such as a sum of 200 terms: Python compiles no more, and some drivers of
 accelerators fewer."""
 _SPLIT = "put parts of it on lines of their own"
-_filters = threading.Lock()
+_filters = WorkLock()
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@"}
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 

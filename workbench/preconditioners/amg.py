@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import importlib
 import os
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.forks import WorkLock
 from workbench.lazy import sparse
 from workbench.operators import Operator
 from workbench.operators.null_space import precision_of
@@ -24,7 +24,7 @@ from workbench.registry import parameter, register
 
 MAX_COARSE = 5000
 """Largest coarsest grid, in unknowns, that is solved by a dense inverse."""
-_setup_lock = threading.RLock()
+_setup_lock = WorkLock()
 
 
 @register

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 from collections.abc import Callable, Iterator
-from threading import Lock
 from typing import Any, cast
 
 import numpy as np
@@ -15,6 +14,7 @@ from workbench.arrays import read_only
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.ranks import world
 from workbench.errors import DeviceError
+from workbench.forks import WorkLock
 from workbench.problems import LinearSystem
 from workbench.recording.film import Film
 from workbench.run.configuration import Configuration
@@ -70,7 +70,10 @@ class Run:
         """Why the run has ended; None while it can be stepped."""
         self.snapshots = SnapshotRequests()
         """Snapshot requests, served between two steps."""
-        self._at_work = Lock()
+        self._at_work = WorkLock(
+            "a run was at work in another thread when this process was forked, which has it half-made; start another "
+            "one here"
+        )
         phases = phases or SetupPhases()
         with phases.whole():
             # Few runs have ranks, or many right-hand sides.

@@ -15,6 +15,7 @@ from workbench.arrays import finite_block, own, read_only
 from workbench.devices.accelerator.placed_phase import PlacedPhase
 from workbench.devices.interchange import array_of, kept, on_host, returned_as, vector_for
 from workbench.errors import InputError
+from workbench.forks import WorkLock
 from workbench.operators import as_operator
 from workbench.problems import LinearSystem
 from workbench.recording import History
@@ -107,7 +108,8 @@ class Prepared:
 
     configuration: method, device and stopping criteria; its `rhs` and `x0` are not used. system: by default that of the
     configuration's problem; a phase of 0 and 1 is numbered by connected component. Use `workbench.run.prepare` to make
-    one. The calls of several threads wait for each other.
+    one. The calls of several threads wait for each other; a process that was forked during the call of another thread
+    is refused.
 
     What was given as an array is copied, so that what is solved is what was prepared: A, M, Z, labels, null vectors,
     phases. An operator of the workbench, a LinearOperator, a function, and other arrays of a `LinearSystem` are kept:
@@ -134,7 +136,10 @@ class Prepared:
             )
         defaults = {name: RUN[name].default for name in ("rhs", "x0")}
         self.configuration = dataclasses.replace(configuration, **defaults)
-        self._at_work, self._worker = threading.Lock(), 0
+        self._at_work = WorkLock(
+            "a prepared system was at work in another thread when this process was forked, which has it half-made; "
+            "prepare another one here"
+        )
         # Phases are compared with later ones.
         system = system.with_parts(phase=own(system.phase)) if system else assembled(configuration)
         with MACHINE_USE:
@@ -247,18 +252,15 @@ class Prepared:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
-        """Wait for the call of another thread. Raises InputError within a call of this thread."""
-        if self._worker == threading.get_ident():
+        """Wait for the call of another thread. Raises InputError within a call of this thread, and where a
+        call was in progress when this process was forked."""
+        if self._at_work.worker == threading.get_ident():
             raise InputError(
                 "a prepared system was used within a call of its own, by a function given as A, M or stopped; prepare "
                 "another one for that function"
             )
         with self._at_work:
-            self._worker = threading.get_ident()
-            try:
-                yield
-            finally:
-                self._worker = 0
+            yield
 
     def _renew(self, system: LinearSystem, cells: np.ndarray | None, *, keep_coarse: bool) -> None:
         """A and both levels for a moved phase. Nothing of this object is changed where that fails."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from numbers import Number
 from typing import Any, Protocol
@@ -13,6 +12,7 @@ from workbench.devices.operator_protocols import OnePass
 from workbench.devices.programs.compiled import Compiled
 from workbench.devices.programs.program_device import ProgramDevice
 from workbench.devices.programs.workspace import Workspace
+from workbench.forks import WorkLock
 from workbench.lines.parse import parse
 from workbench.lines.schedule import Inlined
 from workbench.lines.types import LinesError
@@ -62,7 +62,9 @@ class Lines:
         self._operators = dict(operators or {})
         self._lines = parse(text)
         self._known: dict[Any, tuple[Workspace, Compiled]] = {}
-        self._one_at_a_time = threading.Lock()
+        self._one_at_a_time = WorkLock(
+            "these lines were running in another thread when this process was forked; make the function again here"
+        )
 
     def __call__(self, **values: Any) -> dict[str, Any]:
         """Run once. Raises LinesError for unknown names, unequal shapes or dtypes, and overlapping arrays."""
