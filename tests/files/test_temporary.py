@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 import workbench
 from tests.waiting import LIMIT
+from workbench.errors import InputError
 from workbench.files import TemporaryFolder
 
 KEPT = """
@@ -57,6 +59,31 @@ def test_what_a_killed_process_has_left_is_removed_by_the_next(within):
         assert set(within.iterdir()) == {foreign, kept, path}
     running.communicate(timeout=LIMIT)
     assert list(within.iterdir()) == [foreign]
+
+
+def test_a_new_folder_of_a_process_that_was_killed_at_once_is_removed_once_it_is_old(within):
+    old, new, foreign = (
+        within / name for name in ("new-workbench-ab_d1234", "new-workbench-abcdefgh", "new-workbench")
+    )
+    for each in (old, new, foreign):
+        each.mkdir()
+    for each in (old, foreign):
+        os.utime(each, (0, 0))
+    with TemporaryFolder("dask") as path:
+        assert set(within.iterdir()) == {new, foreign, path}
+
+
+@pytest.mark.parametrize("missing", ["tempdir", "every place"])
+def test_where_there_is_no_place_for_one_a_sentence_says_so(tmp_path, monkeypatch, missing):
+    def nowhere():
+        raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp']")
+
+    if missing == "tempdir":
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    else:
+        monkeypatch.setattr("tempfile.gettempdir", nowhere)
+    with pytest.raises(InputError, match=r"no folder for temporary files can be made \(.*\); set TMPDIR to a folder"):
+        TemporaryFolder("ranks")
 
 
 def test_all_temporary_folders_are_made_in_one_place():
