@@ -11,6 +11,7 @@ from tests.all_pairs import on_devices
 from tests.conftest import DTYPES, random_values
 from workbench import devices
 from workbench.devices.accelerator.small_matrices import STATE
+from workbench.devices.cpu import block_algebra
 
 SIZES, COLUMNS = (1, 63, 1000), (1, 3, 17, 64)
 
@@ -103,3 +104,13 @@ def test_an_empty_product_of_a_column():
     algebra = devices.device("cpu").block_algebra()
     X = np.zeros((5, 1))
     assert algebra.gram(X, X)() == pytest.approx(np.zeros((1, 1)))
+
+
+@pytest.mark.parametrize("kernel", ["_gram", "_combined", "_dots", "_scaled"])
+def test_texts_to_compile_grow_no_faster_than_columns(kernel):
+    def lines(columns):
+        shape = (columns,) if kernel in ("_dots", "_scaled") else (columns, columns)
+        of = getattr(block_algebra, kernel)(*shape, np.dtype("float64"), False)
+        return of.source.text.count("\n")
+
+    assert lines(256) <= 4 * lines(64)

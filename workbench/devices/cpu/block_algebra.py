@@ -7,7 +7,8 @@ precision of the block vectors.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -96,40 +97,57 @@ def _partial_sums(x: np.ndarray, rows: int, columns: int) -> np.ndarray:
 
 @functools.cache
 def _gram(s: int, t: int, dtype: np.dtype, conjugate: bool) -> Kernel:
-    """A few rows of the Gram matrix at a time, summed in registers over rows of X and Y that stay in the cache."""
+    """A few rows of the Gram matrix at a time, summed in registers over rows of X and Y that stay in the cache.
+
+    Parts of one shape are a loop: written out, their number grows with s t, and with 64 columns LLVM took 40 s.
+    """
     body = ["n, chunks, total = x.shape[0], sums.shape[0], sums[chunk]"]
     body += [f"for first in range(n*chunk//chunks, n*(chunk + 1)//chunks, {ROWS}):"]
     body += [f"    end = min(first + {ROWS}, n*(chunk + 1)//chunks)"]
-    for q, width in widths(t, dtype):
-        for rows in _evenly(s, max(1, NUMBERS // width)):
-            body += [f"    {line}" for line in _some_of_gram(rows, q, width, conjugate)]
+    for columns, width in _alike(widths(t, dtype)):
+        for rows, height in _evenly(s, max(1, NUMBERS // width)):
+            body += [f"    for q in {columns}:", f"        for p in {rows}:"]
+            body += [f"            {line}" for line in _some_of_gram(height, width, conjugate)]
     text = ["def kernel(taken, x, y, sums):", *(f"    {line}" for line in generated.over("sums.shape[0]", body))]
     return generated.kernel("\n".join(text) + "\n")
 
 
-def _evenly(count: int, most: int) -> list[range]:
-    """Nearly equal parts of 0 .. count - 1, none longer than `most`."""
+def _alike(tiles: list[tuple[int, int]]) -> Iterator[tuple[range, int]]:
+    """First columns of tiles of one width, and that width."""
+    for width, group in itertools.groupby(tiles, key=lambda tile: tile[1]):
+        firsts = [first for first, _ in group]
+        yield range(firsts[0], firsts[-1] + width, width), width
+
+
+def _evenly(count: int, most: int) -> Iterator[tuple[range, int]]:
+    """First numbers of parts of 0 .. count - 1 of one length, and that length; two at most, nearly equal, none longer
+    than `most`."""
     parts = -(-count // most)
-    return [range(count * k // parts, count * (k + 1) // parts) for k in range(parts)]
+    length, longer = divmod(count, parts)
+    first = longer * (length + 1)
+    if longer:
+        yield range(0, first, length + 1), length + 1
+    yield range(first, count, length), length
 
 
-def _some_of_gram(rows: range, q: int, width: int, conjugate: bool) -> list[str]:
-    """Columns q, .., q + width - 1 of these rows. Few sums are split, which hides the latency of additions."""
-    split = max(1, FEWEST // (len(rows) * width))
-    names = [(p, k, f"t{p}_{k}") for p in rows for k in range(split)]
+def _some_of_gram(rows: int, width: int, conjugate: bool) -> list[str]:
+    """So many rows from row p on, of columns q, .., q + width - 1. Few sums are split, which hides the latency of
+    additions."""
+    split = max(1, FEWEST // (rows * width))
+    names = [(r, k, f"t{r}_{k}") for r in range(rows) for k in range(split)]
     lines = [f"{name} = zeros(total, {width})" for _, _, name in names]
 
     def of_row(k: int) -> list[str]:
-        entry = f"x[i + {k}, {{}}]"
+        entry = f"x[i + {k}, p + {{}}]"
         entry = f"np.conj({entry})" if conjugate else entry
-        added = [f"{name} = add_scaled({name}, {entry.format(p)}, row)" for p, of, name in names if of == k]
-        return [f"    row = widened(take(y, i + {k}, {q}, {width}))", *(f"    {line}" for line in added)]
+        added = [f"{name} = add_scaled({name}, {entry.format(r)}, row)" for r, of, name in names if of == k]
+        return [f"    row = widened(take(y, i + {k}, q, {width}))", *(f"    {line}" for line in added)]
 
     lines += [f"even = first + (end - first)//{split}*{split}", f"for i in range(first, even, {split}):"]
     lines += [line for k in range(split) for line in of_row(k)]
-    lines += ["for i in range(even, end):", *of_row(0)]
+    lines += ["for i in range(even, end):", *of_row(0)] if split > 1 else []
     return lines + [
-        f"put(total, {p}, {q}, add_scaled(take(total, {p}, {q}, {width}), 1, {name}))" for p, _, name in names
+        f"put(total, p + {r}, q, add_scaled(take(total, p + {r}, q, {width}), 1, {name}))" for r, _, name in names
     ]
 
 
