@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workbench.run import Reason, Run, configure, run_through, solve
+from workbench.run import Reason, Run, Stopping, configure, run_through, solve
 
 INDEFINITE = np.array([[2.0, 3.0], [3.0, 4.0]])
 """Eigenvalues -0.16 and 6.16."""
@@ -91,3 +91,29 @@ def test_columns_that_have_converged_stay_so_where_others_restart():
     # Others went on after a restart.
     assert len({column.iteration for column in result.columns}) > 1
     assert all(column.true_relative_residual <= 6.1e-13 for column in ended)
+
+
+@pytest.mark.parametrize("solver", BLOCKS)
+@pytest.mark.parametrize("contrast", [1e-6, 1e-3, 1e6])
+def test_a_def2_without_a_first_level_is_named_with_what_converges_instead(solver, contrast):
+    def result(columns, M, variant, coarse="auto"):
+        method = configure(
+            f"two-layer:n=7,contrast={contrast}",
+            solver=solver,
+            preconditioner=M,
+            deflation="stripes",
+            variant=variant,
+            coarse=coarse,
+            rhs=f"random:{columns}",
+            stopping=Stopping(maxiter=300),
+        )
+        return run_through(Run(method))
+
+    for columns in (4, 8):
+        failed = result(columns, "none", "a-def2", "inverse")
+        if not failed.converged:
+            assert "variant a-def2 without a first level lets Z^T r grow from rounding" in failed.detail
+            assert failed.detail.count("a-def2") == 1
+        if solver == "block-cg":
+            for M, variant in (("none", "bnn"), ("jacobi", "bnn"), ("jacobi", "a-def2")):
+                assert result(columns, M, variant).converged

@@ -56,6 +56,9 @@ class Variant(Block):
     accepts_inexact: ClassVar[bool] = False
     """Whether E may be solved approximately: errors of Q then slow the convergence and do not limit it."""
 
+    alone: ClassVar[str] = ""
+    """What it does without a first level, as a clause; empty where nothing is wrong."""
+
     def resolved(self, exact: bool) -> Variant:
         """The variant for an E that is solved to rounding, or not; itself unless it leaves the choice open."""
         return self
@@ -134,6 +137,7 @@ class ADef2(Variant):
 
     name: ClassVar[str] = "a-def2"
     title: ClassVar[str] = "A-DEF2: adapted deflation, P^T M^-1 + Q"
+    alone: ClassVar[str] = "variant a-def2 without a first level lets Z^T r grow from rounding"
     adds_q: ClassVar[bool] = True
     accepts_inexact: ClassVar[bool] = True
     projects_start: ClassVar[bool] = True

@@ -42,6 +42,7 @@ _COARSE_SOLVE = (
     Reason.INACCURATE,
 )
 _SINGLE = (Reason.ROUNDING, Reason.DIVERGED, Reason.STAGNATED, Reason.INACCURATE, Reason.MAXITER)
+_DRIFTING = (*_SINGLE, Reason.NOT_FINITE, Reason.INDEFINITE, Reason.INDEFINITE_M)
 _FIRST_LEVEL = (Reason.INDEFINITE_M, Reason.ROUNDING, Reason.DIVERGED, Reason.STAGNATED)
 _USER_LINES = (Reason.NOT_FINITE, Reason.DIVERGED, Reason.STAGNATED)
 
@@ -78,7 +79,11 @@ def _about_choices(reason: Reason, setup: SolveSetup) -> str:
         found.append(f"{' and '.join(instead)} may be more accurate")
     slow = reason is Reason.MAXITER and setup.projection and not setup.projection.exact
     if setup.projection and (slow or reason in _COARSE_SOLVE) and setup.projection.advice:
-        found.append(setup.projection.advice)
+        found.append(setup.projection.advice.removesuffix(f" or variant {setup.variant.name}"))
+    # A multiple of the identity has no factors.
+    alone = setup.projection and not getattr(setup.first_level, "factors", True) and setup.variant.alone
+    if alone and reason in _DRIFTING:
+        found.append(f"{alone}, most of all for blocks of columns; try variant bnn or preconditioner jacobi")
     if reason in _SINGLE and setup.first_level.advice:
         found.append(setup.first_level.advice)
     if reason in _SINGLE and setup.product is not setup.bound:

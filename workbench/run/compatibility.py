@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench import limits
 from workbench.deflation import Deflation
+from workbench.deflation.variants import ADef2
 from workbench.devices.protocol import Device
 from workbench.errors import CLUSTERS, MOST_UNKNOWNS, InputError
 from workbench.number_text import count
@@ -383,8 +384,8 @@ def mixed_refusal(configuration: Configuration) -> str:
     two_levels = configuration.deflation.name != "none"
     if configuration.variant.name in ("auto", "a-def2") and configuration.preconditioner.name == "none" and two_levels:
         return (
-            "variant a-def2 without a first level lets Z^T r grow from rounding, which in single precision "
-            "may stall it; use variant bnn, preconditioner jacobi, or precision float64"
+            f"{ADef2.alone}, which in single precision may stall it; use variant bnn, preconditioner jacobi, or "
+            "precision float64"
         )
     if configuration.stopping.norm != Norm.RESIDUAL:
         return (
