@@ -289,7 +289,11 @@ class _Statements(Expressions):
 
 @functools.cache
 def _tree_of(function: Any) -> ast.FunctionDef:
-    """The tree of a function's source."""
-    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+    """The tree of a function's source. Raises UnsupportedError where there is none, as of what is typed in."""
+    try:
+        text = inspect.getsource(function)
+    except (OSError, TypeError):
+        raise UnsupportedError(f"{function.__name__} without a text") from None
+    (tree,) = ast.parse(textwrap.dedent(text)).body
     assert isinstance(tree, ast.FunctionDef)
     return tree
