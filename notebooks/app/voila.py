@@ -42,4 +42,7 @@ data = str(Path(__file__).parent / "jupyter")
 os.environ["JUPYTER_PATH"] = os.pathsep.join([data, *filter(None, [os.environ.get("JUPYTER_PATH")])])
 c.VoilaConfiguration.template = "workbench"
 c.VoilaConfiguration.theme = "light"
+# Not by the address: a visitor would name any template that is installed.
+c.VoilaConfiguration.allow_template_override = "NOTEBOOK"
+c.VoilaConfiguration.allow_theme_override = "NO"
 c.VoilaConfiguration.show_margins = False

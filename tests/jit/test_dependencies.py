@@ -177,6 +177,7 @@ exec({text!r}.format(sys.argv[2]), vars(sys.modules["helpers"]))
         ("def f(x): return x + C[0]", {"C": np.zeros(3)}, {"C": np.array([0, 0, -0.0])}),
         ("def f(x): return [C for _ in range(x)]", {"C": np.float32(1)}, {"C": np.float64(1)}),
         ("def g(C):\n    return lambda x: x + C\nf = g(D)", {"D": 1}, {"D": 2}),
+        ("def f(x, c=C): return x + c", {"C": 1}, {"C": 2}),
         ("def f(x): return m.C + x", {"m": types.SimpleNamespace}, {"m": int}),
     ],
 )

@@ -50,8 +50,23 @@ def test_names_with_and_without_group():
     assert group_and_name("Janna/StocF-1465") == ("Janna", "StocF-1465")
 
 
-@pytest.mark.parametrize("text", ["../passwd", "HB/..", "HB/a/b", "HB/", "/etc", "a b/c"])
-def test_names_cannot_escape_the_cache(text):
+@pytest.mark.parametrize(
+    "text",
+    [
+        "../passwd",
+        "HB/..",
+        "HB/a/b",
+        "HB/",
+        "/etc",
+        "a b/c",
+        "HB/é",
+        "HB/²",
+        "HB/a\n",
+        "HB/" + 101 * "a",
+        300 * "a" + "/b",
+    ],
+)
+def test_names_cannot_escape_the_cache_and_are_files_and_addresses(text):
     with pytest.raises(InputError, match=r"a matrix of the collection is written group/name, such as HB/bcsstk15, got"):
         group_and_name(text)
 

@@ -282,6 +282,9 @@ def test_one_page_more_than_are_served_is_told_to_wait(app):
     url, _, kernel = app
     status, text = answers(url, f"/{lab.WORKBENCH}")
     assert (status, "this server shows 1 pages at once, and as many are open" in text) == (503, True)
+    # An address chooses no template, which would be any that is installed.
+    for query in ("template=reveal", "template=../../x", "theme=dark"):
+        assert answers(url, f"/{lab.WORKBENCH}&{query}") == (status, text)
     # The start page needs no kernel.
     assert answers(url)[0] == 200
     assert replies(url, kernel)

@@ -46,11 +46,12 @@ def of(function: types.FunctionType) -> tuple[str, ...]:
 
 def _read(reader: types.FunctionType) -> Iterator[tuple[str, object]]:
     """Names and values outside a function that it reads: globals, attributes of modules, variables of functions around
-    it."""
+    it, defaults of its arguments."""
     names = set(_names(reader.__code__))
     outside = {name: reader.__globals__[name] for name in names if name in reader.__globals__}
     cells = zip(reader.__code__.co_freevars, reader.__closure__ or (), strict=True)
     outside |= {name: cell.cell_contents for name, cell in cells}
+    outside |= {f"{reader.__name__}.default_{k}": value for k, value in enumerate(reader.__defaults__ or ())}
     for name, value in outside.items():
         if not isinstance(value, types.ModuleType):
             yield f"{reader.__module__}.{name}", value

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 import tomllib
 
 from workbench.data_files import data_folder
 from workbench.errors import InputError
 from workbench.registry import unknown_name
+
+PART = re.compile(r"(?=.*[A-Za-z0-9])[A-Za-z0-9_.+-]{1,100}")
+"""A group or a name: a part of an address, and the name of a folder or a file."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,7 +57,6 @@ def group_and_name(text: str) -> tuple[str, str]:
     group, slash, name = text.partition("/")
     if not slash:
         raise InputError(f"{unknown_name('matrix', text, catalogue())}; or write group/name as on sparse.tamu.edu")
-    for part in (group, name):
-        if not part.replace("_", "").replace("-", "").replace(".", "").replace("+", "").isalnum():
-            raise InputError(f"a matrix of the collection is written group/name, such as HB/bcsstk15, got {text!r}")
+    if not (PART.fullmatch(group) and PART.fullmatch(name)):
+        raise InputError(f"a matrix of the collection is written group/name, such as HB/bcsstk15, got {text[:60]!r}")
     return group, name

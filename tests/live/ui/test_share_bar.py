@@ -74,10 +74,14 @@ def test_a_problem_goes_to_the_page_that_asked_and_comes_back_from_a_file(tmp_pa
     assert loaded == [CHOSEN]
 
 
-def test_a_page_without_code_saves_nothing_on_its_server(tmp_path, served):
+def test_a_page_without_code_saves_nothing_on_its_server(tmp_path, served, eventually):
     assert [action[0] for action in bar_over(tmp_path)[0].actions][-2:] == ["save", "keep"]
     served()
-    assert [action[0] for action in bar_over(tmp_path)[0].actions][-1] == "save"
+    bar = bar_over(tmp_path / "exports")[0]
+    assert [action[0] for action in bar.actions][-1] == "save"
+    press(bar, eventually, kind="keep")
+    assert (bar.tone, bar.folder.exists()) == ("bad", False)
+    assert bar.said == "this page writes nothing where its kernel runs; press Save problem to download the file"
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,9 @@ class Saver:
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
         self.status = status
         self.download = Download()
-        name = f"into {self.folder.name}/"
-        self.where = widgets.Dropdown(options={"download": DOWNLOAD, name: FOLDER}, layout={"width": "132px"})
+        # What a page hides, a visitor may still choose by a message of its own.
+        into = {} if in_voila() else {f"into {self.folder.name}/": FOLDER}
+        self.where = widgets.Dropdown(options={"download": DOWNLOAD, **into}, layout={"width": "132px"})
         self.where.tooltip = f"where files go: to your browser's downloads, or into {self.folder} of the kernel's disk"
         if in_voila():
             self.where.layout.display = "none"

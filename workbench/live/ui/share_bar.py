@@ -102,7 +102,10 @@ class ShareBar(LiveWidget):
         return made
 
     def save_problem(self) -> Path:
-        """Write the configuration into the folder under a name of its own; returns the path. Raises InputError."""
+        """Write the configuration into the folder under a name of its own; returns the path. Raises InputError, also on
+        a page without code, whatever its visitor sends."""
+        if self._served:
+            raise InputError(f"this page writes nothing where its kernel runs; press {SAVE[1]} to download the file")
         chosen = self._get()
         make_folder(self.folder)
         stem = _stem(chosen)
