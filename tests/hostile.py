@@ -10,6 +10,7 @@ import io
 import itertools
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
@@ -100,11 +101,22 @@ def archived(members: dict[str, np.ndarray]) -> bytes:
 
 
 def values_of(plain: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The paths of all values of nested plain data."""
+    """The paths of all values of nested plain data; of items of a list that are made alike, those of the first two."""
     yield path
     parts = plain.items() if isinstance(plain, dict) else enumerate(plain) if isinstance(plain, list) else ()
+    seen: Counter[Any] = Counter()
     for key, value in parts:
-        yield from values_of(value, (*path, key))
+        alike = type(key), kind_of(value)
+        seen[alike] += isinstance(key, int)
+        if seen[alike] <= 2:
+            yield from values_of(value, (*path, key))
+
+
+def kind_of(plain: Any) -> Any:
+    """What plain data has in common with other such data: its types and keys."""
+    if isinstance(plain, dict):
+        return tuple((key, kind_of(value)) for key, value in plain.items())
+    return tuple(map(kind_of, plain)) if isinstance(plain, list) else type(plain)
 
 
 def replaced(plain: Any, path: tuple[Any, ...], word: str) -> str:
