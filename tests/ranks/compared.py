@@ -24,7 +24,7 @@ from workbench.run.driver import Run
 from workbench.run.on_ranks import slab
 
 TWO = (
-    "two-layer n=65 preconditioner=neumann:2 deflation=stripes variant=def1",
+    "two-layer n=33 preconditioner=neumann:2 deflation=stripes variant=def1",
     "two-layer n=33 preconditioner=jacobi deflation=stripes solver=pipecg variant=a-def2",
     "two-layer n=33 contrast=10 preconditioner=neumann:3 precision=mixed",
     "two-layer n=32 preconditioner=block-ic:2 deflation=stripes",
@@ -32,26 +32,26 @@ TWO = (
     "bubbles-3d n=16 preconditioner=chebyshev:3 deflation=levelset:3 variant=a-def2 solver=fcg",
     "bubbles-3d n=13 preconditioner=neumann:1 deflation=levelset:3 precision=mixed variant=a-def2",
     "bubbles-3d n=13 preconditioner=jacobi solver=cgcg",
-    "bubbles-2d n=41 preconditioner=neumann:1 deflation=levelset:4 variant=def2",
-    "bubbles-2d n=31 preconditioner=jacobi solver=block-cg rhs=random:4",
-    "bubbles-2d n=29 preconditioner=neumann:2 deflation=levelset:3 solver=block-cg rhs=random:5",
-    "slabs-3d n=15 preconditioner=jacobi deflation=planes solver=gropp",
-    "poisson5 n=37 preconditioner=chebyshev:4 deflation=blocks:3 solver=pseudo-block-cg rhs=random:3",
+    "bubbles-2d n=25 preconditioner=neumann:1 deflation=levelset:4 variant=def2",
+    "bubbles-2d n=21 preconditioner=jacobi solver=block-cg rhs=random:3",
+    "bubbles-2d n=25 preconditioner=neumann:2 deflation=levelset:3 solver=block-cg rhs=random:3",
+    "slabs-3d n=11 preconditioner=jacobi deflation=planes solver=gropp",
+    "poisson5 n=21 preconditioner=chebyshev:4 deflation=blocks:3 solver=pseudo-block-cg rhs=random:3",
     "poisson5 n=21 preconditioner=neumann:2 deflation=file:labels-441.npy variant=def1",
     "poisson7 n=13 preconditioner=neumann:2 deflation=blocks:3 variant=def2",
-    "two-layer n=24 preconditioner=jacobi deflation=blocks:3 coarse=inverse",
-    "two-layer n=24 preconditioner=jacobi deflation=blocks:3 coarse=dense-cholesky",
-    "two-layer n=24 preconditioner=jacobi deflation=blocks:3 coarse=cholesky",
-    "two-layer n=24 preconditioner=jacobi deflation=blocks:3 coarse=sparse",
-    "two-layer n=24 preconditioner=jacobi deflation=blocks:3 coarse=pseudo-inverse",
-    "two-layer n=24 preconditioner=jacobi deflation=blocks:3 coarse=inner-cg variant=a-def2",
+    "two-layer n=16 preconditioner=jacobi deflation=blocks:3 coarse=inverse",
+    "two-layer n=16 preconditioner=jacobi deflation=blocks:3 coarse=dense-cholesky",
+    "two-layer n=16 preconditioner=jacobi deflation=blocks:3 coarse=cholesky",
+    "two-layer n=16 preconditioner=jacobi deflation=blocks:3 coarse=sparse",
+    "two-layer n=16 preconditioner=jacobi deflation=blocks:3 coarse=pseudo-inverse",
+    "two-layer n=16 preconditioner=jacobi deflation=blocks:3 coarse=inner-cg variant=a-def2",
     "poisson5 n=15 preconditioner=neumann:1 solver=cg3",
     "poisson5 n=15 preconditioner=neumann:1 solver=pr-cg",
     "poisson5 n=15 preconditioner=neumann:1 solver=pipe-pr-cg",
     "poisson5 n=15 preconditioner=neumann:1 solver=pipecg-rr",
     "poisson5 n=15 preconditioner=neumann:1 solver=lanczos-cg",
     "poisson5 n=15 preconditioner=neumann:1 solver=sum-cg",
-    "poisson5 n=15 preconditioner=neumann:1 solver=sd",
+    "poisson5 n=7 preconditioner=neumann:1 solver=sd",
     "poisson5 n=15 preconditioner=neumann:1 solver=cocg",
     "poisson5 n=15 preconditioner=jacobi solver=bf-block-cg rhs=random:3",
     "poisson5 n=15 preconditioner=jacobi solver=block-cg-oleary rhs=random:3",
@@ -64,7 +64,7 @@ TWO = (
     "graph.mtx preconditioner=jacobi solver=pipecg",
     "graph.mtx preconditioner=neumann:2 deflation=blocks:5 variant=def1 rhs=random",
     "graph.mtx preconditioner=neumann:1 deflation=file:labels-157.npy variant=a-def2 rhs=b.npy",
-    "graph.mtx preconditioner=chebyshev:3 solver=block-cg rhs=random:4",
+    "graph.mtx preconditioner=chebyshev:3 solver=block-cg rhs=random:3",
     "graph.mtx preconditioner=none deflation=blocks:4 solver=pseudo-block-cg rhs=random:3",
 )
 TINY = (
@@ -73,7 +73,7 @@ TINY = (
     "two-layer n=24 preconditioner=block-ic:2",
     "poisson125 n=7 preconditioner=jacobi",
     "graph.mtx preconditioner=neumann:2 deflation=blocks:5 variant=def1 rhs=random",
-    "graph.mtx preconditioner=jacobi solver=block-cg rhs=random:2",
+    "graph.mtx preconditioner=jacobi solver=block-cg rhs=random:3",
 )
 ON_ACCELERATORS = (
     "bubbles-3d n=32 sides=z-:dirichlet preconditioner=neumann:2 deflation=levelset:8 coarse=multilevel device=opencl",
@@ -83,8 +83,8 @@ CASES = {2: TWO + ON_ACCELERATORS, 3: TINY, 4: TINY}
 LARGER = (
     "bubbles-3d n=48 preconditioner=jacobi",
     "bubbles-3d n=48 preconditioner=neumann:2 deflation=levelset:6 variant=a-def2",
-    "bubbles-3d n=32 preconditioner=jacobi solver=block-cg rhs=random:4",
-    "poisson27 n=32 preconditioner=neumann:2 deflation=blocks:4 variant=def1",
+    "bubbles-3d n=32 preconditioner=jacobi solver=block-cg rhs=random:3",
+    "poisson27 n=24 preconditioner=neumann:2 deflation=blocks:4 variant=def1",
 )
 """Runs on two ranks whose memory is measured; few of their iterations are made."""
 
