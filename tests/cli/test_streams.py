@@ -29,7 +29,7 @@ def shell(line, folder, **environment):
     ("line", "status", "out", "err"),
     [
         (f"$W {SOLVE} 2>&-", 0, PRINTED, ""),
-        (f"$W {SOLVE} >&-", 0, "", ""),
+        pytest.param(f"$W {SOLVE} >&-", 0, "", "", marks=pytest.mark.slow),
         (f"$W {SOLVE} <&- >&- 2>&-", 0, "", ""),
         pytest.param(f"$W {SOLVE} --maxiter 1 2>&-", 1, "the iteration limit was reached", "", marks=pytest.mark.slow),
         ("$W solve nothing 2>&-", 2, "", ""),

@@ -83,7 +83,6 @@ def test_changed_helpers_and_constants_of_other_modules_run_and_unchanged_ones_a
 
     assert result() == {"x": [3.0] * 3, "compiled": 1}
     assert result(sign="-") == {"x": [1.0] * 3, "compiled": 1}
-    assert result(factor=5.0) == {"x": [6.0] * 3, "compiled": 1}
     assert result(shift=10.0) == {"x": [12.0] * 3, "compiled": 1}
     assert result() == {"x": [3.0] * 3, "compiled": 0}
 

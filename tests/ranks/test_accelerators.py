@@ -15,7 +15,13 @@ CASES = [
     # Vectors that a GPU sweeps, and an E that stays there.
     ("bubbles-3d", 128, {"preconditioner": "neumann:2", "deflation": "levelset:32", "coarse": "multilevel"}, 1e-8),
 ]
-ON_DEVICES = [(*case, device) for device in ("opencl", "cuda") for case in CASES if device == "cuda" or case[1] < 100]
+ON_DEVICES = [
+    # Boxes and levels on ranks with OpenCL are also in test_operators_on_ranks.py.
+    pytest.param(*case, device, marks=[pytest.mark.slow] * (device == "opencl" and case[1] == 16))
+    for device in ("opencl", "cuda")
+    for case in CASES
+    if device == "cuda" or case[1] < 100
+]
 
 
 @pytest.mark.parametrize(("problem", "n", "blocks", "rtol", "device"), ON_DEVICES)

@@ -79,7 +79,7 @@ def test_prepared(prepared, of_b, of_x0):
     check(lambda: prepared.solve(b, x0), b)
 
 
-@pytest.mark.parametrize("solver", ["cg", "block-cg"])
+@pytest.mark.parametrize("solver", ["cg", pytest.param("block-cg", marks=pytest.mark.slow)])
 def test_on_ranks(solver):
     shape = (N, 2) if solver in BLOCKS else N
     b = columns(shape, -200)
