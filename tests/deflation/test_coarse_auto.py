@@ -10,12 +10,10 @@ from scipy import sparse
 from scipy.spatial import Delaunay
 
 from workbench import devices
-from workbench.deflation import coarse_auto
 from workbench.deflation.coarse_auto import estimated_seconds, half_bandwidth, scaled_condition, width_of_boxes
-from workbench.deflation.galerkin import galerkin_matrix, matrix_of_rows, sparse_az
+from workbench.deflation.galerkin import matrix_of_rows
 from workbench.deflation.levelset import LevelSet
 from workbench.deflation.parts import Parts
-from workbench.operators import as_operator
 from workbench.registry import find
 from workbench.run import Run, configure, run_through, solve
 
@@ -109,11 +107,15 @@ def test_labels_of_an_unstructured_mesh_get_a_factorization():
     assert found.iterations == exact.iterations
 
 
-def test_very_many_vectors_without_boxes_get_levels_and_a_note(monkeypatch):
-    monkeypatch.setattr(coarse_auto, "MOST_UNPLACED", 1000)
-    A, labels = tetrahedra(7000, 13)
-    E = galerkin_matrix(sparse_az(as_operator(A), labels, labels.max() + 1), labels, labels.max() + 1)
-    solver, reason = find("coarse", "auto").resolved(E, None, on_host=True, exact=False)
+def test_more_than_20_000_vectors_without_boxes_get_levels_and_a_note():
+    def chosen(count, *, exact=False):
+        """For an E of a random graph, whose band is wide."""
+        rows, columns = np.random.default_rng(2).integers(count, size=(2, 2 * count))
+        half = sparse.coo_array((-np.ones(2 * count), (rows, columns)), shape=(count, count)).tocsr()
+        return find("coarse", "auto").resolved(half + half.T, None, on_host=True, exact=exact)
+
+    assert chosen(20_000)[0].name == "sparse"
+    solver, reason = chosen(20_001)
     assert solver.name == "multilevel"
     assert "vectors without boxes are merged by their numbers" in reason
-    assert find("coarse", "auto").resolved(E, None, on_host=True, exact=True)[0].name == "sparse"
+    assert chosen(20_001, exact=True)[0].name == "sparse"

@@ -11,8 +11,10 @@ from scipy.sparse import linalg
 
 from tests.contracts.cases import FIRST
 from workbench.analysis import spectrum
+from workbench.devices import device
 from workbench.errors import InputError
 from workbench.operators import BandStencil, ComplexSymmetricMatrix, UnsymmetricMatrix, as_operator
+from workbench.operators.empty_rows import empty_rows, without_empty_rows
 from workbench.problems import LinearSystem
 from workbench.problems.matrix_market import read_matrix
 from workbench.run import Reason, configure, prepare, solve
@@ -166,6 +168,22 @@ def test_null_vectors_that_are_given_are_those_of_the_other_rows():
 def test_the_diagonal_of_an_operator_shows_them(M, anchored):
     A = graph(anchored)
     check(A, solve(linalg.aslinearoperator(A), b, M=M, diagonal=A.diagonal(), deflation="blocks:15", rtol=1e-10).x, b)
+
+
+def test_they_get_the_largest_diagonal_entry_and_are_empty_no_more():
+    A = graph(anchored=True)
+    filled, rows = without_empty_rows(as_operator(sparse.csr_array(A)), device())
+    np.testing.assert_array_equal(rows, FIRST_LAST_AND_A_RUN)
+    assert set(filled.diagonal()[rows]) == {A.diagonal().max()}
+    assert not empty_rows(filled).size
+
+
+@pytest.mark.parametrize(("cell", "empty"), [(0, []), (1, []), (2, [2])])
+def test_a_zero_on_the_diagonal_of_a_coupled_cell_is_no_empty_row(cell, empty):
+    """Cells 0 and 1 are coupled, which is stored with 1."""
+    west = np.array([0, -1.0, 0, 0])
+    stencil = BandStencil((2, 2), np.where(np.arange(4) == cell, 0, 2.0), (west, np.zeros(4)))
+    assert empty_rows(stencil).tolist() == empty
 
 
 def test_the_spectrum_is_that_of_A():

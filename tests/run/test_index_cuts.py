@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from tests.conftest import grid_stencil
 from tests.contracts.cases import SECOND
 from workbench.errors import InputError
 from workbench.registry import find, registered
@@ -19,7 +20,7 @@ CUTTING = {
 }  # fmt: skip
 
 
-def notes(**choices):
+def notes(A=A, **choices):
     return [note for note in solve(A, b, **choices).provenance["notes"] if "by index" in note]
 
 
@@ -47,5 +48,6 @@ def test_a_run_says_it_once_of_all_its_blocks():
 
 def test_labels_and_grids_are_not_cut_by_index():
     assert not notes(M="jacobi", deflation=np.arange(36) // 6)
+    assert not notes(grid_stencil((6, 6)), M="block-ic", deflation="blocks:2")
     run = Run(configure("poisson5", n=6, preconditioner="block-ic", deflation="blocks:2"))
     assert not [note for note in run.setup.notes if "by index" in note]

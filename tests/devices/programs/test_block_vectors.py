@@ -7,8 +7,10 @@ import pytest
 
 from tests.all_pairs import on_devices
 from tests.conftest import grid_stencil, random_values
+from workbench.devices.accelerator.small_matrices import STATE, SmallMatrices
 from workbench.devices.cpu import Cpu
 from workbench.devices.element_wise import ElementWise
+from workbench.devices.kernels import small
 from workbench.devices.programs import Workspace
 from workbench.devices.programs.counting import CountingDevice
 from workbench.lines.interpret import evaluate
@@ -198,3 +200,16 @@ def test_a_gram_matrix_that_a_group_has_no_room_for_is_refused(accelerator):
         pytest.skip("a processor has room for all sums")
     with pytest.raises(LinesError, match="take block vectors of fewer columns"):
         solved(accelerator, "csr", 24, iterations=0)
+
+
+@pytest.mark.parametrize(("dtype", "stops"), [("float32", True), ("float64", False)])
+def test_columns_within_rounding_of_others_stop_the_device_that_orthonormalizes(accelerator, dtype, stops):
+    """The third pivot is some units of roundoff of single precision; the sums are in double precision."""
+    held = SmallMatrices(accelerator, np.dtype(dtype), 3)
+    cosine = np.sqrt(1 - 3e-6)
+    for name, values in (("G", [[1, 0, cosine], [0, 1, 0], [cosine, 0, 1]]), ("T", np.zeros((3, 3)))):
+        held[name] = np.array(values)
+    held["spanned"] = np.ones(3)
+    held.kernel(small.small("pivoted", 3, np.dtype(dtype)), 3)()
+    held.changed()
+    assert held[STATE][small.STOPPED] == small.IN_ORTHONORMALIZATION * stops

@@ -3,8 +3,9 @@
 import pytest
 
 from tests.live.build.test_matrix_builder import COMPLEX_SYMMETRIC, SMALL
+from workbench.live.compare import race_opening
 from workbench.live.compare.race_opening import MOST, opening
-from workbench.registry import lookup, registered
+from workbench.registry import known, lookup, registered
 from workbench.run import configure
 from workbench.run.conflicts import conflicts
 
@@ -41,17 +42,36 @@ def test_four_methods_fit_every_problem(name):
 @pytest.mark.parametrize(
     ("chosen", "first", "others"),
     [
-        ({"preconditioner": "neumann:2", "deflation": "levelset:8"}, "neumann levelset", "jacobi mg neumann"),
-        ({"preconditioner": "ic"}, "ic none", "jacobi mg neumann"),
-        ({"solver": "pipecg"}, "jacobi none", "ic neumann neumann"),
-        ({"solver": "cg", "rhs": "random:3"}, "jacobi none", "mg neumann neumann"),
+        (
+            {"preconditioner": "neumann:2", "deflation": "levelset:8"},
+            "neumann levelset",
+            "jacobi none, mg none, neumann none",
+        ),
+        ({"preconditioner": "ic"}, "ic none", "jacobi none, mg none, neumann levelset:6"),
+        ({"solver": "pipecg"}, "jacobi none", "ic none, neumann levelset:6, neumann none"),
+        ({"solver": "cg", "rhs": "random:3"}, "jacobi none", "mg none, neumann levelset:6, neumann none"),
     ],
     ids=["the page", "one level", "pipelined", "block"],
 )
 def test_the_method_that_is_chosen_is_the_first(chosen, first, others):
     found = levels(configure("bubbles-2d", n=24, **chosen))
     assert found[0] == first
-    assert [text.partition(" ")[0] for text in found[1:]] == others.split()
+    assert found[1:] == others.split(", ")
+
+
+def test_the_second_level_of_the_method_that_is_chosen_is_its_own():
+    first, *others = opening(configure("bubbles-2d", n=24, deflation="stripes", variant="bnn", coarse="cholesky"))
+    assert (first.variant.name, first.coarse.name) == ("bnn", "cholesky")
+    assert {(made.variant.name, made.coarse.name) for made in others} == {("auto", "auto")}
+
+
+def test_few_cells_are_not_cut_into_subdomains():
+    assert all(text.endswith(" none") for text in levels(configure("poisson5", n=7)))
+
+
+def test_what_is_not_installed_is_left_out(monkeypatch):
+    monkeypatch.setattr(race_opening, "known", lambda kind, name: name != "mg" and known(kind, name))
+    assert levels(configure("bubbles-2d", n=24))[1] == "ic none"
 
 
 @pytest.mark.parametrize(
