@@ -65,9 +65,12 @@ def test_a_link_says_when_to_stop_and_options_replace_that(capsys):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_it_with_the_status_of_shells_and_no_half_of_a_file(monkeypatch, tmp_path, number):
+def test_a_signal_ends_it_with_the_status_of_shells_and_no_half_of_a_file(monkeypatch, request, tmp_path, number):
     """It is no error of a run, of which a sweep would keep a row, and a race an entry."""
     monkeypatch.setattr(Run, "step", lambda run: signal.raise_signal(number))
+    # Under nohup the tests themselves ignore a hangup, and so would the command.
+    before = signal.signal(number, signal.SIG_DFL)
+    request.addfinalizer(lambda: signal.signal(number, before))
     with pytest.raises(SystemExit) as ended:
         main(["sweep", "two-layer", "--n", "8", "16", "--csv", str(tmp_path / "a.csv")])
     assert ended.value.code == 128 + number

@@ -135,7 +135,7 @@ def test_a_request_made_during_a_step_is_served(work, monkeypatch):
     run, lock, made = None, threading.Lock(), []
 
     class RequestedAtTheEnd:
-        def __init__(self):
+        def __init__(self, *_refusal):
             made.append(self)
 
         def __enter__(self):
@@ -149,13 +149,13 @@ def test_a_request_made_during_a_step_is_served(work, monkeypatch):
             assert not self.snapshot.done
             lock.release()
 
-        def acquire(self, blocking):
+        def acquire(self, *, blocking):
             return lock.acquire(blocking)
 
         def release(self):
             lock.release()
 
-    monkeypatch.setattr("workbench.run.driver.Lock", RequestedAtTheEnd)
+    monkeypatch.setattr("workbench.run.driver.WorkLock", RequestedAtTheEnd)
     run = Run(configure("two-layer", n=16))
     work(run)
     assert made[0].snapshot.done
