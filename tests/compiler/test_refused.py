@@ -1,0 +1,98 @@
+"""Kernels that are not in the grammar: the sentence names file, line, what is wrong with which kinds, and where."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import numpy as np
+import pytest
+
+from tests.compiler.machine import launch
+from workbench.compiler.kinds import KernelError
+
+WRONG = {
+    "out[0] = x[::2][1]": "a slice with a step, or before an index",
+    "out[0] = x[1:3, 0]": "2 indices of an array of float64 with 1 dimension",
+    "out[0] = np.sum(x)": "no such function of numbers",
+    "out[0] = np.linalg.norm(x)": "a call of something that is no function of kernels",
+    "out[0] = x.sum()": "no attribute .sum of an array of float64 with 1 dimension",
+    "out[0] = x[0] ** 0.5": "no such expression",
+    "out[0] = x[0] @ x[1]": "no such expression",
+    "out[0] = nobody": "a name that is neither a variable nor a constant",
+    "out[0] = nobody(x)": "a call of something that is no function of kernels",
+    "out[0] = 'text'": "a name that is neither a variable nor a constant",
+    "number = 1\n    number = x": "one variable for an integer literal and an array of float64 with 1 dimension",
+    "x = 1": "one variable for an array of float64 with 1 dimension and an integer literal",
+    "out[0] = x[0.5]": "a number float64 where an integer is needed",
+    "out[0] = x[x[0]]": "a number float64 where an integer is needed",
+    "out[0] = (x[0], x[1])[2]": "entry 2 of a tuple of 2",
+    "a, b = (x[0], x[1], x[2])": "3 values for 2 names",
+    "pair = x[0], x[1]\n    a, b, c = pair": "2 entries for 3 names",
+    "out[0] = x": "an array of float64 with 1 dimension as a number float64",
+    "out[0] = -x": "the negative of an array of float64 with 1 dimension",
+    "out[0] = x + 1": "an array of float64 with 1 dimension and an integer literal where numbers are needed",
+    "out[0] = x[0] // 2": "// of a number float64",
+    "out[0] = x[0] & 1": "& of a number float64",
+    "out[0] = 1 // 0": "integer division or modulo by zero",
+    "out[0] = x[0] is x[1]": "no such comparison",
+    "out[0] = x[0] in (1, 2)": "no such comparison",
+    "out[0] = [x[0]][0]": "no such expression",
+    "out[0] = max(x[0])": "no such function of numbers",
+    "out[0] = min(x[0], key=x)": "a call with named arguments",
+    "for i in x:\n        out[0] = i": "a loop over an array of float64 with 1 dimension",
+    "for i in range(0, 5, 0):\n        out[i] = i": "a step of 0",
+    "for i in (1, 2):\n        break": "a loop over a tuple with `break` or `continue`",
+    "while x[0] > 0:\n        x[0] -= 1\n    else:\n        pass": "no such statement",
+    "raise ValueError": "no such statement",
+    "with x:\n        pass": "no such statement",
+    "return x[0]": "a kernel returns nothing",
+    "fixed[0] = 1": "a store into an array that is read-only",
+    "out[0] = take(x, 0, 0, 2)": "rows of an array of float64 with 1 dimension",
+    "out[0] = take(x, 0, 0, x.size)": "not a constant integer",
+    "publish(x, 0, 1)": "counters in an array of float64 with 1 dimension",
+    "out[0] = twice(x[0], 1)": "2 arguments for 1 parameter",
+    "out[0] = again(x[0])": "a function that calls itself",
+    "out[0] = spread_out(x)": "parameters other than plain names",
+    "n = out[1] = 2.0\n    for thread in threads(taken):\n        out[thread] = n": "n set before a statement",
+}
+
+
+HEAD = """
+import numpy as np
+from workbench.compiler.words import publish, shared, take, threads
+
+
+def twice(x):
+    return 2 * x
+
+
+def again(x):
+    return again(x - 1)
+
+
+def spread_out(*x):
+    return x
+
+
+def wrong(taken, x, out, fixed):
+    """
+
+
+@pytest.mark.parametrize("lines", WRONG)
+def test_a_kernel_that_is_not_in_the_grammar(lines, tmp_path, monkeypatch):
+    (tmp_path / "wrong_kernels.py").write_text(f"{HEAD}{lines}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    fixed = np.zeros(3)
+    fixed.flags.writeable = False
+    try:
+        module = importlib.import_module("wrong_kernels")
+        with pytest.raises(KernelError) as found:
+            launch(module.wrong, np.ones(3), np.zeros(3), fixed)
+    finally:
+        sys.modules.pop("wrong_kernels", None)
+    place, _, sentence = str(found.value).partition(": ")
+    file, _, line = place.rpartition(":")
+    assert file == str(tmp_path / "wrong_kernels.py")
+    assert 1 < int(line) <= HEAD.count("\n") + 1 + lines.count("\n")
+    assert WRONG[lines] in sentence

@@ -1,0 +1,9 @@
+"""One compiler for the kernels: plain Python functions of arrays and numbers.
+
+A function is read once for the kinds of its arguments into one typed tree, which is printed for a target.
+
+The modules: `tree` (what is printed), `kinds` (what an expression is), `source` (texts of functions), `words` (what a
+kernel may say beyond Python), `numbers`, `arrays`, `vectors`, `calls`, `expressions`, `statements`, `reading` (the
+grammar, from numbers to a kernel), `llvm_lines`, `llvm_expressions`, `llvm_statements`, `llvm` (the printer for the
+cores).
+"""

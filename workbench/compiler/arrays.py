@@ -1,0 +1,150 @@
+"""Arrays and tuples: their elements, rows and slices.
+
+No index is tested; one below 0 counts from the end where it is a literal.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import numpy as np
+
+from workbench.compiler.kinds import INT, Array, Converter, Kind, Tile, Value, real_of, types_of
+from workbench.compiler.numbers import Numbers
+from workbench.compiler.reader import named
+from workbench.compiler.tree import ONE, ZERO, For, Node, Store, integer, minus, plus, times
+
+TWO = integer(2)
+
+
+class Arrays(Numbers):
+    """Arrays and tuples in the text of a function."""
+
+    def array(self, value: Value, node: ast.AST) -> Array:
+        """The kind of an array."""
+        if not isinstance(value.kind, Array):
+            self.refuse(node, f"{named(value.kind)} where an array is needed")
+        return value.kind
+
+    def check_writeable(self, of: Value, node: ast.AST) -> None:
+        """Refuse a store into an array that is read-only."""
+        if not self.array(of, node).writeable:
+            self.refuse(node, "a store into an array that is read-only")
+
+    def several(self, of: Value, count: int, node: ast.AST) -> list[Value]:
+        """So many entries of a tuple, or of an array with one dimension."""
+        if isinstance(of.kind, Array) and of.kind.ndim == 1:
+            return [self.load(self.element(of, integer(k))) for k in range(count)]
+        found = self.entries(of, node)
+        if len(found) != count:
+            self.refuse(node, f"{len(found)} entries for {count} names")
+        return found
+
+    def element(self, of: Value, place: Node) -> Value:
+        """One element of an array, counted row by row."""
+        assert isinstance(of.kind, Array)
+        place = self._scaled(of.kind, place)
+        return Value(
+            Array(of.kind.dtype, 0, of.kind.writeable), (Node("place", of.parts[0].type, (of.parts[0], place)),)
+        )
+
+    def load(self, found: Value) -> Value:
+        """The number where a subscript leads to one element; else what it leads to."""
+        if not isinstance(found.kind, Array) or found.kind.ndim:
+            return found
+        pointer, index = found.parts[0].args
+        kind: Kind = INT if found.kind.dtype.kind in "iu" else found.kind.dtype
+        parts = (Node("load", t, (pointer, plus(index, integer(k)))) for k, t in enumerate(types_of(kind)))
+        return Value(kind, tuple(parts))
+
+    def store(self, found: Value, value: Value, node: ast.AST) -> None:
+        """Store into one element, or one number into all."""
+        if not isinstance(found.kind, Array):
+            self.refuse(node, f"{named(found.kind)} where an element of an array is needed")
+        self.check_writeable(found, node)
+        if found.kind.ndim:
+            self._fill(found, value, node)
+            return
+        pointer, index = found.parts[0].args
+        if found.kind.dtype.kind == "c":
+            pointer, index = self.temporary(pointer), self.temporary(index)
+        for k, part in enumerate(self.converted(value, found.kind.dtype).parts):
+            self.write(Store(pointer, plus(index, integer(k)), part))
+
+    def size(self, of: Value) -> Node:
+        """The number of elements of an array."""
+        first, *others = of.parts[1:]
+        for each in others:
+            first = times(first, each)
+        return first
+
+    def subscript(self, of: Value, node: ast.expr) -> Value:
+        """The part of an array to which indices lead, of its last one a slice perhaps; the entry of a tuple."""
+        if isinstance(of.kind, tuple):
+            return self._entry(self.entries(of), node)
+        kind = self.array(of, node)
+        indices = node.elts if isinstance(node, ast.Tuple) else [node]
+        if len(indices) > kind.ndim:
+            self.refuse(node, f"{len(indices)} indices of {named(kind)}")
+        lengths, place = of.parts[1:], ZERO
+        kept = list(lengths[len(indices) :])
+        for k, each in enumerate(indices):
+            if isinstance(each, ast.Slice):
+                if k < len(indices) - 1 or each.step is not None:
+                    self.refuse(node, "a slice with a step, or before an index")
+                start = self.temporary(self.integer(self.value(each.lower), each) if each.lower else ZERO)
+                end = self.integer(self.value(each.upper), each) if each.upper else lengths[k]
+                kept = [minus(end, start), *kept]
+            else:
+                start = self.integer(self.value(each), each)
+                if start.op == "const" and self.constant(Value(INT, (start,)), each) < 0:
+                    start = plus(lengths[k], start)
+            place = start if k == 0 else plus(times(place, lengths[k]), start)
+        for length in lengths[len(indices) :]:
+            place = times(place, length)
+        if not kept:
+            return self.element(of, place)
+        pointer = Node("place", of.parts[0].type, (of.parts[0], self._scaled(kind, place)))
+        return Value(Array(kind.dtype, len(kept), kind.writeable), (pointer, *kept))
+
+    def attribute(self, of: Value, name: str, node: ast.AST) -> Value:
+        """An attribute of an array or of a number."""
+        match of.kind, name:
+            case Array(), "size":
+                return Value(INT, (self.size(of),))
+            case Array(_, ndim, _), "shape":
+                return Value((INT,) * ndim, of.parts[1:])
+            case np.dtype(kind="c"), "real" | "imag":
+                return Value(real_of(of.kind), (of.parts[name == "imag"],))
+            case np.dtype(), "real":
+                return of
+        self.refuse(node, f"no attribute .{name} of {named(of.kind)}")
+
+    def _scaled(self, kind: Array, place: Node) -> Node:
+        """A place among numbers of memory: a complex number is two."""
+        return times(place, TWO) if kind.dtype.kind == "c" else place
+
+    def _fill(self, found: Value, value: Value, node: ast.AST) -> None:
+        if isinstance(value.kind, Array | Tile | Converter | tuple):
+            self.refuse(node, f"{named(value.kind)} for all elements")
+        size, value, found = self.size(found), self.kept(value), self.kept(found)
+        counter = self.new_variable("i")
+        with self.aside() as inside:
+            self.store(self.element(found, counter), value, node)
+        assert isinstance(counter.of, str)
+        self.write(For(counter.of, ZERO, size, ONE, tuple(inside)))
+
+    def _entry(self, values: list[Value], node: ast.expr) -> Value:
+        place = self.integer(self.value(node), node)
+        if place.op == "const":
+            index = self.constant(Value(INT, (place,)), node)
+            if index not in range(-len(values), len(values)):
+                self.refuse(node, f"entry {index} of a tuple of {len(values)}")
+            return values[index]
+        if len({each.kind for each in values}) != 1:
+            self.refuse(node, "a variable index of a tuple of several kinds")
+        place, chosen = self.temporary(place), values[0].parts
+        for k, each in enumerate(values[1:], 1):
+            here = Node("==", "b", (place, integer(k)))
+            chosen = tuple(Node("if", a.type, (here, a, b)) for a, b in zip(each.parts, chosen, strict=True))
+        return Value(values[0].kind, chosen)

@@ -1,0 +1,204 @@
+"""Calls: words, functions of numbers, and helpers, which stay functions of the tree."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import math
+import types
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from workbench.compiler.kinds import (
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    INT,
+    Array,
+    Converter,
+    Kind,
+    Literal,
+    Value,
+    equal,
+    real_of,
+)
+from workbench.compiler.reader import named
+from workbench.compiler.source import Source
+from workbench.compiler.tree import ONE, ZERO, Do, Function, Node, times
+from workbench.compiler.vectors import NOTHING, Vectors
+from workbench.compiler.words import WORDS
+
+OF_FRACTIONS = {"sqrt": 1, "cos": 1, "sin": 1, "exp": 1, "floor": 1, "copysign": 2}
+"""Functions of numpy and math whose result is a fraction, with the number of their arguments."""
+
+
+class Helpers(Protocol):
+    """The functions of one kernel."""
+
+    def function(
+        self, of: Callable[..., object], kinds: tuple[Kind, ...], licences: tuple[str, ...]
+    ) -> tuple[Function, Kind]:
+        """A helper for these kinds of arguments, and the kind of its result."""
+        ...
+
+
+class Calls(Vectors):
+    """Calls in the text of a function."""
+
+    def __init__(self, helpers: Helpers, source: Source, kinds: tuple[Kind, ...], made: Function) -> None:
+        super().__init__(source, kinds, made)
+        self._helpers = helpers
+
+    def call(self, node: ast.Call) -> Value:
+        """The value of a call."""
+        if node.keywords:
+            self.refuse(node, "a call with named arguments")
+        values = self.values(node.args)
+        if isinstance(node.func, ast.Name) and (kind := self.kind_of(node.func.id)) is not None:
+            return self._converted(self.variable(node.func.id, kind), values, node)
+        function = self.known(node.func)
+        if inspect.isfunction(function):
+            if function not in WORDS:
+                return self.called(function, values)
+            found = self._word(WORDS[function], values, node)
+            return self.refuse(node, "a word with other arguments") if found is None else found
+        if isinstance(node.func, ast.Attribute) and function is None:
+            return self._converted(self.value(node.func), values, node)
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if function is None or function not in [getattr(module, name, None) for module in (builtins, math, np)]:
+            self.refuse(node, "a call of something that is no function of kernels")
+        return self._of_numbers(name, values, node)
+
+    def known(self, node: ast.expr) -> object:
+        """What a name means that is no variable: in the module of the function, or in one that it names; None where it
+        means nothing."""
+        match node:
+            case ast.Name(id=name) if self.kind_of(name) is None and name not in self.constants:
+                return self.source.names.get(name, getattr(builtins, name, None))
+            case ast.Attribute(value=of, attr=name) if isinstance(module := self.known(of), types.ModuleType):
+                return getattr(module, name, None)
+        return None
+
+    def values(self, nodes: list[ast.expr]) -> list[Value]:
+        """Values of several expressions; a starred one is its entries."""
+        found: list[Value] = []
+        for each in nodes:
+            found += self.entries(self.value(each.value)) if isinstance(each, ast.Starred) else [self.value(each)]
+        return found
+
+    def called(self, function: Callable[..., object], values: list[Value]) -> Value:
+        """What a helper returns."""
+        values = [self.converted(value, INT) if isinstance(value.kind, Literal) else value for value in values]
+        kinds = tuple(value.kind for value in values)
+        made, kind = self._helpers.function(function, kinds, self.made.licences)
+        parts = tuple(part for value in values for part in value.parts)
+        if len(made.results) == 1:
+            return Value(kind, (self.copied(Node("call", made.results[0], parts, made)),))
+        results = [self.new_variable(t) for t in made.results]
+        self.write(Do(Node("call", "i", parts, made), tuple(str(each.of) for each in results)))
+        return Value(kind, tuple(results))
+
+    def _converted(self, of: Value, values: list[Value], node: ast.AST) -> Value:
+        if not isinstance(of.kind, Converter) or len(values) != 1:
+            self.refuse(node, f"a call of {named(of.kind)}")
+        return self.converted(values[0], _in_register(of.kind.dtype))
+
+    def _word(self, name: str, values: list[Value], node: ast.AST) -> Value | None:
+        match name, values:
+            case "at", [of, place]:
+                self.array(of, node)
+                return self.load(self.element(of, self.integer(place, node)))
+            case "set_at", [of, place, value]:
+                self.array(of, node)
+                self.store(self.element(of, self.integer(place, node)), value, node)
+                return NOTHING
+            case (("quotient" | "remainder"), [a, b]):
+                return self.operation("//" if name == "quotient" else "%", a, b, node)
+            case "scaled_by", [number, Value(kind=np.dtype(kind="c") as kind, parts=parts)]:
+                number = self.kept(number)
+                products = [self.operation("*", number, Value(real_of(kind), (part,)), node) for part in parts]
+                assert isinstance(products[0].kind, np.dtype)
+                found = tuple(each.parts[0] for each in products)
+                return Value(np.result_type(products[0].kind, np.complex64), found)
+            case "published", [states, place]:
+                return Value(INT, (self.copied(Node("atomic", "i", self._counter(states, place, node), "read")),))
+            case "publish", [states, place, value]:
+                parts = *self._counter(states, place, node), self.integer(value, node)
+                self.write(Do(Node("atomic", "i", parts, "write")))
+                return NOTHING
+            case "acquired", [states, place]:
+                parts = *self._counter(states, place, node), ONE
+                before = self.copied(Node("atomic", "i", parts, "exchange"))
+                return Value(BOOL, (Node("==", "b", (before, ZERO)),))
+        found = self.word_of_tiles(name, values, node)
+        return self.word_of_lines(name, values, node) if found is None else found
+
+    def counters(self, states: Value, node: ast.AST) -> tuple[Node, Node, Node]:
+        """Address, rows and row length of an array whose rows begin with counters."""
+        if states.kind != Array(INT, 2):
+            self.refuse(node, f"counters in {named(states.kind)}")
+        pointer, rows, length = states.parts
+        return pointer, rows, length
+
+    def _counter(self, states: Value, place: Value, node: ast.AST) -> tuple[Node, Node]:
+        pointer, _, length = self.counters(states, node)
+        return pointer, times(self.integer(place, node), length)
+
+    # Functions of numbers.
+
+    def _of_numbers(self, name: str, values: list[Value], node: ast.Call) -> Value:
+        match name, values:
+            case _, [value] if isinstance(dtype := vars(np).get(name), type) and issubclass(dtype, np.number):
+                return self.converted(value, _in_register(np.dtype(dtype)))
+            case (("int" | "float"), [value]):
+                return self.converted(value, INT if name == "int" else DOUBLE)
+            case "len", [Value(kind=kind) as value]:
+                if isinstance(kind, tuple):
+                    return self.literal(len(self.entries(value)), node)
+                return Value(INT, (value.parts[self.array(value, node).ndim and 1],))
+            case (("conj" | "real"), [Value(kind=np.dtype(kind="c") as kind, parts=(a, b))]):
+                return Value(kind, (a, Node("neg", b.type, (b,)))) if name == "conj" else Value(real_of(kind), (a,))
+            case (("conj" | "real"), [Value(kind=np.dtype()) as value]):
+                return value
+            case "true_divide", [one, two]:
+                return self.operation("/", one, two, node)
+            case "complex", [one, two]:
+                kind = self.common(one.kind, two.kind, node)
+                parts = tuple(self.converted(each, kind).parts[0] for each in values)
+                return Value(np.result_type(DOUBLE if isinstance(kind, Literal) else kind, np.complex64), parts)
+            case "abs", [value]:
+                return self._absolute(value, node)
+            case (("min" | "max"), [first, *others]) if others:
+                for other in others:
+                    first = self._extreme("<" if name == "min" else ">", first, other, node)
+                return first
+            case _ if len(values) == OF_FRACTIONS.get(name):
+                kind = values[0].kind if any(equal(values[0].kind, each) for each in (FLOAT, DOUBLE)) else DOUBLE
+                parts = tuple(self.converted(each, kind).parts[0] for each in values)
+                return Value(kind, (Node("fn", parts[0].type, parts, name),))
+        self.refuse(node, "no such function of numbers")
+
+    def _absolute(self, value: Value, node: ast.AST) -> Value:
+        match value:
+            case Value(np.dtype(kind="c") as kind, parts):
+                a, b = map(self.temporary, parts)
+                squares = (Node("*", each.type, (each, each)) for each in (a, b))
+                return Value(real_of(kind), (Node("fn", a.type, (Node("+", a.type, tuple(squares)),), "sqrt"),))
+            case Value(np.dtype(kind="f") as kind, (part,)):
+                return Value(kind, (Node("fn", part.type, (part,), "abs"),))
+        part = self.temporary(self.integer(value, node))
+        negative = Node("<", "b", (part, ZERO))
+        return Value(INT, (Node("if", "i", (negative, Node("neg", "i", (part,)), part)),))
+
+    def _extreme(self, sign: str, best: Value, other: Value, node: ast.AST) -> Value:
+        kind = self.united(best.kind, other.kind)
+        best, other = self.kept(self.converted(best, kind)), self.kept(self.converted(other, kind))
+        better = self.comparison(sign, other, best, node)
+        return Value(kind, (Node("if", best.parts[0].type, (better, other.parts[0], best.parts[0])),))
+
+
+def _in_register(dtype: np.dtype) -> np.dtype:
+    return INT if dtype.kind in "iu" else dtype

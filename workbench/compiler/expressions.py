@@ -1,0 +1,118 @@
+"""Expressions: what they are, and tests, of which the second part is evaluated where it is needed."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+
+from workbench.compiler.calls import Calls
+from workbench.compiler.kinds import BOOL, Converter, Value, in_tuple
+from workbench.compiler.numbers import SIGNS, TESTS
+from workbench.compiler.tree import If, Node, Set
+
+
+class Expressions(Calls):
+    """Expressions in the text of a function."""
+
+    def value(self, node: ast.expr) -> Value:
+        """The value of an expression."""
+        match node:
+            case ast.Constant(value=value):
+                return self.literal(value, node)
+            case ast.Name(id=name):
+                if name in self.constants:
+                    return self.literal(self.constants[name], node)
+                if (kind := self.kind_of(name)) is not None:
+                    return self.variable(name, kind)
+                return self.literal(self.known(node), node)
+            case ast.Tuple(elts=elements):
+                return in_tuple(self.values(elements))
+            case ast.Subscript(value=of, slice=place):
+                return self.load(self.subscript(self.value(of), place))
+            case ast.Attribute(value=ast.Attribute(value=of, attr="dtype"), attr="type"):
+                return Value(Converter(self.array(self.value(of), node).dtype), ())
+            case ast.Attribute(value=of, attr=name):
+                known = self.known(node)
+                return self.attribute(self.value(of), name, node) if known is None else self.literal(known, node)
+            case ast.UnaryOp(op=ast.USub(), operand=of):
+                return self.negative(self.value(of), node)
+            case ast.BinOp(op=ast.Pow(), left=left, right=ast.Constant(value=int() as power)) if power > 0:
+                base = found = self.kept(self.value(left))
+                for _ in range(power - 1):
+                    found = self.operation("*", found, base, node)
+                return found
+            case ast.BinOp(op=op, left=left, right=right) if type(op) in SIGNS:
+                return self.operation(SIGNS[type(op)], self.value(left), self.value(right), node)
+            case ast.UnaryOp(op=ast.Not()) | ast.Compare() | ast.BoolOp():
+                return Value(BOOL, (self.test(node),))
+            case ast.IfExp():
+                return self._choice(node)
+            case ast.Call():
+                return self.call(node)
+        self.refuse(node, "no such expression in kernels")
+
+    def test(self, node: ast.expr) -> Node:
+        """A truth: whether a condition holds."""
+        match node:
+            case ast.BoolOp(op=op, values=[first, *others]):
+                found = self.test(first)
+                for each in others:
+                    found = self._and_or("and" if isinstance(op, ast.And) else "or", found, each)
+                return found
+            case ast.UnaryOp(op=ast.Not(), operand=of):
+                found = self.test(of)
+                if found.op == "const":
+                    return Node("const", "b", (), not found.of)
+                return Node("not", "b", (found,))
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                values = [self.value(each) for each in (left, *others)]
+                values = values if len(values) == 2 else list(map(self.kept, values))
+                found = Node("const", "b", (), True)
+                for op, (a, b) in zip(ops, itertools.pairwise(values), strict=True):
+                    if type(op) not in TESTS:
+                        self.refuse(node, "no such comparison in kernels")
+                    test = self.comparison(TESTS[type(op)], a, b, node)
+                    found = test if found.op == "const" and found.of else Node("and", "b", (found, test))
+                return found
+        value = self.value(node)
+        if len(value.parts) != 1:
+            self.refuse(node, "not a truth")
+        return self.truth(value)
+
+    def _and_or(self, word: str, found: Node, node: ast.expr) -> Node:
+        """Both, or either; what the second one needs is written where the first one leaves it open."""
+        if found.op == "const" and found.of == (word == "or"):
+            return found
+        with self.aside() as more:
+            right = self.test(node)
+        if found.op == "const":
+            self.write(*more)
+            return right
+        if not more:
+            return Node(word, "b", (found, right))
+        answer = self.copied(found)
+        assert isinstance(answer.of, str)
+        then = (*more, Set(answer.of, right))
+        self.write(If(answer, *((then, ()) if word == "and" else ((), then))))
+        return answer
+
+    def _choice(self, node: ast.IfExp) -> Value:
+        test = self.test(node.test)
+        if test.op == "const":
+            return self.value(node.body if test.of else node.orelse)
+        with self.aside() as one:
+            yes = self.value(node.body)
+        with self.aside() as two:
+            no = self.value(node.orelse)
+        kind = self.united(yes.kind, no.kind)
+        with self.aside() as more:
+            yes = self.converted(yes, kind)
+        one += more
+        with self.aside() as more:
+            no = self.converted(no, kind)
+        two += more
+        if not one and not two and len(yes.parts) == 1:
+            return Value(kind, (Node("if", yes.parts[0].type, (test, yes.parts[0], no.parts[0])),))
+        body, otherwise, chosen = self.branches(test, [(one, yes.parts), (two, no.parts)])
+        self.write(If(test, body, otherwise))
+        return Value(kind, tuple(chosen))

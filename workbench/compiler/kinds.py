@@ -1,0 +1,113 @@
+"""Kinds: what an expression is while the tree is made, and of which scalars it consists."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.compiler.tree import Node, Pointer, Scalar, Type, Vector
+from workbench.errors import InputError
+
+BOOL, INT, FLOAT, DOUBLE = np.dtype("bool"), np.dtype("int64"), np.dtype("float32"), np.dtype("float64")
+"""Kinds of numbers. Integers have 64 bits and a sign in registers, whatever they have in memory."""
+
+
+class Literal(enum.Enum):
+    """An integer in the text: it takes the kind of what it meets."""
+
+    INTEGER = "an integer literal"
+
+
+@dataclasses.dataclass(frozen=True)
+class Array:
+    """Elements row by row; of no dimension: one element, and where it is."""
+
+    dtype: np.dtype
+    ndim: int
+    writeable: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class Tile:
+    """Consecutive numbers of a row in registers."""
+
+    dtype: np.dtype
+    width: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Converter:
+    """A dtype as a function, such as `x.dtype.type`."""
+
+    dtype: np.dtype
+
+
+Kind = np.dtype | Literal | Array | Tile | Converter | tuple["Kind", ...]
+
+
+class Value(NamedTuple):
+    """What an expression is, and its scalars: an array has its address and its lengths, a complex number two parts."""
+
+    kind: Kind
+    parts: tuple[Node, ...]
+
+
+class KernelError(InputError):
+    """A text that is not in the grammar: file, line, why, and the expression. Or arguments that kernels do not take."""
+
+
+def equal(a: Kind | None, b: Kind | None) -> bool:
+    """Whether two kinds are the same. NumPy compares a dtype with None as with float64."""
+    return type(a) is type(b) and a == b if isinstance(a, np.dtype) or isinstance(b, np.dtype) else a == b
+
+
+def real_of(dtype: np.dtype) -> np.dtype:
+    """The dtype of the parts of a complex number."""
+    return np.finfo(dtype).dtype if dtype.kind == "c" else dtype
+
+
+def register(dtype: np.dtype) -> Scalar:
+    """The type of a scalar, or of a part of a complex number, in a register."""
+    match dtype.kind:
+        case "b":
+            return "b"
+        case "i" | "u":
+            return "i"
+    return "f" if real_of(dtype).itemsize == 4 else "d"
+
+
+def vector_of(tile: Tile) -> Vector:
+    """The register of a tile."""
+    return Vector(register(tile.dtype), tile.width * (2 if tile.dtype.kind == "c" else 1))
+
+
+def types_of(kind: Kind) -> tuple[Type, ...]:
+    """The types of the scalars of a value."""
+    match kind:
+        case Array(dtype, ndim, _):
+            lengths: tuple[Type, ...] = ("i",) * ndim
+            return (Pointer(real_of(dtype).str[1:]), *lengths)
+        case Tile():
+            return (vector_of(kind),)
+        case Converter():
+            return ()
+        case tuple():
+            return tuple(each for part in kind for each in types_of(part))
+        case np.dtype():
+            return (register(kind),) * (2 if kind.kind == "c" else 1)
+    return ("i",)
+
+
+def names_of(name: str, kind: Kind) -> list[str]:
+    """The names of the scalars of a variable."""
+    if isinstance(kind, np.dtype | Literal | Tile) and len(types_of(kind)) == 1:
+        return [name]
+    return [f"{name}.{k}" for k in range(len(types_of(kind)))]
+
+
+def in_tuple(values: list[Value]) -> Value:
+    """A tuple of values."""
+    return Value(tuple(each.kind for each in values), tuple(part for each in values for part in each.parts))

@@ -1,0 +1,129 @@
+"""Kernels and their helpers from source to the typed tree: each function once for each kinds of its arguments."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+
+from workbench.compiler.kinds import INT, Array, Kind, Literal, types_of
+from workbench.compiler.source import Source, source_of
+from workbench.compiler.statements import Statements
+from workbench.compiler.tree import Function, Phases
+
+WRITER = "set_at"
+
+
+class Kernel:
+    """A kernel and the helpers that it calls, each after those that it calls itself."""
+
+    def __init__(self, source: Source, kinds: tuple[Kind, ...]) -> None:
+        self._made: dict[object, tuple[Function, Kind]] = {}
+        self._open: set[object] = set()
+        self.entry = Function(source.tree.name, source.licences or ())
+        self.phases = Phases((), (), "", (), ())
+        reader = Statements(self, source, kinds, self.entry)
+        first, each, loop, after = _parts(source.tree.body)
+        _check_lost(reader, first, [*each, *loop, *after])
+
+        def read() -> None:
+            name, body = "", []
+            if loop:
+                name, body = _thread(reader, loop[0])
+            blocks = [reader.block(lines) for lines in (first, each, body, after)]
+            self.phases = Phases(blocks[0], blocks[1], name, blocks[2], blocks[3])
+
+        reader.settled(read)
+        if reader.result != ():
+            reader.refuse(source.tree, "a kernel returns nothing")
+        reader.declare()
+
+    @property
+    def helpers(self) -> list[Function]:
+        """The functions that the kernel calls."""
+        return [made for made, _ in self._made.values()]
+
+    def function(
+        self, of: Callable[..., object], kinds: tuple[Kind, ...], licences: tuple[str, ...]
+    ) -> tuple[Function, Kind]:
+        """A helper for these kinds of arguments, and the kind of its result. Raises KernelError."""
+        key = of, kinds, licences
+        if key in self._made:
+            return self._made[key]
+        source = source_of(of)
+        made = Function(source.tree.name, licences if source.licences is None else source.licences)
+        reader = Statements(self, source, kinds, made)
+        if key in self._open:
+            reader.refuse(source.tree, "a function that calls itself")
+        self._open.add(key)
+
+        def read() -> None:
+            made.body = reader.block(source.tree.body)
+
+        reader.settled(read)
+        reader.declare()
+        self._open.discard(key)
+        kind = INT if isinstance(reader.result, Literal) else reader.result
+        made.results = types_of(kind)
+        made.name = f"{source.tree.name.strip('_')}.{len(self._made)}"
+        self._made[key] = made, kind
+        return made, kind
+
+
+def read_kernel(source: Source, kinds: tuple[Kind, ...]) -> Kernel:
+    """A kernel for the kinds of its arguments after `taken`, the counters of its threads.
+
+    Its statements up to the last one that writes into an array run first, by one thread. Those between them and the
+    loop over `threads` run on every thread, and those after it on the thread that ends last. A kernel without the loop
+    runs once. Raises KernelError.
+    """
+    return Kernel(source, (Array(INT, 2), *kinds))
+
+
+def _parts(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt], list[ast.stmt], list[ast.stmt]]:
+    """What runs first, on each thread, the loop over threads, and what runs last."""
+    at = next((place for place, node in enumerate(body) if _is_loop(node)), None)
+    if at is None:
+        return [], [], [], body
+    before, loop, after = body[:at], body[at : at + 1], body[at + 1 :]
+    writing = max((place + 1 for place, node in enumerate(before) if _writes(node)), default=0)
+    return before[:writing], before[writing:], loop, after
+
+
+def _thread(reader: Statements, loop: ast.stmt) -> tuple[str, list[ast.stmt]]:
+    """The name of the index of a loop over threads, and its body."""
+    if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name) or loop.orelse:
+        reader.refuse(loop, "a loop over threads has one index")
+    reader.declare_name(loop.target.id, INT, loop)
+    return loop.target.id, loop.body
+
+
+def _check_lost(reader: Statements, first: list[ast.stmt], others: list[ast.stmt]) -> None:
+    """Refuse names that are set by what runs first and read by other threads."""
+    lost = _names(first, ast.Store) & _names(others, ast.Load) - _names(others, ast.Store)
+    if lost:
+        reader.refuse(
+            first[0],
+            f"{', '.join(sorted(lost))} set before a statement that writes into an array, and read in or after the "
+            "loop over threads, which other threads run; set it after the last such statement",
+        )
+
+
+def _is_loop(node: ast.stmt) -> bool:
+    if not isinstance(node, ast.For) or not isinstance(node.iter, ast.Call):
+        return False
+    return isinstance(node.iter.func, ast.Name) and node.iter.func.id == "threads"
+
+
+def _writes(node: ast.stmt) -> bool:
+    def here(part: ast.AST) -> bool:
+        if isinstance(part, ast.Call):
+            return isinstance(part.func, ast.Name) and part.func.id == WRITER
+        return isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store)
+
+    return any(map(here, ast.walk(node)))
+
+
+def _names(nodes: Iterable[ast.stmt], kind: type[ast.expr_context]) -> set[str]:
+    """The names that statements read (ast.Load) or assign (ast.Store)."""
+    parts = (part for node in nodes for part in ast.walk(node))
+    return {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, kind)}

@@ -1,0 +1,213 @@
+"""The typed tree: functions of scalar variables. Arrays, tuples and complex numbers are taken apart while it is made.
+
+Operations of expressions (with their arguments, and `of`):
+
+    const             of: the value                  var        of: the name
+    load, place       pointer, index                 call       arguments; of: a `Function` with one result
+    + - * / // %      two of one type                << >> & | ^    two integers
+    neg, not          one                            < <= > >= == !=    two of one type
+    and, or           the second where needed        if         test, two values, of which one is evaluated
+    to                one, converted to the type     fn         arguments; of: the name of a function of math
+    fma               three                          atomic     pointer, index, value; of: the name of the operation
+    splat             one number                     pick       two vectors; of: places in both, one after the other
+    head              a vector, a count: zeros from this entry on
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+Scalar = Literal["i", "b", "f", "d"]
+"""An integer of 64 bits, a truth, a number of single or of double precision, in a register."""
+
+
+class Vector(NamedTuple):
+    """Numbers in one register, or in several."""
+
+    of: Scalar
+    width: int
+
+
+class Pointer(NamedTuple):
+    """An address. memory: NumPy's name of a dtype, such as u4."""
+
+    memory: str
+
+
+Type = Scalar | Vector | Pointer
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Node:
+    """An expression."""
+
+    op: str
+    type: Type
+    args: tuple[Node, ...] = ()
+    of: object = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Statement:
+    """Base class of statements."""
+
+
+Block = tuple[Statement, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Set(Statement):
+    """name = value."""
+
+    name: str
+    value: Node
+
+
+@dataclasses.dataclass(frozen=True)
+class Store(Statement):
+    """pointer[index] = value."""
+
+    pointer: Node
+    index: Node
+    value: Node
+
+
+@dataclasses.dataclass(frozen=True)
+class Do(Statement):
+    """A call for what it does. names: of its results; none where the call is an operation."""
+
+    call: Node
+    names: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class If(Statement):
+    """Two blocks, of which one runs."""
+
+    test: Node
+    body: Block
+    otherwise: Block = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class While(Statement):
+    """before: what the test needs, run again before each test."""
+
+    before: Block
+    test: Node
+    body: Block
+
+
+@dataclasses.dataclass(frozen=True)
+class For(Statement):
+    """A loop from `first` to before `end`. Its counter is no variable of the body, which may assign to the name.
+
+    step: a constant, or a number above 0.
+    """
+
+    name: str
+    first: Node
+    end: Node
+    step: Node
+    body: Block
+
+
+@dataclasses.dataclass(frozen=True)
+class Shared(Statement):
+    """The chunks that a thread works on: those of its share, then those that other threads have not begun.
+
+    counters: the array that counts the chunks begun of each thread's share: address, rows, row length; the first word
+    of a row counts.
+    """
+
+    name: str
+    counters: tuple[Node, Node, Node]
+    thread: Node
+    count: Node
+    body: Block
+
+
+@dataclasses.dataclass(frozen=True)
+class Jump(Statement):
+    """`break` or `continue`."""
+
+    word: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Return(Statement):
+    """The end of a function."""
+
+    values: tuple[Node, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Phases:
+    """A kernel: what runs once before, on each thread before its loop, in the loop over threads, and once after.
+
+    thread: the name of the index in the loop, empty where there is none.
+    """
+
+    first: Block
+    each: Block
+    thread: str
+    loop: Block
+    after: Block
+
+
+@dataclasses.dataclass(eq=False)
+class Function:
+    """Names with types of parameters and variables, types of results; licences: of LLVM for its arithmetic, sorted.
+
+    body: of a helper; a kernel has `Phases` in its place.
+    """
+
+    name: str
+    licences: tuple[str, ...]
+    parameters: dict[str, Type] = dataclasses.field(default_factory=dict)
+    results: tuple[Type, ...] = ()
+    variables: dict[str, Type] = dataclasses.field(default_factory=dict)
+    body: Block = ()
+
+
+def nodes(of: Node) -> Iterator[Node]:
+    """An expression and all within it."""
+    yield of
+    for each in of.args:
+        yield from nodes(each)
+
+
+def integer(value: int) -> Node:
+    """A constant."""
+    return Node("const", "i", (), value)
+
+
+ZERO, ONE = integer(0), integer(1)
+
+
+def plus(a: Node, b: Node) -> Node:
+    """a + b of integers; terms that do nothing are left out."""
+    if a.op == b.op == "const":
+        return integer(_whole(a) + _whole(b))
+    return b if a == ZERO else a if b == ZERO else Node("+", "i", (a, b))
+
+
+def minus(a: Node, b: Node) -> Node:
+    """a - b of integers."""
+    if a.op == b.op == "const":
+        return integer(_whole(a) - _whole(b))
+    return a if b == ZERO else Node("-", "i", (a, b))
+
+
+def times(a: Node, b: Node) -> Node:
+    """a*b of integers."""
+    if a.op == b.op == "const":
+        return integer(_whole(a) * _whole(b))
+    return b if a == ONE else a if b == ONE else Node("*", "i", (a, b))
+
+
+def _whole(node: Node) -> int:
+    assert isinstance(node.of, int)
+    return node.of
