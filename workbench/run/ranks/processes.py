@@ -34,6 +34,7 @@ GRACE = 2.0
 """Seconds in which ranks end by themselves; then they are killed."""
 DEAD = re.compile(r"PID (\d+) RUNNING AT (\S+)")
 SIGNAL = re.compile(r"\(signal (\d+)\)")
+LOST_CONNECTION = "process manager error waiting for completion"
 EXIT_CODE = re.compile(r"EXIT CODE: (\d+)")
 
 
@@ -155,15 +156,20 @@ class RankProcesses:
         status = self._process.returncode
         banner = "\n".join(self._banner)
         dead = DEAD.search(banner)
+        first = self._ended_first.rank() if self.present else None
+        by_mpiexec = f"rank {first} ended, and mpiexec then ended the others,"
         if dead and self.present:
-            which, first = (dead[2], int(dead[1])), self._ended_first.rank()
+            which = dead[2], int(dead[1])
             named = [rank for rank, process in enumerate(self.present.processes) if process == which]
             if named and first not in (None, *named):
-                return f"rank {first} ended, and mpiexec then ended the others,"
+                return by_mpiexec
             name = f"rank {named[0]}" if named else f"process {dead[1]} on {dead[2]}"
             return f"{name} {_ended(banner)}"
         # Open MPI frames its sentences with lines of dashes.
         last = next((one_line(words) for words in reversed(self._last_words) if words.strip("- \n")), "")
+        # MPICH's mpiexec may lose its own connection to the ranks before it says which one has ended.
+        if first is not None and LOST_CONNECTION in last:
+            return by_mpiexec
         # mpiexec of MPICH ends with the number of the signal that it was sent.
         how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
         return f"mpiexec {how}{f' ({last})' if last else ''}"
