@@ -48,7 +48,7 @@ class WorkLock:
         self.release()
 
     def forked(self) -> None:
-        """Note in a forked process that its holder is gone. The thread that forked is there, and goes on."""
+        """Note in a forked process that its holder is gone. The thread that forked exists, and keeps it."""
         if self._lock.locked() and self.worker != threading.get_ident():
             self._lost = bool(self._refusal)
             self._lock, self.worker = threading.Lock(), 0

@@ -32,7 +32,7 @@ class Arrays(Numbers):
             self.refuse(node, "a store into an array that is read-only")
 
     def several(self, of: Value, count: int, node: ast.AST) -> list[Value]:
-        """So many entries of a tuple, or of an array with one dimension."""
+        """The entries of a tuple, or of an array with one dimension. count: how many there must be."""
         if isinstance(of.kind, Array) and of.kind.ndim == 1:
             return [self.load(self.element(of, integer(k))) for k in range(count)]
         found = self.entries(of, node)

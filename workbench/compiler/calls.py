@@ -73,8 +73,8 @@ class Calls(Vectors):
         return self._of_numbers(name, values, node)
 
     def known(self, node: ast.expr) -> object:
-        """What a name means that is no variable: in the module of the function, or in one that it names; None where it
-        means nothing."""
+        """The object of a name that is no variable, from the module of the function or one that it names; None if there
+        is none."""
         match node:
             case ast.Name(id=name) if self.kind_of(name) is None and name not in self.constants:
                 return self.source.names.get(name, getattr(builtins, name, None))
@@ -90,7 +90,7 @@ class Calls(Vectors):
         return found
 
     def called(self, function: Callable[..., object], values: list[Value]) -> Value:
-        """What a helper returns."""
+        """The result of a helper."""
         values = [self.converted(value, INT) if isinstance(value.kind, Literal) else value for value in values]
         kinds = tuple(value.kind for value in values)
         made, kind = self._helpers.function(function, kinds, self.made.licences)

@@ -1,4 +1,4 @@
-"""Kinds: what an expression is while the tree is made, and of which scalars it consists."""
+"""Kinds of expressions while the tree is made, and the scalars of each."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Kind = np.dtype | Literal | Array | Tile | Converter | tuple["Kind", ...]
 
 
 class Value(NamedTuple):
-    """What an expression is, and its scalars: an array has its address and its lengths, a complex number two parts."""
+    """The kind of an expression, and its scalars: an array has its address and its lengths, a complex number two parts."""
 
     kind: Kind
     parts: tuple[Node, ...]
@@ -60,7 +60,7 @@ class KernelError(InputError):
 
 
 def equal(a: Kind | None, b: Kind | None) -> bool:
-    """Whether two kinds are the same. NumPy compares a dtype with None as with float64."""
+    """True if two kinds are the same. NumPy compares a dtype with None as with float64."""
     return type(a) is type(b) and a == b if isinstance(a, np.dtype) or isinstance(b, np.dtype) else a == b
 
 

@@ -25,7 +25,7 @@ ATOMIC = {
     "read": "load atomic i64, ptr {} acquire, align 8",
 }
 FREE = {"var", "const", "not", "neg", "to", "if", "and", "or", "&", "|", "+", "-", "*", *TESTS}
-"""What may be computed where it is not needed: it costs little, and reads no memory."""
+"""Operations that are computed even where their result is not needed: they are cheap and read no memory."""
 
 
 class Expressions(Lines):

@@ -29,7 +29,7 @@ class Statements(Expressions):
     def __init__(self, function: Function, declared: set[str]) -> None:
         super().__init__(function, declared)
         self._loops: list[tuple[str, str]] = []
-        """Of the loops around: where `continue` and `break` go on."""
+        """Targets of `continue` and of `break`, for each loop around."""
 
     def block(self, lines: Block) -> None:
         """Write statements."""
@@ -93,7 +93,7 @@ class Statements(Expressions):
         self.begin(end)
 
     def _body(self, body: Block, more: str, after: str) -> None:
-        """The body of a loop: `continue` goes on at `more`, `break` after the loop."""
+        """The body of a loop. more, after: targets of `continue` and of `break`."""
         self._loops.append((more, after))
         self.block(body)
         self.jump(more)

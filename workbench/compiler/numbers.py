@@ -144,7 +144,7 @@ class Numbers(Reader):
     # Arithmetic.
 
     def truth(self, value: Value) -> Node:
-        """Whether a number is not 0."""
+        """A truth: a number is not 0."""
         part = value.parts[0]
         if part.type == "b":
             return part

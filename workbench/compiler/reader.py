@@ -1,4 +1,4 @@
-"""What reading a function keeps: kinds of variables, which only widen, and the statements written so far."""
+"""The state of reading a function: kinds of variables, which only widen, and statements."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Reader(abc.ABC):
 
     @abc.abstractmethod
     def called(self, function: Callable[..., object], values: list[Value]) -> Value:
-        """What a helper returns."""
+        """The result of a helper."""
 
     @abc.abstractmethod
     def united(self, a: Kind, b: Kind) -> Kind:
@@ -121,7 +121,7 @@ class Reader(abc.ABC):
 
     @contextlib.contextmanager
     def aside(self) -> Iterator[list[Statement]]:
-        """What is written meanwhile, in a list of its own."""
+        """A list of the statements that are written in this context."""
         outside, self._out = self._out, []
         try:
             yield self._out

@@ -80,7 +80,7 @@ def read_kernel(source: Source, kinds: tuple[Kind, ...]) -> Kernel:
 
 
 def _parts(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt], list[ast.stmt], list[ast.stmt]]:
-    """What runs first, on each thread, the loop over threads, and what runs last."""
+    """Statements that run first, those on each thread, the loop over threads, and those that run last."""
     at = next((place for place, node in enumerate(body) if _is_loop(node)), None)
     if at is None:
         return [], [], [], body

@@ -172,7 +172,7 @@ def _starred(nodes_: list[ast.expr]) -> bool:
 
 
 def _jumps(line: ast.AST) -> bool:
-    """Whether a statement leaves the loop around it, or goes on with it."""
+    """True if a statement has a `break` or `continue` of the loop around it."""
     if isinstance(line, ast.For | ast.While):
         return False
     return isinstance(line, ast.Break | ast.Continue) or any(map(_jumps, ast.iter_child_nodes(line)))

@@ -19,7 +19,7 @@ class Vectors(Arrays):
     """Words of vectors in the text of a function."""
 
     def word_of_tiles(self, name: str, values: list[Value], node: ast.AST) -> Value | None:
-        """What a word of tiles means; None where it is no such word."""
+        """The value of a word of tiles; None if it is no such word."""
         match name, values:
             case "take", [x, row, column, width]:
                 tile = Tile(self.array(x, node).dtype, self.constant(width, node))
@@ -49,7 +49,7 @@ class Vectors(Arrays):
         return None
 
     def word_of_lines(self, name: str, values: list[Value], node: ast.AST) -> Value | None:
-        """What a word of cache lines means; None where it is no such word."""
+        """The value of a word of cache lines; None if it is no such word."""
         match name, values:
             case "line_at", [x, i]:
                 return self._loaded(self._line(x, node), x.parts[0], self.integer(i, node))

@@ -1,9 +1,9 @@
-"""What a kernel may say beyond Python: threads, elements without rows, tiles of block vectors, cache lines.
+"""The words of kernels beyond Python: threads, elements without rows, tiles of block vectors, cache lines.
 
 A kernel names these functions and never runs them: the compiler knows what they mean. Numbers that are called constants
 are known while the kernel is read. No index is tested.
 
-Tiles: consecutive entries of a row, held in vector registers.
+Tiles: consecutive entries of a row in vector registers.
 
     tile = take(x, row, column, width)        width: a constant
     total = add_scaled(zeros(x, width), factor, tile)
@@ -75,7 +75,7 @@ def published(progress: np.ndarray, place: int) -> int:
 
 @word
 def acquired(locks: np.ndarray, place: int) -> bool:
-    """Whether this thread now holds the lock locks[place, 0], which was 0; publishing 0 releases it."""
+    """Take the lock locks[place, 0]; true if it was 0, so that this thread has it. Publishing 0 releases it."""
 
 
 # Elements and numbers.

@@ -40,7 +40,7 @@ class Projection(Corrections):
     """The projection P for a subspace, on a device.
 
     If A maps the constants to zero, E of piecewise constant vectors is singular. The last vector is then dropped, which
-    does not change the span of AZ, unless the coarse solver accepts a singular E. The same holds for an A that is
+    does not change the span of AZ, unless the coarse solver accepts a singular E. So it is for a null vector that is
     constant but for empty rows, where these have subdomains of their own: see `null_space.definite_count`. null_space:
     of A, by default tested.
 

@@ -57,7 +57,7 @@ class Variant(Block):
     """Whether E may be solved approximately: errors of Q then slow the convergence and do not limit it."""
 
     alone: ClassVar[str] = ""
-    """What it does without a first level, as a clause; empty where nothing is wrong."""
+    """The fault of the variant without a first level, as a clause; empty if there is none."""
 
     def resolved(self, exact: bool) -> Variant:
         """The variant for an E that is solved to rounding, or not; itself unless it leaves the choice open."""

@@ -77,7 +77,7 @@ def _written(name: str, value: object) -> str:
 
 
 def _defined(function: types.FunctionType) -> str:
-    """What defines a function: the text of its module, or its bytecode and default arguments."""
+    """The definition of a function: the text of its module, or its bytecode and default arguments."""
     # A text that was executed in the name of a module is no part of its file.
     if (text := _text_of(function.__module__)) and function.__code__.co_filename == _file_of(function.__module__):
         return text
@@ -89,7 +89,7 @@ def _file_of(module: str) -> str | None:
 
 
 def _bytecode(code: types.CodeType) -> tuple[object, ...]:
-    """What a function does, without the place of its text."""
+    """The bytecode, constants and names of a function, without the place of its text."""
     constants = [_bytecode(each) if isinstance(each, types.CodeType) else each for each in code.co_consts]
     names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
     return code.co_name, code.co_flags, code.co_argcount, code.co_code, constants, names

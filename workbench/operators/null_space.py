@@ -80,7 +80,7 @@ class NullSpace:
         return len(self.vectors) == 1 and constant_of(self.vectors[0]) is not None
 
     def is_constant_elsewhere(self, device: Device) -> bool:
-        """Whether it holds one vector next to those of the empty rows, with entries 1 in all others."""
+        """True if its only vector apart from those of empty rows has the entry 1 in all other rows."""
         if self.empty is None or len(self.vectors) != 1:
             return False
         return device.largest(float(np.any(np.delete(self.vectors[0], self.empty) != 1))) == 0

@@ -131,8 +131,10 @@ def _evenly(count: int, most: int) -> Iterator[tuple[range, int]]:
 
 
 def _some_of_gram(rows: int, width: int, conjugate: bool) -> list[str]:
-    """So many rows from row p on, of columns q, .., q + width - 1. Few sums are split, which hides the latency of
-    additions."""
+    """A part of the Gram matrix: `rows` rows from row p on, of columns q, .., q + width - 1.
+
+    Few sums are split, which hides the latency of additions.
+    """
     split = max(1, FEWEST // (rows * width))
     names = [(r, k, f"t{r}_{k}") for r in range(rows) for k in range(split)]
     lines = [f"{name} = zeros(total, {width})" for _, _, name in names]
