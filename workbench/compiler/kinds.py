@@ -49,7 +49,7 @@ Kind = np.dtype | Literal | Array | Tile | Converter | tuple["Kind", ...]
 
 
 class Value(NamedTuple):
-    """A kind, and the scalars of an expression: an array has its address and its lengths, a complex number two parts."""
+    """A kind and the scalars of an expression: an array has address and lengths, a complex number two parts."""
 
     kind: Kind
     parts: tuple[Node, ...]
