@@ -13,6 +13,7 @@ by fused multiply-adds on registers, and is that of the data sheet's formula on 
 
 from __future__ import annotations
 
+import functools
 import importlib
 import statistics
 import time
@@ -21,15 +22,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from benchmarks.block import found, waited
 from benchmarks.common import attempts, interleaved, median_ratio
 from workbench import devices
-from workbench.jit.cache_lines import entries_of_line, line_at, minus_product, put_line, spread
+from workbench.compiler.words import entries_of_line, line_at, minus_product, put_line, shared, spread, threads
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import cores, launch
-from workbench.jit.work_stealing import shared, threads
 
 SIDES = (100, 250)
 SWEEPS = {"cpu": 4000, "cuda": 20_000}
@@ -100,10 +99,16 @@ def two_loops(side: int, dtype: np.dtype, sweeps: int) -> None:
     """The sweeps as a user of numba writes them, on one core."""
     z, following, r = (np.zeros((side + 1, side + 1), dtype) for _ in range(3))
     r[1:-1, 1:-1] = 1
-    _two_loops(following, z, r, dtype.type(0.25), dtype.type(-1), dtype.type(-1), sweeps)
+    _loops_of_numba()(following, z, r, dtype.type(0.25), dtype.type(-1), dtype.type(-1), sweeps)
 
 
-@njit
+@functools.cache
+def _loops_of_numba() -> Callable[..., None]:
+    from numba import njit
+
+    return njit(_two_loops)
+
+
 def _two_loops(following, z, r, inverse, west, south, sweeps):
     rows, width = r.shape
     for _ in range(sweeps):

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+import types
+
 import numpy as np
 
 from workbench.compiler import words
+from workbench.jit import compiled
 from workbench.jit.work_stealing import counters
 
 
@@ -63,13 +68,39 @@ OF_WORDS = {
 }
 
 
-def run(kernel, arguments, vocabulary, threads=1):
-    """Run the text of a kernel by Python on these arguments."""
-    space = {**vocabulary, "threads": words.threads, "shared": words.shared}
+@functools.cache
+def interpreted(function):
+    """The same function, whose words and helpers Python can run."""
+    known = {}
+    made = types.FunctionType(function.__code__, known, function.__name__, function.__defaults__, function.__closure__)
+    for name, value in function.__globals__.items():
+        if value in words.WORDS if inspect.isfunction(value) else False:
+            known[name] = OF_WORDS[words.WORDS[value]]
+        elif inspect.isfunction(value) and name in function.__code__.co_names and value not in LOOPS:
+            known[name] = interpreted(value)
+        else:
+            known[name] = value
+    return made
+
+
+LOOPS = words.threads, words.shared
+
+
+def function_of(kernel):
+    """The Python function of a kernel, hand-written or printed."""
+    if kernel.py_func is not None:
+        return interpreted(kernel.py_func)
+    space = {**compiled.VOCABULARY, "threads": words.threads, "shared": words.shared}
+    space["total"] = interpreted(space["total"])
     space |= {name: OF_WORDS[name] for name in space if name in OF_WORDS}
-    exec(kernel, space)
+    exec(kernel.source.text, space)
+    return space["kernel"]
+
+
+def run(kernel, arguments, threads=1):
+    """Run a kernel by Python on these arguments."""
     with np.errstate(all="ignore"):
-        space["kernel"](counters(threads), *arguments)
+        function_of(kernel)(counters(threads), *arguments)
 
 
 def copied(argument, roots=None):

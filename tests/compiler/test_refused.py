@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 import sys
+from concurrent.futures import Future
 
 import numpy as np
 import pytest
 
-from tests.compiler.machine import launch
 from workbench.compiler.kinds import KernelError
+from workbench.jit import compiler
+from workbench.jit.threads import launch
 
 WRONG = {
     "out[0] = x[::2][1]": "a slice with a step, or before an index",
@@ -54,13 +56,15 @@ WRONG = {
     "out[0] = twice(x[0], 1)": "2 arguments for 1 parameter",
     "out[0] = again(x[0])": "a function that calls itself",
     "out[0] = spread_out(x)": "parameters other than plain names",
-    "n = out[1] = 2.0\n    for thread in threads(taken):\n        out[thread] = n": "n set before a statement",
+    "out[0] = 1j": "a number complex128 as a number float64",
+    "n = out[1] = x[0]\n    for thread in threads(taken):\n        out[thread] = n": "n set before a statement",
 }
 
 
 HEAD = """
 import numpy as np
 from workbench.compiler.words import publish, shared, take, threads
+from workbench.jit.compiled import kernel
 
 
 def twice(x):
@@ -75,6 +79,7 @@ def spread_out(*x):
     return x
 
 
+@kernel()
 def wrong(taken, x, out, fixed):
     """
 
@@ -83,12 +88,13 @@ def wrong(taken, x, out, fixed):
 def test_a_kernel_that_is_not_in_the_grammar(lines, tmp_path, monkeypatch):
     (tmp_path / "wrong_kernels.py").write_text(f"{HEAD}{lines}\n")
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(compiler, "compile_elsewhere", _nothing)
     fixed = np.zeros(3)
     fixed.flags.writeable = False
     try:
         module = importlib.import_module("wrong_kernels")
         with pytest.raises(KernelError) as found:
-            launch(module.wrong, np.ones(3), np.zeros(3), fixed)
+            launch(1, module.wrong, np.ones(3), np.zeros(3), fixed)
     finally:
         sys.modules.pop("wrong_kernels", None)
     place, _, sentence = str(found.value).partition(": ")
@@ -96,3 +102,10 @@ def test_a_kernel_that_is_not_in_the_grammar(lines, tmp_path, monkeypatch):
     assert file == str(tmp_path / "wrong_kernels.py")
     assert 1 < int(line) <= HEAD.count("\n") + 1 + lines.count("\n")
     assert WRONG[lines] in sentence
+
+
+def _nothing(*_):
+    """The answer of a compiling process that could not."""
+    coming = Future()
+    coming.set_result(b"")
+    return coming

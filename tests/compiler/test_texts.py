@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import cmath
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.compiler.interpreted import arrays, copied, run
-from tests.compiler.machine import VOCABULARY, launch, printed
 from tests.conftest import random_values
-from workbench.compiler.kinds import Array
+from workbench.compiler.llvm import llvm_text
 from workbench.compiler.reading import read_kernel
 from workbench.compiler.source import source_of_text
+from workbench.jit import argument_kinds, c_abi, compiled, generated
+from workbench.jit.threads import launch
 from workbench.jit.work_stealing import counters
 
 INTEGERS = """
@@ -106,9 +109,9 @@ def kernel(taken, x, parts, sums):
 
 def check(text, *arguments, rtol=0.0):
     """Compare what a kernel leaves in its arguments with what Python leaves there."""
-    theirs = copied(arguments)
-    launch(text, *arguments)
-    run(text, theirs, VOCABULARY)
+    kernel, theirs = generated.kernel(text), copied(arguments)
+    launch(1, kernel, *arguments)
+    run(kernel, theirs)
     for one, other in zip(arrays(arguments), arrays(theirs), strict=True):
         np.testing.assert_allclose(one, other, rtol=rtol, atol=rtol)
 
@@ -123,9 +126,10 @@ def test_integers(dtypes):
     b = rng.integers(-9, 9, 200).astype(dtypes[1])
     b[b == 0] = 3
     out, theirs = np.zeros((200, 10), np.int64), np.zeros((200, 10), np.int64)
-    launch(INTEGERS, a, b, out)
+    kernel = generated.kernel(INTEGERS)
+    launch(1, kernel, a, b, out)
     # In registers integers have 64 bits and a sign.
-    run(INTEGERS, (a.astype(np.int64), b.astype(np.int64), theirs), VOCABULARY)
+    run(kernel, (a.astype(np.int64), b.astype(np.int64), theirs))
     np.testing.assert_array_equal(out, theirs)
 
 
@@ -133,14 +137,14 @@ def test_integers(dtypes):
 def test_quotients_are_rounded_down(a, b):
     out = np.zeros(2, np.int64)
     text = "def kernel(taken, x, y, out):\n    out[0], out[1] = x[0] // y[0], x[0] % y[0]\n"
-    launch(text, np.array([a]), np.array([b]), out)
+    launch(1, generated.kernel(text), np.array([a]), np.array([b]), out)
     assert list(out) == ([a // b, a % b] if b else [0, 0])
 
 
 def test_division_by_zero_is_that_of_numpy():
     text = "def kernel(taken, x, k, out):\n    out[0], out[1], out[2] = x[0]/x[1], k[0]//k[1], k[0]/k[1]\n"
     out = np.ones(3)
-    launch(text, np.array([1.0, 0]), np.array([1, 0]), out)
+    launch(1, generated.kernel(text), np.array([1.0, 0]), np.array([1, 0]), out)
     assert list(out) == [np.inf, 0, np.inf]
 
 
@@ -165,7 +169,8 @@ def test_complex_quotients_neither_overflow_nor_underflow(dtype):
     y = np.array([1e-3j, most + most * 1j, most, (1 + 1j) / most, 0]).astype(dtype)
     out = np.zeros(5, dtype)
     launch(
-        "def kernel(taken, x, y, out):\n    for i in range(5):\n        out[i] = x[i]/y[i]\n",
+        1,
+        generated.kernel("def kernel(taken, x, y, out):\n    for i in range(5):\n        out[i] = x[i]/y[i]\n"),
         x,
         y,
         out,
@@ -189,13 +194,48 @@ def test_tuples_and_constants():
     check(text, rng.standard_normal(50), rng.standard_normal(50), np.zeros(50), rtol=1e-12)
 
 
+TURNED = """
+def kernel(taken, x, pairs):
+    for i in range(x.size):
+        z, w = x[i], 0j
+        for _ in range(3):
+            z = z*z - w*z
+            z, w = w + z, z - 2*w
+        x[i] = np.complex128(x[i])*z - w
+        one, two = pairs[i]
+        one, two = two, one
+        pairs[i, 0], pairs[i, 1] = one + two, pairs[i, 0]
+"""
+
+
+def test_parts_of_a_number_and_several_names_are_set_together():
+    """The imaginary part of z*z needs the real part from before the assignment."""
+    rng = np.random.default_rng(7)
+    check(TURNED, random_values(20, "complex128", rng), random_values(40, "complex128", rng).reshape(20, 2), rtol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_moduli_and_roots_are_right_at_all_scales(dtype):
+    most, least = np.finfo(dtype).max, np.finfo(dtype).tiny
+    parts = [0, -0.0, 1, -2, most / 2, -most / 2, least, -least, np.inf]
+    x = np.array([complex(a, b) for a in parts for b in parts]).astype(dtype)
+    moduli, roots = np.zeros(x.size, np.finfo(dtype).dtype), np.zeros(x.size, dtype)
+    text = "def kernel(taken, x, moduli, roots):\n    for i in range(x.size):\n"
+    launch(1, generated.kernel(text + "        moduli[i], roots[i] = abs(x[i]), np.sqrt(x[i])\n"), x, moduli, roots)
+    np.testing.assert_allclose(moduli, np.abs(x), rtol=4 * np.finfo(dtype).eps)
+    finite = np.isfinite(x)
+    expected = np.array([cmath.sqrt(each) for each in x[finite]])
+    np.testing.assert_allclose(roots[finite], expected, rtol=8 * np.finfo(dtype).eps)
+    np.testing.assert_array_equal(np.signbit(roots[finite].imag), np.signbit(expected.imag))
+
+
 def test_truths():
     rng = np.random.default_rng(4)
     seen, small = rng.integers(0, 2, 20).astype(bool), rng.integers(0, 255, 20).astype(np.uint8)
     out, theirs = np.zeros(20), np.zeros(20)
-    copies = seen.copy()
-    launch(TRUTHS, seen, True, small, out)
-    run(TRUTHS, (copies, True, small.astype(int), theirs), VOCABULARY)
+    kernel, copies = generated.kernel(TRUTHS), seen.copy()
+    launch(1, kernel, seen, True, small, out)
+    run(kernel, (copies, True, small.astype(int), theirs))
     np.testing.assert_array_equal(seen, copies)
     np.testing.assert_array_equal(out, theirs)
 
@@ -203,17 +243,26 @@ def test_truths():
 def test_chunks_are_shared_and_summed():
     for threads in (1, 3):
         x, parts, sums = np.random.default_rng(5).standard_normal(100), np.zeros((7, 2)), np.zeros(2)
-        theirs = copied((x, parts, sums))
-        launch(SHARED, x, parts, sums, threads=threads)
-        run(SHARED, theirs, VOCABULARY, threads)
+        kernel, theirs = generated.kernel(SHARED), copied((x, parts, sums))
+        kinds = compiled.kinds_of((counters(threads), x, parts, sums))
+        assert not kernel.compile(kinds)(counters(threads), (x, parts, sums))
+        run(kernel, theirs, threads)
         np.testing.assert_allclose(parts, theirs[1], rtol=1e-13)
         np.testing.assert_allclose(sums, theirs[2], rtol=1e-13)
+
+
+def printed(text, *arguments):
+    """LLVM's text of a kernel."""
+    kinds = compiled.kinds_of((counters(1), *arguments))
+    source = source_of_text(text, "a text", compiled.VOCABULARY, ())
+    made = read_kernel(source, tuple(map(argument_kinds.in_registers, kinds[1:])))
+    return llvm_text(made, "worker", c_abi.arguments_of(kinds), c_abi.LAYOUT)
 
 
 def test_conditions_jump_as_soon_as_their_answer_is_known():
     """A bit that is tested later becomes a choice between values, for which everything after it waits."""
     text = "def kernel(taken, x, out):\n    if x[0] > 0 and (x[1] > 0 or not x[2] > 0):\n        out[0] = 1\n"
-    llvm, _, _ = printed(text, (np.zeros(3), np.zeros(3)), counters(1))
+    llvm = printed(text, np.zeros(3), np.zeros(3))
     assert llvm.count("br i1 %") == 4  # Three comparisons, and whether this thread is the last.
     assert "phi i1" not in llvm
     assert "store i1" not in llvm
@@ -230,9 +279,9 @@ def kernel(turns, x, y):
 
 
 def test_what_threads_do_together_stands_apart_from_what_one_does():
-    source = source_of_text(FORM, "a text", VOCABULARY, ())
-    kinds = (Array(np.dtype(float), 1),) * 2
+    source = source_of_text(FORM, "a text", compiled.VOCABULARY, ())
+    kinds = (argument_kinds.in_registers(argument_kinds.ArrayOf(np.dtype(float), 1, writeable=True)),) * 2
     phases = read_kernel(source, kinds).phases
     assert (len(phases.first), phases.thread, len(phases.after)) == (1, "lane", 1)
-    source = source_of_text(FORM.replace("y[1] = x[0]", "m = x[0]"), "a text", VOCABULARY, ())
+    source = source_of_text(FORM.replace("y[1] = x[0]", "m = x[0]"), "a text", compiled.VOCABULARY, ())
     assert not read_kernel(source, kinds).phases.first

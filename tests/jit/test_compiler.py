@@ -11,9 +11,10 @@ import psutil
 import pytest
 
 from workbench import compiling
-from workbench.errors import InputError
-from workbench.jit import by_threads, compiled, compiler, generated, store
-from workbench.jit.threads import WORTH_SHARING, cores, launch
+from workbench.compiler.kinds import KernelError
+from workbench.jit import compiled, compiler, generated, store
+from workbench.jit.threads import WORTH_SHARING, launch
+from workbench.jit.work_stealing import counters
 
 _texts = iter(range(10**6))
 
@@ -56,7 +57,7 @@ def own_cache(tmp_path, monkeypatch):
 def test_kernels_are_compiled_elsewhere_side_by_side_and_kept(asked, here, tmp_path):
     kernels = [new_kernel() for _ in range(3)]
     for kernel, _ in kernels:
-        compiled_kinds = (compiled.numba.int64[:, ::1], compiled.numba.float64[::1])
+        compiled_kinds = compiled.kinds_of((counters(1), np.zeros(1)))
         kernel.prepare(compiled_kinds)
     assert len(asked) == 3
     for kernel, number in kernels:
@@ -130,16 +131,16 @@ def test_no_process_is_started_while_the_interpreter_ends(monkeypatch, here):
 
 def test_a_kernel_that_cannot_be_compiled_is_asked_for_once():
     wrong = generated.kernel("def kernel(turns, x):\n    x.nope()\n")
-    kinds = (compiled.numba.int64[:, ::1], compiled.numba.float64[::1])
+    kinds = compiled.kinds_of((counters(1), np.zeros(1)))
     wrong.prepare(kinds)
-    with pytest.raises(compiled.numba.TypingError, match="nope"):
+    with pytest.raises(KernelError, match="nope"):
         compiled.settle()
     compiled.settle()
 
 
 def test_code_that_cannot_be_linked_is_compiled_again(here):
     kernel, number = new_kernel()
-    kinds = (compiled.numba.int64[:, ::1], compiled.numba.float64[::1])
+    kinds = compiled.kinds_of((counters(1), np.zeros(1)))
     # Its checksum is right, as if another version had written it.
     store.write(kernel.key(kinds), b"no machine code")
     check(kernel, number)
@@ -162,9 +163,10 @@ def test_waiting_is_reported(monkeypatch):
 
 PARENT = """
 import os, sys
+import numpy as np
 from workbench.jit import compiled, compiler
 kernel = compiled.generated(compiled.WARM_UP)
-kernel.prepare((compiled.numba.int64[:, ::1], compiled.numba.float64[::1]))
+kernel.prepare(compiled.kinds_of((np.zeros((1, 16), np.int64), np.zeros(1))))
 print(compiler.running.process.pid, flush=True)
 {end}
 """
@@ -279,60 +281,3 @@ def test_a_kernel_adds_little_to_the_memory_of_a_process_that_had_it_compiled():
     done = subprocess.run([sys.executable, "-c", MANY], stdout=subprocess.PIPE, text=True, timeout=280, check=True)
     # Compiled in the process itself they took 1.5 MB each; vectors and Python's own objects are in it too.
     assert float(done.stdout) < 0.4
-
-
-FORM = """
-@decorated
-def kernel(turns, x, y):
-    y[1] = x[0]
-    n = x.size
-    for lane in threads(turns):
-        y[lane] = n
-    y[0] = n
-"""
-BY_THREADS = """
-def kernel(first_, count_, step_, state_):
-    begin_, end_ = (first_[0], first_[0] + count_[0])
-    turns, x, y = arguments_(state_)
-    if begin_ < 0:
-        y[1] = x[0]
-        return
-    n = x.size
-    for lane in range(begin_, end_):
-        y[lane] = n
-    if last_(state_, end_ - begin_):
-        pass
-        y[0] = n
-"""
-
-
-def test_what_threads_do_together_stands_apart_from_what_one_does():
-    made = by_threads.by_threads(FORM, "kernel")
-    assert by_threads.ast.unparse(made.module) == BY_THREADS.strip()
-    assert made.first
-    assert not by_threads.by_threads(FORM.replace("y[1] = x[0]", "m = x[0]"), "kernel").first
-
-
-def test_a_name_that_other_threads_would_miss_is_refused():
-    with pytest.raises(InputError, match="sets n before"):
-        by_threads.by_threads(FORM.replace("y[1] = x[0]", "n = y[1] = x[0]").replace("    n = x.size\n", ""), "kernel")
-    with pytest.raises(InputError, match="kernel kernel uses last_, names of what is put around it"):
-        by_threads.by_threads(FORM.replace("y[1] = x[0]", "last_ = x[0]"), "kernel")
-
-
-def test_a_kernel_that_allocates_is_refused():
-    wrong = generated.kernel("def kernel(turns, x):\n    x[0] = x.copy()[0]\n")
-    with pytest.raises(RuntimeError, match="allocates memory"):
-        launch(1, wrong, np.zeros(3))
-
-
-def test_what_fails_on_one_core_is_an_error_of_the_launch():
-    body = (
-        "def kernel(turns, x):\n    for lane in threads(turns):\n        for k in shared(turns, lane, x.size):\n"
-        "            if x[k] > 3:\n                raise ValueError\n            x[k] += 1\n"
-    )
-    kernel, x = generated.kernel(body), np.zeros(8 * cores())
-    for _ in range(4):
-        launch(WORTH_SHARING, kernel, x)
-    with pytest.raises(RuntimeError, match="raised an exception"):
-        launch(WORTH_SHARING, kernel, x)

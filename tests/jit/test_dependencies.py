@@ -12,13 +12,15 @@ import pytest
 
 import workbench
 from tests.jit.test_cache import start
+from workbench.compiler.kinds import KernelError
 from workbench.jit import compiled, compiler, dependencies
 from workbench.jit.compiled import Kernel
+from workbench.jit.threads import launch
 
 KERNEL = """
 from helpers import scaled
+from workbench.compiler.words import shared, threads
 from workbench.jit.compiled import kernel
-from workbench.jit.work_stealing import shared, threads
 
 
 @kernel()
@@ -29,21 +31,17 @@ def scale(taken, x):
 """
 HELPERS = """
 import far
-from numba import njit
 
 
-@njit
 def scaled(value):
     return far.added(value * far.FACTOR)
 """
 FAR = """
 from constants import SHIFT
-from numba import njit
 
 FACTOR = {factor}
 
 
-@njit
 def added(value):
     return value {sign} SHIFT
 """
@@ -138,33 +136,13 @@ def of(text, **known):
 
 
 @pytest.mark.parametrize("name", ["made_here", "__main__", "builtins", "workbench.errors"])
-def test_a_function_without_a_text_has_its_bytecode_in_its_key(name):
+def test_a_kernel_that_calls_a_function_without_a_text_is_refused(name, kernels, monkeypatch):
     """As of a module that is made in memory, of a line that is typed in, or executed in the name of another."""
-
-    def key(text):
-        namespace = {"__name__": name, "np": np}
-        exec(text, namespace)
-        return dependencies.of(namespace["f"])
-
-    calls = "def g(x{0}): return [{1} for k in range(x)]\ndef f(x): return g(x) + 1"
-    one, *others = (key(calls.format(*each)) for each in (("", "k"), ("", "k + 1"), ("", "k * 2"), (", y=1", "k")))
-    assert one == key("\n" + calls.format("", "k"))
-    assert len({one, *others, key(calls.format(", y=2", "k"))}) == 5
-
-
-@pytest.mark.slow
-def test_a_helper_that_is_typed_in_is_compiled_again_once_it_is_another(kernels, tmp_path):
-    text = HELPERS.replace("import far", "").replace("far.added(value * far.FACTOR)", "value * {}")
-    typed = f"""
-import sys, types
-from numba import njit
-sys.modules["helpers"] = types.ModuleType("helpers")
-exec({text!r}.format(sys.argv[2]), vars(sys.modules["helpers"]))
-"""
-    found = [
-        start(tmp_path / "cache", tmp_path / "source", factor, script=typed + RUN)["x"] for factor in (2.0, 2.0, 5.0)
-    ]
-    assert found == [[2.0] * 3, [2.0] * 3, [5.0] * 3]
+    namespace = {"__name__": name}
+    exec("def scaled(value): return 2 * value", namespace)
+    monkeypatch.setattr(kernels, "scaled", namespace["scaled"])
+    with pytest.raises(KernelError, match="function scaled has no text, which kernels are read from; define it in a"):
+        launch(1, kernels.scale, np.ones(3))
 
 
 @pytest.mark.parametrize(

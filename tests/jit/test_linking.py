@@ -7,9 +7,11 @@ import pickle
 import numpy as np
 import pytest
 
+from workbench.compiler.kinds import KernelError
 from workbench.errors import InputError
 from workbench.jit import c_abi, compiled, generated, linking, store
 from workbench.jit.threads import launch
+from workbench.jit.work_stealing import counters
 
 SUM = """
 def kernel(taken, out, x):
@@ -22,7 +24,7 @@ def kernel(taken, out, pair, a, b, c, whole):
     out[0], out[1] = pair[0][0], pair[1][1]
     out[2], out[3], out[4], out[5] = a, b, c, whole
 """
-TYPES = (compiled.numba.int64[:, ::1], compiled.numba.float64[::1], compiled.numba.float64[::1])
+TYPES = compiled.kinds_of((counters(1), np.zeros(1), np.zeros(1)))
 
 
 def swapped(x):
@@ -35,7 +37,6 @@ def swapped(x):
         np.float32,
         np.int64,
         np.complex128,
-        lambda x: np.repeat(x, 2)[::2],
         lambda x: np.pad(x, 3)[3:-3],
         lambda x: np.frombuffer(x.tobytes()),
         lambda x: x.view(np.recarray),
@@ -53,15 +54,35 @@ def test_arrays_of_another_type_have_code_of_their_own(change):
 def test_what_is_no_array_of_numbers_is_refused(wrong):
     kernel, out = generated.kernel(SUM), np.zeros(5)
     launch(1, kernel, out, np.arange(5.0))
-    with pytest.raises(Exception, match=r"(?i)unsupported|not (yet )?support|cannot|none|failed"):
+    with pytest.raises(
+        Exception, match="kernels take arrays, numbers and tuples of them, not a|not supported in kernels"
+    ):
         launch(1, kernel, out, wrong)
     launch(1, kernel, out, np.arange(5.0))
+
+
+@pytest.mark.parametrize(
+    "gaps", [np.arange(10.0)[::2], np.zeros((3, 4)).T, np.frombuffer(bytes(41), np.uint8)[1:].view(float)]
+)
+def test_arrays_with_gaps_are_refused(gaps):
+    with pytest.raises(KernelError, match="arrays without gaps, row by row; copy"):
+        launch(1, generated.kernel(SUM), np.zeros(5), gaps)
+
+
+def test_an_array_that_is_read_only_is_read_only():
+    kernel, fixed = generated.kernel(SUM), np.arange(5.0)
+    fixed.flags.writeable = False
+    out = np.zeros(5)
+    launch(1, kernel, out, fixed)
+    assert (out == fixed).all()
+    with pytest.raises(KernelError, match="a store into an array that is read-only: out.chunk"):
+        launch(1, kernel, fixed, out)
 
 
 def test_a_wrong_number_of_arguments_is_an_error():
     kernel, out = generated.kernel(SUM), np.zeros(5)
     launch(1, kernel, out, np.arange(5.0))
-    with pytest.raises(Exception, match="(?i)unpack|argument|missing"):
+    with pytest.raises(Exception, match="2 arguments for 3 parameters"):
         launch(1, kernel, out)
 
 
@@ -70,7 +91,7 @@ def test_tuples_and_numbers_of_all_kinds():
     for whole in (np.int64(6), 6, np.int32(6)):
         launch(1, kernel, out, (np.full(2, 1.0), np.full(3, 2.0)), np.float32(0.5), 4.25, 5 + 1j, whole)
         assert (out == [1, 2, 0.5, 4.25, 5 + 1j, 6]).all()
-    with pytest.raises(Exception, match="(?i)typing|index|argument"):
+    with pytest.raises(Exception, match="entry 1 of a tuple of 1"):
         launch(1, kernel, out, (np.full(2, 1.0),), np.float32(0.5), 4.25, 5 + 1j, 6)
 
 

@@ -4,22 +4,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numba import njit
 
+from workbench.compiler.words import shared, threads
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import WORTH_SHARING, cores, launch
-from workbench.jit.work_stealing import counters, shared, threads
+from workbench.jit.work_stealing import counters
 
 LONG = 100_000_000
 """Steps of a recurrence that takes about half a second."""
 
 
-@njit
 def _all_for(turns, lane, chunks):
     return list(shared(turns, lane, chunks))
 
 
-@njit
 def _first_for(turns, lane, chunks):
     for chunk in shared(turns, lane, chunks):
         return chunk

@@ -151,7 +151,7 @@ def test_rows_of_block_vectors():
     blocks = {"x": 6, "y": 6}
     made = typed(product, dtypes, "float64", "float64", blocks=blocks, summed=False)
     assert flops(made, lambda _: 7) == 2 * 6 * 7
-    assert "value = add_scaled(value, at(data, j), take(x, np.int64(at(indices, j)), 4, 2))" in numba_text(
+    assert "value_4_ = add_scaled(value_4_, at(data, j), take(x, np.int64(at(indices, j)), 4, 2))" in numba_text(
         made, ((0, 4), (4, 2))
     )
     assert "COLUMNS value[k_] = (value[k_] + (data[j] * x[((I64)(indices[j]))*6 + k_]));" in c_text(made, spread=False)

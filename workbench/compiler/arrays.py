@@ -12,7 +12,7 @@ import numpy as np
 from workbench.compiler.kinds import INT, Array, Converter, Kind, Tile, Value, real_of, types_of
 from workbench.compiler.numbers import Numbers
 from workbench.compiler.reader import named
-from workbench.compiler.tree import ONE, ZERO, For, Node, Store, integer, minus, plus, times
+from workbench.compiler.tree import ONE, ZERO, For, Node, Store, integer, minus, nodes, plus, times
 
 TWO = integer(2)
 
@@ -68,7 +68,10 @@ class Arrays(Numbers):
         pointer, index = found.parts[0].args
         if found.kind.dtype.kind == "c":
             pointer, index = self.temporary(pointer), self.temporary(index)
-        for k, part in enumerate(self.converted(value, found.kind.dtype).parts):
+        first, *others = self.converted(value, found.kind.dtype).parts
+        # The second part is read before the first one is stored, perhaps where it is read from.
+        others = [self.copied(part) if any(node.op == "load" for node in nodes(part)) else part for part in others]
+        for k, part in enumerate((first, *others)):
             self.write(Store(pointer, plus(index, integer(k)), part))
 
     def size(self, of: Value) -> Node:

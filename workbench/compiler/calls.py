@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from workbench.compiler.complex_functions import complex_modulus, complex_root
 from workbench.compiler.kinds import (
     BOOL,
     DOUBLE,
@@ -163,6 +164,9 @@ class Calls(Vectors):
                 return Value(kind, (a, Node("neg", b.type, (b,)))) if name == "conj" else Value(real_of(kind), (a,))
             case (("conj" | "real"), [Value(kind=np.dtype()) as value]):
                 return value
+            case "sqrt", [Value(kind=np.dtype(kind="c") as kind, parts=parts)]:
+                root = self.called(complex_root, [Value(real_of(kind), (part,)) for part in parts])
+                return Value(kind, root.parts)
             case "true_divide", [one, two]:
                 return self.operation("/", one, two, node)
             case "complex", [one, two]:
@@ -184,9 +188,7 @@ class Calls(Vectors):
     def _absolute(self, value: Value, node: ast.AST) -> Value:
         match value:
             case Value(np.dtype(kind="c") as kind, parts):
-                a, b = map(self.temporary, parts)
-                squares = (Node("*", each.type, (each, each)) for each in (a, b))
-                return Value(real_of(kind), (Node("fn", a.type, (Node("+", a.type, tuple(squares)),), "sqrt"),))
+                return self.called(complex_modulus, [Value(real_of(kind), (part,)) for part in parts])
             case Value(np.dtype(kind="f") as kind, (part,)):
                 return Value(kind, (Node("fn", part.type, (part,), "abs"),))
         part = self.temporary(self.integer(value, node))

@@ -7,6 +7,7 @@ import operator
 
 import numpy as np
 
+from workbench.compiler.complex_functions import complex_quotient
 from workbench.compiler.kinds import (
     BOOL,
     DOUBLE,
@@ -55,6 +56,9 @@ class Numbers(Reader):
                 return Value(Literal.INTEGER, (integer(int(value)),))
             case float() | np.floating():
                 return Value(DOUBLE, (Node("const", "d", (), float(value)),))
+            case complex() | np.complexfloating():
+                parts = (Node("const", "d", (), float(part)) for part in (value.real, value.imag))
+                return Value(np.dtype(complex), tuple(parts))
             case tuple() | range():
                 return in_tuple([self.literal(each, node) for each in value])
             case type() if issubclass(value, np.number):
@@ -109,7 +113,8 @@ class Numbers(Reader):
             return Value(kind, tuple(part for each in parts for part in each))
         if isinstance(kind, Tile):
             return self.filled(kind, value)
-        if not isinstance(kind, np.dtype | Literal) or not isinstance(value.kind, np.dtype | Literal):
+        numbers = isinstance(kind, np.dtype | Literal) and isinstance(value.kind, np.dtype | Literal)
+        if not numbers or len(types_of(value.kind)) > len(types_of(kind)):
             self.refuse(self.source.tree, f"{named(value.kind)} as {named(kind)}")
         wanted: tuple[Type, ...] = types_of(kind)
         parts = [self._scalar(part, t) for part, t in zip(value.parts, wanted, strict=False)]
@@ -236,16 +241,3 @@ def complex_product(a: Node, b: Node, c: Node, d: Node, *, t: Scalar) -> tuple[N
         return Node("*", t, (x, y))
 
     return Node("-", t, (times_(a, c), times_(b, d))), Node("+", t, (times_(a, d), times_(b, c)))
-
-
-def complex_quotient(a, b, c, d):
-    """(a + b i)/(c + d i), scaled so that no square overflows, as NumPy divides (Smith, 1962)."""
-    if abs(c) >= abs(d):
-        if c == 0 and d == 0:
-            return a / abs(c), b / abs(c)
-        ratio = d / c
-        scale = 1 / (c + d * ratio)
-        return (a + b * ratio) * scale, (b - a * ratio) * scale
-    ratio = c / d
-    scale = 1 / (d + c * ratio)
-    return (a * ratio + b) * scale, (b * ratio - a) * scale

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import ast
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import NoReturn
 
 from workbench.compiler.kinds import (
@@ -21,7 +21,7 @@ from workbench.compiler.kinds import (
     types_of,
 )
 from workbench.compiler.source import Source
-from workbench.compiler.tree import Block, Function, Node, Set, Statement, Type
+from workbench.compiler.tree import Block, Function, Node, Set, Statement, Type, nodes
 
 
 class Reader(abc.ABC):
@@ -110,7 +110,11 @@ class Reader(abc.ABC):
     def assign_name(self, name: str, value: Value, node: ast.AST) -> None:
         """Set a variable."""
         kind = self.declare_name(name, value.kind, node)
-        for n, part in zip(names_of(name, kind), self.converted(value, kind).parts, strict=True):
+        names, parts = names_of(name, kind), self.converted(value, kind).parts
+        # No part is read after another one has been set on which it depends.
+        if len(parts) > 1:
+            parts = self.unaffected(Value(kind, parts), {name}).parts
+        for n, part in zip(names, parts, strict=True):
             self.write(Set(n, part))
 
     # What is written.
@@ -154,6 +158,16 @@ class Reader(abc.ABC):
     def kept(self, value: Value) -> Value:
         """A value whose parts are evaluated once."""
         return Value(value.kind, tuple(map(self.temporary, value.parts)))
+
+    def unaffected(self, value: Value, names: Collection[str]) -> Value:
+        """The value from before these variables are set."""
+
+        def late(node: Node) -> bool:
+            return node.op == "var" and str(node.of).partition(".")[0] in names
+
+        if not any(late(node) for part in value.parts for node in nodes(part)):
+            return value
+        return Value(value.kind, tuple(part if part.op == "const" else self.copied(part) for part in value.parts))
 
     def branches(
         self, test: Node, sides: list[tuple[list[Statement], tuple[Node, ...]]]

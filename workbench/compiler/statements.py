@@ -70,7 +70,8 @@ class Statements(Expressions):
                 self.constants.pop(name, None)
                 self.assign_name(name, value, target)
             case ast.Tuple(elts=targets):
-                for each, entry in zip(targets, self.several(self.kept(value), len(targets), target), strict=True):
+                value = self.unaffected(self.kept(value), _names_in(targets))
+                for each, entry in zip(targets, self.several(value, len(targets), target), strict=True):
                     self._assign(each, entry)
             case ast.Subscript(value=ast.Name(id=name), slice=place) if (kind := self.kind_of(name)) and isinstance(
                 kind, tuple
@@ -88,19 +89,17 @@ class Statements(Expressions):
         if len(targets) != len(elements):
             self.refuse(line, f"{len(elements)} values for {len(targets)} names")
         values = [self.value(node) for node in elements]
-        written = {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
         stores = any(not isinstance(target, ast.Name) for target in targets)
-
-        def late(node: Node) -> bool:
-            return (node.op == "var" and str(node.of).partition(".")[0] in written) or (stores and node.op == "load")
-
-        if any(late(node) for value in values for part in value.parts for node in nodes(part)):
-            values = [Value(value.kind, tuple(map(self._apart, value.parts))) for value in values]
+        if stores:
+            values = [self._read(value) for value in values]
+        values = [self.unaffected(value, _names_in(targets)) for value in values]
         for target, value in zip(targets, values, strict=True):
             self._assign(target, value)
 
-    def _apart(self, part: Node) -> Node:
-        return part if part.op == "const" else self.copied(part)
+    def _read(self, value: Value) -> Value:
+        """The value from before a store."""
+        loads = any(node.op == "load" for part in value.parts for node in nodes(part))
+        return Value(value.kind, tuple(map(self.temporary, value.parts))) if loads else value
 
     def _return(self, node: ast.expr | None) -> None:
         value = in_tuple([]) if node is None else self.value(node)
@@ -165,6 +164,10 @@ class Statements(Expressions):
                 self.constants[name] = entry.parts[0].of
             case _:
                 self._assign(target, entry)
+
+
+def _names_in(targets: list[ast.expr]) -> set[str]:
+    return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
 
 
 def _starred(nodes_: list[ast.expr]) -> bool:

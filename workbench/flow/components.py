@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from workbench.compiler.words import shared, threads
 from workbench.host.components import numbered_components, overlaps
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import launch
-from workbench.jit.work_stealing import shared, threads
 
 
 class Components:

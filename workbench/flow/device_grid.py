@@ -215,6 +215,7 @@ class DeviceGrid(PaddedGrid):
         key = kernel, kinds, aliased
         if key not in self._functions:
             sizes = self.strides.tolist(), self.size, self.cells[0], len(self.rows.first)
+            assert kernel.py_func is not None
             text = row_text(kernel.py_func, kinds, *sizes, aliased=aliased)
             whole = KernelText("cells", text.declaration, text.statements, text.before)
             self._functions[key] = self._device.kernel(whole, "cells", np.dtype(np.float64))

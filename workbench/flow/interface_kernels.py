@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import math
 
+from workbench.compiler.source import helper
+from workbench.compiler.words import at, set_at, shared, threads
 from workbench.flow.transport import FAST
-from workbench.jit.compiled import kernel, njit
-from workbench.jit.elements import at, set_at
-from workbench.jit.work_stealing import shared, threads
+from workbench.jit.compiled import kernel
 
 
-@njit(nogil=True)
+@helper()
 def minmod(a, b):  # pragma: no cover
     if a * b <= 0:
         return 0.0
     return a if abs(a) < abs(b) else b
 
 
-@njit(nogil=True)
+@helper()
 def root(a, b, second):  # pragma: no cover
     """Where a function of value a at 0, b at 1 and this second difference is zero."""
     linear = a / (a - b)
@@ -34,7 +34,7 @@ def root(a, b, second):  # pragma: no cover
     return min(max(at, 1e-3), 1.0)
 
 
-@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
+@helper(*FAST)
 def nearer_distance(phi, start, i, strides, h):  # pragma: no cover
     """phi after a step of phi_tau = -sgn(start) (|grad phi| - 1), with the interface where `start` has it.
 
@@ -64,7 +64,7 @@ def nearer_distance(phi, start, i, strides, h):  # pragma: no cover
     return f - 0.45 * tau * sign * (math.sqrt(total) - 1)
 
 
-@kernel(fastmath=set(FAST), error_model="numpy")
+@kernel(*FAST)
 def redistance(taken, rows, ends, strides, phi, start, h, old, a, b, most, out):  # pragma: no cover
     """out = a old + b (a step towards the distance) within -most and most."""
     for thread in threads(taken):
@@ -74,13 +74,13 @@ def redistance(taken, rows, ends, strides, phi, start, h, old, a, b, most, out):
                 set_at(out, i, min(max(value, -most), most))
 
 
-@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
+@helper(*FAST)
 def smoothed_delta(f, h):  # pragma: no cover
     """A cosine of |phi| < 1.5 h whose integral is the area of the interface."""
     return (1 + math.cos(math.pi * f / (1.5 * h))) / (3 * h) if abs(f) < 1.5 * h else 0.0
 
 
-@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
+@helper(*FAST)
 def part_inside(phi, i, strides):  # pragma: no cover
     """The part of a cell where phi < 0, cut by the plane phi + grad phi . x."""
     x = abs(at(phi, i + strides[0]) - at(phi, i - strides[0]))
@@ -91,7 +91,7 @@ def part_inside(phi, i, strides):  # pragma: no cover
     return below_plane(0.5 * x, 0.5 * y, 0.5 * z, at(phi, i))
 
 
-@kernel(fastmath=set(FAST), error_model="numpy")
+@kernel(*FAST)
 def shares(taken, rows, ends, strides, phi, h, share, delta):  # pragma: no cover
     """The part of each cell that is inside, and the smoothed delta."""
     for thread in threads(taken):
@@ -101,7 +101,7 @@ def shares(taken, rows, ends, strides, phi, h, share, delta):  # pragma: no cove
                 set_at(delta, i, smoothed_delta(at(phi, i), h))
 
 
-@njit(nogil=True, error_model="numpy")
+@helper()
 def below_plane(x, y, z, f):  # pragma: no cover
     """The part of a unit cube where f + (x, y, z) . (position - centre) < 0; x, y, z are not negative."""
     total = x + y + z
@@ -131,7 +131,7 @@ def below_plane(x, y, z, f):  # pragma: no cover
     return 1 - part if flipped else part
 
 
-@kernel(fastmath=set(FAST), error_model="numpy")
+@kernel(*FAST)
 def shift(taken, rows, ends, strides, phi, owner, shifts, most):  # pragma: no cover
     """phi += the shift of the cell's owner, where |phi| is below `most`."""
     for thread in threads(taken):
@@ -142,7 +142,7 @@ def shift(taken, rows, ends, strides, phi, owner, shifts, most):  # pragma: no c
                     set_at(phi, i, min(max(f + at(shifts, at(owner, i)), -most), most))
 
 
-@kernel(error_model="numpy")
+@kernel()
 def grow(taken, rows, ends, strides, owner, grown):  # pragma: no cover
     """A cell without an owner gets that of a neighbour, the largest of several."""
     for thread in threads(taken):
@@ -155,7 +155,7 @@ def grow(taken, rows, ends, strides, owner, grown):  # pragma: no cover
                 set_at(grown, i, found)
 
 
-@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
+@helper(*FAST)
 def curvature(phi, i, strides, h):  # pragma: no cover
     """div(grad phi / |grad phi|), at most that of a sphere of one cell."""
     f, squares, bent = at(phi, i), 0.0, 0.0
@@ -177,7 +177,7 @@ def curvature(phi, i, strides, h):  # pragma: no cover
     return min(max(bent / (squares * math.sqrt(squares)) / h, -most), most)
 
 
-@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
+@helper(*FAST)
 def viscosity(f, h, mu_out, mu_in):  # pragma: no cover
     """The arithmetic mean of both by a smoothed step of half-width 1.5 h."""
     x = min(max(f / (1.5 * h), -1.0), 1.0)
@@ -185,7 +185,7 @@ def viscosity(f, h, mu_out, mu_in):  # pragma: no cover
     return share * mu_in + (1 - share) * mu_out
 
 
-@kernel(fastmath=set(FAST), error_model="numpy")
+@kernel(*FAST)
 def properties(taken, rows, ends, strides, phi, h, mu_out, mu_in, kappa, mu):  # pragma: no cover
     """kappa within |phi| < 3 h, else 0, and mu."""
     for thread in threads(taken):

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
+from workbench.compiler.source import helper
+from workbench.compiler.words import at, shared, threads
 from workbench.flow.interface_kernels import smoothed_delta
 from workbench.flow.transport import FAST
 from workbench.flow.two_phase_flow import TwoPhaseFlow
-from workbench.jit.compiled import kernel, njit
-from workbench.jit.elements import at
+from workbench.jit.compiled import kernel
 from workbench.jit.threads import launch
-from workbench.jit.work_stealing import shared, threads
 
 
 def measured(flow: TwoPhaseFlow) -> dict[str, float]:
@@ -70,7 +70,7 @@ def contour(phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return segments[is_one], areas[is_one]
 
 
-@kernel(fastmath=set(FAST), error_model="numpy")
+@kernel(*FAST)
 def _moments(taken, rows, ends, strides, heights, share, u, sums):  # pragma: no cover
     """Of every row the sums of the part inside, of its height, and of its speed."""
     for thread in threads(taken):
@@ -84,7 +84,7 @@ def _moments(taken, rows, ends, strides, heights, share, u, sums):  # pragma: no
             sums[2, row] = speeds
 
 
-@kernel(fastmath=set(FAST), error_model="numpy")
+@kernel(*FAST)
 def _areas(taken, rows, ends, strides, phi, h, sums):  # pragma: no cover
     """Of every row the sum of |grad phi| delta(phi)."""
     for thread in threads(taken):
@@ -101,7 +101,7 @@ def _areas(taken, rows, ends, strides, phi, h, sums):  # pragma: no cover
             sums[row] = total
 
 
-@njit(nogil=True, error_model="numpy")
+@helper()
 def on_side(k, t):  # pragma: no cover
     """A point of a square's k-th side, anticlockwise from the lower one."""
     if k == 0:
@@ -113,7 +113,7 @@ def on_side(k, t):  # pragma: no cover
     return 0.0, 1.0 - t
 
 
-@kernel(error_model="numpy")
+@kernel()
 def _segments(taken, nx, phi, cut, segments, areas):  # pragma: no cover
     """Of every square up to two segments between roots on its sides, shape (squares, 2, 4), and twice the area between
     each and the origin."""

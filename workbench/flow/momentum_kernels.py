@@ -5,33 +5,33 @@ Each passes several times over a row, which stays in the processor's nearest cac
 
 from __future__ import annotations
 
+from workbench.compiler.source import helper
+from workbench.compiler.words import at, set_at, shared, threads
 from workbench.flow.transport import FAST
-from workbench.jit.compiled import kernel, njit
-from workbench.jit.elements import at, set_at
-from workbench.jit.work_stealing import shared, threads
+from workbench.jit.compiled import kernel
 
 
-@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
+@helper(*FAST)
 def cut(a, b):  # pragma: no cover
     """How far from a the root of a function of values a and b at a distance of 1 lies; 0 to 1 where they differ in
     sign."""
     return abs(a) / (abs(a) + abs(b))
 
 
-@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
+@helper(*FAST)
 def energy(z, inverse):  # pragma: no cover
     """z^2 diagonal; 0 on walls, where z and 1/diagonal are 0."""
     return z * z / max(inverse, 1e-300)
 
 
-@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
+@helper(*FAST)
 def normal(q, mu, i, s):  # pragma: no cover
     """h^2 times the part of div(mu (grad u + grad u^T)) across a face, of the velocity q in its direction."""
     here = at(q, i)
     return 2 * at(mu, i) * (at(q, i + s) - here) - 2 * at(mu, i - s) * (here - at(q, i - s))
 
 
-@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
+@helper(*FAST)
 def shear(q, v, edge, i, s, t):  # pragma: no cover
     """h^2 times its part along the direction t, in which the velocity is v. edge: the viscosity at lower edges."""
     here = at(q, i)
@@ -39,7 +39,7 @@ def shear(q, v, edge, i, s, t):  # pragma: no cover
     return high - at(edge, i) * (here - at(q, i - t) + at(v, i) - at(v, i - s))
 
 
-@kernel(fastmath=set(FAST), error_model="numpy")
+@kernel(*FAST)
 def viscosity_at_edges(taken, rows, ends, strides, mu, shift, edges):  # pragma: no cover
     """edges[d + e - 1] = the viscosity at the lower edges in directions d < e, of the cells at a distance `shift`."""
     for thread in threads(taken):
@@ -56,7 +56,7 @@ def viscosity_at_edges(taken, rows, ends, strides, mu, shift, edges):  # pragma:
                             set_at(edge, i, 0.25 * around)
 
 
-@kernel(fastmath=set(FAST), error_model="numpy")
+@kernel(*FAST)
 def predict(
     taken,
     rows,
@@ -119,7 +119,7 @@ def predict(
                     set_at(inverse_d, i, 1 / (1 / (at(c_d, i) * dt) + at(inverse_d, i) / (h * h)))
 
 
-@kernel(fastmath=set(FAST), error_model="numpy")
+@kernel(*FAST)
 def viscous_force(taken, rows, ends, strides, u, mu, edges, h, inverse, z, sums):  # pragma: no cover
     """z = r / diagonal for r = L u, sums[row] = (r, z): the start of the iteration on (rho/dt - L) u = (rho/dt) u*."""
     scale = 1 / (h * h)
@@ -143,7 +143,7 @@ def viscous_force(taken, rows, ends, strides, u, mu, edges, h, inverse, z, sums)
             sums[row] = total
 
 
-@kernel(fastmath=set(FAST), error_model="numpy")
+@kernel(*FAST)
 def viscous_product(taken, rows, ends, strides, z, mu, edges, h, c, dt, w, sums):  # pragma: no cover
     """w = (rho/dt - L) z, sums[row] = (w, z)."""
     scale = 1 / (h * h)
@@ -167,7 +167,7 @@ def viscous_product(taken, rows, ends, strides, z, mu, edges, h, c, dt, w, sums)
             sums[row] = total
 
 
-@kernel(fastmath=set(FAST), error_model="numpy")
+@kernel(*FAST)
 def viscous_begin(taken, rows, ends, strides, inverse, w, p, x, z, sums):  # pragma: no cover
     """x += p, z -= w / diagonal, sums[row] = (r, z) for r = diagonal z."""
     for thread in threads(taken):
@@ -183,7 +183,7 @@ def viscous_begin(taken, rows, ends, strides, inverse, w, p, x, z, sums):  # pra
             sums[row] = total
 
 
-@kernel(fastmath=set(FAST), error_model="numpy")
+@kernel(*FAST)
 def viscous_update(taken, rows, ends, strides, alpha, beta, inverse, w, p, s, x, z, sums):  # pragma: no cover
     """p = z + beta p, s = w + beta s, x += alpha p, z -= alpha s / diagonal, sums[row] = (r, z) for r = diagonal z."""
     for thread in threads(taken):
@@ -203,7 +203,7 @@ def viscous_update(taken, rows, ends, strides, alpha, beta, inverse, w, p, s, x,
             sums[row] = total
 
 
-@kernel(fastmath=set(FAST), error_model="numpy")
+@kernel(*FAST)
 def combine(taken, rows, ends, strides, a, x, b, y, out):  # pragma: no cover
     """out = a x + b y on faces; out may be x or y."""
     for thread in threads(taken):
@@ -214,7 +214,7 @@ def combine(taken, rows, ends, strides, a, x, b, y, out):  # pragma: no cover
                     set_at(out_d, i, a * at(x_d, i) + b * at(y_d, i))
 
 
-@kernel(fastmath=set(FAST), error_model="numpy")
+@kernel(*FAST)
 def divergence(taken, rows, ends, strides, u, c, jump, dt_h, factor, out):  # pragma: no cover
     """out = factor h div(u + dt/h c jump), of cells without ghosts, shape (N,)."""
     for thread in threads(taken):
@@ -232,7 +232,7 @@ def divergence(taken, rows, ends, strides, u, c, jump, dt_h, factor, out):  # pr
                     set_at(out, row * nx + k, at(out, row * nx + k) + value)
 
 
-@kernel(fastmath=set(FAST), error_model="numpy")
+@kernel(*FAST)
 def correct(taken, rows, ends, strides, u, p, c, jump, dt_h):  # pragma: no cover
     """u -= dt/h c (p_i - p_j - jump)."""
     for thread in threads(taken):

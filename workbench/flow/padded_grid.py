@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from workbench.compiler.words import shared, threads
 from workbench.jit.compiled import Kernel, kernel
 from workbench.jit.threads import launch
-from workbench.jit.work_stealing import shared, threads
 
 GHOSTS = 3
 """Layers of ghost cells on each side, as WENO5 needs."""

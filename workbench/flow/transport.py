@@ -8,20 +8,20 @@ Source: Jiang, Peng, "Weighted ENO schemes for Hamilton-Jacobi equations", SIAM 
 
 from __future__ import annotations
 
-from workbench.jit.compiled import kernel, njit
-from workbench.jit.elements import at, set_at
-from workbench.jit.work_stealing import shared, threads
+from workbench.compiler.source import helper
+from workbench.compiler.words import at, set_at, shared, threads
+from workbench.jit.compiled import kernel
 
 FAST = ("arcp", "contract", "nsz", "reassoc")
 """Licences for rounding only: NaN and infinity are kept."""
 
 
-@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
+@helper(*FAST)
 def squared(x):  # pragma: no cover
     return x * x
 
 
-@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
+@helper(*FAST)
 def upwind(q, i, s, v):  # pragma: no cover
     """v times the upwind derivative, times h."""
     q0, q1, q2, q3 = at(q, i - 3 * s), at(q, i - 2 * s), at(q, i - s), at(q, i)
@@ -43,7 +43,7 @@ def upwind(q, i, s, v):  # pragma: no cover
     return v * slopes / (6 * (w0 + w1 + w2))
 
 
-@kernel(fastmath=set(FAST), error_model="numpy")
+@kernel(*FAST)
 def advect(taken, rows, ends, strides, phi, u, old, a, b, dt_h, most, out):  # pragma: no cover
     """out = a old + b (phi - dt u . grad phi) within -most and most: a stage of a Runge-Kutta method."""
     for thread in threads(taken):
@@ -60,7 +60,7 @@ def advect(taken, rows, ends, strides, phi, u, old, a, b, dt_h, most, out):  # p
                 set_at(out, i, min(max(at(out, i), -most), most))
 
 
-@kernel(fastmath=set(FAST), error_model="numpy")
+@kernel(*FAST)
 def advection(taken, rows, ends, strides, u, h, out, largest):  # pragma: no cover
     """out[d] = (u . grad) u_d on the faces; largest[d, row] = max |u_d| of a row, NaN where one is not finite."""
     for thread in threads(taken):

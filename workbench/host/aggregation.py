@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.compiler.words import shared, threads
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import cores, launch
-from workbench.jit.work_stealing import shared, threads
 
 Csr = tuple[np.ndarray, np.ndarray, np.ndarray]
 """data, indices and indptr."""

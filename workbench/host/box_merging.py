@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.compiler.words import shared, threads
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import cores, launch
-from workbench.jit.work_stealing import APART, shared, threads
+from workbench.jit.work_stealing import APART
 
 BOXES_PER_CHUNK = 256
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from workbench.compiler.words import shared, threads
 from workbench.host.boxes import Boxes, EarlierParts, Rows, check_count, sides
 from workbench.host.face_codes import FaceCodes
-from workbench.jit.compiled import Kernel, kernel, njit
+from workbench.jit.compiled import Kernel, kernel
 from workbench.jit.threads import cores, launch
-from workbench.jit.work_stealing import shared, threads
 
 MOST_COUPLINGS = 128
 """Couplings of a part to parts of other numbers, at most."""
@@ -117,7 +117,6 @@ def _rows(couple: Kernel, stencil: tuple[Any, ...], boxes: Boxes, dtype: np.dtyp
     return data, indices, indptr
 
 
-@njit(nogil=True)
 def _bounds(box, shape, boxes):  # pragma: no cover
     """The first cell of a box along each side, and the one behind its last."""
     bz, by, bx = box // (boxes[1] * boxes[2]), box // boxes[2] % boxes[1], box % boxes[2]
@@ -127,7 +126,6 @@ def _bounds(box, shape, boxes):  # pragma: no cover
     return z0, z1, y0, y1, x0, x1
 
 
-@njit(nogil=True)
 def _phases(phase, shape, z0, z1, y0, y1, x0, x1, found):  # pragma: no cover
     """The number of phases in a box, left in `found` in ascending order; the search ends where they do not fit."""
     count, latest = 0, np.int64(-1)
@@ -152,7 +150,6 @@ def _phases(phase, shape, z0, z1, y0, y1, x0, x1, found):  # pragma: no cover
     return count
 
 
-@njit(nogil=True)
 def _renumber(labels, shape, cells, shift):  # pragma: no cover
     z0, z1, y0, y1, x0, x1 = cells
     for z in range(z0, z1):
@@ -203,14 +200,12 @@ def _number(
                         sizes[starts[box] + at] += 1
 
 
-@njit(nogil=True)
 def _begin(names, values, lengths, first, parts):  # pragma: no cover
     """The rows of the parts of a box, each with its diagonal entry alone."""
     for part in range(parts):
         names[part, 0], values[part, 0], lengths[part] = first + part, 0, 1
 
 
-@njit(nogil=True)
 def _add(names, values, lengths, part, name, value):  # pragma: no cover
     """Add to an entry of a row; whether there was room for it."""
     at = lengths[part] - 1
@@ -226,7 +221,6 @@ def _add(names, values, lengths, part, name, value):  # pragma: no cover
     return True
 
 
-@njit(nogil=True)
 def _leave(names, values, lengths, first, parts, fill, indptr, indices, data):  # pragma: no cover
     """Store the rows of the parts of a box, or the numbers of their entries."""
     for part in range(parts):
@@ -239,7 +233,7 @@ def _leave(names, values, lengths, first, parts, fill, indptr, indices, data):  
             indices[indptr[p] + at], data[indptr[p] + at] = names[part, at], values[part, at]
 
 
-@kernel(error_model="numpy")
+@kernel()
 def _couple(
     taken, main, lower, strides, labels, shape, boxes, first, room, fill, indptr, indices, data
 ):  # pragma: no cover
@@ -269,7 +263,6 @@ def _couple(
             _leave(names, values, lengths, first[box], parts, fill, indptr, indices, data)
 
 
-@njit(nogil=True)
 def _across(codes, faces, k, stride, above, labels, first, cells, names, values, lengths):  # pragma: no cover
     """Add the faces between a box and its lower or upper neighbour in direction k; whether there was room."""
     z0, z1, y0, y1, x0, x1, ny, nx, shift = cells
@@ -290,7 +283,6 @@ def _across(codes, faces, k, stride, above, labels, first, cells, names, values,
     return _add(names, values, lengths, part, name, -total) and inside
 
 
-@njit(nogil=True)
 def _within(codes, faces, strides, labels, first, cells, names, values, lengths):  # pragma: no cover
     """Add the faces between parts of one box."""
     z0, z1, y0, y1, x0, x1, ny, nx, shift = cells
@@ -310,7 +302,6 @@ def _within(codes, faces, strides, labels, first, cells, names, values, lengths)
     return inside
 
 
-@njit(nogil=True)
 def _walls(codes, walls, bits, labels, first, cells, values):  # pragma: no cover
     """Add the wall terms of the cells of a box."""
     z0, z1, y0, y1, x0, x1, ny, nx, shift = cells
@@ -321,7 +312,6 @@ def _walls(codes, walls, bits, labels, first, cells, values):  # pragma: no cove
                 values[labels[i] - first, 0] += walls[codes[i] >> bits]
 
 
-@njit(nogil=True)
 def _take(p, q, names, data_before, indices_before, indptr_before, fill, indptr, indices, data):  # pragma: no cover
     """Take row p of E from row q of an earlier one."""
     begin, end = indptr_before[q], indptr_before[q + 1]
@@ -333,7 +323,7 @@ def _take(p, q, names, data_before, indices_before, indptr_before, fill, indptr,
         data[indptr[p] + at] = data_before[begin + at]
 
 
-@kernel(error_model="numpy")
+@kernel()
 def _couple_faces(
     taken, codes, faces, walls, strides, labels, shape, boxes, first, shift, stale, first_before, names, data_before,
     indices_before, indptr_before, room, fill, indptr, indices, data,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.jit.compiled import kernel, njit
+from workbench.compiler.words import shared, threads
+from workbench.jit.compiled import kernel
 from workbench.jit.threads import chunks_of, cores, launch
-from workbench.jit.work_stealing import shared, threads
 
 ROUNDING = 8
 """Entries below this many units of rounding of the diagonal count as zero."""
@@ -61,7 +61,7 @@ def label_sums(
     return rows[:count].copy(), columns[:count].copy(), sums[:count].copy()
 
 
-@kernel(error_model="numpy")
+@kernel()
 def _stencil_rows(
     taken, main, lower, strides, labels, eps, chunks, room, fill, indptr, indices, data
 ):  # pragma: no cover
@@ -100,7 +100,6 @@ def _stencil_rows(
                     indptr[i + 1] = kept
 
 
-@njit(nogil=True)
 def _same_columns(indptr, indices, i):  # pragma: no cover
     count = indptr[i + 1] - indptr[i]
     if count != indptr[i] - indptr[i - 1]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.jit.compiled import kernel, njit
+from workbench.compiler.words import shared, threads
+from workbench.jit.compiled import kernel
 from workbench.jit.threads import launch
-from workbench.jit.work_stealing import shared, threads
 
 CELLS_PER_CHUNK = 1 << 18
 
@@ -78,7 +78,6 @@ def _find(taken, phase, width, chunks, firsts, starts, ends):  # pragma: no cove
                     ends[at] = width
 
 
-@njit(nogil=True)
 def _root(numbers, run):  # pragma: no cover
     while numbers[run] != run:
         numbers[run] = numbers[numbers[run]]

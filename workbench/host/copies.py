@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.compiler.words import shared, threads
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import launch
-from workbench.jit.work_stealing import shared, threads
 
 BYTES_PER_CHUNK = 1 << 18
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.compiler.words import shared, threads
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import chunks_of, launch
-from workbench.jit.work_stealing import shared, threads
 
 
 def nonzeros(values: np.ndarray) -> int:

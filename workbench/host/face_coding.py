@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
+from workbench.compiler.words import shared, threads
 from workbench.host.face_codes import BITS, CHOICES, FaceCodes
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import launch
-from workbench.jit.work_stealing import shared, threads
 
 NO_FACE = 3
 """The code of a face at the edge of the grid."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.jit.compiled import kernel, njit
+from workbench.compiler.words import shared, threads
+from workbench.jit.compiled import kernel
 from workbench.jit.threads import launch
-from workbench.jit.work_stealing import shared, threads
 
 LEAST = 1e-13
 """A pivot of at most this fraction of its diagonal entry is a breakdown: nothing but rounding is left of it."""
@@ -66,7 +66,6 @@ def _status(replaced: np.ndarray, failed: np.ndarray) -> tuple[int, int]:
     return int(replaced.sum()), int(broken[0]) if broken.size else -1
 
 
-@njit(nogil=True)
 def _checked(pivot, entry, last):  # pragma: no cover
     """The pivot, whether it was replaced, and whether it is usable."""
     if last and abs(pivot) <= LAST * entry:
@@ -75,7 +74,7 @@ def _checked(pivot, entry, last):  # pragma: no cover
     return pivot, 0, pivot > LEAST * entry
 
 
-@kernel(error_model="numpy")
+@kernel()
 def _stencil_pivots(
     taken, main, low0, low1, low2, steps, block, omega, shift, pivots, replaced, failed
 ):  # pragma: no cover
@@ -115,7 +114,7 @@ def _stencil_pivots(
                     break
 
 
-@kernel(error_model="numpy")
+@kernel()
 def _csr_pivots(
     taken, values, indices, indptr, block, omega, shift, places, pivots, replaced, failed
 ):  # pragma: no cover

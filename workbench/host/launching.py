@@ -7,9 +7,9 @@ import time
 
 import numpy as np
 
+from workbench.compiler.words import shared, threads
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import WORTH_SHARING, cores, launch
-from workbench.jit.work_stealing import shared, threads
 
 LAUNCHES = 2000
 

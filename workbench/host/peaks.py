@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.jit.compiled import kernel, njit
+from workbench.compiler.words import shared, threads
+from workbench.jit.compiled import kernel
 from workbench.jit.threads import cores, launch
-from workbench.jit.work_stealing import shared, threads
 
 
 def peaks(values: np.ndarray, step: int) -> np.ndarray:
@@ -49,7 +49,6 @@ def _peaks(taken, values, step, room, made):  # pragma: no cover
                 made[i // high, i % high, j] = best
 
 
-@njit(nogil=True)
 def _farther(a, b):  # pragma: no cover
     """The one of larger magnitude."""
     # NaN counts as larger than everything and is never replaced.

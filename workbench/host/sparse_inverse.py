@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.compiler.words import shared, threads
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import chunks_of, cores, launch
-from workbench.jit.work_stealing import shared, threads
 from workbench.lazy import sparse
 
 
@@ -31,7 +31,7 @@ def inverse_factor(matrix: sparse.csr_array) -> tuple[sparse.csr_array, int]:
     return factor, int(broken[0]) if broken.size else -1
 
 
-@kernel(error_model="numpy")
+@kernel()
 def _factor(taken, lower, indices, indptr, values, room, failed):  # pragma: no cover
     rows, chunks = indptr.size - 1, failed.size
     for thread in threads(taken):

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from workbench.compiler.words import shared, threads
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import chunks_of, cores, launch
-from workbench.jit.work_stealing import shared, threads
 
 BYTES_PER_ELEMENT = 24
 """Two reads and one write of a float64. The read of the target's cache line before it is written is not counted."""

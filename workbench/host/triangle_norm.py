@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from workbench.compiler.words import shared, threads
 from workbench.host.face_codes import FaceCodes
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import CHUNK, chunks_of, launch
-from workbench.jit.work_stealing import shared, threads
 
 
 def norm_of_bands(main: np.ndarray, lower: Sequence[np.ndarray], strides: Sequence[int]) -> float:

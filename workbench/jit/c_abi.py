@@ -5,26 +5,28 @@ arguments of the kernel, and then the numbers in it as numbers of C, a complex o
 threads on which the kernel failed, or WRONG_TYPES without having done anything if the arguments are not the arrays that
 the kernel was compiled for. It needs no GIL, for the caller holds the objects.
 
-The kernel is a function with the arguments of numba's thread pool, `worker(first, count, step, words)`, made by
-`by_front_end` or `by_numba`. `launch` around it is written in LLVM: one thread calls `worker` directly, several through
-the pool. Tuples and arrays are read from their C structs, whose layout is part of the binary interfaces of Python and
-NumPy. Only public interfaces of numba and llvmlite occur, so that the same text serves their versions.
+The kernel is a function with the arguments of numba's thread pool, `worker(first, count, step, words)`, in the text
+that `workbench.compiler` prints. `launch` around it is written in LLVM: one thread calls `worker` directly, several
+through the pool. Tuples and arrays are read from their C structs, whose layout is part of the binary interfaces of
+Python and NumPy.
 """
 
 from __future__ import annotations
 
 import functools
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.core import cgutils
 
-LAUNCH = "launch"
+from workbench.compiler.kinds import real_of
+from workbench.compiler.llvm import Argument, Layout
+from workbench.jit.argument_kinds import ArgumentKind, ArrayOf, leaves
+
+LAUNCH, WORKER = "launch", "worker"
 ARRAY, TUPLE = "workbench_ndarray", "workbench_tuple"
 """Symbols that the linking process gives the addresses of the classes numpy.ndarray and tuple."""
 POOL = "numba_parallel_for"
@@ -35,53 +37,50 @@ WORD, BYTE, INT, POINTER = ir.IntType(64), ir.IntType(8), ir.IntType(32), ir.Int
 HEAD, ITEMS = object.__basicsize__, tuple.__basicsize__
 DATA, DIMENSIONS, SHAPE, STRIDES, DESCRIPTION, FLAGS = (HEAD + offset for offset in (0, 8, 16, 24, 40, 48))
 """Places in the struct of an array. The class of any object comes last in its head."""
+LAYOUT = Layout(DATA, SHAPE)
 KIND, ORDER, SIZE = (HEAD + offset for offset in (8, 10, 24))
 """Places in the struct of a dtype: its letter, the order of its bytes, their number."""
 SWAPPED = np.dtype(np.int64).newbyteorder("S").byteorder
-FLAG = {"C": 0x1, "F": 0x2, "A": 0, "aligned": 0x100, "writeable": 0x400}
+FLAG = {"C": 0x1, "aligned": 0x100, "writeable": 0x400}
+Kinds = tuple[ArgumentKind, ...]
 
 
-def leaves(kinds: Any, path: tuple[int, ...] = ()) -> list[tuple[tuple[int, ...], Any]]:
-    """The types of arrays and numbers, with the index of each, and of those in tuples of each step."""
-    parts = (
-        leaves(kind, (*path, k)) if isinstance(kind, types.BaseTuple) else [((*path, k), kind)]
-        for k, kind in enumerate(kinds)
-    )
-    return [leaf for part in parts for leaf in part]
-
-
-def places_of(kinds: tuple) -> tuple[dict[tuple[int, ...], int], int]:
+def places_of(kinds: Kinds) -> tuple[dict[tuple[int, ...], int], int]:
     """The word of each array and number, behind that of the threads that have not ended; the number of words."""
     places, count = {}, 1
     for path, kind in leaves(kinds):
         places[path] = count
-        count += 2 if isinstance(kind, types.Complex) else 1
+        count += 2 if isinstance(kind, np.dtype) and kind.kind == "c" else 1
     return places, count
 
 
-def object_file(module: Any, worker: str, kinds: tuple, *, first: bool, optimized: bool) -> bytes:
+def arguments_of(kinds: Kinds) -> list[Argument]:
+    """The arrays and numbers in the arguments, each with its word."""
+    places, _ = places_of(kinds)
+    return [
+        Argument(kind.dtype, kind.ndim, places[path])
+        if isinstance(kind, ArrayOf)
+        else Argument(kind, None, places[path])
+        for path, kind in leaves(kinds)
+    ]
+
+
+def object_file(text: str, kinds: Kinds, *, first: bool) -> bytes:
     """The object file of a kernel, and the names of the symbols that it needs, as one byte string.
 
-    module: LLVM's, whose function `worker` is the kernel; first: whether a call comes before those of the threads.
+    text: LLVM's, whose function `WORKER` is the kernel; first: whether a call comes before those of the threads.
     """
-    module.link_in(llvm.parse_assembly(str(_launch(worker, kinds, first=first))))
-    module.get_function(worker).linkage = "internal"
-    machine = _machine()
-    if not optimized:
-        level = llvm.create_pipeline_tuning_options(speed_level=3)
-        level.loop_vectorization = True
-        passes = llvm.create_pass_builder(machine, level)
-        passes.getModulePassManager().run(module, passes)
+    module, machine = llvm.parse_assembly(text), _machine()
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    module.link_in(llvm.parse_assembly(str(_launch(kinds, first=first))))
+    module.get_function(WORKER).linkage = "internal"
+    level = llvm.create_pipeline_tuning_options(speed_level=3)
+    level.loop_vectorization = True
+    passes = llvm.create_pass_builder(machine, level)
+    passes.getModulePassManager().run(module, passes)
     wanted = [*module.functions, *module.global_variables]
     names = [part.name for part in wanted if part.is_declaration and not part.name.startswith("llvm.")]
     return pickle.dumps((names, machine.emit_object(module)))
-
-
-def machine_module(text: str) -> Any:
-    """A module of LLVM for this machine from its text."""
-    module, machine = llvm.parse_assembly(text), _machine()
-    module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    return module
 
 
 def field(builder: Any, word: Any, place: int, kind: Any) -> Any:
@@ -89,12 +88,12 @@ def field(builder: Any, word: Any, place: int, kind: Any) -> Any:
     return builder.load(builder.inttoptr(builder.add(word, ir.Constant(WORD, place)), kind.as_pointer()))
 
 
-def _launch(worker: str, kinds: tuple, *, first: bool) -> ir.Module:
+def _launch(kinds: Kinds, *, first: bool) -> ir.Module:
     """The module of `launch`."""
     places, count = places_of(kinds)
     module = ir.Module()
     words = WORD.as_pointer()
-    work = ir.Function(module, ir.FunctionType(ir.VoidType(), [words] * 4), worker)
+    work = ir.Function(module, ir.FunctionType(ir.VoidType(), [words] * 4), WORKER)
     pool = ir.Function(module, ir.FunctionType(ir.VoidType(), [POINTER] * 5 + [WORD] * 3), POOL)
     numbers = [part for _, kind in leaves(kinds) for part in _number_types(kind)]
     function = ir.Function(module, ir.FunctionType(WORD, [WORD, WORD, *numbers]), LAUNCH)
@@ -108,8 +107,7 @@ def _launch(worker: str, kinds: tuple, *, first: bool) -> ir.Module:
     shape = builder.inttoptr(field(builder, taken, SHAPE, WORD), words)
     threads, width = (builder.load(builder.gep(shape, [ir.Constant(WORD, k)])) for k in range(2))
     counters = builder.inttoptr(field(builder, taken, DATA, WORD), words)
-    with cgutils.for_range(builder, threads) as loop:
-        builder.store(zero, builder.gep(counters, [builder.mul(loop.index, width)]))
+    _for_each(builder, threads, lambda k: builder.store(zero, builder.gep(counters, [builder.mul(k, width)])))
     begin, number, step = (builder.alloca(WORD) for _ in range(3))
     if first:
         builder.store(ir.Constant(WORD, -1), begin)
@@ -128,6 +126,20 @@ def _launch(worker: str, kinds: tuple, *, first: bool) -> ir.Module:
     return module
 
 
+def _for_each(builder: Any, count: Any, body: Callable[[Any], object]) -> None:
+    """A loop over the integers below a count, which is not 0."""
+    before, inside, after = builder.block, *(builder.append_basic_block(name) for name in ("each", "done"))
+    builder.branch(inside)
+    builder.position_at_end(inside)
+    k = builder.phi(WORD)
+    k.add_incoming(ir.Constant(WORD, 0), before)
+    body(k)
+    following = builder.add(k, ir.Constant(WORD, 1))
+    k.add_incoming(following, builder.block)
+    builder.cbranch(builder.icmp_signed("<", following, count), inside, after)
+    builder.position_at_end(after)
+
+
 class _Reading:
     """The part of `launch` that tests the arguments and puts them into words."""
 
@@ -137,15 +149,15 @@ class _Reading:
             builder.ptrtoint(ir.GlobalVariable(builder.module, BYTE, name), WORD) for name in (ARRAY, TUPLE)
         )
 
-    def read_tuple(self, word: Any, kinds: Any, path: tuple[int, ...], start: int = 0) -> None:
+    def read_tuple(self, word: Any, kinds: Kinds, path: tuple[int, ...], start: int = 0) -> None:
         """The arguments in a tuple; start: the index of its first one in `places`."""
         self._expect(word, HEAD - 8, WORD, self._tuple)
         self._expect(word, HEAD, WORD, len(kinds))
         for k, kind in enumerate(kinds):
             at = (*path, start + k)
-            if isinstance(kind, types.BaseTuple):
+            if isinstance(kind, tuple):
                 self.read_tuple(field(self._builder, word, ITEMS + 8 * k, WORD), kind, at)
-            elif isinstance(kind, types.Array):
+            elif isinstance(kind, ArrayOf):
                 value = field(self._builder, word, ITEMS + 8 * k, WORD)
                 self._expect_array(value, kind)
                 self._keep(value, self._places[at])
@@ -159,16 +171,15 @@ class _Reading:
         values = self._builder.bitcast(word, value.type.as_pointer())
         self._builder.store(value, self._builder.gep(values, [ir.Constant(WORD, part)]))
 
-    def _expect_array(self, word: Any, kind: Any) -> None:
+    def _expect_array(self, word: Any, kind: ArrayOf) -> None:
         """An array of this type, of no subclass."""
-        dtype = np.dtype(str(kind.dtype).replace("boolean", "bool"))
-        flags = FLAG[kind.layout] | FLAG["aligned"] * kind.aligned | FLAG["writeable"] * kind.mutable
+        flags = FLAG["C"] | FLAG["aligned"] | FLAG["writeable"] * kind.writeable
         self._expect(word, HEAD - 8, WORD, self._array)
         self._expect(word, DIMENSIONS, INT, kind.ndim)
         self._expect(word, FLAGS, INT, flags, mask=flags)
         description = field(self._builder, word, DESCRIPTION, WORD)
-        self._expect(description, SIZE, WORD, dtype.itemsize)
-        self._expect(description, KIND, BYTE, ord(dtype.kind))
+        self._expect(description, SIZE, WORD, kind.dtype.itemsize)
+        self._expect(description, KIND, BYTE, ord(kind.dtype.kind))
         self._expect(description, ORDER, BYTE, ord(SWAPPED), relation="!=")
 
     def _expect(
@@ -182,15 +193,16 @@ class _Reading:
             builder.ret(ir.Constant(WORD, WRONG_TYPES))
 
 
-def _number_types(kind: Any) -> list[Any]:
+def _number_types(kind: ArrayOf | np.dtype) -> list[Any]:
     """The LLVM types of a number as arguments of C; none for an array."""
-    if isinstance(kind, types.Array):
+    if isinstance(kind, ArrayOf):
         return []
-    if isinstance(kind, types.Complex):
-        return _number_types(kind.underlying_float) * 2
-    if isinstance(kind, types.Float):
-        return [ir.DoubleType() if kind.bitwidth == 64 else ir.FloatType()]
-    return [ir.IntType(8 if kind == types.boolean else kind.bitwidth)]
+    match kind.kind:
+        case "c":
+            return _number_types(real_of(kind)) * 2
+        case "f":
+            return [ir.DoubleType() if kind.itemsize == 8 else ir.FloatType()]
+    return [ir.IntType(8 * kind.itemsize)]
 
 
 @functools.cache

@@ -1,7 +1,6 @@
 """Main loop of the compiling process: LLVM is initialized once, and each kernel is compiled in a separate fork.
 
-A fork that needs numba ends without an answer; once numba is initialized here as well, which takes it 1 s, it is tried
-again. So kernels are compiled on several cores at once, their memory is freed, and a crash affects one kernel only.
+So kernels are compiled on several cores at once, their memory is freed, and a crash affects one kernel only.
 Where a process cannot be forked, kernels are compiled one after the other, and the process ends after some of them.
 """
 
@@ -22,10 +21,6 @@ IDLE = 20.0
 """Seconds without a request after which the process ends."""
 MOST = 4
 """Forks at once; each takes 100 to 200 MB."""
-NEEDS_NUMBA = 2
-"""Exit status of a fork whose kernel is left to numba."""
-OWN, NUMBA, ALL = slice(1), slice(1, None), slice(None)
-"""Parts of `compiled.MAKERS`."""
 MOST_HERE = 20
 """Kernels that are compiled without forks before the process ends, at 5 to 20 MB each."""
 FORKS = hasattr(os, "fork") and hasattr(select, "poll") and sys.platform != "darwin"
@@ -54,21 +49,19 @@ def _one_by_one(requests: BinaryIO, answers: BinaryIO) -> None:
         message = _whole_message(requests)
         if message is None:
             return
-        write_message(answers, message[0], _compile(message[1], ALL) or b"")
+        write_message(answers, message[0], _compile(message[1]))
 
 
-def _compile(request: bytes, part: slice) -> bytes | None:
+def _compile(request: bytes) -> bytes:
     """Machine code, empty after an error, and where the parent has other source: the parent then compiles and reports
-    it. None where it is left to makers that are not of this part."""
-    from workbench.jit import compiled, front_end
+    it."""
+    from workbench.jit import compiled
 
     try:
         source, kinds, key = pickle.loads(request)
         if compiled.named(source).key(kinds) != key:
             return b""
-        return compiled.compiled_bytes(source, kinds, compiled.MAKERS[part])
-    except front_end.UnsupportedError:
-        return None
+        return compiled.compiled_bytes(source, kinds)
     except BaseException:
         return b""
 
@@ -91,17 +84,16 @@ class _Forks:
 
     def __init__(self, requests: Any, answers: BinaryIO) -> None:
         self._requests, self._answers = requests, answers
-        self._waiting: list[tuple[int, bytes, slice]] = []
-        """Number of the request, the request, and the makers that may compile it."""
-        self._working: dict[int, tuple[int, bytes, int, bytearray]] = {}
-        """By the pipe of the answer: number of the request, the request, process, bytes received so far."""
-        self._numba_is_warm = False
+        self._waiting: list[tuple[int, bytes]] = []
+        """Number of the request, and the request."""
+        self._working: dict[int, tuple[int, int, bytearray]] = {}
+        """By the pipe of the answer: number of the request, process, bytes received so far."""
         self._most = min(MOST, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
 
     def serve(self) -> None:
         from workbench.jit import compiled
 
-        compiled.warm_up(compiled.by_front_end)
+        compiled.warm_up()
         # Keep these objects out of the garbage collection of the forks, which would copy them.
         gc.collect()
         gc.freeze()
@@ -118,19 +110,19 @@ class _Forks:
                         message = _whole_message(self._requests)
                         if message is None:
                             return
-                        self._waiting.append((*message, OWN))
+                        self._waiting.append(message)
                     elif self._received(file):
                         poll.unregister(file)
                 while self._waiting and len(self._working) < self._most:
                     poll.register(self._fork(*self._waiting.pop(0)), select.POLLIN)
         finally:
-            for _, _, process, _ in self._working.values():
+            for _, process, _ in self._working.values():
                 os.kill(process, signal.SIGKILL)
                 os.waitpid(process, 0)
 
     def _received(self, pipe: int) -> bool:
         """Read from a fork; at the end of its output forward the answer. Returns whether it has ended."""
-        number, request, process, answer = self._working[pipe]
+        number, process, answer = self._working[pipe]
         more = os.read(pipe, 1 << 16)
         if more:
             answer += more
@@ -138,22 +130,10 @@ class _Forks:
         del self._working[pipe]
         os.close(pipe)
         status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-        if status == NEEDS_NUMBA:
-            self._left_to_numba(number, request)
-        else:
-            write_message(self._answers, number, bytes(answer) if status == 0 else b"")
+        write_message(self._answers, number, bytes(answer) if status == 0 else b"")
         return True
 
-    def _left_to_numba(self, number: int, request: bytes) -> None:
-        from workbench.jit import compiled
-
-        if not self._numba_is_warm:
-            compiled.warm_up(compiled.by_numba)
-            gc.freeze()
-            self._numba_is_warm = True
-        self._waiting.insert(0, (number, request, NUMBA))
-
-    def _fork(self, number: int, request: bytes, makers: slice) -> int:
+    def _fork(self, number: int, request: bytes) -> int:
         """Start a fork for a request; returns the pipe of its answer."""
         output, pipe = os.pipe()
         process = os.fork()
@@ -161,14 +141,14 @@ class _Forks:
             status = 1
             try:
                 _end_with_parent()
-                code = _compile(request, makers)
+                code = _compile(request)
                 with os.fdopen(pipe, "wb") as file:
-                    file.write(code or b"")
-                status = NEEDS_NUMBA if code is None else 0
+                    file.write(code)
+                status = 0
             finally:
                 os._exit(status)
         os.close(pipe)
-        self._working[output] = (number, request, process, bytearray())
+        self._working[output] = (number, process, bytearray())
         return output
 
 

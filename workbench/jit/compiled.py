@@ -7,44 +7,32 @@ process cannot be started, or fails, the kernel is compiled in this process.
 
 from __future__ import annotations
 
-import ast
 import functools
 import hashlib
 import importlib
 import inspect
 import os
+import pkgutil
 import sys
 import threading
-import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, NamedTuple
 
 import llvmlite
 import llvmlite.binding as llvm
-import numba
 import numpy as np
-from numba import njit as njit
 
+from workbench import compiler as language
 from workbench import compiling
-from workbench.jit import (
-    by_front_end,
-    by_numba,
-    by_threads,
-    c_abi,
-    cache_lines,
-    compiler,
-    dependencies,
-    dot_sums,
-    elements,
-    linking,
-    store,
-    tiles,
-    work_stealing,
-)
-from workbench.jit.front_end import MODULES, UnsupportedError
+from workbench.compiler import words
+from workbench.compiler.llvm import llvm_text
+from workbench.compiler.reading import read_kernel
+from workbench.compiler.source import source_of, source_of_text
+from workbench.jit import c_abi, compiler, dependencies, dot_sums, linking, store, work_stealing
+from workbench.jit.argument_kinds import ArgumentKind, in_registers, kinds_of
 
-REORDERED = {"reassoc", "contract", "nsz"}
+REORDERED = ("contract", "nsz", "reassoc")
 """LLVM's licences for sums: reassociate, contract to fused multiply-add, ignore the sign of zero."""
 GENERATED = "lines_"
 WARM_UP = """
@@ -57,15 +45,12 @@ def kernel(taken, x):
                 part[i] += np.conj(np.float64(x[i]))
 """
 """The common part of most kernels."""
-MAKERS = by_front_end, by_numba
-"""What makes the function of a kernel, the fastest first."""
-
+VOCABULARY: dict[str, object] = {"np": np, "total": dot_sums.total} | {name: word for word, name in words.WORDS.items()}
+"""What the text of a generated kernel may name."""
+Kinds = tuple[ArgumentKind, ...]
 _loading = threading.RLock()
 _generated: dict[str, Kernel] = {}
-_kinds: dict[Any, Any] = {}
-VALUELESS = (bool, float, complex, np.generic)
-"""Of numbers whose numba type does not depend on their value, as that of an int does."""
-_unsettled: dict[tuple[Kernel, tuple], None] = {}
+_unsettled: dict[tuple[Kernel, Kinds], None] = {}
 """Kernels and types requested and not linked yet, in order of request."""
 
 
@@ -75,31 +60,31 @@ class Source(NamedTuple):
     module: str
     name: str
     text: str
-    options: tuple[tuple[str, Any], ...]
+    licences: tuple[str, ...]
 
 
 class Kernel:
-    """A function that is compiled for the types of its arguments, arrays and numbers; `py_func` is the Python function.
+    """A function that is compiled for the types of its arguments, arrays and numbers.
+
+    py_func: the Python function; None of a generated kernel, which is its text.
 
     run(taken, arguments) is the code of the latest launch, which tests the types and returns 0 once it has run.
     """
 
-    def __init__(self, function: Callable[..., None], source: Source) -> None:
+    def __init__(self, function: Callable[..., None] | None, source: Source) -> None:
         self.py_func, self.source = function, source
         self._coming: dict[tuple, Future[bytes]] = {}
         self._linked: dict[tuple, Callable[[np.ndarray, tuple], int]] = {}
         self.run: Callable[[np.ndarray, tuple], int] = _not_loaded
 
-    def run_other(self, taken: np.ndarray, arguments: tuple, failed: int) -> None:
-        """Run it after `run` has failed: with the code for the types of these arguments, if that is why. Raises
-        RuntimeError where the kernel itself failed."""
-        if failed == c_abi.WRONG_TYPES:
-            self.run = self.compile(kinds_of((taken, *arguments)))
-            failed = self.run(taken, tuple(map(linking.plain, arguments)))
-        if failed:
-            raise RuntimeError(f"kernel {self.source.name} raised an exception on {failed} of {len(taken)} threads")
+    def run_other(self, taken: np.ndarray, arguments: tuple) -> None:
+        """Run it with the code for the types of these arguments, which `run` does not take. Raises KernelError where
+        they, or the kernel, are not in the grammar."""
+        self.run = self.compile(kinds_of((taken, *arguments)))
+        if self.run(taken, tuple(map(linking.plain, arguments))):
+            raise RuntimeError(f"kernel {self.source.name} does not take the arguments that it was compiled for")
 
-    def prepare(self, kinds: tuple) -> None:
+    def prepare(self, kinds: Kinds) -> None:
         """Load the code for these types, or have it compiled in the background."""
         with _loading:
             if kinds in self._linked or kinds in self._coming:
@@ -109,7 +94,7 @@ class Kernel:
                 self._coming[kinds] = self._ask(kinds)
                 _unsettled[self, kinds] = None
 
-    def compile(self, kinds: tuple) -> Callable[[np.ndarray, tuple], int]:
+    def compile(self, kinds: Kinds) -> Callable[[np.ndarray, tuple], int]:
         """The code for these types; waits for it where it is still being compiled."""
         with _loading:
             self.prepare(kinds)
@@ -126,11 +111,11 @@ class Kernel:
                 _unsettled.pop((self, kinds), None)
             return self._linked[kinds]
 
-    def forget(self, kinds: tuple) -> None:
+    def forget(self, kinds: Kinds) -> None:
         """Drop a pending request: in a forked process its answer never arrives."""
         self._coming.pop(kinds, None)
 
-    def _ask(self, kinds: tuple) -> Future[bytes]:
+    def _ask(self, kinds: Kinds) -> Future[bytes]:
         """The code for these types; it is stored on disk, where possible, before the future resolves."""
         key, coming = self.key(kinds), Future()
 
@@ -144,7 +129,7 @@ class Kernel:
         compiler.compile_elsewhere(self.source, kinds, key).add_done_callback(keep)
         return coming
 
-    def compile_here(self, kinds: tuple) -> None:
+    def compile_here(self, kinds: Kinds) -> None:
         """Compile in this process, and store the code."""
         with compiling.here(at_once=True):
             code = compiled_bytes(self.source, kinds)
@@ -159,10 +144,10 @@ class Kernel:
             return False
         return True
 
-    def key(self, kinds: tuple) -> str:
+    def key(self, kinds: Kinds) -> str:
         """Under which the code for these types is stored: all that the code depends on."""
         # A generated kernel is its own text, and calls the common vocabulary only.
-        read = () if self.source.text else dependencies.of(self.py_func)
+        read = () if self.py_func is None else dependencies.of(self.py_func)
         text = "\n".join((*_environment(), *map(str, self.source), *read, repr(kinds)))
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -171,30 +156,11 @@ def _not_loaded(*_: Any) -> int:
     return c_abi.WRONG_TYPES
 
 
-def kinds_of(arguments: tuple) -> tuple:
-    """Numba's types of arguments."""
-    return tuple(map(_kind, arguments))
-
-
-def _kind(argument: Any) -> Any:
-    """Numba makes the type of an array anew each time, which takes longer than all else of preparing a kernel."""
-    if type(argument) is np.ndarray:
-        dtype = argument.dtype
-        key = dtype.num, dtype.isnative, argument.ndim, argument.flags.num
-    elif isinstance(argument, VALUELESS):
-        key = type(argument)
-    else:
-        return numba.typeof(argument)
-    if key not in _kinds:
-        _kinds[key] = numba.typeof(argument)
-    return _kinds[key]
-
-
-def kernel(**options: Any) -> Callable[[Callable[..., Any]], Kernel]:
-    """Decorator of the kernels of a module. options: `fastmath` and `error_model` of numba."""
+def kernel(*licences: str) -> Callable[[Callable[..., Any]], Kernel]:
+    """Decorator of the kernels of a module. licences: of LLVM for their arithmetic, none by default."""
 
     def decorate(function: Callable[..., Any]) -> Kernel:
-        return Kernel(function, Source(function.__module__, function.__name__, "", _sorted(options)))
+        return Kernel(function, Source(function.__module__, function.__name__, "", tuple(sorted(licences))))
 
     return decorate
 
@@ -204,10 +170,7 @@ def generated(text: str) -> Kernel:
     with _loading:
         if text not in _generated:
             name = GENERATED + hashlib.sha256(text.encode()).hexdigest()[:24]
-            namespace: dict[str, Any] = {"__name__": name, "np": np, **_vocabulary()}
-            exec(compile(text, name, "exec"), namespace)
-            options = _sorted({"error_model": "numpy", "fastmath": REORDERED})
-            _generated[text] = Kernel(namespace["kernel"], Source(name, "kernel", text, options))
+            _generated[text] = Kernel(None, Source(name, "kernel", text, REORDERED))
         return _generated[text]
 
 
@@ -216,31 +179,16 @@ def named(source: Source) -> Kernel:
     return generated(source.text) if source.text else getattr(importlib.import_module(source.module), source.name)
 
 
-def compiled_bytes(source: Source, kinds: tuple, makers: Sequence[Any] = MAKERS) -> bytes:
-    """The object file of a kernel for these types, by the first of these makers that supports it.
-
-    Raises UnsupportedError where none does, errors of numba, and RuntimeError (see `by_numba`).
-    """
-    if source.text:
-        text, file, line = source.text, source.module, 1
-        # Numba finds modules by name.
-        module = sys.modules.setdefault(source.module, types.ModuleType(source.module))
-        namespace = vars(module) | {"np": np}
+def compiled_bytes(source: Source, kinds: Kinds) -> bytes:
+    """The object file of a kernel for these types. Raises KernelError where it is not in the grammar."""
+    function = named(source).py_func
+    if function is None:
+        read = source_of_text(source.text, source.module, VOCABULARY, source.licences)
     else:
-        function = named(source).py_func
-        lines, line = inspect.getsourcelines(function)
-        text, file, namespace = "".join(lines), inspect.getsourcefile(function) or "", dict(function.__globals__)
-    made = by_threads.by_threads(text, source.name)
-    ast.increment_lineno(made.module, line - 1)
-    for maker in makers:
-        try:
-            found, name = maker.worker(made, namespace | _vocabulary(), kinds, dict(source.options), file)
-        except UnsupportedError:
-            if maker is makers[-1]:
-                raise
-        else:
-            return c_abi.object_file(found, name, kinds, first=made.first, optimized=maker is by_numba)
-    raise AssertionError("a kernel needs a maker")
+        read = source_of(function)._replace(licences=source.licences)
+    made = read_kernel(read, tuple(map(in_registers, kinds[1:])))
+    text = llvm_text(made, c_abi.WORKER, c_abi.arguments_of(kinds), c_abi.LAYOUT)
+    return c_abi.object_file(text, kinds, first=bool(made.phases.first))
 
 
 def settle() -> None:
@@ -249,32 +197,19 @@ def settle() -> None:
         waiting.compile(kinds)
 
 
-def warm_up(maker: Any) -> None:
-    """Prepare a process that compiles kernels and runs none: the first small one takes numba 1 s longer."""
-    kinds = numba.types.Array(numba.types.int64, 2, "C"), numba.types.float64[::1]
-    compiled_bytes(generated(WARM_UP).source, kinds, (maker,))
-
-
-def _vocabulary() -> dict[str, Any]:
-    return {"shared": work_stealing.shared, "threads": work_stealing.threads, **tiles.WORDS, **elements.WORDS}
-
-
-def _sorted(options: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    plain = [(name, tuple(sorted(value)) if isinstance(value, set) else value) for name, value in options.items()]
-    return tuple(sorted(plain))
+def warm_up() -> None:
+    """Prepare a process that compiles kernels and runs none: the first small one takes longer."""
+    kinds = kinds_of((work_stealing.counters(1), np.zeros(1)))
+    compiled_bytes(generated(WARM_UP).source, kinds)
 
 
 @functools.cache
 def _environment() -> tuple[str, ...]:
     """Everything that machine code depends on in addition to its text and types: versions, processor, options."""
-    support = (work_stealing, tiles, elements, cache_lines, dot_sums, by_threads, c_abi, linking, *MAKERS, *MODULES)
-    texts = [inspect.getsource(module) for module in (*support, sys.modules[__name__])]
+    names = (f"{language.__name__}.{module.name}" for module in pkgutil.iter_modules(language.__path__))
+    support = (*map(importlib.import_module, names), dot_sums, c_abi, linking, sys.modules[__name__])
     processor = (llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
-    versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, *processor)
-    # Options of numba that shape code, such as NUMBA_OPT or NUMBA_BOUNDSCHECK.
-    dull = ("NUMBA_NUM_THREADS", "NUMBA_CACHE_DIR", "NUMBA_THREADING_LAYER", "NUMBA_THREADING_LAYER_PRIORITY")
-    options = [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("NUMBA_")]
-    return (*texts, *versions, *(option for option in options if option.partition("=")[0] not in dull))
+    return (*map(inspect.getsource, support), llvmlite.__version__, np.__version__, sys.version, *processor)
 
 
 def _forked() -> None:

@@ -20,7 +20,7 @@ VERSIONED = {math, np}
 
 def of(function: types.FunctionType) -> tuple[str, ...]:
     """The texts of all modules that define it and what it calls, directly or not, and the values of the constants that
-    these functions read. Sorted. Of a function whose module has no text, as one that is typed in, its bytecode.
+    these functions read. Sorted. A function whose module has no text, as one that is typed in, cannot be compiled.
 
     Raises TypeError where a function reads a global of a type that is not among `CONSTANTS`.
     """
@@ -31,14 +31,10 @@ def of(function: types.FunctionType) -> tuple[str, ...]:
         if reader in seen:
             continue
         seen.add(reader)
-        found.add(_defined(reader))
+        found.add(_text_of(reader.__module__))
         for name, value in _read(reader):
-            value = getattr(value, "py_func", value)
             if isinstance(value, types.FunctionType):
                 waiting.append(value)
-            # It generates code itself, from what its module has.
-            elif intrinsic := getattr(value, "_defn", None):
-                found.add(_defined(intrinsic))
             else:
                 found.add(f"{name} = {_written(name, value)}")
     return tuple(sorted(found))
@@ -74,25 +70,6 @@ def _written(name: str, value: object) -> str:
     if isinstance(value, CONSTANTS):
         return repr(value)
     raise TypeError(f"a kernel reads {name}, a {type(value).__name__}, whose value is no part of its key; pass it on")
-
-
-def _defined(function: types.FunctionType) -> str:
-    """The definition of a function: the text of its module, or its bytecode and default arguments."""
-    # A text that was executed in the name of a module is no part of its file.
-    if (text := _text_of(function.__module__)) and function.__code__.co_filename == _file_of(function.__module__):
-        return text
-    return repr((*_bytecode(function.__code__), function.__defaults__, function.__kwdefaults__))
-
-
-def _file_of(module: str) -> str | None:
-    return getattr(sys.modules.get(module), "__file__", None)
-
-
-def _bytecode(code: types.CodeType) -> tuple[object, ...]:
-    """The bytecode, constants and names of a function, without the place of its text."""
-    constants = [_bytecode(each) if isinstance(each, types.CodeType) else each for each in code.co_consts]
-    names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
-    return code.co_name, code.co_flags, code.co_argcount, code.co_code, constants, names
 
 
 @functools.cache

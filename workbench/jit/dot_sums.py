@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numba import njit
+from workbench.compiler.source import helper
 
 
-@njit(nogil=True)
+@helper()
 def total(partial, dots):  # pragma: no cover
     """dots = the sum over partial, shape (chunks, dots), in the order of the chunks."""
-    # Plain loops: numba would start its threads for an expression over arrays.
     for k in range(dots.size):
         dots[k] = 0
     for chunk in range(partial.shape[0]):

@@ -13,9 +13,10 @@ from typing import Any
 import llvmlite.binding as llvm
 import numba
 import numpy as np
-from numba import types
 
+from workbench.compiler.kinds import real_of
 from workbench.errors import InputError
+from workbench.jit.argument_kinds import leaves
 from workbench.jit.c_abi import (
     ARRAY,
     DATA,
@@ -32,7 +33,7 @@ from workbench.jit.c_abi import (
     STRIDES,
     TUPLE,
     WRONG_TYPES,
-    leaves,
+    Kinds,
 )
 
 _counter = itertools.count()
@@ -43,7 +44,7 @@ _kept: list[Any] = []
 """What LLVM has linked: without a reference it would be unloaded."""
 
 
-def link(code: bytes, kinds: tuple) -> Callable[[np.ndarray, tuple], int]:
+def link(code: bytes, kinds: Kinds) -> Callable[[np.ndarray, tuple], int]:
     """The function `launch(taken, arguments)` of an object file for arguments of these types (see `c_abi`).
 
     The code must be from this machine. Raises RuntimeError where it needs a symbol that this process does not have.
@@ -58,7 +59,7 @@ def link(code: bytes, kinds: tuple) -> Callable[[np.ndarray, tuple], int]:
         library.import_symbol(name, address)
     linked = library.link(compiler, f"kernel {next(_counter)}")
     _kept.append(linked)
-    numbers = [(path, kind) for path, kind in leaves(kinds[1:]) if not isinstance(kind, types.Array)]
+    numbers = [(path, kind) for path, kind in leaves(kinds[1:]) if isinstance(kind, np.dtype)]
     parts = [part for _, kind in numbers for part in _c_types(kind)]
     function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.py_object, ctypes.py_object, *parts)(linked[LAUNCH])
     if not numbers:
@@ -120,7 +121,7 @@ def plain(argument: Any) -> Any:
     return tuple(map(plain, argument)) if isinstance(argument, tuple) else argument
 
 
-def _reader(places: list[tuple[tuple[int, ...], Any]]) -> Callable[[tuple], tuple]:
+def _reader(places: list[tuple[tuple[int, ...], np.dtype]]) -> Callable[[tuple], tuple]:
     """A function that returns the numbers at these places of the arguments, a complex one as two.
 
     It is compiled, since a loop over the places would take as long as a launch.
@@ -128,11 +129,9 @@ def _reader(places: list[tuple[tuple[int, ...], Any]]) -> Callable[[tuple], tupl
     read = []
     for path, kind in places:
         value = "arguments" + "".join(f"[{place}]" for place in path)
-        read += [f"{value}.real", f"{value}.imag"] if isinstance(kind, types.Complex) else [value]
+        read += [f"{value}.real", f"{value}.imag"] if kind.kind == "c" else [value]
     return eval(f"lambda arguments: ({', '.join(read)},)")
 
 
-def _c_types(kind: Any) -> list[Any]:
-    if isinstance(kind, types.Complex):
-        return _c_types(kind.underlying_float) * 2
-    return [np.ctypeslib.as_ctypes_type(np.dtype(str(kind).replace("boolean", "bool")))]
+def _c_types(kind: np.dtype) -> list[Any]:
+    return [np.ctypeslib.as_ctypes_type(real_of(kind))] * (2 if kind.kind == "c" else 1)

@@ -35,8 +35,8 @@ def launch(size: int, kernel: Kernel, *arguments: Any) -> None:
     """Run a kernel over `size` elements, no other kernel at the same time. Its first argument is the array `taken`."""
     with _one_at_a_time:
         taken = _all if size >= WORTH_SHARING else _one
-        if failed := kernel.run(taken, arguments):
-            kernel.run_other(taken, arguments, failed)
+        if kernel.run(taken, arguments):
+            kernel.run_other(taken, arguments)
 
 
 def cores() -> int:

@@ -94,9 +94,6 @@ class _Printer:
         self._tile = TileText(self.text, of, column, width)
         self._column, self._width = column, width
         self._sums_of = [f"sum_{k}_{column}_" for k in range(of.sums)]
-        numbers = [one.name for one in of.numbers if one.value.type.row]
-        self._names = {name: f"{name}_{column}_" for name in numbers}
-        """Numbers per column, which every tile keeps in variables of its own."""
 
     def begin(self) -> list[str]:
         """Lines before the rows of a chunk."""
@@ -118,7 +115,7 @@ class _Printer:
         pad = "    " * depth
         match line:
             case Assign(name=name, value=value):
-                return [f"{pad}{self._names.get(name, name)} = {self.text(value)}"]
+                return [f"{pad}{self._name(name, value)} = {self.text(value)}"]
             case Store(array=array, place=place, value=value):
                 if value.type.row:
                     return [f"{pad}{self._tile.put(array, place, value)}"]
@@ -163,7 +160,7 @@ class _Printer:
                     else _number(kind.dtype, repr(value))
                 )
             case Variable(name=name):
-                return self._names.get(name, name)
+                return self._name(name, node)
             case Element(array=array, place=place):
                 return f"at({array}, {self.text(place)})"
             case Convert(value=value, type=kind):
@@ -183,6 +180,10 @@ class _Printer:
                 return f"({self.text(body)} if {self.text(test)} else {self.text(otherwise)})"
             case Call(function=function, arguments=arguments):
                 return _call(function, *map(self.text, arguments))
+
+    def _name(self, name: str, value: Expression) -> str:
+        """The name of a variable with this value; every tile has its own for what has a number for each column."""
+        return f"{name}_{self._column}_" if value.type.row else name
 
     def _operation(self, node: Operation) -> str:
         left, right = self.text(node.left), self.text(node.right)

@@ -136,14 +136,14 @@ def _some_of_gram(rows: int, width: int, conjugate: bool) -> list[str]:
     Few sums are split, which hides the latency of additions.
     """
     split = max(1, FEWEST // (rows * width))
-    names = [(r, k, f"t{r}_{k}") for r in range(rows) for k in range(split)]
+    names = [(r, k, f"t{r}_{k}_{width}") for r in range(rows) for k in range(split)]
     lines = [f"{name} = zeros(total, {width})" for _, _, name in names]
 
     def of_row(k: int) -> list[str]:
         entry = f"x[i + {k}, p + {{}}]"
         entry = f"np.conj({entry})" if conjugate else entry
-        added = [f"{name} = add_scaled({name}, {entry.format(r)}, row)" for r, of, name in names if of == k]
-        return [f"    row = widened(take(y, i + {k}, q, {width}))", *(f"    {line}" for line in added)]
+        added = [f"{name} = add_scaled({name}, {entry.format(r)}, row_{width})" for r, of, name in names if of == k]
+        return [f"    row_{width} = widened(take(y, i + {k}, q, {width}))", *(f"    {line}" for line in added)]
 
     lines += [f"even = first + (end - first)//{split}*{split}", f"for i in range(first, even, {split}):"]
     lines += [line for k in range(split) for line in of_row(k)]

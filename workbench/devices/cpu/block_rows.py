@@ -37,16 +37,17 @@ class SeveralSums(OnCores):
             body += ["    if first == end:", "        continue"]
         for column, width in widths(of.columns, of.vector):
             sums = max(1, min(MOST_SUMS, NUMBERS // width))
-            body += [f"    t{k} = zeros(y, {width})" for k in range(sums)]
-            body += [f"    t0 = take(y, row, {column}, {width})"] if added else []
+            body += [f"    t{k}_{column} = zeros(y, {width})" for k in range(sums)]
+            body += [f"    t0_{column} = take(y, row, {column}, {width})"] if added else []
             body += [f"    even = first + (end - first)//{sums}*{sums}", f"    for j in range(first, even, {sums}):"]
             for k in range(sums):
                 entry = f"at(data, j + {k}), take(x, np.int64(at(indices, j + {k})), {column}, {width})"
-                body += [f"        t{k} = add_scaled(t{k}, {entry})"]
+                body += [f"        t{k}_{column} = add_scaled(t{k}_{column}, {entry})"]
             body += ["    for j in range(even, end):"]
-            body += [f"        t0 = add_scaled(t0, at(data, j), take(x, np.int64(at(indices, j)), {column}, {width}))"]
-            body += [f"    t0 = add_scaled(t0, 1, t{k})" for k in range(1, sums)]
-            body += [f"    put(y, row, {column}, t0)"]
+            entry = f"at(data, j), take(x, np.int64(at(indices, j)), {column}, {width})"
+            body += [f"        t0_{column} = add_scaled(t0_{column}, {entry})"]
+            body += [f"    t0_{column} = add_scaled(t0_{column}, 1, t{k}_{column})" for k in range(1, sums)]
+            body += [f"    put(y, row, {column}, t0_{column})"]
         text = [f"def kernel(taken, {', '.join(of.arguments)}, begins_):"]
         text += [f"    {line}" for line in generated.over("begins_.size - 1", body)]
         return "\n".join(text) + "\n"

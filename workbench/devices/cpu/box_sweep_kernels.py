@@ -12,20 +12,24 @@ over D of a box with constant coefficients.
 
 from __future__ import annotations
 
-from workbench.jit.cache_lines import (
+from workbench.compiler.words import (
+    acquired,
     entries_of_line,
     first_entries,
     line_at,
     minus_product,
     plus,
+    publish,
+    published,
     put_line,
+    shared,
     shifted_down,
     shifted_up,
     spread,
+    threads,
     times,
 )
-from workbench.jit.compiled import kernel, njit
-from workbench.jit.work_stealing import acquired, publish, published, shared, threads
+from workbench.jit.compiled import kernel
 
 TOGETHER = 4
 """Rows that `_four_rows` computes."""
@@ -35,7 +39,7 @@ RIGHT, INVERSE, WEST, SOUTH = 2, 3, 4, 5
 """Planes after the two of z."""
 
 
-@kernel(error_model="numpy")
+@kernel()
 def begin(taken, r, room, boxes, numbers, scales, constant, scaled):  # pragma: no cover
     """The right-hand side of every box, over D for constant coefficients, and z after the first sweep, D^-1 r.
 
@@ -71,7 +75,7 @@ def begin(taken, r, room, boxes, numbers, scales, constant, scaled):  # pragma: 
                         z[x] = right[x] * inverse[x]
 
 
-@kernel(error_model="numpy")
+@kernel()
 def end(taken, z, room, boxes, scales, last, constant):  # pragma: no cover
     """z, scaled back, from the plane of the last sweep."""
     plane = room.size // (RIGHT + 1 if constant else SOUTH + 1)
@@ -86,7 +90,7 @@ def end(taken, z, room, boxes, scales, last, constant):  # pragma: no cover
                     target[x] = outer(source[x]) * scales[k]
 
 
-@kernel(error_model="numpy")
+@kernel()
 def plain(taken, room, boxes, numbers, sweeps, constant):  # pragma: no cover
     """Sweeps after the first, one pass over a box each; boxes in parallel."""
     for thread in threads(taken):
@@ -95,7 +99,7 @@ def plain(taken, room, boxes, numbers, sweeps, constant):  # pragma: no cover
                 _rows(room, boxes, numbers, k, sweep % 2, 0, boxes[k, 1], constant)
 
 
-@kernel(error_model="numpy")
+@kernel()
 def blocked(taken, room, boxes, numbers, parts, first, sweeps, depth, alone, states, constant):  # pragma: no cover
     """The same for sweeps from `first` on, in tiles: `depth` of them (a pass) on the rows of a part of a box.
 
@@ -139,7 +143,6 @@ def blocked(taken, room, boxes, numbers, parts, first, sweeps, depth, alone, sta
                     waited = 0
 
 
-@njit(nogil=True, error_model="numpy")
 def _ready(boxes, parts, left, place, states, done):  # pragma: no cover
     """Whether the next pass of a part may begin: the part below has made it, the part above the one before."""
     k, count = parts[left + place, 0], states.shape[0] // 2
@@ -149,7 +152,6 @@ def _ready(boxes, parts, left, place, states, done):  # pragma: no cover
     return below and (left + place + 1 == boxes[k, 6] or published(states, place + 1) >= done)
 
 
-@njit(nogil=True, error_model="numpy")
 def _tile(room, boxes, numbers, parts, part, first, levels, constant):  # pragma: no cover
     """Sweeps on a part, each a row lower than the one before: what a sweep needs of the rows above is then made.
 
@@ -161,7 +163,6 @@ def _tile(room, boxes, numbers, parts, part, first, levels, constant):  # pragma
         _rows(room, boxes, numbers, k, (first + level) % 2, max(0, low - level) if low else 0, end, constant)
 
 
-@njit(nogil=True, error_model="numpy")
 def _rows(room, boxes, numbers, k, odd, low, high, constant):  # pragma: no cover
     """One sweep of some rows, from the plane of even or odd sweeps to the other."""
     _, _, width, pitch, at, _, _ = boxes[k]
@@ -185,7 +186,6 @@ def _rows(room, boxes, numbers, k, odd, low, high, constant):  # pragma: no cove
             y += 1
 
 
-@njit(nogil=True, error_model="numpy")
 def _four_rows(room, old, new, right, pitch, width, west, south):  # pragma: no cover
     """`_constant_row` for four rows at once, whose neighbours among them are read once."""
     a, b = spread(room, west), spread(room, south)  # pyright: ignore[reportCallIssue]
@@ -213,7 +213,6 @@ def _four_rows(room, old, new, right, pitch, width, west, south):  # pragma: no 
         before2, line2, before3, line3 = line2, after2, line3, after3
 
 
-@njit(nogil=True, error_model="numpy")
 def _constant_row(room, old, new, right, pitch, width, west, south):  # pragma: no cover
     """z = right - west (z_w + z_e) - south (z_s + z_n), all of them over D."""
     lanes = entries_of_line(room)  # pyright: ignore[reportCallIssue]
@@ -227,7 +226,6 @@ def _constant_row(room, old, new, right, pitch, width, west, south):  # pragma: 
         before, line = line, after
 
 
-@njit(nogil=True, error_model="numpy")
 def _variable_row(room, old, new, right, plane, pitch, width):  # pragma: no cover
     """z = (r - sum of the four neighbours, each times its coupling)/D."""
     lanes = entries_of_line(room)  # pyright: ignore[reportCallIssue]
@@ -243,7 +241,6 @@ def _variable_row(room, old, new, right, plane, pitch, width):  # pragma: no cov
         before, line, coupling = line, after, next_coupling
 
 
-@njit(nogil=True, error_model="numpy")
 def _put(room, place, line, count):  # pragma: no cover
     """Store a line with zeros beyond the first `count` entries: the end of a row."""
     if count >= entries_of_line(room):  # pyright: ignore[reportCallIssue]

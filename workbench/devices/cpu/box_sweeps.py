@@ -12,11 +12,11 @@ import math
 
 import numpy as np
 
+from workbench.compiler.words import LINE_BYTES
 from workbench.devices.cpu import box_sweep_kernels as kernels
 from workbench.devices.jacobi_boxes import JacobiBoxes
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.host.memory import vector
-from workbench.jit.cache_lines import LINE
 from workbench.jit.threads import cores, launch, prepare
 from workbench.jit.work_stealing import APART
 
@@ -43,7 +43,7 @@ class BoxSweeps(OperatorTraits):
         boxes.check_kernel(kernel, KERNELS, "cpu")
         self._boxes, self._later = boxes, boxes.sweeps - 1
         self.kernel = "blocked" if kernel == "auto" else kernel
-        lanes = LINE // boxes.inner.itemsize
+        lanes = LINE_BYTES // boxes.inner.itemsize
         pitches = [(width + lanes) // lanes * lanes for _, width in boxes.shapes]
         # Boxes that threads take whole come first, the largest of all; as many as go evenly to the cores.
         order = sorted(range(len(pitches)), key=lambda k: -math.prod(boxes.shapes[k]))

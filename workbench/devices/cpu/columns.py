@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.compiler.words import shared, threads
 from workbench.jit.compiled import REORDERED, kernel
 from workbench.jit.threads import chunks_of, launch, prepare
-from workbench.jit.work_stealing import shared, threads
 from workbench.lines.types import accumulator
 
 STRIP = 1024
@@ -53,7 +53,7 @@ class Columns:
         return self._rows.size
 
 
-@kernel(fastmath=REORDERED)
+@kernel(*REORDERED)
 def _restrict(taken, w, rows, sums, coarse):  # pragma: no cover
     chunks = sums.shape[0]
     for thread in threads(taken):
@@ -77,7 +77,7 @@ def _restrict(taken, w, rows, sums, coarse):  # pragma: no cover
             coarse[k] += sums[chunk, k]
 
 
-@kernel(fastmath={"contract"})
+@kernel("contract")
 def _add(taken, x, rows, coarse, sums):  # pragma: no cover
     chunks = sums.shape[0]
     for thread in threads(taken):

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from workbench.compiler.words import shared, threads
 from workbench.devices.pieces import ROWS_AT_ONCE, Couplings, Pieces
 from workbench.host.memory import vector
 from workbench.jit.compiled import REORDERED, kernel
 from workbench.jit.threads import CHUNK, launch, prepare
-from workbench.jit.work_stealing import shared, threads
 from workbench.lines.types import accumulator
 
 MOST_GROUPS = 16
@@ -104,7 +104,7 @@ def _gather(taken, v, local, starts, lengths, locals_, cuts):  # pragma: no cove
                     target[i] = source[i]
 
 
-@kernel(fastmath=REORDERED)
+@kernel(*REORDERED)
 def _combine(taken, z0, z1, z2, z3, weights, target, bounds, firsts, pieces, locals_, cuts, add):  # pragma: no cover
     for thread in threads(taken):
         for chunk in shared(taken, thread, cuts.size - 1):
@@ -125,7 +125,7 @@ def _combine(taken, z0, z1, z2, z3, weights, target, bounds, firsts, pieces, loc
                         part[i] += w0 * a[i] + w1 * b[i] + w2 * c[i] + w3 * d[i]
 
 
-@kernel(fastmath=REORDERED)
+@kernel(*REORDERED)
 def _products(
     taken, z0, z1, z2, z3, panel, pairs, sources, locals_, starts, lengths, cuts, sums, found
 ):  # pragma: no cover

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.compiler.words import shared, threads
 from workbench.devices.cpu import subdomain_text
 from workbench.devices.cpu.subdomain_text import Labelling, Rows, Runs
 from workbench.host.boxes import Boxes
@@ -16,7 +17,6 @@ from workbench.jit import generated
 from workbench.jit.compiled import REORDERED, kernel
 from workbench.jit.indices import as_unsigned
 from workbench.jit.threads import CHUNK, chunks_of, launch, prepare
-from workbench.jit.work_stealing import shared, threads
 from workbench.lazy import sparse
 from workbench.lines.types import accumulator
 
@@ -207,7 +207,7 @@ def _find_spans(taken, labels, chunks, align, groups, spans):  # pragma: no cove
             spans[group, 0], spans[group, 1] = low, high + 1
 
 
-@kernel(error_model="numpy", fastmath=REORDERED)
+@kernel(*REORDERED)
 def _subtract(taken, starts, rows, columns, offsets, labels, data, w, coarse, cuts):  # pragma: no cover
     for thread in threads(taken):
         for chunk in shared(taken, thread, cuts.size - 1):

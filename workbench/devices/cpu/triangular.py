@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.compiler.source import helper
+from workbench.compiler.words import shared, threads
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.traffic import product_flops
-from workbench.jit.compiled import REORDERED, kernel, njit
+from workbench.jit.compiled import REORDERED, kernel
 from workbench.jit.dot_sums import total
 from workbench.jit.threads import cores, launch, prepare
-from workbench.jit.work_stealing import APART, shared, threads
+from workbench.jit.work_stealing import APART
 from workbench.lines.types import accumulator
 
 TILE = 256
@@ -107,7 +109,7 @@ def _unit_rows(rows: int, width: int, block_rows: int, plane_rows: int) -> int:
     return 1
 
 
-@kernel(error_model="numpy", fastmath=REORDERED)
+@kernel(*REORDERED)
 def _solve_stencil(
     taken,
     r,
@@ -138,7 +140,7 @@ def _solve_stencil(
     total(partial, dots)
 
 
-@njit(nogil=True, error_model="numpy", fastmath=REORDERED)
+@helper(*REORDERED)
 def _forward(
     r, u, low0, low1, low2, inverse, scale, width, far1, far2, unit, block_rows, first, last, room, places, carry
 ):  # pragma: no cover
@@ -216,7 +218,7 @@ def _forward(
                     row[chain] = base[chain]
 
 
-@njit(nogil=True, error_model="numpy", fastmath=REORDERED)
+@helper(*REORDERED)
 def _backward(
     r, u, low0, low1, low2, inverse, width, far1, far2, unit, block_rows, first, last, room, places, carry, sums
 ):  # pragma: no cover
@@ -316,7 +318,7 @@ def _backward(
     sums[0], sums[1], sums[2] = ru, uu, rr
 
 
-@njit(nogil=True)
+@helper()
 def _chain_starts(places, carry, start, distance):  # pragma: no cover
     """Set four chains to their starts: unit, row, place in the row, tile length, carried value of the recurrence.
 
