@@ -39,6 +39,7 @@ def _first(line, count):
 
 
 OF_WORDS = {
+    "local": lambda dtype, count: np.empty(count, dtype),
     "publish": lambda progress, place, value: _set(progress[place], 0, value),
     "published": lambda progress, place: progress[place, 0],
     "acquired": lambda locks, place: locks[place, 0] == 0 and (_set(locks[place], 0, 1) or True),
@@ -73,6 +74,7 @@ def interpreted(function):
     """The same function, whose words and helpers Python can run."""
     known = {}
     made = types.FunctionType(function.__code__, known, function.__name__, function.__defaults__, function.__closure__)
+    made.__kwdefaults__ = function.__kwdefaults__
     for name, value in function.__globals__.items():
         if value in words.WORDS if inspect.isfunction(value) else False:
             known[name] = OF_WORDS[words.WORDS[value]]
@@ -83,18 +85,23 @@ def interpreted(function):
     return made
 
 
-LOOPS = words.threads, words.shared
+LOOPS = words.threads, words.shared, words.unrolled
 
 
 def function_of(kernel):
-    """The Python function of a kernel, hand-written or printed."""
+    """The Python function of a kernel, hand-written or printed, with its constants."""
     if kernel.py_func is not None:
-        return interpreted(kernel.py_func)
+        return functools.partial(interpreted(kernel.py_func), **{n: _callable(v) for n, v in kernel.source.constants})
     space = {**compiled.VOCABULARY, "threads": words.threads, "shared": words.shared}
     space["total"] = interpreted(space["total"])
     space |= {name: OF_WORDS[name] for name in space if name in OF_WORDS}
     exec(kernel.source.text, space)
     return space["kernel"]
+
+
+def _callable(constant):
+    """A dtype as the function that it is in kernels."""
+    return constant.type if isinstance(constant, np.dtype) else constant
 
 
 def run(kernel, arguments, threads=1):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from workbench.compiler.kinds import KernelError
-from workbench.jit import compiler
+from workbench.jit import compiled, compiler
 from workbench.jit.threads import launch
 
 WRONG = {
@@ -57,13 +57,34 @@ WRONG = {
     "out[0] = again(x[0])": "a function that calls itself",
     "out[0] = spread_out(x)": "parameters other than plain names",
     "out[0] = 1j": "a number complex128 as a number float64",
+    "out[0] = scaled(x[0])": "no value of factor, a constant",
+    "out[0] = scaled(x[0], factor=x[1])": "a number float64 whose value is not known while the kernel is read",
+    "out[0] = scaled(x[0], factor=2, more=1)": "more is no constant of this function",
+    "out[0] = scaled(x[0], **x)": "a call with ** arguments",
+    "out[0] = twice(x=x[0])": "a number float64 whose value is not known while the kernel is read",
+    "for k in unrolled(x.size):\n        out[k] = 0": "not a constant integer",
+    "for k in unrolled(2):\n        for k in (x[0], 1):\n            break": "a loop over a tuple with `break`",
+    "for width in (4, 1):\n        tile = zeros(x, width)": (
+        "one variable for a tile of 4 float64 and a tile of 1 float64; a helper that is called for each has variables"
+    ),
+    "sums = ()\n    for k in range(2):\n        sums += (x[k],)": "a tuple of 0 becomes one of 1 in a branch",
+    "if x[0] > 0:\n        sums = ()\n        sums += (x[0],)\n    out[0] = sums[0]": "a name that is neither a",
+    "sums = 1\n    sums = (x[0],)": "one variable for an integer literal and a tuple of 1",
+    "sums = (x[0],)\n    sums[1] = 2": "entry 1 of a tuple of 1",
+    "x @= x": "no such statement",
+    "x[0] **= 2": "no such statement",
+    "room = local(np.float64, x.size)": "not a constant integer",
+    "room = local(np.float64, 0)": "a local array of 0 float64: at least one entry, and at most 65536 bytes",
+    "room = local(x, 3)": "a word with other arguments",
+    "room = local(np.float64, 3) if x[0] > 0 else x": "one variable for a local array of float64 with 1",
+    "out[0] = room_of()[0]": "a local array ends with its function, which returns it",
     "n = out[1] = x[0]\n    for thread in threads(taken):\n        out[thread] = n": "n set before a statement",
 }
 
 
 HEAD = """
 import numpy as np
-from workbench.compiler.words import publish, shared, take, threads
+from workbench.compiler.words import local, publish, shared, take, threads, unrolled, zeros
 from workbench.jit.compiled import kernel
 
 
@@ -77,6 +98,14 @@ def again(x):
 
 def spread_out(*x):
     return x
+
+
+def scaled(x, *, factor):
+    return factor * x
+
+
+def room_of():
+    return local(np.float64, 3)
 
 
 @kernel()
@@ -102,6 +131,28 @@ def test_a_kernel_that_is_not_in_the_grammar(lines, tmp_path, monkeypatch):
     assert file == str(tmp_path / "wrong_kernels.py")
     assert 1 < int(line) <= HEAD.count("\n") + 1 + lines.count("\n")
     assert WRONG[lines] in sentence
+
+
+@compiled.kernel()
+def with_constants(taken, x, *, count, dtypes):
+    x[0] = count
+
+
+@pytest.mark.parametrize(
+    ("constants", "sentence"),
+    [
+        ({}, "no value of count, dtypes, a constant"),
+        ({"count": 1}, "no value of dtypes, a constant"),
+        ({"count": 1, "dtypes": (), "more": 1}, "more is no constant of this function"),
+        ({"count": "1"}, "the constant count is a str; kernels take numbers, truths, dtypes of numbers and tuples"),
+        ({"dtypes": ("f8", [1])}, "the constant dtypes is a str"),
+        ({"dtypes": np.dtype("M8[s]")}, "the constant dtypes is a DateTime64DType"),
+    ],
+)
+def test_constants_that_a_kernel_does_not_take(constants, sentence, monkeypatch):
+    monkeypatch.setattr(compiler, "compile_elsewhere", _nothing)
+    with pytest.raises(KernelError, match=sentence):
+        launch(1, with_constants.of(**constants), np.ones(3))
 
 
 def _nothing(*_):

@@ -6,15 +6,18 @@ No index is tested; one below 0 counts from the end where it is a literal.
 from __future__ import annotations
 
 import ast
+import dataclasses
 
 import numpy as np
 
 from workbench.compiler.kinds import INT, Array, Converter, Kind, Tile, Value, real_of, types_of
 from workbench.compiler.numbers import Numbers
 from workbench.compiler.reader import named
-from workbench.compiler.tree import ONE, ZERO, For, Node, Store, integer, minus, nodes, plus, times
+from workbench.compiler.tree import ONE, ZERO, For, Node, Pointer, Room, Store, integer, minus, nodes, plus, times
 
 TWO = integer(2)
+MOST_BYTES = 1 << 16
+"""Of an array that belongs to a thread."""
 
 
 class Arrays(Numbers):
@@ -25,6 +28,15 @@ class Arrays(Numbers):
         if not isinstance(value.kind, Array):
             self.refuse(node, f"{named(value.kind)} where an array is needed")
         return value.kind
+
+    def local_array(self, dtype: np.dtype, count: int, node: ast.AST) -> Value:
+        """An array of one dimension that belongs to the thread."""
+        if not 0 < count * dtype.itemsize <= MOST_BYTES:
+            self.refuse(node, f"a local array of {count} {dtype}: at least one entry, and at most {MOST_BYTES} bytes")
+        memory = real_of(dtype).str[1:]
+        room = self.new_variable(Room(memory, count * (2 if dtype.kind == "c" else 1)))
+        place = Node("room", Pointer(memory, own=True), (), room.of)
+        return Value(Array(dtype, 1, own=True), (place, integer(count)))
 
     def check_writeable(self, of: Value, node: ast.AST) -> None:
         """Refuse a store into an array that is read-only."""
@@ -44,9 +56,8 @@ class Arrays(Numbers):
         """One element of an array, counted row by row."""
         assert isinstance(of.kind, Array)
         place = self._scaled(of.kind, place)
-        return Value(
-            Array(of.kind.dtype, 0, of.kind.writeable), (Node("place", of.parts[0].type, (of.parts[0], place)),)
-        )
+        kind = dataclasses.replace(of.kind, ndim=0)
+        return Value(kind, (Node("place", of.parts[0].type, (of.parts[0], place)),))
 
     def load(self, found: Value) -> Value:
         """The number where a subscript leads to one element; else what it leads to."""
@@ -108,15 +119,19 @@ class Arrays(Numbers):
         if not kept:
             return self.element(of, place)
         pointer = Node("place", of.parts[0].type, (of.parts[0], self._scaled(kind, place)))
-        return Value(Array(kind.dtype, len(kept), kind.writeable), (pointer, *kept))
+        return Value(dataclasses.replace(kind, ndim=len(kept)), (pointer, *kept))
 
     def attribute(self, of: Value, name: str, node: ast.AST) -> Value:
         """An attribute of an array or of a number."""
         match of.kind, name:
             case Array(), "size":
                 return Value(INT, (self.size(of),))
-            case Array(_, ndim, _), "shape":
+            case Array(ndim=ndim), "shape":
                 return Value((INT,) * ndim, of.parts[1:])
+            case Array(dtype=dtype), "dtype":
+                return Value(Converter(dtype), ())
+            case Converter(), "type":
+                return of
             case np.dtype(kind="c"), "real" | "imag":
                 return Value(real_of(of.kind), (of.parts[name == "imag"],))
             case np.dtype(), "real":

@@ -13,6 +13,8 @@ from typing import Protocol
 import numpy as np
 
 from workbench.compiler.complex_functions import complex_modulus, complex_root
+from workbench.compiler.constants import Named
+from workbench.compiler.constants import named as named_constants
 from workbench.compiler.kinds import (
     BOOL,
     DOUBLE,
@@ -40,9 +42,9 @@ class Helpers(Protocol):
     """The functions of one kernel."""
 
     def function(
-        self, of: Callable[..., object], kinds: tuple[Kind, ...], licences: tuple[str, ...]
+        self, of: Callable[..., object], kinds: tuple[Kind, ...], constants: Named, licences: tuple[str, ...]
     ) -> tuple[Function, Kind]:
-        """A helper for these kinds of arguments, and the kind of its result."""
+        """A helper for these kinds of arguments and constants, and the kind of its result."""
         ...
 
 
@@ -55,18 +57,15 @@ class Calls(Vectors):
 
     def call(self, node: ast.Call) -> Value:
         """The value of a call."""
+        values, function = self.values(node.args), self.known(node.func)
+        if inspect.isfunction(function) and function not in WORDS:
+            return self.called(function, values, self._constants(node))
         if node.keywords:
             self.refuse(node, "a call with named arguments")
-        values = self.values(node.args)
-        if isinstance(node.func, ast.Name) and (kind := self.kind_of(node.func.id)) is not None:
-            return self._converted(self.variable(node.func.id, kind), values, node)
-        function = self.known(node.func)
         if inspect.isfunction(function):
-            if function not in WORDS:
-                return self.called(function, values)
             found = self._word(WORDS[function], values, node)
             return self.refuse(node, "a word with other arguments") if found is None else found
-        if isinstance(node.func, ast.Attribute) and function is None:
+        if function is None and (isinstance(node.func, ast.Attribute) or self._is_here(node.func)):
             return self._converted(self.value(node.func), values, node)
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if function is None or function not in [getattr(module, name, None) for module in (builtins, math, np)]:
@@ -77,7 +76,7 @@ class Calls(Vectors):
         """The object of a name that is no variable, from the module of the function or one that it names; None if there
         is none."""
         match node:
-            case ast.Name(id=name) if self.kind_of(name) is None and name not in self.constants:
+            case ast.Name(id=name) if not self._is_here(node):
                 return self.source.names.get(name, getattr(builtins, name, None))
             case ast.Attribute(value=of, attr=name) if isinstance(module := self.known(of), types.ModuleType):
                 return getattr(module, name, None)
@@ -90,17 +89,30 @@ class Calls(Vectors):
             found += self.entries(self.value(each.value)) if isinstance(each, ast.Starred) else [self.value(each)]
         return found
 
-    def called(self, function: Callable[..., object], values: list[Value]) -> Value:
+    def called(self, function: Callable[..., object], values: list[Value], constants: Named = ()) -> Value:
         """The result of a helper."""
         values = [self.converted(value, INT) if isinstance(value.kind, Literal) else value for value in values]
         kinds = tuple(value.kind for value in values)
-        made, kind = self._helpers.function(function, kinds, self.made.licences)
+        made, kind = self._helpers.function(function, kinds, constants, self.made.licences)
         parts = tuple(part for value in values for part in value.parts)
         if len(made.results) == 1:
             return Value(kind, (self.copied(Node("call", made.results[0], parts, made)),))
         results = [self.new_variable(t) for t in made.results]
         self.write(Do(Node("call", "i", parts, made), tuple(str(each.of) for each in results)))
         return Value(kind, tuple(results))
+
+    def _constants(self, node: ast.Call) -> Named:
+        """The constants of a call, by name."""
+        found = {}
+        for each in node.keywords:
+            if each.arg is None:
+                self.refuse(node, "a call with ** arguments")
+            found[each.arg] = self.known_value(self.value(each.value), each.value)
+        return named_constants(found)
+
+    def _is_here(self, node: ast.expr) -> bool:
+        """Whether a name is a variable or a constant of the function."""
+        return isinstance(node, ast.Name) and (node.id in self.constants or self.kind_of(node.id) is not None)
 
     def _converted(self, of: Value, values: list[Value], node: ast.AST) -> Value:
         if not isinstance(of.kind, Converter) or len(values) != 1:
@@ -124,6 +136,8 @@ class Calls(Vectors):
                 assert isinstance(products[0].kind, np.dtype)
                 found = tuple(each.parts[0] for each in products)
                 return Value(np.result_type(products[0].kind, np.complex64), found)
+            case "local", [Value(kind=Converter(dtype)), count]:
+                return self.local_array(dtype, self.constant(count, node), node)
             case "published", [states, place]:
                 return Value(INT, (self.copied(Node("atomic", "i", self._counter(states, place, node), "read")),))
             case "publish", [states, place, value]:
@@ -196,7 +210,7 @@ class Calls(Vectors):
         return Value(INT, (Node("if", "i", (negative, Node("neg", "i", (part,)), part)),))
 
     def _extreme(self, sign: str, best: Value, other: Value, node: ast.AST) -> Value:
-        kind = self.united(best.kind, other.kind)
+        kind = self.united(best.kind, other.kind, node)
         best, other = self.kept(self.converted(best, kind)), self.kept(self.converted(other, kind))
         better = self.comparison(sign, other, best, node)
         return Value(kind, (Node("if", best.parts[0].type, (better, other.parts[0], best.parts[0])),))

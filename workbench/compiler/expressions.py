@@ -6,7 +6,7 @@ import ast
 import itertools
 
 from workbench.compiler.calls import Calls
-from workbench.compiler.kinds import BOOL, Converter, Value, in_tuple
+from workbench.compiler.kinds import BOOL, Value, in_tuple
 from workbench.compiler.numbers import SIGNS, TESTS
 from workbench.compiler.tree import If, Node, Set
 
@@ -21,7 +21,7 @@ class Expressions(Calls):
                 return self.literal(value, node)
             case ast.Name(id=name):
                 if name in self.constants:
-                    return self.literal(self.constants[name], node)
+                    return self.constants[name]
                 if (kind := self.kind_of(name)) is not None:
                     return self.variable(name, kind)
                 return self.literal(self.known(node), node)
@@ -29,8 +29,6 @@ class Expressions(Calls):
                 return in_tuple(self.values(elements))
             case ast.Subscript(value=of, slice=place):
                 return self.load(self.subscript(self.value(of), place))
-            case ast.Attribute(value=ast.Attribute(value=of, attr="dtype"), attr="type"):
-                return Value(Converter(self.array(self.value(of), node).dtype), ())
             case ast.Attribute(value=of, attr=name):
                 known = self.known(node)
                 return self.attribute(self.value(of), name, node) if known is None else self.literal(known, node)
@@ -104,7 +102,7 @@ class Expressions(Calls):
             yes = self.value(node.body)
         with self.aside() as two:
             no = self.value(node.orelse)
-        kind = self.united(yes.kind, no.kind)
+        kind = self.united(yes.kind, no.kind, node)
         with self.aside() as more:
             yes = self.converted(yes, kind)
         one += more

@@ -13,6 +13,10 @@ from workbench.errors import InputError
 
 BOOL, INT, FLOAT, DOUBLE = np.dtype("bool"), np.dtype("int64"), np.dtype("float32"), np.dtype("float64")
 """Kinds of numbers. Integers have 64 bits and a sign in registers, whatever they have in memory."""
+DTYPES = frozenset(
+    map(np.dtype, ("bool", *(f"{sign}{size}" for sign in "iu" for size in (1, 2, 4, 8)), *("f4", "f8", "c8", "c16")))
+)
+"""Of numbers in memory."""
 
 
 class Literal(enum.Enum):
@@ -23,11 +27,12 @@ class Literal(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Array:
-    """Elements row by row; of no dimension: one element, and where it is."""
+    """Elements row by row; of no dimension: one element, and where it is. own: of one thread, made by `local`."""
 
     dtype: np.dtype
     ndim: int
     writeable: bool = True
+    own: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,9 +92,9 @@ def vector_of(tile: Tile) -> Vector:
 def types_of(kind: Kind) -> tuple[Type, ...]:
     """The types of the scalars of a value."""
     match kind:
-        case Array(dtype, ndim, _):
+        case Array(dtype, ndim, _, own):
             lengths: tuple[Type, ...] = ("i",) * ndim
-            return (Pointer(real_of(dtype).str[1:]), *lengths)
+            return (Pointer(real_of(dtype).str[1:], own), *lengths)
         case Tile():
             return (vector_of(kind),)
         case Converter():

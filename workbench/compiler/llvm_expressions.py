@@ -40,6 +40,8 @@ class Expressions(Lines):
                 return name
             case Node("var", t, _, name):
                 return self.new(f"load {typename(t)}, ptr %{name}")
+            case Node("room", _, _, name):
+                return f"%{name}"
             case Node("place", _, (pointer, index)):
                 return self.place(pointer, index)
             case Node("load", t, (pointer, index)):

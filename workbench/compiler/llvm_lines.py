@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from workbench.compiler.tree import Function, Pointer, Scalar, Type, Vector
+from workbench.compiler.tree import Function, Pointer, Room, Scalar, Type, Vector
 
 SCALARS: dict[Scalar, str] = {"i": "i64", "b": "i1", "f": "float", "d": "double"}
 START = "start$"
@@ -19,6 +19,8 @@ def typename(t: Type) -> str:
             return f"<{width} x {SCALARS[of]}>"
         case Pointer():
             return "ptr"
+        case Room():
+            raise AssertionError("memory is in no register")
     return SCALARS[t]
 
 
@@ -94,4 +96,9 @@ class Lines:
     def variables(self) -> list[str]:
         """The lines at the start of the function, where variables get their places."""
         names = self.function.parameters | self.function.variables
-        return [f"{START}:", *(f"  %{name} = alloca {typename(t)}" for name, t in names.items())]
+        return [f"{START}:", *(f"  %{name} = alloca {_place(t)}" for name, t in names.items())]
+
+
+def _place(t: Type) -> str:
+    """The type of the memory of a variable."""
+    return f"[{t.numbers} x {in_memory(Pointer(t.memory))}]" if isinstance(t, Room) else typename(t)

@@ -8,9 +8,11 @@ import operator
 import numpy as np
 
 from workbench.compiler.complex_functions import complex_quotient
+from workbench.compiler.constants import Constant
 from workbench.compiler.kinds import (
     BOOL,
     DOUBLE,
+    FLOAT,
     INT,
     Array,
     Converter,
@@ -63,6 +65,8 @@ class Numbers(Reader):
                 return in_tuple([self.literal(each, node) for each in value])
             case type() if issubclass(value, np.number):
                 return Value(Converter(np.dtype(value)), ())
+            case np.dtype():
+                return Value(Converter(value), ())
         self.refuse(node, "a name that is neither a variable nor a constant of its module")
 
     def constant(self, value: Value, node: ast.AST) -> int:
@@ -70,6 +74,19 @@ class Numbers(Reader):
         if len(value.parts) != 1 or value.parts[0].op != "const" or not isinstance(value.parts[0].of, int):
             self.refuse(node, "not a constant integer")
         return value.parts[0].of
+
+    def known_value(self, value: Value, node: ast.AST) -> Constant:
+        """The constant that a value is."""
+        match value:
+            case Value(Converter(dtype), _):
+                return dtype
+            case Value(tuple(), _):
+                return tuple(self.known_value(each, node) for each in self.entries(value))
+            case Value(kind, (Node("const", _, _, int() | float() as number),)) if kind != FLOAT:
+                return number
+            case Value(kind, (Node("const", "d", _, float() as real), Node("const", _, _, float() as imag))):
+                return complex(real, imag)
+        self.refuse(node, f"{named(value.kind)} whose value is not known while the kernel is read")
 
     def integer(self, value: Value, node: ast.AST) -> Node:
         """An integer, as of a place in an array."""
@@ -79,12 +96,12 @@ class Numbers(Reader):
 
     # Kinds together.
 
-    def united(self, a: Kind, b: Kind) -> Kind:
+    def united(self, a: Kind, b: Kind, node: ast.AST) -> Kind:
         """The kind of a variable to which values of both are assigned."""
         if equal(a, b):
             return a
         if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
-            return tuple(map(self.united, a, b))
+            return tuple(self.united(one, other, node) for one, other in zip(a, b, strict=True))
         if a is Literal.INTEGER or b is Literal.INTEGER:
             other = b if a is Literal.INTEGER else a
             if isinstance(other, Tile):
@@ -93,7 +110,8 @@ class Numbers(Reader):
                 return INT if other == BOOL else other
         if isinstance(a, np.dtype) and isinstance(b, np.dtype):
             return INT if a.kind in "biu" and b.kind in "biu" else np.result_type(a, b)
-        self.refuse(self.source.tree, f"one variable for {named(a)} and {named(b)}")
+        more = "; a helper that is called for each has variables of its own" if isinstance(a, Tile) else ""
+        self.refuse(node, f"one variable for {named(a)} and {named(b)}{more}")
 
     def common(self, a: Kind, b: Kind, node: ast.AST) -> np.dtype | Literal:
         """The kind in which both are added and compared."""
@@ -184,6 +202,8 @@ class Numbers(Reader):
             return self.of_tiles(sign, left, right, node)
         if isinstance(left.kind, tuple) and sign == "*":
             return in_tuple(self.entries(left) * self.constant(right, node))
+        if isinstance(left.kind, tuple) and isinstance(right.kind, tuple) and sign == "+":
+            return in_tuple([*self.entries(left), *self.entries(right)])
         if sign in ("&", "|", "^") and equal(left.kind, BOOL) and equal(right.kind, BOOL):
             return Value(BOOL, (Node(sign, "b", (left.parts[0], right.parts[0])),))
         kind = self.common(left.kind, right.kind, node)

@@ -1,4 +1,8 @@
-"""The state of reading a function: kinds of variables, which only widen, and statements."""
+"""The state of reading a function: kinds of variables, which only widen, and statements.
+
+A variable has one kind. Tuples may grow: those of each length are variables of their own, and which one a name means is
+known at each place of the text, since no branch and no body of a loop changes the length of a tuple from outside.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import contextlib
 from collections.abc import Callable, Collection, Iterator
 from typing import NoReturn
 
+from workbench.compiler.constants import Named
 from workbench.compiler.kinds import (
     Array,
     Converter,
@@ -27,20 +32,26 @@ from workbench.compiler.tree import Block, Function, Node, Set, Statement, Type,
 class Reader(abc.ABC):
     """Base class of what reads one function for the kinds of its arguments.
 
-    given: kinds of parameters. constants: names that mean a number now, as in a loop that is unrolled.
+    given: kinds of parameters. constants: names whose values are known, for the whole text or in a loop that is
+    unrolled.
     """
 
     def __init__(self, source: Source, kinds: tuple[Kind, ...], made: Function) -> None:
         self.source, self.made = source, made
         arguments = source.tree.args
-        if arguments.vararg or arguments.kwonlyargs or arguments.kwarg or arguments.defaults:
+        if arguments.vararg or arguments.kwarg or arguments.defaults or any(arguments.kw_defaults):
             self.refuse(source.tree, "parameters other than plain names")
+        self._check_constants({argument.arg for argument in arguments.kwonlyargs})
         if len(arguments.args) != len(kinds):
             self.refuse(source.tree, f"{len(kinds)} arguments for {len(arguments.args)} parameters")
         self.given = {argument.arg: kind for argument, kind in zip(arguments.args, kinds, strict=True)}
         self.kinds: dict[str, Kind] = {}
-        self.constants: dict[str, object] = {}
+        self.constants: dict[str, Value] = {}
         self.temporaries: dict[str, Type] = {}
+        self._lengths: dict[str, int] = {}
+        """Of tuples that are variables, at this place of the text."""
+        self._outer: Collection[str] = ()
+        self._grown: set[str] = set()
         self._out: list[Statement] = []
         self._changed, self._count = False, 0
 
@@ -49,11 +60,15 @@ class Reader(abc.ABC):
         """The value of an expression."""
 
     @abc.abstractmethod
-    def called(self, function: Callable[..., object], values: list[Value]) -> Value:
+    def literal(self, value: object, node: ast.AST) -> Value:
+        """The value of a constant."""
+
+    @abc.abstractmethod
+    def called(self, function: Callable[..., object], values: list[Value], constants: Named = ()) -> Value:
         """The result of a helper."""
 
     @abc.abstractmethod
-    def united(self, a: Kind, b: Kind) -> Kind:
+    def united(self, a: Kind, b: Kind, node: ast.AST) -> Kind:
         """The kind of a variable to which values of both are assigned."""
 
     @abc.abstractmethod
@@ -68,7 +83,8 @@ class Reader(abc.ABC):
     def settled(self, read: Callable[[], None]) -> None:
         """Read until no variable gets another kind."""
         while True:
-            self._changed, self._count, self.constants, self.temporaries = False, 0, {}, {}
+            self._changed, self._count, self.temporaries, self._lengths = False, 0, {}, {}
+            self.constants = {name: self.literal(value, self.source.tree) for name, value in self.source.constants}
             read()
             if not self._changed:
                 return
@@ -87,35 +103,85 @@ class Reader(abc.ABC):
 
     def kind_of(self, name: str) -> Kind | None:
         """The kind of a variable; None where there is none."""
-        return self.kinds[name] if name in self.kinds else self.given.get(name)
+        key = self._key(name)
+        return self.kinds[key] if key in self.kinds else self.given.get(name)
 
     def variable(self, name: str, kind: Kind) -> Value:
         """The value of a variable."""
-        return Value(
-            kind, tuple(Node("var", t, (), n) for n, t in zip(names_of(name, kind), types_of(kind), strict=True))
-        )
+        names = names_of(self._key(name), kind)
+        return Value(kind, tuple(Node("var", t, (), n) for n, t in zip(names, types_of(kind), strict=True)))
 
     def declare_name(self, name: str, kind: Kind, node: ast.AST) -> Kind:
         """Let a variable have values of this kind too; the kind that it has then."""
+        if name in self.constants:
+            self.refuse(node, f"the constant {name} would become a variable")
+        if isinstance(kind, tuple) and name not in self.given and name not in self.kinds:
+            self._declare_length(name, len(kind), node)
         known = self.kind_of(name)
         if known is not None:
-            kind = self.united(known, kind)
+            kind = self.united(known, kind, node)
         if name in self.given and not equal(kind, self.given[name]):
             self.refuse(node, f"the argument {name} would become {named(kind)}")
-        if name not in self.kinds or not equal(kind, self.kinds[name]):
+        key = self._key(name)
+        if key not in self.kinds or not equal(kind, self.kinds[key]):
             self._changed |= known is not None and not equal(kind, known)
-            self.kinds[name] = kind
+            self.kinds[key] = kind
         return kind
 
     def assign_name(self, name: str, value: Value, node: ast.AST) -> None:
         """Set a variable."""
+        # A tuple of another length is another variable, so this one is still read as it was.
         kind = self.declare_name(name, value.kind, node)
-        names, parts = names_of(name, kind), self.converted(value, kind).parts
+        names, parts = names_of(self._key(name), kind), self.converted(value, kind).parts
         # No part is read after another one has been set on which it depends.
         if len(parts) > 1:
             parts = self.unaffected(Value(kind, parts), {name}).parts
         for n, part in zip(names, parts, strict=True):
             self.write(Set(n, part))
+
+    def assign_entry(self, name: str, place: int, value: Value, node: ast.AST) -> None:
+        """Set one entry of a variable that is a tuple."""
+        known = self.kind_of(name)
+        assert isinstance(known, tuple)
+        if place not in range(-len(known), len(known)):
+            self.refuse(node, f"entry {place} of a tuple of {len(known)}")
+        place %= len(known)
+        kind = self.declare_name(name, (*known[:place], value.kind, *known[place + 1 :]), node)
+        assert isinstance(kind, tuple)
+        first = len(types_of(kind[:place]))
+        names, parts = names_of(self._key(name), kind)[first:], self.converted(value, kind[place]).parts
+        for n, part in zip(names, self.unaffected(Value(kind[place], parts), {name}).parts, strict=False):
+            self.write(Set(n, part))
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[None]:
+        """A part of the text that may run not at all, or again."""
+        outside, self._outer, self._grown = (self._outer, self._grown), frozenset(self._lengths), set()
+        yield
+        # Where such a part has been left halfway, the length is not known.
+        for name in self._grown:
+            del self._lengths[name]
+        self._outer, self._grown = outside
+
+    def _declare_length(self, name: str, length: int, node: ast.AST) -> None:
+        before = self._lengths.get(name, length)
+        if before != length:
+            if name in self._outer:
+                self.refuse(
+                    node, f"a tuple of {before} becomes one of {length} in a branch or in a loop that is not unrolled"
+                )
+            self._grown.add(name)
+        self._lengths[name] = length
+
+    def _key(self, name: str) -> str:
+        return f"{name}.of{self._lengths[name]}" if name in self._lengths else name
+
+    def _check_constants(self, wanted: set[str]) -> None:
+        given = {name for name, _ in self.source.constants}
+        if wanted - given:
+            self.refuse(self.source.tree, f"no value of {', '.join(sorted(wanted - given))}, a constant")
+        if given - wanted:
+            self.refuse(self.source.tree, f"{', '.join(sorted(given - wanted))} is no constant of this function")
 
     # What is written.
 
@@ -153,7 +219,7 @@ class Reader(abc.ABC):
 
     def temporary(self, node: Node) -> Node:
         """A variable with a value, so that it is evaluated once; constants and variables stay as they are."""
-        return node if node.op in ("var", "const") else self.copied(node)
+        return node if node.op in ("var", "const", "room") else self.copied(node)
 
     def kept(self, value: Value) -> Value:
         """A value whose parts are evaluated once."""
@@ -193,5 +259,6 @@ def named(kind: Kind) -> str:
         case tuple():
             return f"a tuple of {len(kind)}"
         case Array():
-            return f"an array of {kind.dtype} with {kind.ndim} dimension{'s' * (kind.ndim != 1)}"
+            first = "a local array" if kind.own else "an array"
+            return f"{first} of {kind.dtype} with {kind.ndim} dimension{'s' * (kind.ndim != 1)}"
     return f"a number {kind}"

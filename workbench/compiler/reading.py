@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
+from workbench.compiler.constants import Named
 from workbench.compiler.kinds import INT, Array, Kind, Literal, types_of
 from workbench.compiler.source import Source, source_of
 from workbench.compiler.statements import Statements
@@ -43,13 +44,14 @@ class Kernel:
         return [made for made, _ in self._made.values()]
 
     def function(
-        self, of: Callable[..., object], kinds: tuple[Kind, ...], licences: tuple[str, ...]
+        self, of: Callable[..., object], kinds: tuple[Kind, ...], constants: Named, licences: tuple[str, ...]
     ) -> tuple[Function, Kind]:
-        """A helper for these kinds of arguments, and the kind of its result. Raises KernelError."""
-        key = of, kinds, licences
+        """A helper for these kinds of arguments and constants, and the kind of its result. Raises KernelError."""
+        # As text, in which 1, 1.0 and True differ.
+        key = of, kinds, repr(constants), licences
         if key in self._made:
             return self._made[key]
-        source = source_of(of)
+        source = source_of(of)._replace(constants=constants)
         made = Function(source.tree.name, licences if source.licences is None else source.licences)
         reader = Statements(self, source, kinds, made)
         if key in self._open:

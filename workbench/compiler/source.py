@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
+from workbench.compiler.constants import Named
 from workbench.compiler.kinds import KernelError
 
 Made = TypeVar("Made", bound=Callable[..., object])
@@ -18,12 +19,13 @@ LICENCES = "workbench_licences"
 
 class Source(NamedTuple):
     """A function as it is read. names: what it reads from its module. licences: None of a helper with those of its
-    caller."""
+    caller. constants: values of its keyword-only parameters."""
 
     tree: ast.FunctionDef
     names: Mapping[str, object]
     licences: tuple[str, ...] | None
     file: str
+    constants: Named = ()
 
 
 def helper(*licences: str) -> Callable[[Made], Made]:

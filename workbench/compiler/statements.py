@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from workbench.compiler.expressions import Expressions
-from workbench.compiler.kinds import INT, Kind, Value, equal, in_tuple
+from workbench.compiler.kinds import INT, Array, Kind, Value, equal, in_tuple
 from workbench.compiler.numbers import SIGNS
 from workbench.compiler.reader import named
 from workbench.compiler.tree import ONE, ZERO, Block, For, If, Jump, Node, Return, Shared, While, nodes
@@ -18,7 +18,11 @@ class Statements(Expressions):
     returned = False
 
     def block(self, lines: list[ast.stmt]) -> Block:
-        """Statements of the tree."""
+        """Statements of the tree that may run not at all, or again."""
+        with self.apart():
+            return self._inline(lines)
+
+    def _inline(self, lines: list[ast.stmt]) -> Block:
         with self.aside() as out:
             for line in lines:
                 self.statement(line)
@@ -36,10 +40,16 @@ class Statements(Expressions):
                 value = self.kept(value) if len(targets) > 1 else value
                 for target in reversed(targets):
                     self._assign(target, value)
-            case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=node):
+            case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=node) if type(op) in SIGNS:
                 old = self.value(ast.copy_location(ast.Name(name), target))
                 self._assign(target, self.operation(SIGNS[type(op)], old, self.value(node), line))
-            case ast.AugAssign(target=ast.Subscript(value=of, slice=place) as target, op=op, value=node):
+            case ast.AugAssign(target=ast.Subscript(value=of, slice=place) as target, op=op, value=node) if (
+                type(op) in SIGNS
+            ):
+                if self._is_tuple(of):
+                    old = self.value(ast.copy_location(ast.Subscript(of, place), target))
+                    self._assign(target, self.operation(SIGNS[type(op)], old, self.value(node), line))
+                    return
                 found = self.subscript(self.value(of), place)
                 self.store(found, self.operation(SIGNS[type(op)], self.load(found), self.value(node), line), target)
             case ast.If(test=test, body=body, orelse=otherwise):
@@ -67,18 +77,13 @@ class Statements(Expressions):
     def _assign(self, target: ast.expr, value: Value) -> None:
         match target:
             case ast.Name(id=name):
-                self.constants.pop(name, None)
                 self.assign_name(name, value, target)
             case ast.Tuple(elts=targets):
                 value = self.unaffected(self.kept(value), _names_in(targets))
                 for each, entry in zip(targets, self.several(value, len(targets), target), strict=True):
                     self._assign(each, entry)
-            case ast.Subscript(value=ast.Name(id=name), slice=place) if (kind := self.kind_of(name)) and isinstance(
-                kind, tuple
-            ):
-                entries = self.entries(self.variable(name, kind))
-                entries[self.constant(self.value(place), place)] = value
-                self.assign_name(name, in_tuple(entries), target)
+            case ast.Subscript(value=ast.Name(id=name) as of, slice=place) if self._is_tuple(of):
+                self.assign_entry(name, self.constant(self.value(place), place), value, target)
             case ast.Subscript(value=of, slice=place):
                 self.store(self.subscript(self.value(of), place), value, target)
             case _:
@@ -103,7 +108,9 @@ class Statements(Expressions):
 
     def _return(self, node: ast.expr | None) -> None:
         value = in_tuple([]) if node is None else self.value(node)
-        kind = self.united(self.result, value.kind) if self.returned else value.kind
+        if _is_own(value.kind):
+            self.refuse(node or self.source.tree, "a local array ends with its function, which returns it")
+        kind = self.united(self.result, value.kind, node or self.source.tree) if self.returned else value.kind
         if self.returned and not equal(kind, self.result):
             self._changed = True
         self.result, self.returned = kind, True
@@ -115,7 +122,7 @@ class Statements(Expressions):
         if test.op != "const":
             self.write(If(test, self.block(body), self.block(otherwise)))
             return
-        self.write(*self.block(body if test.of else otherwise))
+        self.write(*self._inline(body if test.of else otherwise))
 
     def _for(self, target: ast.expr, over: ast.expr, body: list[ast.stmt]) -> None:
         match over, target:
@@ -129,45 +136,71 @@ class Statements(Expressions):
                     self.refuse(over, "a step of 0")
                 self._counted(name, target)
                 self.write(For(name, first, self.temporary(end), step, self.block(body)))
+            case ast.Call(func=ast.Name(id="unrolled"), args=[count]), _:
+                every = range(self.constant(self.value(count), count))
+                self._unrolled(target, over, self.literal(every, over), body)
             case ast.Call(func=ast.Name(id="shared"), args=[taken, *ends]), ast.Name(id=name) if len(ends) == 2:
                 counters = self.counters(self.value(taken), taken)
                 thread, count = (self.integer(self.value(each), each) for each in ends)
                 self._counted(name, target)
                 self.write(Shared(name, counters, thread, count, self.block(body)))
             case _:
-                self._unrolled(target, over, body)
+                self._unrolled(target, over, self.value(over), body)
 
     def _counted(self, name: str, target: ast.AST) -> None:
         """Let the counter of a loop be a variable."""
-        self.constants.pop(name, None)
         if not equal(self.declare_name(name, INT, target), INT):
             self.refuse(target, f"the counter {name} has been something else than an integer")
 
-    def _unrolled(self, target: ast.expr, over: ast.expr, body: list[ast.stmt]) -> None:
-        """The body once for each entry of a tuple."""
-        value = self.kept(self.value(over))
+    def _unrolled(self, target: ast.expr, over: ast.expr, value: Value, body: list[ast.stmt]) -> None:
+        """The body once for each entry of a tuple. A name that it does not assign is a constant in it."""
+        value = self.kept(value)
         if not isinstance(value.kind, tuple):
             self.refuse(over, f"a loop over {named(value.kind)}")
         if any(map(_jumps, body)):
             self.refuse(over, "a loop over a tuple with `break` or `continue`")
+        assigned = _assigned(body)
+        bound: dict[str, tuple[ast.expr, Value]] = {}
         for entry in self.entries(value):
-            self._bind(target, entry)
-            self.write(*self.block(body))
+            self._bind(target, entry, assigned, bound)
+            self.write(*self._inline(body))
+            for name in bound:
+                del self.constants[name]
+        # As in Python they have their last values from here on.
+        for name, (each, last) in bound.items():
+            self.assign_name(name, last, each)
 
-    def _bind(self, target: ast.expr, entry: Value) -> None:
+    def _bind(
+        self, target: ast.expr, entry: Value, assigned: set[str], bound: dict[str, tuple[ast.expr, Value]]
+    ) -> None:
         """A name for a constant, or a variable."""
         match target:
             case ast.Tuple(elts=targets):
                 for each, part in zip(targets, self.several(entry, len(targets), target), strict=True):
-                    self._bind(each, part)
-            case ast.Name(id=name) if len(entry.parts) == 1 and entry.parts[0].op == "const":
-                self.constants[name] = entry.parts[0].of
+                    self._bind(each, part, assigned, bound)
+            case ast.Name(id=name) if name not in assigned and all(part.op == "const" for part in entry.parts):
+                if name in self.constants:
+                    self.refuse(target, f"the constant {name} would become a variable")
+                bound[name] = target, entry
+                self.constants[name] = entry
             case _:
                 self._assign(target, entry)
+
+    def _is_tuple(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and isinstance(self.kind_of(node.id), tuple)
 
 
 def _names_in(targets: list[ast.expr]) -> set[str]:
     return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+
+
+def _assigned(body: list[ast.stmt]) -> set[str]:
+    parts = (node for line in body for node in ast.walk(line))
+    return {node.id for node in parts if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+def _is_own(kind: Kind) -> bool:
+    return any(map(_is_own, kind)) if isinstance(kind, tuple) else isinstance(kind, Array) and kind.own
 
 
 def _starred(nodes_: list[ast.expr]) -> bool:

@@ -11,6 +11,7 @@ Operations of expressions (with their arguments, and `of`):
     fma               three                          atomic     pointer, index, value; of: the name of the operation
     splat             one number                     pick       two vectors; of: places in both, one after the other
     head              a vector, a count: zeros from this entry on
+    room              of: the name of a variable of the type `Room`, whose address this is
 """
 
 from __future__ import annotations
@@ -31,12 +32,20 @@ class Vector(NamedTuple):
 
 
 class Pointer(NamedTuple):
-    """An address. memory: NumPy's name of a dtype, such as u4."""
+    """An address. memory: NumPy's name of a dtype, such as u4; own: of memory that belongs to one thread."""
 
     memory: str
+    own: bool = False
 
 
-Type = Scalar | Vector | Pointer
+class Room(NamedTuple):
+    """Numbers in memory that belong to one thread, so many; of variables only."""
+
+    memory: str
+    numbers: int
+
+
+Type = Scalar | Vector | Pointer | Room
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""The words of kernels beyond Python: threads, elements without rows, tiles of block vectors, cache lines.
+"""The words of kernels beyond Python: threads, unrolled loops, elements without rows, arrays that belong to a thread,
+tiles of block vectors, cache lines.
 
 A kernel names these functions and never runs them: the compiler knows what they mean. Numbers that are called constants
 are known while the kernel is read. No index is tested.
@@ -34,7 +35,7 @@ class Line(Generic[T]):
 
 
 WORDS: dict[object, str] = {}
-"""The names of all words but `threads` and `shared`, which are loops."""
+"""The names of all words but `threads`, `shared` and `unrolled`, which are loops."""
 LINE_BYTES = 64
 
 
@@ -79,6 +80,17 @@ def acquired(locks: np.ndarray, place: int) -> bool:
 
 
 # Elements and numbers.
+
+
+def unrolled(count: int) -> Iterator[int]:
+    """0, .., count - 1, a constant number: what a loop over them does is written once for each, as a constant."""
+    yield from range(count)
+
+
+@word
+def local(dtype: object, count: int) -> np.ndarray:
+    """An array of one dimension and constant length that belongs to the thread, the same memory each time that this
+    place of the text is reached; its entries are not set."""
 
 
 @word

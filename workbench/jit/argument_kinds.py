@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiler.kinds import INT, Array, KernelError, Kind
+from workbench.compiler.kinds import DTYPES, INT, Array, KernelError, Kind
 
-DTYPES = frozenset(
-    map(np.dtype, ("bool", *(f"{sign}{size}" for sign in "iu" for size in (1, 2, 4, 8)), *("f4", "f8", "c8", "c16")))
-)
 NUMBERS = bool, int, float, complex, np.generic
 
 

@@ -26,6 +26,8 @@ import numpy as np
 from workbench import compiler as language
 from workbench import compiling
 from workbench.compiler import words
+from workbench.compiler.constants import Named as Constants
+from workbench.compiler.constants import named as named_constants
 from workbench.compiler.llvm import llvm_text
 from workbench.compiler.reading import read_kernel
 from workbench.compiler.source import source_of, source_of_text
@@ -50,17 +52,20 @@ VOCABULARY: dict[str, object] = {"np": np, "total": dot_sums.total} | {name: wor
 Kinds = tuple[ArgumentKind, ...]
 _loading = threading.RLock()
 _generated: dict[str, Kernel] = {}
+_with_constants: dict[object, Kernel] = {}
 _unsettled: dict[tuple[Kernel, Kinds], None] = {}
 """Kernels and types requested and not linked yet, in order of request."""
 
 
 class Source(NamedTuple):
-    """The source of a kernel: `text`, or if that is empty the function `name` of the module."""
+    """The source of a kernel: `text`, or if that is empty the function `name` of the module. constants: values of its
+    keyword-only parameters."""
 
     module: str
     name: str
     text: str
     licences: tuple[str, ...]
+    constants: Constants = ()
 
 
 class Kernel:
@@ -76,6 +81,17 @@ class Kernel:
         self._coming: dict[tuple, Future[bytes]] = {}
         self._linked: dict[tuple, Callable[[np.ndarray, tuple], int]] = {}
         self.run: Callable[[np.ndarray, tuple], int] = _not_loaded
+
+    def of(self, **constants: object) -> Kernel:
+        """The same kernel with these values of its constants, its keyword-only parameters: numbers, truths, dtypes and
+        tuples of them. Equal values give the same object. Raises KernelError."""
+        values = named_constants(dict(self.source.constants) | constants)
+        # As text, in which 1, 1.0 and True differ.
+        key = self.py_func, self.source.text, repr(values)
+        with _loading:
+            if key not in _with_constants:
+                _with_constants[key] = Kernel(self.py_func, self.source._replace(constants=values))
+            return _with_constants[key]
 
     def run_other(self, taken: np.ndarray, arguments: tuple) -> None:
         """Run it with the code for the types of these arguments, which `run` does not take. Raises KernelError where
@@ -176,7 +192,8 @@ def generated(text: str) -> Kernel:
 
 def named(source: Source) -> Kernel:
     """The kernel of a source in this process."""
-    return generated(source.text) if source.text else getattr(importlib.import_module(source.module), source.name)
+    found = generated(source.text) if source.text else getattr(importlib.import_module(source.module), source.name)
+    return found.of(**dict(source.constants)) if source.constants else found
 
 
 def compiled_bytes(source: Source, kinds: Kinds) -> bytes:
@@ -186,6 +203,7 @@ def compiled_bytes(source: Source, kinds: Kinds) -> bytes:
         read = source_of_text(source.text, source.module, VOCABULARY, source.licences)
     else:
         read = source_of(function)._replace(licences=source.licences)
+    read = read._replace(constants=source.constants)
     made = read_kernel(read, tuple(map(in_registers, kinds[1:])))
     text = llvm_text(made, c_abi.WORKER, c_abi.arguments_of(kinds), c_abi.LAYOUT)
     return c_abi.object_file(text, kinds, first=bool(made.phases.first))

@@ -1,0 +1,36 @@
+"""Constants of kernels and helpers: keyword-only parameters, whose values are known while the text is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from workbench.compiler.kinds import DTYPES, KernelError
+
+Constant = bool | int | float | complex | np.dtype | tuple["Constant", ...]
+Named = tuple[tuple[str, Constant], ...]
+"""Constants with their names, sorted."""
+
+
+def named(constants: Mapping[str, object]) -> Named:
+    """Constants by name, as plain numbers of Python and dtypes. Raises KernelError for anything else."""
+    return tuple((name, _plain(name, constants[name])) for name in sorted(constants))
+
+
+def _plain(name: str, value: object) -> Constant:
+    match value:
+        case bool() | int() | float() | complex():
+            return value
+        case np.bool_() | np.integer() | np.floating() | np.complexfloating():
+            return value.item()
+        case tuple():
+            return tuple(_plain(name, each) for each in value)
+        case type() if issubclass(value, np.number):
+            value = np.dtype(value)
+    if isinstance(value, np.dtype) and value in DTYPES:
+        return value
+    raise KernelError(
+        f"the constant {name} is a {type(value).__name__}; kernels take numbers, truths, dtypes of numbers and tuples "
+        "of them"
+    )
