@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import importlib
 import sys
-from concurrent.futures import Future
 
 import numpy as np
 import pytest
 
 from workbench.compiler.kinds import KernelError
-from workbench.jit import compiled, compiler
+from workbench.jit import compiled
 from workbench.jit.threads import launch
 
 WRONG = {
@@ -117,7 +116,6 @@ def wrong(taken, x, out, fixed):
 def test_a_kernel_that_is_not_in_the_grammar(lines, tmp_path, monkeypatch):
     (tmp_path / "wrong_kernels.py").write_text(f"{HEAD}{lines}\n")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(compiler, "compile_elsewhere", _nothing)
     fixed = np.zeros(3)
     fixed.flags.writeable = False
     try:
@@ -150,13 +148,5 @@ def with_constants(taken, x, *, count, dtypes):
     ],
 )
 def test_constants_that_a_kernel_does_not_take(constants, sentence, monkeypatch):
-    monkeypatch.setattr(compiler, "compile_elsewhere", _nothing)
     with pytest.raises(KernelError, match=sentence):
         launch(1, with_constants.of(**constants), np.ones(3))
-
-
-def _nothing(*_):
-    """The answer of a compiling process that could not."""
-    coming = Future()
-    coming.set_result(b"")
-    return coming

@@ -129,12 +129,12 @@ def test_no_process_is_started_while_the_interpreter_ends(monkeypatch, here):
     assert here
 
 
-def test_a_kernel_that_cannot_be_compiled_is_asked_for_once():
+def test_a_kernel_that_cannot_be_read_is_refused_where_it_is_asked_for():
     wrong = generated.kernel("def kernel(turns, x):\n    x.nope()\n")
     kinds = compiled.kinds_of((counters(1), np.zeros(1)))
-    wrong.prepare(kinds)
-    with pytest.raises(KernelError, match="nope"):
-        compiled.settle()
+    for _ in range(2):
+        with pytest.raises(KernelError, match="nope"):
+            wrong.prepare(kinds)
     compiled.settle()
 
 

@@ -112,7 +112,7 @@ def test_a_damaged_object_is_compiled_again(tmp_path, monkeypatch):
 
 @pytest.fixture
 def code():
-    return compiled.compiled_bytes(generated.kernel(SUM).source, TYPES)
+    return c_abi.object_file(generated.kernel(SUM).text(TYPES))
 
 
 def test_a_symbol_that_the_process_does_not_have_is_refused(code):

@@ -179,7 +179,7 @@ class Statements(Expressions):
                 for each, part in zip(targets, self.several(entry, len(targets), target), strict=True):
                     self._bind(each, part, assigned, bound)
             case ast.Name(id=name) if name not in assigned and all(part.op == "const" for part in entry.parts):
-                if name in self.constants:
+                if name in self.constants and name not in bound:
                     self.refuse(target, f"the constant {name} would become a variable")
                 bound[name] = target, entry
                 self.constants[name] = entry

@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import pickle
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -65,14 +65,20 @@ def arguments_of(kinds: Kinds) -> list[Argument]:
     ]
 
 
-def object_file(text: str, kinds: Kinds, *, first: bool) -> bytes:
-    """The object file of a kernel, and the names of the symbols that it needs, as one byte string.
+class Text(NamedTuple):
+    """LLVM's text of a kernel, whose function `WORKER` it is, for arguments of these types. first: whether a call comes
+    before those of the threads."""
 
-    text: LLVM's, whose function `WORKER` is the kernel; first: whether a call comes before those of the threads.
-    """
-    module, machine = llvm.parse_assembly(text), _machine()
+    llvm: str
+    kinds: Kinds
+    first: bool
+
+
+def object_file(text: Text) -> bytes:
+    """The object file of a kernel, and the names of the symbols that it needs, as one byte string."""
+    module, machine = llvm.parse_assembly(text.llvm), _machine()
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    module.link_in(llvm.parse_assembly(str(_launch(kinds, first=first))))
+    module.link_in(llvm.parse_assembly(str(_launch(text.kinds, first=text.first))))
     module.get_function(WORKER).linkage = "internal"
     level = llvm.create_pipeline_tuning_options(speed_level=3)
     level.loop_vectorization = True

@@ -1,8 +1,9 @@
 """Kernels: functions whose machine code comes from a cache on disk, from a compiling process, or from this one.
 
 LLVM never frees memory: a process that compiles grows by some megabytes a kernel. So kernels that are not in the cache
-are compiled by a separate process (`compiler`), several in parallel, which returns only machine code. Where such a
-process cannot be started, or fails, the kernel is compiled in this process.
+are read here, which takes milliseconds, and their LLVM text is compiled by a separate process (`compiler`), several in
+parallel, which returns only machine code. Where such a process cannot be started, or fails, the kernel is compiled in
+this process.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ from workbench.compiler.llvm import llvm_text
 from workbench.compiler.reading import read_kernel
 from workbench.compiler.source import source_of, source_of_text
 from workbench.jit import c_abi, compiler, dependencies, dot_sums, linking, store, work_stealing
-from workbench.jit.argument_kinds import ArgumentKind, in_registers, kinds_of
+from workbench.jit.argument_kinds import in_registers, kinds_of
+from workbench.jit.c_abi import Kinds, Text, object_file
 
 REORDERED = ("contract", "nsz", "reassoc")
 """LLVM's licences for sums: reassociate, contract to fused multiply-add, ignore the sign of zero."""
@@ -49,7 +51,6 @@ def kernel(taken, x):
 """The common part of most kernels."""
 VOCABULARY: dict[str, object] = {"np": np, "total": dot_sums.total} | {name: word for word, name in words.WORDS.items()}
 """What the text of a generated kernel may name."""
-Kinds = tuple[ArgumentKind, ...]
 _loading = threading.RLock()
 _generated: dict[str, Kernel] = {}
 _with_constants: dict[object, Kernel] = {}
@@ -142,13 +143,24 @@ class Kernel:
             finally:
                 coming.set_result(done.result())
 
-        compiler.compile_elsewhere(self.source, kinds, key).add_done_callback(keep)
+        compiler.compile_elsewhere(self.text(kinds)).add_done_callback(keep)
         return coming
+
+    def text(self, kinds: Kinds) -> Text:
+        """LLVM's text of the kernel for these types. Raises KernelError where it is not in the grammar."""
+        source = self.source
+        if self.py_func is None:
+            read = source_of_text(source.text, source.module, VOCABULARY, source.licences)
+        else:
+            read = source_of(self.py_func)._replace(licences=source.licences)
+        made = read_kernel(read._replace(constants=source.constants), tuple(map(in_registers, kinds[1:])))
+        llvm = llvm_text(made, c_abi.WORKER, c_abi.arguments_of(kinds), c_abi.LAYOUT)
+        return Text(llvm, kinds, first=bool(made.phases.first))
 
     def compile_here(self, kinds: Kinds) -> None:
         """Compile in this process, and store the code."""
         with compiling.here(at_once=True):
-            code = compiled_bytes(self.source, kinds)
+            code = object_file(self.text(kinds))
         self._linked[kinds] = linking.link(code, kinds)
         store.write(self.key(kinds), code)
 
@@ -190,25 +202,6 @@ def generated(text: str) -> Kernel:
         return _generated[text]
 
 
-def named(source: Source) -> Kernel:
-    """The kernel of a source in this process."""
-    found = generated(source.text) if source.text else getattr(importlib.import_module(source.module), source.name)
-    return found.of(**dict(source.constants)) if source.constants else found
-
-
-def compiled_bytes(source: Source, kinds: Kinds) -> bytes:
-    """The object file of a kernel for these types. Raises KernelError where it is not in the grammar."""
-    function = named(source).py_func
-    if function is None:
-        read = source_of_text(source.text, source.module, VOCABULARY, source.licences)
-    else:
-        read = source_of(function)._replace(licences=source.licences)
-    read = read._replace(constants=source.constants)
-    made = read_kernel(read, tuple(map(in_registers, kinds[1:])))
-    text = llvm_text(made, c_abi.WORKER, c_abi.arguments_of(kinds), c_abi.LAYOUT)
-    return c_abi.object_file(text, kinds, first=bool(made.phases.first))
-
-
 def settle() -> None:
     """Wait until all requested kernels are linked."""
     for waiting, kinds in tuple(_unsettled):
@@ -218,7 +211,7 @@ def settle() -> None:
 def warm_up() -> None:
     """Prepare a process that compiles kernels and runs none: the first small one takes longer."""
     kinds = kinds_of((work_stealing.counters(1), np.zeros(1)))
-    compiled_bytes(generated(WARM_UP).source, kinds)
+    object_file(generated(WARM_UP).text(kinds))
 
 
 @functools.cache

@@ -18,6 +18,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
+from workbench.jit.c_abi import Text
 from workbench.jit.messages import read_message, write_message
 
 ROOT = str(Path(__file__).resolve().parents[2])
@@ -38,16 +39,10 @@ _ending = False
 """Whether the interpreter is shutting down."""
 
 
-def compile_elsewhere(source: Any, kinds: tuple, key: str) -> Future[bytes]:
-    """Request the machine code of a kernel for these types, to be stored under a key; the result is empty after a
-    failure, and where that process has another key, since it has loaded other source."""
+def compile_elsewhere(text: Text) -> Future[bytes]:
+    """Request the machine code of a kernel; the result is empty after a failure."""
     coming: Future[bytes] = Future()
-    try:
-        request = pickle.dumps((source, kinds, key))
-    except Exception:  # types of numba that cannot leave this process
-        coming.set_result(b"")
-        return coming
-    _send(request, coming, TRIES)
+    _send(pickle.dumps(text), coming, TRIES)
     return coming
 
 

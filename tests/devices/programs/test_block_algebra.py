@@ -12,6 +12,8 @@ from tests.conftest import DTYPES, random_values
 from workbench import devices
 from workbench.devices.accelerator.small_matrices import STATE
 from workbench.devices.cpu import block_algebra
+from workbench.jit.argument_kinds import kinds_of
+from workbench.jit.work_stealing import counters
 
 SIZES, COLUMNS = (1, 63, 1000), (1, 3, 17, 64)
 
@@ -106,11 +108,20 @@ def test_an_empty_product_of_a_column():
     assert algebra.gram(X, X)() == pytest.approx(np.zeros((1, 1)))
 
 
-@pytest.mark.parametrize("kernel", ["_gram", "_combined", "_dots", "_scaled"])
-def test_texts_to_compile_grow_no_faster_than_columns(kernel):
-    def lines(columns):
-        shape = (columns,) if kernel in ("_dots", "_scaled") else (columns, columns)
-        of = getattr(block_algebra, kernel)(*shape, np.dtype("float64"), False)
-        return of.source.text.count("\n")
+@pytest.mark.parametrize("operation", ["gram", "column_dots", "combine", "scale"])
+def test_texts_to_compile_grow_no_faster_than_columns(operation, monkeypatch):
+    found = []
 
+    def lines(columns):
+        X = np.zeros((3, columns))
+        if operation in ("gram", "column_dots"):
+            getattr(block_algebra, operation)(X, X)
+        else:
+            block_algebra.combine(X, None, X, (columns, columns) if operation == "combine" else (columns,))
+        return found.pop().count("\n")
+
+    def read(kernel, *arguments):
+        found.append(kernel.text(kinds_of((counters(1), *arguments))).llvm)
+
+    monkeypatch.setattr(block_algebra, "prepare", read)
     assert lines(256) <= 4 * lines(64)

@@ -6,15 +6,25 @@ precision of the block vectors.
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from workbench.compiler.words import (
+    add_products,
+    add_scaled,
+    conjugated,
+    put,
+    shared,
+    take,
+    threads,
+    unrolled,
+    widened,
+    zeros,
+)
 from workbench.devices.cpu import block_passes
-from workbench.jit import generated
-from workbench.jit.compiled import Kernel
+from workbench.jit.compiled import REORDERED, Kernel, kernel
 from workbench.jit.threads import CHUNK, launch, prepare
 from workbench.jit.tiles import widths
 from workbench.lines.types import accumulator
@@ -27,8 +37,8 @@ ROWS = 128
 """Rows of block vectors that stay in the cache."""
 MOST_SUMS = 64
 """Most partial Gram matrices."""
-CHUNKS = f"1 + target.size//{CHUNK}"
-"""Chunks of rows of a result, as text of a kernel."""
+Tiles = tuple[tuple[int, int, int], ...]
+"""Number, first column and width of the tiles that cover a row."""
 
 
 def held(dtype: np.dtype, columns: int, clock: object) -> None:
@@ -38,7 +48,8 @@ def held(dtype: np.dtype, columns: int, clock: object) -> None:
 def gram(x: np.ndarray, y: np.ndarray, *, transposed: bool = False) -> Callable[[], np.ndarray]:
     """Computes X^H Y, or X^T Y, for X (N, s) and Y (N, t), shape (s, t). Reads (s + t) N words."""
     sums = _partial_sums(x, x.shape[1], y.shape[1])
-    gram_of = _gram(x.shape[1], y.shape[1], sums.dtype, x.dtype.kind == "c" and not transposed)
+    parts = tuple(_parts(x.shape[1], y.shape[1], sums.dtype))
+    gram_of = _gram.of(parts=parts, conjugate=x.dtype.kind == "c" and not transposed)
     prepare(gram_of, x, y, sums)
 
     def run() -> np.ndarray:
@@ -53,7 +64,7 @@ def column_dots(x: np.ndarray, y: np.ndarray, *, transposed: bool = False) -> Ca
     """Computes x_j^H y_j, or x_j^T y_j, of corresponding columns, shape (s,). Reads 2 s N words."""
     s = x.shape[1]
     sums = _partial_sums(x, _at_once(s), s)
-    dots = _dots(s, sums.dtype, x.dtype.kind == "c" and not transposed)
+    dots = _dots.of(conjugate=x.dtype.kind == "c" and not transposed, **_rows_at_once(s, sums.dtype))
     prepare(dots, x, y, sums)
 
     def run() -> np.ndarray:
@@ -72,7 +83,7 @@ def combine(
     Without base for None. target may be base or factor. Each block vector is read or written once.
     """
     addend = target if base is None else base
-    product = (_combined if len(shape) == 2 else _scaled)(*shape, factor.dtype, base is not None)
+    product = _product(shape, factor.dtype, based=base is not None)
     if len(shape) == 1:
         # A number per column is a matrix of one row, here for each of the rows that are taken at once.
         shape = (_at_once(*shape), *shape)
@@ -95,21 +106,39 @@ def _partial_sums(x: np.ndarray, rows: int, columns: int) -> np.ndarray:
     return np.zeros((chunks, rows, columns), accumulator(x.dtype))
 
 
-@functools.cache
-def _gram(s: int, t: int, dtype: np.dtype, conjugate: bool) -> Kernel:
-    """A few rows of the Gram matrix at a time, summed in registers over rows of X and Y that stay in the cache.
+def _product(shape: tuple[int, ...], dtype: np.dtype, *, based: bool) -> Kernel:
+    """The kernel of target = base + factor @ small for a small matrix of that shape."""
+    if len(shape) == 1:
+        return _scaled.of(based=based, **_rows_at_once(*shape, dtype))
+    s, t = shape
+    return _combined.of(based=based, columns=s, rows=max(1, NUMBERS // t), tiles=_tiles(t, dtype))
 
-    Parts of one shape are a loop: written out, their number grows with s t, and with 64 columns LLVM took 40 s.
+
+def _at_once(columns: int) -> int:
+    """Rows of block vectors with few columns that are taken at once, as one long row: they lie one after another."""
+    return max(1, FEWEST // columns)
+
+
+def _rows_at_once(columns: int, dtype: np.dtype) -> dict[str, int | Tiles]:
+    """Constants of a kernel that takes several rows at once: their number, their tiles, and the tiles of one row."""
+    rows = _at_once(columns)
+    return {"rows": rows, "tiles": _tiles(rows * columns, dtype), "of_row": _tiles(columns, dtype)}
+
+
+def _tiles(columns: int, dtype: np.dtype) -> Tiles:
+    return tuple((k, first, width) for k, (first, width) in enumerate(widths(columns, dtype)))
+
+
+def _parts(s: int, t: int, dtype: np.dtype) -> Iterator[tuple[int, ...]]:
+    """Parts of a Gram matrix: first and end of columns, their tiles' width, first and end of rows, their number, and in
+    how many parts each sum is kept, which hides the latency of additions where there are few.
+
+    Parts of one shape are a loop of the kernel: written out, their number grows with s t, and with 64 columns LLVM took
+    40 s.
     """
-    body = ["n, chunks, total = x.shape[0], sums.shape[0], sums[chunk]"]
-    body += [f"for first in range(n*chunk//chunks, n*(chunk + 1)//chunks, {ROWS}):"]
-    body += [f"    end = min(first + {ROWS}, n*(chunk + 1)//chunks)"]
     for columns, width in _alike(widths(t, dtype)):
         for rows, height in _evenly(s, max(1, NUMBERS // width)):
-            body += [f"    for q in {columns}:", f"        for p in {rows}:"]
-            body += [f"            {line}" for line in _some_of_gram(height, width, conjugate)]
-    text = ["def kernel(taken, x, y, sums):", *(f"    {line}" for line in generated.over("sums.shape[0]", body))]
-    return generated.kernel("\n".join(text) + "\n")
+            yield columns.start, columns.stop, width, rows.start, rows.stop, height, max(1, FEWEST // (height * width))
 
 
 def _alike(tiles: list[tuple[int, int]]) -> Iterator[tuple[range, int]]:
@@ -130,95 +159,130 @@ def _evenly(count: int, most: int) -> Iterator[tuple[range, int]]:
     yield range(first, count, length), length
 
 
-def _some_of_gram(rows: int, width: int, conjugate: bool) -> list[str]:
-    """A part of the Gram matrix: `rows` rows from row p on, of columns q, .., q + width - 1.
-
-    Few sums are split, which hides the latency of additions.
-    """
-    split = max(1, FEWEST // (rows * width))
-    names = [(r, k, f"t{r}_{k}_{width}") for r in range(rows) for k in range(split)]
-    lines = [f"{name} = zeros(total, {width})" for _, _, name in names]
-
-    def of_row(k: int) -> list[str]:
-        entry = f"x[i + {k}, p + {{}}]"
-        entry = f"np.conj({entry})" if conjugate else entry
-        added = [f"{name} = add_scaled({name}, {entry.format(r)}, row_{width})" for r, of, name in names if of == k]
-        return [f"    row_{width} = widened(take(y, i + {k}, q, {width}))", *(f"    {line}" for line in added)]
-
-    lines += [f"even = first + (end - first)//{split}*{split}", f"for i in range(first, even, {split}):"]
-    lines += [line for k in range(split) for line in of_row(k)]
-    lines += ["for i in range(even, end):", *of_row(0)] if split > 1 else []
-    return lines + [
-        f"put(total, p + {r}, q, add_scaled(take(total, p + {r}, q, {width}), 1, {name}))" for r, _, name in names
-    ]
+@kernel(*REORDERED)
+def _gram(taken, x, y, sums, *, parts, conjugate):  # pragma: no cover
+    """A few rows of the Gram matrix at a time, summed in registers over rows of X and Y that stay in the cache."""
+    n, chunks = x.shape[0], sums.shape[0]
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
+            last = n * (chunk + 1) // chunks
+            for first in range(n * chunk // chunks, last, ROWS):
+                end = min(first + ROWS, last)
+                for column, columns, width, row, rows, height, split in parts:
+                    for q in range(column, columns, width):
+                        for p in range(row, rows, height):
+                            _some_of_gram(
+                                *(x, y, sums[chunk], first, end, p, q),
+                                height=height,
+                                width=width,
+                                split=split,
+                                conjugate=conjugate,
+                            )
 
 
-@functools.cache
-def _combined(s: int, t: int, dtype: np.dtype, based: bool) -> Kernel:
-    """Some rows of the result at a time; target may be factor, so their sums stay in registers to the end."""
-    tiles = widths(t, dtype)
-    most = max(1, NUMBERS // t)
-    body = [f"n, chunks = target.shape[0], {CHUNKS}", "first, end = n*chunk//chunks, n*(chunk + 1)//chunks"]
-    body += [f"even = first + (end - first)//{most}*{most}"]
-    for over, rows in ((f"for i in range(first, even, {most}):", most), ("for i in range(even, end):", 1)):
-        sums = [(r, q, width, f"t{r}_{q}") for r in range(rows) for q, width in tiles]
-        body += [over]
-        for r, q, width, name in sums:
-            body += [f"    {name} = " + (f"take(base, i + {r}, {q}, {width})" if based else f"zeros(target, {width})")]
-        body += [f"    for k in range({s}):"]
-        body += [f"        s{q} = take(small, k, {q}, {width})" for q, width in tiles]
-        body += [f"        {name} = add_scaled({name}, factor[i + {r}, k], s{q})" for r, q, _, name in sums]
-        body += [f"    put(target, i + {r}, {q}, {name})" for r, q, _, name in sums]
-    text = ["def kernel(taken, target, base, factor, small):"]
-    text += [f"    {line}" for line in generated.over(CHUNKS, body)]
-    return generated.kernel("\n".join(text) + "\n")
+def _some_of_gram(x, y, total, first, end, p, q, *, height, width, split, conjugate):  # pragma: no cover
+    """`height` rows from row p on, of columns q, .., q + width - 1, each of whose sums is split."""
+    sums = (zeros(total, width),) * (height * split)
+    even = first + (end - first) // split * split
+    for i in range(first, even, split):
+        for k in unrolled(split):
+            tile = widened(take(y, i + k, q, width))
+            for r in unrolled(height):
+                factor = np.conj(x[i + k, p + r]) if conjugate else x[i + k, p + r]
+                sums[r * split + k] = add_scaled(sums[r * split + k], factor, tile)
+    if split > 1:
+        for i in range(even, end):
+            tile = widened(take(y, i, q, width))
+            for r in unrolled(height):
+                factor = np.conj(x[i, p + r]) if conjugate else x[i, p + r]
+                sums[r * split] = add_scaled(sums[r * split], factor, tile)
+    for r in unrolled(height):
+        for k in unrolled(split):
+            put(total, p + r, q, add_scaled(take(total, p + r, q, width), 1, sums[r * split + k]))
 
 
-def _at_once(columns: int) -> int:
-    """Rows of block vectors with few columns that are taken at once, as one long row: they lie one after another."""
-    return max(1, FEWEST // columns)
+@kernel(*REORDERED)
+def _combined(taken, target, base, factor, small, *, based, columns, rows, tiles):  # pragma: no cover
+    n, chunks = target.shape[0], 1 + target.size // CHUNK
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
+            first, end = n * chunk // chunks, n * (chunk + 1) // chunks
+            even = first + (end - first) // rows * rows
+            for i in range(first, even, rows):
+                _some_rows(target, base, factor, small, i, based=based, columns=columns, rows=rows, tiles=tiles)
+            for i in range(even, end):
+                _some_rows(target, base, factor, small, i, based=based, columns=columns, rows=1, tiles=tiles)
 
 
-@functools.cache
-def _dots(s: int, dtype: np.dtype, conjugate: bool) -> Kernel:
+def _some_rows(target, base, factor, small, i, *, based, columns, rows, tiles):  # pragma: no cover
+    """Rows of the result. Target may be factor, so their sums stay in registers to the end."""
+    sums = ()
+    for r in unrolled(rows):
+        for _, q, width in tiles:
+            sums += (take(base, i + r, q, width) if based else zeros(target, width),)
+    for k in range(columns):
+        for r in unrolled(rows):
+            for m, q, width in tiles:
+                sums[r * len(tiles) + m] = add_scaled(
+                    sums[r * len(tiles) + m], factor[i + r, k], take(small, k, q, width)
+                )
+    for r in unrolled(rows):
+        for m, q, _ in tiles:
+            put(target, i + r, q, sums[r * len(tiles) + m])
+
+
+@kernel(*REORDERED)
+def _dots(taken, x, y, sums, *, rows, tiles, of_row, conjugate):  # pragma: no cover
     """Sums of the products of each column; sums[chunk] has a row for each row that is taken at once."""
-    rows = _at_once(s)
-    tiles = widths(rows * s, dtype)
-    body = ["n, chunks, total = x.shape[0], sums.shape[0], sums[chunk]"]
-    body += ["first, end = n*chunk//chunks, n*(chunk + 1)//chunks", f"even = first + (end - first)//{rows}*{rows}"]
-    body += [f"total_{q} = zeros(total, {width})" for q, width in tiles]
-    body += [f"for i in range(first, even, {rows}):"]
-    body += [f"    total_{q} = {_products(q, width, conjugate, f'total_{q}')}" for q, width in tiles]
-    body += [f"put(total, 0, {q}, total_{q})" for q, _ in tiles]
-    if rows > 1:
-        added = [(q, _products(q, width, conjugate, f"take(total, 0, {q}, {width})")) for q, width in widths(s, dtype)]
-        body += ["for i in range(even, end):", *(f"    put(total, 0, {q}, {products})" for q, products in added)]
-    text = ["def kernel(taken, x, y, sums):", *(f"    {line}" for line in generated.over("sums.shape[0]", body))]
-    return generated.kernel("\n".join(text) + "\n")
+    n, chunks = x.shape[0], sums.shape[0]
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
+            total, first, end = sums[chunk], n * chunk // chunks, n * (chunk + 1) // chunks
+            even = first + (end - first) // rows * rows
+            parts = ()
+            for _, _, width in tiles:
+                parts += (zeros(total, width),)
+            for i in range(first, even, rows):
+                for m, q, width in tiles:
+                    parts[m] = _products(parts[m], x, y, i, q, width=width, conjugate=conjugate)
+            for m, q, _ in tiles:
+                put(total, 0, q, parts[m])
+            if rows > 1:
+                for i in range(even, end):
+                    for _, q, width in of_row:
+                        _add_products(total, x, y, i, q, width=width, conjugate=conjugate)
 
 
-def _products(q: int, width: int, conjugate: bool, total: str) -> str:
+def _add_products(total, x, y, i, q, *, width, conjugate):  # pragma: no cover
+    put(total, 0, q, _products(take(total, 0, q, width), x, y, i, q, width=width, conjugate=conjugate))
+
+
+def _products(total, x, y, i, q, *, width, conjugate):  # pragma: no cover
     """total plus the products of the entries of X and Y, of a tile in row i."""
-    left, right = (f"widened(take({name}, i, {q}, {width}))" for name in "xy")
-    return f"add_products({total}, {f'conjugated({left})' if conjugate else left}, {right})"
+    left = widened(take(x, i, q, width))
+    return add_products(total, conjugated(left) if conjugate else left, widened(take(y, i, q, width)))
 
 
-@functools.cache
-def _scaled(s: int, dtype: np.dtype, based: bool) -> Kernel:
+@kernel(*REORDERED)
+def _scaled(taken, target, base, factor, row, *, based, rows, tiles, of_row):  # pragma: no cover
     """base + factor times a number per column. row: the numbers, for each of the rows that are taken at once."""
-    rows = _at_once(s)
-    tiles = widths(rows * s, dtype)
-    body = [f"n, chunks = target.shape[0], {CHUNKS}", "first, end = n*chunk//chunks, n*(chunk + 1)//chunks"]
-    body += [f"even = first + (end - first)//{rows}*{rows}"]
-    body += [f"s{q} = take(row, 0, {q}, {width})" for q, width in tiles]
+    n, chunks = target.shape[0], 1 + target.size // CHUNK
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
+            first, end = n * chunk // chunks, n * (chunk + 1) // chunks
+            even = first + (end - first) // rows * rows
+            numbers = ()
+            for _, q, width in tiles:
+                numbers += (take(row, 0, q, width),)
+            for i in range(first, even, rows):
+                for m, q, width in tiles:
+                    _scale(target, base, factor, numbers[m], i, q, based=based, width=width)
+            if rows > 1:
+                for i in range(even, end):
+                    for _, q, width in of_row:
+                        _scale(target, base, factor, take(row, 0, q, width), i, q, based=based, width=width)
 
-    def stored(q: int, width: int, numbers: str) -> str:
-        start = f"take(base, i, {q}, {width})" if based else f"zeros(target, {width})"
-        return f"    put(target, i, {q}, add_products({start}, take(factor, i, {q}, {width}), {numbers}))"
 
-    body += [f"for i in range(first, even, {rows}):", *(stored(q, width, f"s{q}") for q, width in tiles)]
-    if rows > 1:
-        alone = [stored(q, width, f"take(row, 0, {q}, {width})") for q, width in widths(s, dtype)]
-        body += ["for i in range(even, end):", *alone]
-    text = ["def kernel(taken, target, base, factor, row):", *(f"    {line}" for line in generated.over(CHUNKS, body))]
-    return generated.kernel("\n".join(text) + "\n")
+def _scale(target, base, factor, numbers, i, q, *, based, width):  # pragma: no cover
+    start = take(base, i, q, width) if based else zeros(target, width)
+    put(target, i, q, add_products(start, take(factor, i, q, width), numbers))
