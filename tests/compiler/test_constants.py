@@ -40,16 +40,16 @@ def added(total, tile, x, *, width):
 def gram(taken, x, y, parts, *, tiles, conjugate):
     for thread in threads(taken):
         for chunk in shared(taken, thread, parts.shape[0]):
-            sums = ()
+            sums = []
             for _, width in tiles:
-                sums += (zeros(x, width),)
+                sums += [zeros(x, width)]
             for i in range(x.shape[0] * chunk // parts.shape[0], x.shape[0] * (chunk + 1) // parts.shape[0]):
-                now = ()
+                now = []
                 for column, width in tiles:
-                    now += (part(x, y, i, column, width=width, conjugate=conjugate),)
-                news = ()
+                    now += [part(x, y, i, column, width=width, conjugate=conjugate)]
+                news = []
                 for k in unrolled(len(tiles)):
-                    news += (added(sums[k], now[k], x, width=tiles[k][1]),)
+                    news += [added(sums[k], now[k], x, width=tiles[k][1])]
                 sums = news
             for k in unrolled(len(tiles)):
                 put(parts, chunk, tiles[k][0], sums[k])
@@ -125,7 +125,7 @@ def test_arrays_of_a_thread(dtype):
 def test_entries_of_tuples_are_set():
     text = """
 def kernel(taken, x, out):
-    three = (0.0,) * 3
+    three = [0.0] * 3
     three[1] = x[0]
     three[-1] += 2
     for k in unrolled(2):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from workbench.compiler.kinds import KernelError
-from workbench.jit import compiled
+from workbench.jit import compiled, dependencies
 from workbench.jit.threads import launch
 
 WRONG = {
@@ -38,7 +38,7 @@ WRONG = {
     "out[0] = 1 // 0": "integer division or modulo by zero",
     "out[0] = x[0] is x[1]": "no such comparison",
     "out[0] = x[0] in (1, 2)": "no such comparison",
-    "out[0] = [x[0]][0]": "no such expression",
+    "out[0] = {0: x[0]}[0]": "no such expression",
     "out[0] = max(x[0])": "no such function of numbers",
     "out[0] = min(x[0], key=x)": "a call with named arguments",
     "for i in x:\n        out[0] = i": "a loop over an array of float64 with 1 dimension",
@@ -124,6 +124,7 @@ def test_a_kernel_that_is_not_in_the_grammar(lines, tmp_path, monkeypatch):
             launch(1, module.wrong, np.ones(3), np.zeros(3), fixed)
     finally:
         sys.modules.pop("wrong_kernels", None)
+        dependencies._text_of.cache_clear()
     place, _, sentence = str(found.value).partition(": ")
     file, _, line = place.rpartition(":")
     assert file == str(tmp_path / "wrong_kernels.py")

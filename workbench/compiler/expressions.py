@@ -25,7 +25,7 @@ class Expressions(Calls):
                 if (kind := self.kind_of(name)) is not None:
                     return self.variable(name, kind)
                 return self.literal(self.known(node), node)
-            case ast.Tuple(elts=elements):
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return in_tuple(self.values(elements))
             case ast.Subscript(value=of, slice=place):
                 return self.load(self.subscript(self.value(of), place))

@@ -182,7 +182,7 @@ def _gram(taken, x, y, sums, *, parts, conjugate):  # pragma: no cover
 
 def _some_of_gram(x, y, total, first, end, p, q, *, height, width, split, conjugate):  # pragma: no cover
     """`height` rows from row p on, of columns q, .., q + width - 1, each of whose sums is split."""
-    sums = (zeros(total, width),) * (height * split)
+    sums = [zeros(total, width)] * (height * split)
     even = first + (end - first) // split * split
     for i in range(first, even, split):
         for k in unrolled(split):
@@ -216,10 +216,10 @@ def _combined(taken, target, base, factor, small, *, based, columns, rows, tiles
 
 def _some_rows(target, base, factor, small, i, *, based, columns, rows, tiles):  # pragma: no cover
     """Rows of the result. Target may be factor, so their sums stay in registers to the end."""
-    sums = ()
+    sums = []
     for r in unrolled(rows):
         for _, q, width in tiles:
-            sums += (take(base, i + r, q, width) if based else zeros(target, width),)
+            sums += [take(base, i + r, q, width) if based else zeros(target, width)]
     for k in range(columns):
         for r in unrolled(rows):
             for m, q, width in tiles:
@@ -239,9 +239,9 @@ def _dots(taken, x, y, sums, *, rows, tiles, of_row, conjugate):  # pragma: no c
         for chunk in shared(taken, thread, chunks):
             total, first, end = sums[chunk], n * chunk // chunks, n * (chunk + 1) // chunks
             even = first + (end - first) // rows * rows
-            parts = ()
+            parts = []
             for _, _, width in tiles:
-                parts += (zeros(total, width),)
+                parts += [zeros(total, width)]
             for i in range(first, even, rows):
                 for m, q, width in tiles:
                     parts[m] = _products(parts[m], x, y, i, q, width=width, conjugate=conjugate)
@@ -271,9 +271,9 @@ def _scaled(taken, target, base, factor, row, *, based, rows, tiles, of_row):  #
         for chunk in shared(taken, thread, chunks):
             first, end = n * chunk // chunks, n * (chunk + 1) // chunks
             even = first + (end - first) // rows * rows
-            numbers = ()
+            numbers = []
             for _, q, width in tiles:
-                numbers += (take(row, 0, q, width),)
+                numbers += [take(row, 0, q, width)]
             for i in range(first, even, rows):
                 for m, q, width in tiles:
                     _scale(target, base, factor, numbers[m], i, q, based=based, width=width)
