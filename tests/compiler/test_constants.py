@@ -66,6 +66,9 @@ def counted(taken, x, out, *, kinds, scale, wide):
     for _, _, k in ((0, 0, 1), (9, 9, 2)):
         out[k] += 1
     out[k] += 5
+    for begin, more in ((2, 1), (x[0], 3), (5, 4)):
+        out[2] += begin * more
+    out[2] += begin
     for k, more in ((0, 1), (1, 2)):
         k += more
         out[k] -= 1

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from workbench.compiler.kinds import KernelError
-from workbench.jit import compiled, dependencies
+from workbench.jit import compiled
 from workbench.jit.threads import launch
 
 WRONG = {
@@ -124,7 +124,6 @@ def test_a_kernel_that_is_not_in_the_grammar(lines, tmp_path, monkeypatch):
             launch(1, module.wrong, np.ones(3), np.zeros(3), fixed)
     finally:
         sys.modules.pop("wrong_kernels", None)
-        dependencies._text_of.cache_clear()
     place, _, sentence = str(found.value).partition(": ")
     file, _, line = place.rpartition(":")
     assert file == str(tmp_path / "wrong_kernels.py")

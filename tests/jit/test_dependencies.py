@@ -94,7 +94,17 @@ def kernels(tmp_path, monkeypatch):
     yield importlib.import_module("kernels")
     for name in ("kernels", "helpers", "far", "constants"):
         sys.modules.pop(name, None)
-    dependencies._text_of.cache_clear()
+
+
+def test_a_module_that_is_loaded_again_has_kernels_of_its_own(kernels, tmp_path):
+    x = np.ones(3)
+    launch(1, kernels.scale, x)
+    assert (x == 3).all()
+    program(tmp_path / "source", sign="- 7 *")
+    for name in ("far", "helpers", "kernels"):
+        importlib.reload(sys.modules[name])
+    launch(1, kernels.scale, x)
+    assert (x == -1).all()
 
 
 def test_a_process_with_other_values_than_the_file_keeps_its_own(kernels, monkeypatch):
@@ -153,12 +163,12 @@ def test_a_kernel_that_calls_a_function_without_a_text_is_refused(name, kernels,
     ],
 )
 def test_a_value_that_a_kernel_reads_is_part_of_its_key(text, first, second, monkeypatch):
-    monkeypatch.setattr(dependencies, "_text_of", lambda module: "")
+    monkeypatch.setattr(dependencies, "source_of", lambda function: types.SimpleNamespace(text=""))
     assert of(text, **first) == of(text, **first)
     assert of(text, **first) != of(text, **second)
 
 
 def test_what_has_no_value_for_a_key_is_refused(monkeypatch):
-    monkeypatch.setattr(dependencies, "_text_of", lambda module: "")
+    monkeypatch.setattr(dependencies, "source_of", lambda function: types.SimpleNamespace(text=""))
     with pytest.raises(TypeError, match="made_here.C, a dict, whose value is no part of its key"):
         of("def f(x): return C[x]", C={1: 2})

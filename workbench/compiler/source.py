@@ -21,6 +21,7 @@ class Source(NamedTuple):
     """A function as it is read. names: what it reads from its module. licences: None of a helper with those of its
     caller. constants: values of its keyword-only parameters."""
 
+    text: str
     tree: ast.FunctionDef
     names: Mapping[str, object]
     licences: tuple[str, ...] | None
@@ -50,14 +51,14 @@ def source_of(function: Callable[..., object]) -> Source:
         raise KernelError(
             f"function {function.__name__} has no text, which kernels are read from; define it in a file"
         ) from None
-    tree = _function("".join(lines), first)
+    text = "".join(lines)
     file = inspect.getsourcefile(function) or function.__module__
-    return Source(tree, function.__globals__, getattr(function, LICENCES, None), file)
+    return Source(text, _function(text, first), function.__globals__, getattr(function, LICENCES, None), file)
 
 
 def source_of_text(text: str, name: str, names: Mapping[str, object], licences: tuple[str, ...]) -> Source:
     """The source of a kernel that has been printed as Python text. name: what it is called in messages."""
-    return Source(_function(text, 1), names, licences, name)
+    return Source(text, _function(text, 1), names, licences, name)
 
 
 def _function(text: str, line: int) -> ast.FunctionDef:

@@ -184,6 +184,8 @@ class Statements(Expressions):
                 bound[name] = target, entry
                 self.constants[name] = entry
             case _:
+                # Known in one turn and not in the next, it is a variable in this one.
+                bound.pop(target.id if isinstance(target, ast.Name) else "", None)
                 self._assign(target, entry)
 
     def _is_tuple(self, node: ast.expr) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import math
-import sys
 import types
 from collections.abc import Iterator
 
 import numpy as np
+
+from workbench.compiler.source import source_of
 
 NUMBERS = bool, int, float, complex, np.generic
 CONSTANTS = (*NUMBERS, str, type, np.dtype, np.ufunc, types.NoneType, types.BuiltinFunctionType)
@@ -19,10 +18,11 @@ VERSIONED = {math, np}
 
 
 def of(function: types.FunctionType) -> tuple[str, ...]:
-    """The texts of all modules that define it and what it calls, directly or not, and the values of the constants that
-    these functions read. Sorted. A function whose module has no text, as one that is typed in, cannot be compiled.
+    """The texts of it and of all that it calls, directly or not, as they are compiled, and the values of the constants
+    that these functions read. Sorted.
 
-    Raises TypeError where a function reads a global of a type that is not among `CONSTANTS`.
+    Raises KernelError where a function has no text, as one that is typed in, and TypeError where one reads a global
+    of a type that is not among `CONSTANTS`.
     """
     found: set[str] = set()
     waiting, seen = [function], set[object]()
@@ -31,7 +31,7 @@ def of(function: types.FunctionType) -> tuple[str, ...]:
         if reader in seen:
             continue
         seen.add(reader)
-        found.add(_text_of(reader.__module__))
+        found.add(source_of(reader).text)
         for name, value in _read(reader):
             if isinstance(value, types.FunctionType):
                 waiting.append(value)
@@ -70,12 +70,3 @@ def _written(name: str, value: object) -> str:
     if isinstance(value, CONSTANTS):
         return repr(value)
     raise TypeError(f"a kernel reads {name}, a {type(value).__name__}, whose value is no part of its key; pass it on")
-
-
-@functools.cache
-def _text_of(module: str) -> str:
-    """Empty where there is none."""
-    try:
-        return inspect.getsource(sys.modules[module])
-    except (KeyError, TypeError, OSError):
-        return ""
