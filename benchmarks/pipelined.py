@@ -78,7 +78,7 @@ class Library:
     def _environment(self, cores: int) -> dict[str, str]:
         threads = "1" if self.ranks else str(cores)
         fixed = {
-            "NUMBA_NUM_THREADS": threads,
+            "WORKBENCH_THREADS": threads,
             "OMP_NUM_THREADS": threads,
             "OPENBLAS_NUM_THREADS": threads,
             # Open MPI binds each rank to a core, unlike the others, and refuses more ranks than cores.

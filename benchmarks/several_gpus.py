@@ -41,7 +41,7 @@ def figures(quick: bool = False, device: str = "cuda", ranks: int = 0) -> dict[s
     ranks = ranks or len(cuda_devices().devices)
     if ranks < 2:
         return {"not run": f"{ranks} CUDA devices here, and two are needed"}
-    threads = {"NUMBA_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // ranks))}
+    threads = {"WORKBENCH_THREADS": str(max(1, (os.cpu_count() or 1) // ranks))}
     chosen = [device, "quick" if quick else "all"]
     command = [
         mpiexec(ranks),

@@ -118,7 +118,3 @@ def test_cupy_without_a_device_is_reported(monkeypatch):
     found = discovery.cuda_devices()
     assert found.devices == ()
     assert "no CUDA-capable device" in found.problem
-
-
-def test_the_threads_of_numba_are_reported():
-    assert discovery.numba_threads().count >= 1

@@ -90,7 +90,7 @@ def files_under(folder):
 def cache(tmp_path_factory):
     """A cache folder that one start on one core has filled; with what that start said."""
     folder = tmp_path_factory.mktemp("cache")
-    return folder, start(folder, WORTH_SHARING + 5, NUMBA_NUM_THREADS=1)
+    return folder, start(folder, WORTH_SHARING + 5, WORKBENCH_THREADS=1)
 
 
 def test_the_first_start_compiles(cache):
@@ -102,7 +102,7 @@ def test_the_first_start_compiles(cache):
 def test_a_second_start_compiles_nothing_and_writes_nothing(cache):
     folder, first = cache
     before = files_under(folder)
-    second = start(folder, WORTH_SHARING + 5, NUMBA_NUM_THREADS=1)
+    second = start(folder, WORTH_SHARING + 5, WORKBENCH_THREADS=1)
     assert second["compiled"] == 0
     assert second == first | {"compiled": 0}
     assert files_under(folder) == before
@@ -110,7 +110,7 @@ def test_a_second_start_compiles_nothing_and_writes_nothing(cache):
 
 def test_results_do_not_depend_on_the_number_of_threads(cache):
     folder, one = cache
-    several = start(folder, WORTH_SHARING + 5, NUMBA_NUM_THREADS=3)
+    several = start(folder, WORTH_SHARING + 5, WORKBENCH_THREADS=3)
     assert several["digest"] == one["digest"]
     assert several["compiled"] == 0
 
@@ -216,35 +216,6 @@ def test_kernels_of_different_size_in_several_threads():
             assert product.apply(x, out)[0] == size * (k + 1) ** 2
 
     in_threads(4, work)
-
-
-# numba's own pool of threads ends the process when two threads enter it at once.
-POOL = """
-import json, threading
-import numba
-import numpy as np
-from workbench.devices.cpu import Cpu
-
-sums = []
-
-def work():
-    update = Cpu().lines("x = x + a*y\\ng = (x, x)\\nz = x/g\\nh = (z, x)")
-    x, y, z = np.zeros(1 << 19), np.ones(1 << 19), np.empty(1 << 19)
-    sums.extend(update(x=x, y=y, z=z, a=1)["g"] for _ in range(20))
-
-workers = [threading.Thread(target=work) for _ in range(4)]
-for worker in workers:
-    worker.start()
-for worker in workers:
-    worker.join()
-expected = [float(k * k << 19) for k in range(1, 21) for _ in range(4)]
-print(json.dumps({"layer": numba.threading_layer(), "right": sorted(sums) == expected}))
-"""
-
-
-def test_threads_take_turns_where_numba_has_only_its_own_pool(cache):
-    found = start(cache[0], script=POOL, NUMBA_THREADING_LAYER="workqueue", NUMBA_NUM_THREADS=2)
-    assert found == {"layer": "workqueue", "right": True}
 
 
 def test_a_kernel_leaves_the_gil_to_other_threads():

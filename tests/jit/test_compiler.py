@@ -241,7 +241,7 @@ assert solve() == first
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
 def test_a_forked_process_solves_after_its_parent_did():
-    environment = os.environ | {"NUMBA_NUM_THREADS": "2"}
+    environment = os.environ | {"WORKBENCH_THREADS": "2"}
     done = subprocess.run(
         [sys.executable, "-c", FORKED], env=environment, timeout=250, stderr=subprocess.PIPE, text=True, check=False
     )
@@ -249,7 +249,7 @@ def test_a_forked_process_solves_after_its_parent_did():
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("NUMBA_NUM_THREADS", "0"), ("NUMBA_NUM_THREADS", "many"), ("NUMBA_DISABLE_JIT", "1")]
+    ("name", "value"), [("WORKBENCH_THREADS", "0"), ("WORKBENCH_THREADS", "1025"), ("NUMBA_NUM_THREADS", "many")]
 )
 def test_an_environment_in_which_nothing_can_run_is_refused_in_a_sentence(name, value):
     command = [sys.executable, "-m", "workbench.cli", "solve", "poisson5", "--n", "8"]

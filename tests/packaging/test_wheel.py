@@ -22,8 +22,8 @@ from tests.browser.bench import solved
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-COMPILED = {".pyc", ".nbi", ".nbc"}
-"""Suffixes of files that Python and numba write into the source tree."""
+COMPILED = {".pyc"}
+"""Suffixes of files that Python writes into the source tree."""
 
 
 def clean() -> dict[str, str]:

@@ -302,7 +302,7 @@ from scipy import sparse
 from workbench.devices import amgx
 from workbench.errors import InputError
 from workbench.preconditioners.amgx import Amgx
-# Python warns of the threads that numba and CUDA have.
+# Python warns of the threads that kernels and CUDA have.
 warnings.simplefilter("ignore", DeprecationWarning)
 A = sparse.csr_array(sparse.eye_array(20) * 2.0)
 solver = amgx.AmgxSolver(Amgx().configuration(), A)

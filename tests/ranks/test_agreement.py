@@ -32,7 +32,7 @@ EVERY_SIZE = " ".join(map(str, range(1, 13)))
 )
 def test_ranks_call_the_same_operations_whatever_rows_they_have(count, rows, solvers):
     command = [mpiexec(count), "-n", str(count), sys.executable, "-m", "mpi4py", str(SCRIPT), rows, solvers]
-    env = environment() | {"NUMBA_NUM_THREADS": "1"}
+    env = environment() | {"WORKBENCH_THREADS": "1"}
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=LIMIT, check=False)
     assert done.returncode == 0, done.stderr
     *wrong, last = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]

@@ -43,7 +43,7 @@ def found(ranks: int, cases: Sequence[str]) -> dict[str, dict]:
     """The comparisons of the cases, made in one group of processes."""
     with tempfile.TemporaryDirectory() as folder:
         command = [mpiexec(ranks), "-n", str(ranks), sys.executable, "-m", "mpi4py", str(SCRIPT), folder, *cases]
-        env = environment() | {"NUMBA_NUM_THREADS": "1"}
+        env = environment() | {"WORKBENCH_THREADS": "1"}
         done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=LIMIT, check=False)
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]

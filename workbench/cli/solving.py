@@ -66,7 +66,7 @@ def configuration_of(options: argparse.Namespace) -> Configuration:
 
 
 def _solve(options: argparse.Namespace) -> int:
-    # Imported here because importing numba takes a second, and other commands do not need it.
+    # Imported here because it takes most of a second, and other commands do not need it.
     from workbench.devices.ranks import enter
     from workbench.ranks.stepping import stepping, trace_of_all
     from workbench.run import Reason, Run

@@ -32,9 +32,8 @@ class Layout(NamedTuple):
 
 
 def llvm_text(kernel: Kernel, name: str, arguments: Sequence[Argument], layout: Layout) -> str:
-    """The text of a module. Its function `name(first, count, step, words)` runs the threads from `first` on, all by
-    addresses of words; with first = -1, what a kernel does before its threads. The first word counts the threads that
-    have not ended."""
+    """The text of a module. Its function `name(number, words)` runs one thread; with number = -1, what a kernel does
+    before its threads. The first word counts the threads that have not ended."""
     declared: set[str] = set()
     text = [_helper(each, declared) for each in kernel.helpers]
     text.append(_kernel(kernel, name, arguments, layout, declared))
@@ -56,14 +55,12 @@ def _helper(of: Function, declared: set[str]) -> str:
 def _kernel(kernel: Kernel, name: str, arguments: Sequence[Argument], layout: Layout, declared: set[str]) -> str:
     of, phases = kernel.entry, kernel.phases
     lines = Statements(of, declared)
-    begin, count = lines.new("load i64, ptr %.first"), lines.new("load i64, ptr %.count")
-    end = lines.new(f"add nsw i64 {begin}, {count}")
     values = (value for argument in arguments for value in _read(lines, argument, layout))
     for parameter, (t, value) in zip(of.parameters, values, strict=True):
         lines.line(f"store {t} {value}, ptr %{parameter}")
     if phases.first:
         first, others = lines.labels("first", "others")
-        lines.jump_if(lines.new(f"icmp slt i64 {begin}, 0"), first, others)
+        lines.jump_if(lines.new("icmp slt i64 %.number, 0"), first, others)
         lines.begin(first)
         lines.block(phases.first)
         lines.line("ret void")
@@ -71,17 +68,19 @@ def _kernel(kernel: Kernel, name: str, arguments: Sequence[Argument], layout: La
     lines.block(phases.each)
     if phases.thread:
         of.variables[".thread"] = "i"
+        # A loop, since `continue` and `break` in it end the thread.
+        number, end = (Node("given", "i", (), name) for name in ("%.number", lines.new("add nsw i64 %.number, 1")))
         body = (Set(phases.thread, Node("var", "i", (), ".thread")), *phases.loop)
-        lines.statement(For(".thread", Node("given", "i", (), begin), Node("given", "i", (), end), ONE, body))
+        lines.statement(For(".thread", number, end, ONE, body))
     last, done = lines.labels("last", "done")
-    left = lines.new(ATOMIC["leave"].format("%.words", count))
-    lines.jump_if(lines.new(f"icmp eq i64 {left}, {count}"), last, done)
+    left = lines.new(ATOMIC["leave"].format("%.words", 1))
+    lines.jump_if(lines.new(f"icmp eq i64 {left}, 1"), last, done)
     lines.begin(last)
     lines.block(phases.after)
     lines.jump(done)
     lines.begin(done)
     lines.line("ret void")
-    return _text(f"define void @{name}(ptr %.first, ptr %.count, ptr %.step, ptr %.words)", lines)
+    return _text(f"define void @{name}(i64 %.number, ptr %.words)", lines)
 
 
 def _read(lines: Statements, argument: Argument, layout: Layout) -> Iterator[tuple[str, str]]:

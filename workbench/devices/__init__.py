@@ -54,7 +54,7 @@ def device(name: str = "cpu") -> Device:
     kind, _, which = name.partition(":")
     if kind not in DEVICES or (which and kind not in ("opencl", "cuda")):
         raise InputError(unknown_name("device", name, DEVICES))
-    # Imported here because numba takes a second to import and `workbench --help` needs none of it.
+    # Imported here because devices take a while to import and `workbench --help` needs none of them.
     if kind == "auto":
         from workbench.devices.fastest import fastest
 

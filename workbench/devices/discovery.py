@@ -1,4 +1,4 @@
-"""Discovery of OpenCL and CUDA devices, of the NVIDIA driver, and of numba's threading layer.
+"""Discovery of OpenCL and CUDA devices, and of the NVIDIA driver.
 
 Nothing here raises: a missing library or a driver that does not answer is reported as a sentence in `problem`. PyOpenCL
 and CuPy are imported on demand, since the import alone takes 0.1 s to seconds.
@@ -39,14 +39,6 @@ class NvidiaDriver:
     version: str
     cuda: tuple[int, int]
     boards: tuple[str, ...]
-
-
-@dataclasses.dataclass(frozen=True)
-class Threads:
-    """Number of numba's threads, and the threading layer, empty until a parallel kernel has run."""
-
-    count: int
-    layer: str
 
 
 def opencl_devices() -> Found:
@@ -127,13 +119,6 @@ def nvidia_driver() -> NvidiaDriver | None:
         return None
     boards = [tuple(cell.strip() for cell in row.split(",", 1)) for row in rows]
     return NvidiaDriver(boards[0][0], (int(cuda[1]), int(cuda[2])), tuple(name for _, name in boards))
-
-
-def numba_threads() -> Threads:
-    """The threads of numba's parallel kernels. Costs the import of numba, about 0.5 s."""
-    from workbench.jit.threads import cores, layer
-
-    return Threads(cores(), layer())
 
 
 def _output(*command: str) -> str:

@@ -1,6 +1,6 @@
 """The device protocol: memory, reductions, programs, operators and the clock, whatever carries them out.
 
-Implementations: `cpu.Cpu` (numba), `accelerator.Accelerator` (OpenCL and CUDA), `pair.Pair` and `pair.Split` (cores and
+Implementations: `cpu.Cpu` (LLVM), `accelerator.Accelerator` (OpenCL and CUDA), `pair.Pair` and `pair.Split` (cores and
 accelerator together). A device vector is whatever `array` and `zeros` return: a NumPy array on the CPU, a handle on an
 accelerator. It has `size`, `shape`, `dtype` and `nbytes`; only the device that made it can do arithmetic with it.
 """

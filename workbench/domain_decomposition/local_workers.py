@@ -16,7 +16,13 @@ START_SECONDS = 120.0
 """Seconds within which all workers must have started."""
 STOP_SECONDS = 5.0
 """Seconds in which the scheduler must end."""
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+THREADS = (
+    "WORKBENCH_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+)
 OPTIONS = ("--nthreads=1", "--no-nanny", "--no-dashboard", "--memory-limit=0", "--death-timeout=60", "--host=127.0.0.1")
 """No nanny: a worker that has ended is not started again, and its boxes move to the others."""
 

@@ -34,8 +34,6 @@ class Triad:
     threads: int
 
 
-# Loops over slices, from index 0: an index that starts elsewhere could be negative, and the test for wraparound that
-# numba then generates prevents vectorization.
 @kernel()
 def _triad(taken, a, b, c, chunks):
     n = a.size
@@ -75,7 +73,7 @@ def _touch(taken, a, b, c, chunks):
 
 
 def triad_bandwidth(seconds: float = 0.5, array_bytes: int = DEFAULT_ARRAY_BYTES) -> Triad:
-    """Run the triad on all numba threads for about `seconds`, at least 5 times.
+    """Run the triad on all threads for about `seconds`, at least 5 times.
 
     `array_bytes` should be several times the last-level cache; three such arrays are allocated for the time being.
     Costs 2 s more the first time on a machine, for compiling. Raises MemoryError where the arrays do not fit.

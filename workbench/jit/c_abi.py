@@ -5,10 +5,9 @@ arguments of the kernel, and then the numbers in it as numbers of C, a complex o
 threads on which the kernel failed, or WRONG_TYPES without having done anything if the arguments are not the arrays that
 the kernel was compiled for. It needs no GIL, for the caller holds the objects.
 
-The kernel is a function with the arguments of numba's thread pool, `worker(first, count, step, words)`, in the text
-that `workbench.compiler` prints. `launch` around it is written in LLVM: one thread calls `worker` directly, several
-through the pool. Tuples and arrays are read from their C structs, whose layout is part of the binary interfaces of
-Python and NumPy.
+The kernel is a function `worker(number, words)` of one thread, in the text that `workbench.compiler` prints. `launch`
+around it is written in LLVM: one thread calls `worker` directly, several through the pool. Tuples and arrays are read
+from their C structs, whose layout is part of the binary interfaces of Python and NumPy.
 """
 
 from __future__ import annotations
@@ -24,16 +23,15 @@ from llvmlite import ir
 
 from workbench.compiler.kinds import real_of
 from workbench.compiler.llvm import Argument, Layout
+from workbench.jit import pool
 from workbench.jit.argument_kinds import ArgumentKind, ArrayOf, leaves
 
 LAUNCH, WORKER = "launch", "worker"
 ARRAY, TUPLE = "workbench_ndarray", "workbench_tuple"
 """Symbols that the linking process gives the addresses of the classes numpy.ndarray and tuple."""
-POOL = "numba_parallel_for"
-"""The parallel loop of numba's threading layers (OpenMP, TBB, workqueue)."""
 WRONG_TYPES = -1
 
-WORD, BYTE, INT, POINTER = ir.IntType(64), ir.IntType(8), ir.IntType(32), ir.IntType(8).as_pointer()
+WORD, BYTE, INT = ir.IntType(64), ir.IntType(8), ir.IntType(32)
 HEAD, ITEMS = object.__basicsize__, tuple.__basicsize__
 DATA, DIMENSIONS, SHAPE, STRIDES, DESCRIPTION, FLAGS = (HEAD + offset for offset in (0, 8, 16, 24, 40, 48))
 """Places in the struct of an array. The class of any object comes last in its head."""
@@ -99,8 +97,8 @@ def _launch(kinds: Kinds, *, first: bool) -> ir.Module:
     places, count = places_of(kinds)
     module = ir.Module()
     words = WORD.as_pointer()
-    work = ir.Function(module, ir.FunctionType(ir.VoidType(), [words] * 4), WORKER)
-    pool = ir.Function(module, ir.FunctionType(ir.VoidType(), [POINTER] * 5 + [WORD] * 3), POOL)
+    work = ir.Function(module, ir.FunctionType(ir.VoidType(), [WORD, words]), WORKER)
+    run = ir.FunctionType(ir.VoidType(), [work.type, words, WORD]).as_pointer()
     numbers = [part for _, kind in leaves(kinds) for part in _number_types(kind)]
     function = ir.Function(module, ir.FunctionType(WORD, [WORD, WORD, *numbers]), LAUNCH)
     builder = ir.IRBuilder(function.append_basic_block())
@@ -114,20 +112,14 @@ def _launch(kinds: Kinds, *, first: bool) -> ir.Module:
     threads, width = (builder.load(builder.gep(shape, [ir.Constant(WORD, k)])) for k in range(2))
     counters = builder.inttoptr(field(builder, taken, DATA, WORD), words)
     _for_each(builder, threads, lambda k: builder.store(zero, builder.gep(counters, [builder.mul(k, width)])))
-    begin, number, step = (builder.alloca(WORD) for _ in range(3))
     if first:
-        builder.store(ir.Constant(WORD, -1), begin)
-        builder.store(one, number)
-        builder.call(work, [begin, number, step, state])
-    for value, place in ((zero, begin), (threads, number), (one, step), (threads, state)):
-        builder.store(value, place)
-    with builder.if_else(builder.icmp_signed("==", threads, one)) as (alone, together):
+        builder.call(work, [ir.Constant(WORD, -1), state])
+    builder.store(threads, state)
+    with builder.if_else(builder.icmp_signed("==", threads, one)) as (alone, shared):
         with alone:
-            builder.call(work, [begin, number, step, state])
-        with together:
-            pointers = [builder.bitcast(pointer, POINTER) for pointer in (work, begin, number, step, state)]
-            # The pool takes the first argument of each thread from a list of pointers: here it is its number.
-            builder.call(pool, [*pointers, zero, one, threads])
+            builder.call(work, [zero, state])
+        with shared:
+            builder.call(builder.load(ir.GlobalVariable(module, run, pool.ENTRY)), [work, state, threads])
     builder.ret(builder.load(state))
     return module
 

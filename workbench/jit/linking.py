@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 import llvmlite.binding as llvm
-import numba
 import numpy as np
 
 from workbench.compiler.kinds import real_of
 from workbench.errors import InputError
+from workbench.jit import pool
 from workbench.jit.argument_kinds import leaves
 from workbench.jit.c_abi import (
     ARRAY,
@@ -37,7 +37,7 @@ from workbench.jit.c_abi import (
 )
 
 _counter = itertools.count()
-_classes = {ARRAY: id(np.ndarray), TUPLE: id(tuple)}
+_known = {ARRAY: id(np.ndarray), TUPLE: id(tuple), pool.ENTRY: ctypes.addressof(pool.entry)}
 IMPLIED = ("memcpy", "memmove", "memset")
 """Functions that the code generator calls for what a module only describes."""
 _kept: list[Any] = []
@@ -53,7 +53,7 @@ def link(code: bytes, kinds: Kinds) -> Callable[[np.ndarray, tuple], int]:
     library = llvm.JITLibraryBuilder().add_object_img(machine_code).export_symbol(LAUNCH)
     compiler = linker()
     for name in {*names, *IMPLIED}:
-        address = _classes[name] if name in _classes else llvm.address_of_symbol(name)
+        address = _known[name] if name in _known else llvm.address_of_symbol(name)
         if not address:
             raise RuntimeError(f"a kernel needs {name}, which this process does not have")
         library.import_symbol(name, address)
@@ -78,7 +78,7 @@ def link(code: bytes, kinds: Kinds) -> Callable[[np.ndarray, tuple], int]:
 
 @functools.cache
 def linker() -> Any:
-    """LLVM's linker, with numba's threads started. Raises InputError where kernels cannot read arrays and tuples."""
+    """LLVM's linker. Raises InputError where kernels cannot read arrays and tuples."""
     probe = np.zeros((2, 3)), 0.0
     if not is_laid_out(*probe):
         raise InputError(
@@ -87,7 +87,6 @@ def linker() -> Any:
         )
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    numba.get_num_threads()
     return llvm.create_lljit_compiler()
 
 

@@ -17,7 +17,7 @@ NVIDIA_BOARDS = Path("/proc/driver/nvidia/gpus")
 def describe_machine() -> dict[str, Any]:
     """Plain data for JSON: processor, cores, memory in bytes, system, Python, versions of the installed packages.
 
-    Contains no host or user name. Nothing is measured, and neither numba nor a driver is called. Cost: a
+    Contains no host or user name. Nothing is measured, and no driver is called. Cost: a
     millisecond; what does not change within a process is cached, and takes 10 ms at first.
 
     Examples:

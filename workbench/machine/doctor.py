@@ -7,8 +7,9 @@ from typing import Any
 
 from workbench import limits
 from workbench.devices import discovery
-from workbench.devices.discovery import Accelerator, Found, NvidiaDriver, Threads
+from workbench.devices.discovery import Accelerator, Found, NvidiaDriver
 from workbench.host.triad import BYTES_PER_ELEMENT, DEFAULT_ARRAY_BYTES, Triad, triad_bandwidth
+from workbench.jit.environment import Threads, threads
 from workbench.machine import advice, packages
 from workbench.machine.describe import describe_machine
 from workbench.machine.parallel import EXTERNAL, Mpi, Petsc, examine_mpi, examine_petsc
@@ -54,7 +55,7 @@ class Report:
             "cache": _size(about["last_level_cache_bytes"]) if about["last_level_cache_bytes"] else "unknown",
             "memory": f"{_size(about['memory_bytes'])}, {_size(self.memory_free)} free",
             "bandwidth": self._bandwidth(),
-            "numba": f"{self.threads.count} threads, threading layer {self.threads.layer or 'not yet selected'}",
+            "threads": str(self.threads.count) + (f", by {self.threads.variable}" if self.threads.variable else ""),
         }
         return ["Machine", *_table(facts)]
 
@@ -120,7 +121,7 @@ def examine(measure: bool = True) -> Report:
     return Report(
         machine=about,
         memory_free=free,
-        threads=discovery.numba_threads(),
+        threads=threads(),
         triad=triad,
         opencl=opencl,
         cuda=cuda,

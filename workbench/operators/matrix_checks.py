@@ -56,7 +56,7 @@ def check_finite(csr: sparse.csr_array, what: str = "the matrix") -> None:
 
 def check_hermitian(csr: sparse.csr_array, tolerance: float) -> None:
     """Raise InputError where A and A^H differ by more than a tolerance times the largest entry."""
-    # Imported here because importing numba takes a second, which listing problems should not cost.
+    # Imported here because listing problems needs no kernel.
     from workbench.host.symmetry import asymmetry
 
     difference = asymmetry(csr.data, csr.indices, csr.indptr)

@@ -7,7 +7,8 @@ import sys
 from typing import Any
 
 THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""Environment variables for the number of threads; what the user has set stays."""
+"""Environment variables for the number of threads; what the user has set stays. The first one sets those of kernels
+too, unless WORKBENCH_THREADS does."""
 SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
 """Environment variables for the number of ranks in a process that mpiexec or srun has started."""
 

@@ -1,4 +1,4 @@
-"""The CPU back end, compiled by numba."""
+"""The CPU back end: kernels that LLVM compiles."""
 
 from workbench.devices.cpu.device import Cpu
 

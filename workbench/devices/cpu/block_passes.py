@@ -1,4 +1,4 @@
-"""One pass of lines that act on every column of block vectors alone, as a numba kernel; rows are taken in tiles."""
+"""One pass of lines that act on every column of block vectors alone, as a kernel of the cores; rows are in tiles."""
 
 from __future__ import annotations
 

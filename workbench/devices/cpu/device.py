@@ -1,4 +1,4 @@
-"""The device protocol on the cores of this machine, compiled by numba."""
+"""The device protocol on the cores of this machine, compiled by LLVM."""
 
 from __future__ import annotations
 

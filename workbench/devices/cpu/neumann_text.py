@@ -1,4 +1,4 @@
-"""Generated numba kernels of a truncated Neumann series on a stencil.
+"""Generated kernels of a truncated Neumann series on a stencil.
 
 K r = r - Lh (r - Lh (r - ..)) needs at row i only rows below i, K^H only rows above, and each term, a level, only the
 level before it. So one pass over the unknowns computes all levels, a block of rows at a time, in the cache (temporal

@@ -129,7 +129,6 @@ def over_groups(chunk: Iterable[str]) -> list[str]:
     return [
         "chunks = groups[groups.size - 1]",
         *generated.over("sums.shape[0]", whole, "group"),
-        # Plain loops: numba would start its threads for an expression over arrays.
         "for k in range(coarse.size):",
         "    coarse[k] = 0",
         "for group in range(sums.shape[0]):",

@@ -1,4 +1,4 @@
-"""One pass of paper lines as a numba kernel: all vector updates and dot products of the pass in one parallel loop.
+"""One pass of paper lines on the cores, as a kernel: all vector updates and dot products of the pass in one loop.
 
 Every array is cut into chunks whose number depends on N alone, and partial sums are added in order, so a result does
 not depend on the number of threads.

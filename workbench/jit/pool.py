@@ -1,0 +1,187 @@
+"""The threads of kernels: they sleep until a launch, which they share with the thread that launches.
+
+A launch is some numbers of threads, 0 to n - 1, each of which is one call of machine code. The launching thread and
+those of the pool take numbers until none is left, and the launching one waits for those that others took. So a thread
+that is slow to wake up, as its core is busy, is not waited for, and nothing depends on how many there are.
+
+The threads are daemons of Python that never return from C and never hold the GIL there. None of them spins: next to a
+browser, or any other busy process, a waiting thread would spin on the core that a working one needs.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import re
+import string
+import sys
+import threading
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from workbench.jit import store
+
+ENTRY, RUN, SERVE = "workbench_pool", "run", "serve"
+entry = ctypes.c_void_p()
+"""Where kernels find the address of `run(kernel, words, count)`, which makes a launch; only one at a time may be made.
+Empty until `start`."""
+threads = 1
+"""Threads that share a launch, with the one that launches."""
+
+# Names, types and arguments in the C library or in kernel32. Structs are zeroed; 128 bytes are enough for each.
+_POSIX = {
+    "lock": "i32 @pthread_mutex_lock(ptr @mutex)",
+    "unlock": "i32 @pthread_mutex_unlock(ptr @mutex)",
+    "wait_for_work": "i32 @pthread_cond_wait(ptr @work, ptr @mutex)",
+    "tell_work": "i32 @pthread_cond_broadcast(ptr @work)",
+    "wait_for_end": "i32 @pthread_cond_wait(ptr @end, ptr @mutex)",
+    "tell_end": "i32 @pthread_cond_signal(ptr @end)",
+}
+_WINDOWS = {
+    "lock": "void @AcquireSRWLockExclusive(ptr @mutex)",
+    "unlock": "void @ReleaseSRWLockExclusive(ptr @mutex)",
+    "wait_for_work": "i32 @SleepConditionVariableSRW(ptr @work, ptr @mutex, i32 -1, i32 0)",
+    "tell_work": "void @WakeAllConditionVariable(ptr @work)",
+    "wait_for_end": "i32 @SleepConditionVariableSRW(ptr @end, ptr @mutex, i32 -1, i32 0)",
+    "tell_end": "void @WakeConditionVariable(ptr @end)",
+}
+_INITIALIZED = {"mutex": "pthread_mutex_init", "work": "pthread_cond_init", "end": "pthread_cond_init"}
+"""What has to be called in the C library of macOS, whose structs are not zeros."""
+
+# The lock is held where these globals are read or written: the kernel, its words, the next number, how many numbers
+# there are, and how many of them have not ended.
+_TEXT = string.Template("""
+@mutex = global [128 x i8] zeroinitializer, align 64
+@work = global [128 x i8] zeroinitializer, align 64
+@end = global [128 x i8] zeroinitializer, align 64
+@kernel = internal global ptr null
+@words = internal global ptr null
+@next = internal global i64 0
+@count = internal global i64 0
+@left = internal global i64 0
+
+define void @run(ptr %kernel, ptr %words, i64 %count) {
+begin:
+  call $lock
+  store ptr %kernel, ptr @kernel
+  store ptr %words, ptr @words
+  store i64 1, ptr @next
+  store i64 %count, ptr @count
+  store i64 %count, ptr @left
+  call $unlock
+  call $tell_work
+  br label %run
+run:
+  %number = phi i64 [ 0, %begin ], [ %taken, %another ]
+  call void %kernel(i64 %number, ptr %words)
+  call $lock
+  %before = load i64, ptr @left
+  %left = sub i64 %before, 1
+  store i64 %left, ptr @left
+  %taken = load i64, ptr @next
+  %more = icmp slt i64 %taken, %count
+  br i1 %more, label %another, label %wait
+another:
+  %next = add i64 %taken, 1
+  store i64 %next, ptr @next
+  call $unlock
+  br label %run
+wait:
+  %running = load i64, ptr @left
+  %ended = icmp eq i64 %running, 0
+  br i1 %ended, label %done, label %sleep
+sleep:
+  call $wait_for_end
+  br label %wait
+done:
+  call $unlock
+  ret void
+}
+
+define void @serve() {
+  call $lock
+  br label %look
+look:
+  %number = load i64, ptr @next
+  %count = load i64, ptr @count
+  %more = icmp slt i64 %number, %count
+  br i1 %more, label %run, label %sleep
+sleep:
+  call $wait_for_work
+  br label %look
+run:
+  %next = add i64 %number, 1
+  store i64 %next, ptr @next
+  %kernel = load ptr, ptr @kernel
+  %words = load ptr, ptr @words
+  call $unlock
+  call void %kernel(i64 %number, ptr %words)
+  call $lock
+  %before = load i64, ptr @left
+  %left = sub i64 %before, 1
+  store i64 %left, ptr @left
+  %last = icmp eq i64 %left, 0
+  br i1 %last, label %tell, label %look
+tell:
+  call $tell_end
+  br label %look
+}
+""")
+
+
+@functools.cache
+def linked(compiler: Any) -> Any:
+    """The machine code of the pool by symbols, for LLVM's linker."""
+    if sys.platform == "win32":
+        calls, system = _WINDOWS, ctypes.WinDLL("kernel32")
+    else:
+        calls, system = _POSIX, ctypes.CDLL(None)
+    builder = llvm.JITLibraryBuilder()
+    declared = {}
+    for call in calls.values():
+        name = call.partition("@")[2].partition("(")[0]
+        declared[name] = "declare " + re.sub(r" [^ ]+(?=[,)])", "", call)
+        builder.import_symbol(name, ctypes.cast(getattr(system, name), ctypes.c_void_p).value)
+    builder.add_object_img(_object("\n".join(declared.values()) + _TEXT.substitute(calls)))
+    for name in (RUN, SERVE, *_INITIALIZED):
+        builder.export_symbol(name)
+    library = builder.link(compiler, "threads")
+    if sys.platform != "win32":
+        for name, initialize in _INITIALIZED.items():
+            getattr(system, initialize)(ctypes.c_void_p(library[name]), None)
+    return library
+
+
+def _object(text: str) -> bytes:
+    """The object file of a text, which is stored on disk."""
+    triple = llvm.get_process_triple()
+    key = hashlib.sha256("\n".join((text, triple, llvmlite.__version__)).encode()).hexdigest()
+    code = store.read(key)
+    if code is None:
+        machine, module = llvm.Target.from_triple(triple).create_target_machine(reloc="pic"), llvm.parse_assembly(text)
+        module.triple, module.data_layout = triple, str(machine.target_data)
+        code = machine.emit_object(module)
+        store.write(key, code)
+    return code
+
+
+def start(compiler: Any, count: int) -> None:
+    """Let `count` threads share a launch, or fewer where the system has no more."""
+    global threads
+    before, threads = threads, count
+    library = linked(compiler)
+    entry.value = library[RUN]
+    for number in range(before, count):
+        # The arguments stay with the sleeping thread, so that its code remains loaded while the interpreter ends.
+        thread = threading.Thread(target=_serve, args=(library, compiler), name=f"kernels {number}", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:
+            return
+
+
+def _serve(library: Any, compiler: Any) -> None:
+    ctypes.CFUNCTYPE(None)(library[SERVE])()
