@@ -11,7 +11,7 @@ RECORDING = build/docs/recording.webm
 RUN_TESTS = WORKBENCH_CHROMIUM="$$($(VENV_PYTHON) scripts/chromium.py)" && export WORKBENCH_CHROMIUM && \
 	$(VENV_PYTHON) scripts/run_tests.py
 
-# Jupyter, pip, numba and Matplotlib keep files in the home folder; where there is none to write to, they get one.
+# Jupyter, pip and Matplotlib keep files in the home folder; where there is none to write to, they get one.
 ifneq ($(shell test -d "$$HOME" && test -w "$$HOME" && echo writable),writable)
 export HOME := $(CURDIR)/.venv/home
 endif

@@ -12,7 +12,7 @@ from importlib import metadata
 from workbench.machine import describe_machine, packages
 from workbench.machine.describe import nvidia_boards
 
-HEAVY = ("numpy", "numba", "pyopencl", "cupy", "matplotlib", "IPython")
+HEAVY = ("numpy", "llvmlite", "pyopencl", "cupy", "matplotlib", "IPython")
 
 
 def test_the_description_is_plain_data():
@@ -46,7 +46,7 @@ def test_packages_are_those_of_the_metadata_without_duplicates():
     declared = packages.declared()
     assert next(iter(declared)) == "base"
     assert {"base", "lab", "app", "opencl", "cluster", "mpi", "cuda12", "cuda13", "docs", "dev"} == set(declared)
-    assert {"numpy", "numba", "psutil"} <= set(declared["base"])
+    assert {"numpy", "llvmlite", "psutil"} <= set(declared["base"])
     assert declared["opencl"] == ("pyopencl",)
 
 

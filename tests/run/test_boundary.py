@@ -174,6 +174,22 @@ def test_functions_may_work_in_place_or_return_one_buffer(M, solver):
     assert np.array_equal(result.x, expected.x)
 
 
+def test_functions_may_be_compiled_by_numba():
+    numba = pytest.importorskip("numba")
+
+    @numba.njit
+    def product(x):
+        y = 2.1 * x
+        y[1:] -= x[:-1]
+        y[:-1] -= x[1:]
+        return y
+
+    compiled = linalg.LinearOperator(A.shape, product, dtype=A.dtype)
+    result = solve(compiled, ONES, M=numba.njit(lambda r: r * DIAGONAL))
+    assert result.iterations == solve(A, ONES, M=lambda r: r * DIAGONAL).iterations
+    assert relative_residual(A, ONES, result.x) <= 1e-6
+
+
 @pytest.mark.parametrize("made", [np.diag, sparse.diags_array, lambda values: linalg.aslinearoperator(np.diag(values))])
 def test_m_may_be_a_matrix_near_the_inverse_as_in_scipy(made):
     assert solve(A, ONES, M=made(DIAGONAL)).iterations == solve(A, ONES, M=lambda r: r * DIAGONAL).iterations
