@@ -161,8 +161,8 @@ _SOLVER = "workbench-solve"
 
 
 def _threads() -> dict[Any, tuple[float, float]]:
-    """Seconds on a core and waiting for one of each thread of Python, the solver's by its name; numba's threads are
-    left out."""
+    """Seconds on a core and waiting for one of each thread of Python, the solver's by its name; threads of
+    kernels are left out."""
     found: dict[Any, tuple[float, float]] = {}
     for thread in threading.enumerate():
         # A thread may have ended since, and other systems have no such file.

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -163,10 +162,10 @@ def test_a_process_ends_while_a_thread_launches():
 
 
 def test_where_no_thread_can_be_started_the_one_that_launches_does_everything(monkeypatch):
-    def refused(_):
+    def refused(*_):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(threading.Thread, "start", refused)
+    monkeypatch.setattr(pool._thread, "start_new_thread", refused)
     monkeypatch.setattr(threads, "_all", counters(pool.threads + 3))
     monkeypatch.setattr(pool, "threads", pool.threads)
     begun, chunks, ended = np.zeros(len(threads._all), np.int64), np.zeros(100, np.int64), np.zeros(1, np.int64)

@@ -4,19 +4,20 @@ A launch is some numbers of threads, 0 to n - 1, each of which is one call of ma
 those of the pool take numbers until none is left, and the launching one waits for those that others took. So a thread
 that is slow to wake up, as its core is busy, is not waited for, and nothing depends on how many there are.
 
-The threads are daemons of Python that never return from C and never hold the GIL there. None of them spins: next to a
-browser, or any other busy process, a waiting thread would spin on the core that a working one needs.
+The threads are Python's, which end with the process; they never return from C, where they do not hold the GIL. They are
+started below `threading`, whose list is of those that a user may wait for. None of them spins: next to a browser, or
+any other busy process, a waiting thread would spin on the core that a working one needs.
 """
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import functools
 import hashlib
 import re
 import string
 import sys
-import threading
 from typing import Any
 
 import llvmlite
@@ -174,14 +175,13 @@ def start(compiler: Any, count: int) -> None:
     before, threads = threads, count
     library = linked(compiler)
     entry.value = library[RUN]
-    for number in range(before, count):
-        # The arguments stay with the sleeping thread, so that its code remains loaded while the interpreter ends.
-        thread = threading.Thread(target=_serve, args=(library, compiler), name=f"kernels {number}", daemon=True)
+    for _ in range(before, count):
         try:
-            thread.start()
+            _thread.start_new_thread(_serve, (library, compiler))
         except RuntimeError:
             return
 
 
-def _serve(library: Any, compiler: Any) -> None:
+def _serve(library: Any, _: Any) -> None:
+    # The arguments stay with the sleeping thread, so that its code remains loaded while the interpreter ends.
     ctypes.CFUNCTYPE(None)(library[SERVE])()
