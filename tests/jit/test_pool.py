@@ -106,6 +106,22 @@ for _ in range(50):
 launches(1)
 check(ended[0])
 """
+OWN_NUMBERS = """
+import ctypes
+meeting, found = threading.Barrier(cores()), []
+
+@ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p)
+def meet(number, words):
+    meeting.wait()
+    found.append((number, threading.get_ident()))
+
+launches(1)
+run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(pool.entry.value)
+for _ in range(30):
+    run(ctypes.cast(meet, ctypes.c_void_p), None, cores())
+assert len(found) == 30 * cores()
+assert len(set(found)) == cores(), set(found)
+"""
 ENDED_WHILE_BUSY = """
 started = threading.Event()
 
@@ -136,6 +152,11 @@ def run(script, count, *arguments, **options):
 @pytest.mark.parametrize(("count", "launches"), [(1, 100), (2, 100_000), (3, 1000), (8, 5000)])
 def test_each_number_of_each_launch_runs_once_on_more_threads_than_cores_too(count, launches):
     run(MANY, count, str(launches))
+
+
+def test_a_thread_takes_its_own_number_first():
+    """The rows of its share may still be in its core's cache."""
+    run(OWN_NUMBERS, 4)
 
 
 def test_several_threads_launch():

@@ -1,8 +1,9 @@
 """The threads of kernels: they sleep until a launch, which they share with the thread that launches.
 
 A launch is some numbers of threads, 0 to n - 1, each of which is one call of machine code. The launching thread and
-those of the pool take numbers until none is left, and the launching one waits for those that others took. So a thread
-that is slow to wake up, as its core is busy, is not waited for, and nothing depends on how many there are.
+those of the pool take numbers until none is left, each its own first, whose rows its core may still have in its cache,
+and the launching one waits for those that others took. So a thread that is slow to wake up, as its core is busy, is not
+waited for, and nothing depends on how many there are.
 
 The threads are Python's, which end with the process; they never return from C, where they do not hold the GIL. They are
 started below `threading`, whose list is of those that a user may wait for. None of them spins: next to a browser, or
@@ -24,6 +25,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from workbench.jit import store
+from workbench.jit.environment import MOST
 
 ENTRY, RUN, SERVE = "workbench_pool", "run", "serve"
 entry = ctypes.c_void_p()
@@ -52,42 +54,77 @@ _WINDOWS = {
 _INITIALIZED = {"mutex": "pthread_mutex_init", "work": "pthread_cond_init", "end": "pthread_cond_init"}
 """What has to be called in the C library of macOS, whose structs are not zeros."""
 
-# The lock is held where these globals are read or written: the kernel, its words, the next number, how many numbers
-# there are, and how many of them have not ended.
+# The lock is held where these globals are read or written: the kernel, its words, the number of the launch, that of the
+# launch in which each number was taken last, how many numbers there are, how many are free, how many have not ended.
 _TEXT = string.Template("""
 @mutex = global [128 x i8] zeroinitializer, align 64
 @work = global [128 x i8] zeroinitializer, align 64
 @end = global [128 x i8] zeroinitializer, align 64
 @kernel = internal global ptr null
 @words = internal global ptr null
-@next = internal global i64 0
+@launch = internal global i64 0
+@taken = internal global [$most x i64] zeroinitializer
 @count = internal global i64 0
+@free = internal global i64 0
 @left = internal global i64 0
+
+define internal i64 @take(i64 %own) {
+begin:
+  %free = load i64, ptr @free
+  %none = icmp eq i64 %free, 0
+  br i1 %none, label %nothing, label %find
+find:
+  %count = load i64, ptr @count
+  %launch = load i64, ptr @launch
+  %fits = icmp slt i64 %own, %count
+  %first = select i1 %fits, i64 %own, i64 0
+  br label %look
+look:
+  %number = phi i64 [ %first, %find ], [ %following, %next ]
+  %place = getelementptr i64, ptr @taken, i64 %number
+  %last = load i64, ptr %place
+  %gone = icmp eq i64 %last, %launch
+  br i1 %gone, label %next, label %found
+next:
+  %after = add i64 %number, 1
+  %more = icmp slt i64 %after, %count
+  %following = select i1 %more, i64 %after, i64 0
+  br label %look
+found:
+  store i64 %launch, ptr %place
+  %rest = sub i64 %free, 1
+  store i64 %rest, ptr @free
+  ret i64 %number
+nothing:
+  ret i64 -1
+}
 
 define void @run(ptr %kernel, ptr %words, i64 %count) {
 begin:
   call $lock
   store ptr %kernel, ptr @kernel
   store ptr %words, ptr @words
-  store i64 1, ptr @next
+  %last = load i64, ptr @launch
+  %launch = add i64 %last, 1
+  store i64 %launch, ptr @launch
   store i64 %count, ptr @count
+  store i64 %count, ptr @free
   store i64 %count, ptr @left
+  %first = call i64 @take(i64 0)
   call $unlock
   call $tell_work
   br label %run
 run:
-  %number = phi i64 [ 0, %begin ], [ %taken, %another ]
+  %number = phi i64 [ %first, %begin ], [ %taken, %another ]
   call void %kernel(i64 %number, ptr %words)
   call $lock
   %before = load i64, ptr @left
   %left = sub i64 %before, 1
   store i64 %left, ptr @left
-  %taken = load i64, ptr @next
-  %more = icmp slt i64 %taken, %count
+  %taken = call i64 @take(i64 0)
+  %more = icmp sge i64 %taken, 0
   br i1 %more, label %another, label %wait
 another:
-  %next = add i64 %taken, 1
-  store i64 %next, ptr @next
   call $unlock
   br label %run
 wait:
@@ -102,20 +139,17 @@ done:
   ret void
 }
 
-define void @serve() {
+define void @serve(i64 %own) {
   call $lock
   br label %look
 look:
-  %number = load i64, ptr @next
-  %count = load i64, ptr @count
-  %more = icmp slt i64 %number, %count
+  %number = call i64 @take(i64 %own)
+  %more = icmp sge i64 %number, 0
   br i1 %more, label %run, label %sleep
 sleep:
   call $wait_for_work
   br label %look
 run:
-  %next = add i64 %number, 1
-  store i64 %next, ptr @next
   %kernel = load ptr, ptr @kernel
   %words = load ptr, ptr @words
   call $unlock
@@ -146,7 +180,7 @@ def linked(compiler: Any) -> Any:
         name = call.partition("@")[2].partition("(")[0]
         declared[name] = "declare " + re.sub(r" [^ ]+(?=[,)])", "", call)
         builder.import_symbol(name, ctypes.cast(getattr(system, name), ctypes.c_void_p).value)
-    builder.add_object_img(_object("\n".join(declared.values()) + _TEXT.substitute(calls)))
+    builder.add_object_img(_object("\n".join(declared.values()) + _TEXT.substitute(calls, most=MOST)))
     for name in (RUN, SERVE, *_INITIALIZED):
         builder.export_symbol(name)
     library = builder.link(compiler, "threads")
@@ -175,13 +209,13 @@ def start(compiler: Any, count: int) -> None:
     before, threads = threads, count
     library = linked(compiler)
     entry.value = library[RUN]
-    for _ in range(before, count):
+    for number in range(before, count):
         try:
-            _thread.start_new_thread(_serve, (library, compiler))
+            _thread.start_new_thread(_serve, (number, library, compiler))
         except RuntimeError:
             return
 
 
-def _serve(library: Any, _: Any) -> None:
+def _serve(number: int, library: Any, _: Any) -> None:
     # The arguments stay with the sleeping thread, so that its code remains loaded while the interpreter ends.
-    ctypes.CFUNCTYPE(None)(library[SERVE])()
+    ctypes.CFUNCTYPE(None, ctypes.c_int64)(library[SERVE])(number)
