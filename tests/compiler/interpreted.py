@@ -14,7 +14,9 @@ from workbench.jit.work_stealing import counters
 
 
 def _of_rows(x, row, column, width):
-    return x[row, column : column + width]
+    # A tile may go on in the next rows, which lie behind one another.
+    first = row * x.shape[1] + column
+    return x.reshape(-1)[first : first + width]
 
 
 def _set(where, place, value):
