@@ -14,7 +14,7 @@ from tests.conftest import random_values
 from workbench.compiler.llvm import llvm_text
 from workbench.compiler.reading import read_kernel
 from workbench.compiler.source import source_of_text
-from workbench.jit import argument_kinds, c_abi, compiled, generated
+from workbench.jit import argument_kinds, c_abi, compiled, generated, linking, pool
 from workbench.jit.threads import launch
 from workbench.jit.work_stealing import counters
 
@@ -241,6 +241,8 @@ def test_truths():
 
 
 def test_chunks_are_shared_and_summed():
+    if pool.threads < 3:
+        pool.start(linking.linker(), 3)
     for threads in (1, 3):
         x, parts, sums = np.random.default_rng(5).standard_normal(100), np.zeros((7, 2)), np.zeros(2)
         kernel, theirs = generated.kernel(SHARED), copied((x, parts, sums))

@@ -206,9 +206,10 @@ def _object(text: str) -> bytes:
 def start(compiler: Any, count: int) -> None:
     """Let `count` threads share a launch, or fewer where the system has no more."""
     global threads
-    before, threads = threads, count
     library = linked(compiler)
     entry.value = library[RUN]
+    # Last, since an interrupt may come before: the next launch then starts again.
+    before, threads = threads, count
     for number in range(before, count):
         try:
             _thread.start_new_thread(_serve, (number, library, compiler))
