@@ -147,6 +147,9 @@ def test_equal_constants_give_one_kernel():
     made = counted.of(kinds=((1, 2),), scale=1, wide=np.float32)
     assert made is counted.of(scale=np.int8(1), wide=np.dtype("f4"), kinds=((1, np.int64(2)),))
     kinds = compiled.kinds_of((np.zeros((1, 16), np.int64), np.zeros(3)))
+    assert counted.of(kinds=(), scale=np.float64(0.5), wide=np.float32) is counted.of(
+        kinds=(), scale=0.5, wide=np.float32
+    )
     others = [counted.of(kinds=((1, 2),), scale=scale, wide=np.float32) for scale in (1.0, True, 2, 0.0, -0.0)]
     assert len({made, *others}) == 6
     assert len({each.key(kinds) for each in (made, *others)}) == 6

@@ -111,7 +111,7 @@ class Calls(Vectors):
         return named_constants(found)
 
     def _is_here(self, node: ast.expr) -> bool:
-        """Whether a name is a variable or a constant of the function."""
+        """True for a name that is a variable or a constant of the function."""
         return isinstance(node, ast.Name) and (node.id in self.constants or self.kind_of(node.id) is not None)
 
     def _converted(self, of: Value, values: list[Value], node: ast.AST) -> Value:

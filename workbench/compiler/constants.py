@@ -20,10 +20,11 @@ def named(constants: Mapping[str, object]) -> Named:
 
 def _plain(name: str, value: object) -> Constant:
     match value:
-        case bool() | int() | float() | complex():
-            return value
+        # First, since np.float64 is a float, whose text is another one.
         case np.bool_() | np.integer() | np.floating() | np.complexfloating():
             return value.item()
+        case bool() | int() | float() | complex():
+            return value
         case tuple():
             return tuple(_plain(name, each) for each in value)
         case type() if issubclass(value, np.number):

@@ -39,7 +39,7 @@ class Pointer(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Numbers in memory that belong to one thread, so many; of variables only."""
+    """Memory of a thread for a count of numbers; the type of variables only."""
 
     memory: str
     numbers: int

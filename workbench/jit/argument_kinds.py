@@ -31,7 +31,7 @@ def kinds_of(arguments: tuple[Any, ...]) -> tuple[ArgumentKind, ...]:
 
 
 def in_registers(kind: ArgumentKind) -> Kind:
-    """What the compiler calls an argument of this kind."""
+    """The kind of the compiler for an argument of this kind."""
     match kind:
         case ArrayOf(dtype, ndim, writeable):
             return Array(dtype, ndim, writeable)

@@ -50,7 +50,7 @@ def kernel(taken, x):
 """
 """The common part of most kernels."""
 VOCABULARY: dict[str, object] = {"np": np, "total": dot_sums.total} | {name: word for word, name in words.WORDS.items()}
-"""What the text of a generated kernel may name."""
+"""Names that the text of a generated kernel may use."""
 _loading = threading.RLock()
 _generated: dict[str, Kernel] = {}
 _with_constants: dict[object, Kernel] = {}
@@ -84,7 +84,7 @@ class Kernel:
         self.run: Callable[[np.ndarray, tuple], int] = _not_loaded
 
     def of(self, **constants: object) -> Kernel:
-        """The same kernel with these values of its constants, its keyword-only parameters: numbers, truths, dtypes and
+        """This kernel with given values of its constants, its keyword-only parameters: numbers, truths, dtypes and
         tuples of them. Equal values give the same object. Raises KernelError."""
         values = named_constants(dict(self.source.constants) | constants)
         # As text, in which 1, 1.0 and True differ.

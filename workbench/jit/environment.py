@@ -22,7 +22,7 @@ class Threads:
 
 
 def threads() -> Threads:
-    """What the environment says, else the processors that this process may use."""
+    """The number that the environment sets, else the processors that this process may use."""
     for name in VARIABLES:
         text = os.environ.get(name, "").strip()
         if text:

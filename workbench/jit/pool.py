@@ -52,7 +52,7 @@ _WINDOWS = {
     "tell_end": "void @WakeConditionVariable(ptr @end)",
 }
 _INITIALIZED = {"mutex": "pthread_mutex_init", "work": "pthread_cond_init", "end": "pthread_cond_init"}
-"""What has to be called in the C library of macOS, whose structs are not zeros."""
+"""Functions of the C library of macOS that make these structs, which are not zeros there."""
 
 # The lock is held where these globals are read or written: the kernel, its words, the number of the launch, that of the
 # launch in which each number was taken last, how many numbers there are, how many are free, how many have not ended.
