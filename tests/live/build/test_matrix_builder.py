@@ -227,7 +227,7 @@ def test_a_download_waits_for_the_button_and_a_failure_is_told(builder, cache):
     assert isinstance(builder.problem, SuiteSparse)
     assert state(builder, "load") == "Download and load"
     assert "not on this machine yet" in state(builder, "name", "about")
-    assert not cache.exists()
+    assert not (cache / "suitesparse").exists()
     builder.form.set("load", True)
     assert builder.wait()
     assert "cannot download http://127.0.0.1:9" in builder.status.text
