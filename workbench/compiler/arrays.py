@@ -106,13 +106,11 @@ class Arrays(Numbers):
             if isinstance(each, ast.Slice):
                 if k < len(indices) - 1 or each.step is not None:
                     self.refuse(node, "a slice with a step, or before an index")
-                start = self.temporary(self.integer(self.value(each.lower), each) if each.lower else ZERO)
-                end = self.integer(self.value(each.upper), each) if each.upper else lengths[k]
+                start = self.temporary(self._from_end(each.lower, lengths[k]) if each.lower else ZERO)
+                end = self._from_end(each.upper, lengths[k]) if each.upper else lengths[k]
                 kept = [minus(end, start), *kept]
             else:
-                start = self.integer(self.value(each), each)
-                if start.op == "const" and self.constant(Value(INT, (start,)), each) < 0:
-                    start = plus(lengths[k], start)
+                start = self._from_end(each, lengths[k])
             place = start if k == 0 else plus(times(place, lengths[k]), start)
         for length in lengths[len(indices) :]:
             place = times(place, length)
@@ -137,6 +135,13 @@ class Arrays(Numbers):
             case np.dtype(), "real":
                 return of
         self.refuse(node, f"no attribute .{name} of {named(of.kind)}")
+
+    def _from_end(self, node: ast.expr, length: Node) -> Node:
+        """A place; a constant below 0 counts from the end."""
+        found = self.integer(self.value(node), node)
+        if found.op == "const" and self.constant(Value(INT, (found,)), node) < 0:
+            return plus(length, found)
+        return found
 
     def _scaled(self, kind: Array, place: Node) -> Node:
         """A place among numbers of memory: a complex number is two."""

@@ -183,7 +183,7 @@ class Calls(Vectors):
                 return Value(kind, root.parts)
             case "true_divide", [one, two]:
                 return self.operation("/", one, two, node)
-            case "complex", [one, two]:
+            case "complex", [one, two] if not any(_is_complex(each.kind) for each in values):
                 kind = self.common(one.kind, two.kind, node)
                 parts = tuple(self.converted(each, kind).parts[0] for each in values)
                 return Value(np.result_type(DOUBLE if isinstance(kind, Literal) else kind, np.complex64), parts)
@@ -214,6 +214,10 @@ class Calls(Vectors):
         best, other = self.kept(self.converted(best, kind)), self.kept(self.converted(other, kind))
         better = self.comparison(sign, other, best, node)
         return Value(kind, (Node("if", best.parts[0].type, (better, other.parts[0], best.parts[0])),))
+
+
+def _is_complex(kind: Kind) -> bool:
+    return isinstance(kind, np.dtype) and kind.kind == "c"
 
 
 def _in_register(dtype: np.dtype) -> np.dtype:

@@ -137,7 +137,9 @@ class Expressions(Lines):
         t, word = typename(left.type), TESTS[sign]
         a, b = self.value(left), self.value(right)
         if left.type in ("i", "b"):
-            return self.new(f"icmp {word if sign in ('==', '!=') else 's' + word} {t} {a}, {b}")
+            # As an integer with a sign, a truth would be 0 or -1.
+            order = "" if sign in ("==", "!=") else "u" if left.type == "b" else "s"
+            return self.new(f"icmp {order}{word} {t} {a}, {b}")
         return self.new(f"fcmp {self.licences}{'une' if sign == '!=' else 'o' + word} {t} {a}, {b}")
 
     def _operation(self, sign: str, t: Type, left: Node, right: Node) -> str:
@@ -149,21 +151,26 @@ class Expressions(Lines):
         return self.new(f"{FRACTIONS[sign]} {self.licences}{typename(t)} {a}, {b}")
 
     def _rounded_down(self, sign: str, left: Node, right: Node) -> str:
-        """A quotient of integers, or its remainder; 0 where the divisor is 0, where processors would raise a signal."""
+        """A quotient of integers, or its remainder; 0 where the divisor is 0, where processors would raise a signal, as
+        they do for the least integer over -1."""
         a = self.value(left)
         if right.op == "const" and isinstance(right.of, int) and right.of > 0 and right.of.bit_count() == 1:
             by = right.of
             return self.new(f"ashr i64 {a}, {by.bit_length() - 1}" if sign == "//" else f"and i64 {a}, {by - 1}")
         b = given = self.value(right)
         zero = "" if right.op == "const" else self.new(f"icmp eq i64 {given}, 0")
-        if zero:
-            b = self.new(f"select i1 {zero}, i64 1, i64 {given}")
+        minus = "" if right.op == "const" and right.of != -1 else self.new(f"icmp eq i64 {given}, -1")
+        for special in filter(None, (zero, minus)):
+            b = self.new(f"select i1 {special}, i64 1, i64 {b}")
         rest = self.new(f"srem i64 {a}, {b}")
         opposite = self.new(f"icmp slt i64 {self.new(f'xor i64 {rest}, {b}')}, 0")
         down = self.new(f"and i1 {self.new(f'icmp ne i64 {rest}, 0')}, {opposite}")
         plain = rest if sign == "%" else self.new(f"sdiv i64 {a}, {b}")
         lower = self.new(f"add i64 {rest}, {b}" if sign == "%" else f"sub i64 {plain}, 1")
         found = self.new(f"select i1 {down}, i64 {lower}, i64 {plain}")
+        if minus:
+            opposite = "0" if sign == "%" else self.new(f"sub i64 0, {a}")
+            found = self.new(f"select i1 {minus}, i64 {opposite}, i64 {found}")
         return self.new(f"select i1 {zero}, i64 0, i64 {found}") if zero else found
 
     def _converted(self, before: Type, after: Type, value: str) -> str:

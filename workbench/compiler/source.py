@@ -6,6 +6,8 @@ import ast
 import functools
 import inspect
 import textwrap
+import types
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
@@ -45,6 +47,8 @@ def helper(*licences: str) -> Callable[[Made], Made]:
 @functools.cache
 def source_of(function: Callable[..., object]) -> Source:
     """The source of a Python function. Raises KernelError where it has none."""
+    if hasattr(function, "__wrapped__"):
+        raise KernelError(f"function {function.__name__} is wrapped by a decorator, which kernels cannot call")
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError):
@@ -52,15 +56,35 @@ def source_of(function: Callable[..., object]) -> Source:
             f"function {function.__name__} has no text, which kernels are read from; define it in a file"
         ) from None
     text = "".join(lines)
+    tree = _function(text, first)
+    if tree is None or tree.name != function.__name__:
+        raise KernelError(
+            f"function {function.__name__} is no longer where it was in its file, or is no `def`; load its module again"
+        )
     file = inspect.getsourcefile(function) or function.__module__
-    return Source(text, _function(text, first), function.__globals__, getattr(function, LICENCES, None), file)
+    return Source(text, tree, _names(function), getattr(function, LICENCES, None), file)
 
 
 def source_of_text(text: str, name: str, names: Mapping[str, object], licences: tuple[str, ...]) -> Source:
     """The source of a kernel that has been printed as Python text. name: what it is called in messages."""
-    return Source(text, _function(text, 1), names, licences, name)
+    tree = _function(text, 1)
+    assert tree is not None
+    return Source(text, tree, names, licences, name)
 
 
-def _function(text: str, line: int) -> ast.FunctionDef:
-    tree = next(node for node in ast.parse(textwrap.dedent(text)).body if isinstance(node, ast.FunctionDef))
-    return ast.increment_lineno(tree, line - 1)
+def _names(function: Callable[..., object]) -> Mapping[str, object]:
+    """What a function reads: variables of functions around it, and the globals of its module."""
+    assert isinstance(function, types.FunctionType)
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    found = {name: cell.cell_contents for name, cell in cells}
+    return ChainMap(found, function.__globals__) if found else function.__globals__
+
+
+def _function(text: str, line: int) -> ast.FunctionDef | None:
+    """The function that a text defines; None if it defines none."""
+    try:
+        body = ast.parse(textwrap.dedent(text)).body
+    except SyntaxError:
+        return None
+    tree = next((node for node in body if isinstance(node, ast.FunctionDef)), None)
+    return None if tree is None else ast.increment_lineno(tree, line - 1)

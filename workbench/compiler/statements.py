@@ -38,7 +38,7 @@ class Statements(Expressions):
             case ast.Assign(targets=targets, value=node):
                 value = self.value(node)
                 value = self.kept(value) if len(targets) > 1 else value
-                for target in reversed(targets):
+                for target in targets:
                     self._assign(target, value)
             case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=node) if type(op) in SIGNS:
                 old = self.value(ast.copy_location(ast.Name(name), target))

@@ -22,7 +22,7 @@ class Vectors(Arrays):
         """The value of a word of tiles; None if it is no such word."""
         match name, values:
             case "take", [x, row, column, width]:
-                tile = Tile(self.array(x, node).dtype, self.constant(width, node))
+                tile = self._tile_of(x, width, node)
                 return self._loaded(tile, *self._in_row(x, row, column, node))
             case "put", [y, row, column, line]:
                 self.check_writeable(y, node)
@@ -30,7 +30,7 @@ class Vectors(Arrays):
                 self.write(Store(*self._in_row(y, row, column, node), self.converted(line, tile).parts[0]))
                 return NOTHING
             case (("zeros" | "filled"), [x, width, *number]):
-                tile = Tile(self.array(x, node).dtype, self.constant(width, node))
+                tile = self._tile_of(x, width, node)
                 return self.filled(tile, number[0] if number else self.literal(0, node))
             case "add_scaled", [total, factor, line]:
                 return self._sum(total, self.converted(factor, self._tile(total, node).dtype), line, node)
@@ -78,6 +78,13 @@ class Vectors(Arrays):
                 vector = vector_of(self._tile(line, node))
                 return Value(line.kind, (Node("head", vector, (line.parts[0], self.integer(count, node))),))
         return None
+
+    def _tile_of(self, x: Value, width: Value, node: ast.AST) -> Tile:
+        """The kind of tiles of an array."""
+        count = self.constant(width, node)
+        if self.array(x, node).dtype.kind not in "fc" or count < 1:
+            self.refuse(node, f"a tile of {count} numbers of {named(x.kind)}; tiles have at least one real or complex number")
+        return Tile(self.array(x, node).dtype, count)
 
     def _tile(self, value: Value, node: ast.AST) -> Tile:
         if not isinstance(value.kind, Tile):

@@ -31,9 +31,12 @@ def of(function: types.FunctionType) -> tuple[str, ...]:
         if reader in seen:
             continue
         seen.add(reader)
-        found.add(source_of(reader).text)
+        source = source_of(reader)
+        found.add(f"{source.text}{source.licences}")
         for name, value in _read(reader):
             if isinstance(value, types.FunctionType):
+                # Names may be exchanged without any text that changes.
+                found.add(f"{name} = {value.__module__}.{value.__qualname__}")
                 waiting.append(value)
             else:
                 found.add(f"{name} = {_written(name, value)}")
