@@ -75,7 +75,8 @@ def _array(array: np.ndarray) -> ArrayOf:
 def _number(number: Any) -> np.dtype:
     dtype = number.dtype if isinstance(number, np.generic) else np.dtype({int: "i8"}.get(type(number), type(number)))
     _check(dtype)
-    return dtype
+    # A narrower one would cut off the number of a later launch.
+    return INT if dtype.kind in "iu" else dtype
 
 
 def _check(dtype: np.dtype) -> None:
