@@ -13,6 +13,9 @@ from workbench.jit import compiled
 from workbench.jit.threads import launch
 
 WRONG = {
+    "counts = local(np.int64, 8)\n    tile = zeros(counts, 4)": "a tile of 4 numbers of a local array of int64",
+    "tile = zeros(x, 0)": "tiles have at least one real or complex number",
+    "out[0] = complex(1j, 2).real": "no such function of numbers",
     "out[0] = x[::2][1]": "a slice with a step, or before an index",
     "out[0] = x[1:3, 0]": "2 indices of an array of float64 with 1 dimension",
     "out[0] = np.sum(x)": "no such function of numbers",

@@ -163,12 +163,12 @@ def test_a_kernel_that_calls_a_function_without_a_text_is_refused(name, kernels,
     ],
 )
 def test_a_value_that_a_kernel_reads_is_part_of_its_key(text, first, second, monkeypatch):
-    monkeypatch.setattr(dependencies, "source_of", lambda function: types.SimpleNamespace(text=""))
+    monkeypatch.setattr(dependencies, "source_of", lambda function: types.SimpleNamespace(text="", licences=None))
     assert of(text, **first) == of(text, **first)
     assert of(text, **first) != of(text, **second)
 
 
 def test_what_has_no_value_for_a_key_is_refused(monkeypatch):
-    monkeypatch.setattr(dependencies, "source_of", lambda function: types.SimpleNamespace(text=""))
+    monkeypatch.setattr(dependencies, "source_of", lambda function: types.SimpleNamespace(text="", licences=None))
     with pytest.raises(TypeError, match="made_here.C, a dict, whose value is no part of its key"):
         of("def f(x): return C[x]", C={1: 2})

@@ -83,7 +83,9 @@ class Vectors(Arrays):
         """The kind of tiles of an array."""
         count = self.constant(width, node)
         if self.array(x, node).dtype.kind not in "fc" or count < 1:
-            self.refuse(node, f"a tile of {count} numbers of {named(x.kind)}; tiles have at least one real or complex number")
+            self.refuse(
+                node, f"a tile of {count} numbers of {named(x.kind)}; tiles have at least one real or complex number"
+            )
         return Tile(self.array(x, node).dtype, count)
 
     def _tile(self, value: Value, node: ast.AST) -> Tile:
