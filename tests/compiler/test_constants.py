@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.compiler.interpreted import arrays, copied, run
+from tests.compiler.checking import check
 from tests.conftest import random_values
 from workbench.compiler.words import (
     add_products,
@@ -95,15 +95,6 @@ def ordered(room, places):
             if room[k].real > room[k + 1].real:
                 room[k], room[k + 1] = room[k + 1], room[k]
                 places[k], places[k + 1] = places[k + 1], places[k]
-
-
-def check(made, *arguments, rtol=0.0):
-    """Compare what a kernel leaves in its arguments with what Python leaves there."""
-    theirs = copied(arguments)
-    launch(1, made, *arguments)
-    run(made, theirs)
-    for one, other in zip(arrays(arguments), arrays(theirs), strict=True):
-        np.testing.assert_allclose(one, other, rtol=rtol, atol=rtol)
 
 
 @pytest.mark.parametrize(("dtype", "conjugate"), [("float64", False), ("float32", True), ("complex128", True)])

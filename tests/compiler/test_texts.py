@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.compiler.interpreted import arrays, copied, run
+from tests.compiler import checking
+from tests.compiler.interpreted import copied, run
 from tests.conftest import random_values
 from workbench.compiler.llvm import llvm_text
-from workbench.compiler.reading import read_kernel
+from workbench.compiler.reading import Kernel
 from workbench.compiler.source import source_of_text
 from workbench.jit import argument_kinds, c_abi, compiled, generated, linking, pool
 from workbench.jit.threads import launch
@@ -108,12 +109,8 @@ def kernel(taken, x, parts, sums):
 
 
 def check(text, *arguments, rtol=0.0):
-    """Compare what a kernel leaves in its arguments with what Python leaves there."""
-    kernel, theirs = generated.kernel(text), copied(arguments)
-    launch(1, kernel, *arguments)
-    run(kernel, theirs)
-    for one, other in zip(arrays(arguments), arrays(theirs), strict=True):
-        np.testing.assert_allclose(one, other, rtol=rtol, atol=rtol)
+    """Compare a text with Python."""
+    checking.check(generated.kernel(text), *arguments, rtol=rtol)
 
 
 @pytest.mark.parametrize(
@@ -127,10 +124,10 @@ def test_integers(dtypes):
     b[b == 0] = 3
     out, theirs = np.zeros((200, 10), np.int64), np.zeros((200, 10), np.int64)
     kernel = generated.kernel(INTEGERS)
-    launch(1, kernel, a, b, out)
     # In registers integers have 64 bits and a sign.
     run(kernel, (a.astype(np.int64), b.astype(np.int64), theirs))
-    np.testing.assert_array_equal(out, theirs)
+    for launched in checking.launched(kernel, a, b, out):
+        np.testing.assert_array_equal(launched[2], theirs)
 
 
 @given(st.integers(-(2**63) + 1, 2**63 - 1), st.integers(-(2**31), 2**31 - 1))
@@ -234,13 +231,14 @@ def test_truths():
     seen, small = rng.integers(0, 2, 20).astype(bool), rng.integers(0, 255, 20).astype(np.uint8)
     out, theirs = np.zeros(20), np.zeros(20)
     kernel, copies = generated.kernel(TRUTHS), seen.copy()
-    launch(1, kernel, seen, True, small, out)
     run(kernel, (copies, True, small.astype(int), theirs))
-    np.testing.assert_array_equal(seen, copies)
-    np.testing.assert_array_equal(out, theirs)
+    for launched in checking.launched(kernel, seen, True, small, out):
+        np.testing.assert_array_equal(launched[0], copies)
+        np.testing.assert_array_equal(launched[3], theirs)
 
 
 def test_chunks_are_shared_and_summed():
+    check(SHARED, np.random.default_rng(5).standard_normal(100), np.zeros((7, 2)), np.zeros(2), rtol=1e-13)
     if pool.threads < 3:
         pool.start(linking.linker(), 3)
     for threads in (1, 3):
@@ -257,7 +255,7 @@ def printed(text, *arguments):
     """LLVM's text of a kernel."""
     kinds = compiled.kinds_of((counters(1), *arguments))
     source = source_of_text(text, "a text", compiled.VOCABULARY, ())
-    made = read_kernel(source, tuple(map(argument_kinds.in_registers, kinds[1:])))
+    made = Kernel(source, tuple(map(argument_kinds.in_registers, kinds[1:])))
     return llvm_text(made, "worker", c_abi.arguments_of(kinds), c_abi.LAYOUT)
 
 
@@ -283,7 +281,7 @@ def kernel(turns, x, y):
 def test_what_threads_do_together_stands_apart_from_what_one_does():
     source = source_of_text(FORM, "a text", compiled.VOCABULARY, ())
     kinds = (argument_kinds.in_registers(argument_kinds.ArrayOf(np.dtype(float), 1, writeable=True)),) * 2
-    phases = read_kernel(source, kinds).phases
+    phases = Kernel(source, kinds).phases
     assert (len(phases.first), phases.thread, len(phases.after)) == (1, "lane", 1)
     source = source_of_text(FORM.replace("y[1] = x[0]", "m = x[0]"), "a text", compiled.VOCABULARY, ())
-    assert not read_kernel(source, kinds).phases.first
+    assert not Kernel(source, kinds).phases.first

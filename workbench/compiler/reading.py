@@ -15,14 +15,20 @@ WRITER = "set_at"
 
 
 class Kernel:
-    """A kernel and the helpers that it calls, each after those that it calls itself."""
+    """A kernel for the kinds of its arguments after `taken`, the counters of its threads, and its helpers.
+
+    Its statements up to the last one that writes into an array run first, by one thread. Those between them and the
+    loop over `threads` run on every thread, and those after it on the thread that ends last. A kernel without the loop
+    runs once. Raises KernelError.
+    """
 
     def __init__(self, source: Source, kinds: tuple[Kind, ...]) -> None:
+        self.source = source
         self._made: dict[object, tuple[Function, Kind]] = {}
         self._open: set[object] = set()
         self.entry = Function(source.tree.name, source.licences or ())
         self.phases = Phases((), (), "", (), ())
-        reader = Statements(self, source, kinds, self.entry)
+        reader = Statements(self, source, (Array(INT, 2), *kinds), self.entry)
         first, each, loop, after = _parts(source.tree.body)
         _check_lost(reader, first, [*each, *loop, *after])
 
@@ -40,7 +46,7 @@ class Kernel:
 
     @property
     def helpers(self) -> list[Function]:
-        """The functions that the kernel calls."""
+        """The functions that the kernel calls, each after those that it calls itself."""
         return [made for made, _ in self._made.values()]
 
     def function(
@@ -69,16 +75,6 @@ class Kernel:
         made.name = f"{source.tree.name.strip('_')}.{len(self._made)}"
         self._made[key] = made, kind
         return made, kind
-
-
-def read_kernel(source: Source, kinds: tuple[Kind, ...]) -> Kernel:
-    """A kernel for the kinds of its arguments after `taken`, the counters of its threads.
-
-    Its statements up to the last one that writes into an array run first, by one thread. Those between them and the
-    loop over `threads` run on every thread, and those after it on the thread that ends last. A kernel without the loop
-    runs once. Raises KernelError.
-    """
-    return Kernel(source, (Array(INT, 2), *kinds))
 
 
 def _parts(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt], list[ast.stmt], list[ast.stmt]]:

@@ -188,6 +188,22 @@ def nodes(of: Node) -> Iterator[Node]:
         yield from nodes(each)
 
 
+def statements_in(line: Statement) -> Iterator[Statement]:
+    """A statement and all within it."""
+    yield line
+    blocks = (block for block in vars(line).values() if isinstance(block, tuple))
+    for each in (each for block in blocks for each in block if isinstance(each, Statement)):
+        yield from statements_in(each)
+
+
+def names_read(block: Block) -> set[str]:
+    """The variables whose values statements need."""
+    parts = (part for line in block for each in statements_in(line) for part in vars(each).values())
+    flat = (one for part in parts for one in (part if isinstance(part, tuple) else (part,)))
+    found = (node for one in flat if isinstance(one, Node) for node in nodes(one))
+    return {str(node.of) for node in found if node.op in ("var", "room")}
+
+
 def integer(value: int) -> Node:
     """A constant."""
     return Node("const", "i", (), value)

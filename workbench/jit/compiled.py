@@ -26,11 +26,10 @@ import numpy as np
 
 from workbench import compiler as language
 from workbench import compiling
-from workbench.compiler import words
+from workbench.compiler import reading, words
 from workbench.compiler.constants import Named as Constants
 from workbench.compiler.constants import named as named_constants
 from workbench.compiler.llvm import llvm_text
-from workbench.compiler.reading import read_kernel
 from workbench.compiler.source import source_of, source_of_text
 from workbench.jit import c_abi, compiler, dependencies, dot_sums, linking, store, work_stealing
 from workbench.jit.argument_kinds import in_registers, kinds_of
@@ -146,14 +145,18 @@ class Kernel:
         compiler.compile_elsewhere(self.text(kinds)).add_done_callback(keep)
         return coming
 
-    def text(self, kinds: Kinds) -> Text:
-        """LLVM's text of the kernel for these types. Raises KernelError where it is not in the grammar."""
+    def tree(self, kinds: Kinds) -> reading.Kernel:
+        """The typed tree of the kernel for these types. Raises KernelError where it is not in the grammar."""
         source = self.source
         if self.py_func is None:
             read = source_of_text(source.text, source.module, VOCABULARY, source.licences)
         else:
             read = source_of(self.py_func)._replace(licences=source.licences)
-        made = read_kernel(read._replace(constants=source.constants), tuple(map(in_registers, kinds[1:])))
+        return reading.Kernel(read._replace(constants=source.constants), tuple(map(in_registers, kinds[1:])))
+
+    def text(self, kinds: Kinds) -> Text:
+        """LLVM's text of the kernel for these types. Raises KernelError where it is not in the grammar."""
+        made = self.tree(kinds)
         llvm = llvm_text(made, c_abi.WORKER, c_abi.arguments_of(kinds), c_abi.LAYOUT)
         return Text(llvm, kinds, first=bool(made.phases.first))
 

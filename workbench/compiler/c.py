@@ -1,0 +1,77 @@
+"""The printer for accelerators: C of a kernel and its helpers, behind a prelude for OpenCL C or CUDA C.
+
+The prelude, `workbench.devices.kernels.prelude`, defines KERNEL, DEVICE, GLOBAL, I64, GROUP, GROUPS, GROUP_ID and
+LOCAL_ID. A thread of the text is a work-item: chunks are divided among all of them.
+
+What runs first, on each thread and last are kernels of their own, to be launched one after the other: the first and the
+last one with one work-item. Arguments are those behind the counters, an array as its address and its lengths, a complex
+number as two, a truth as an int.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from workbench.compiler.c_lines import Definitions, Language, function_in_c, in_c
+from workbench.compiler.c_statements import Statements
+from workbench.compiler.kinds import KernelError
+from workbench.compiler.reading import Kernel
+from workbench.compiler.tree import Block, Do, Function, Node, Set, statements_in
+
+THREAD, THREADS = "(GROUP_ID*GROUP + LOCAL_ID)", "(GROUPS*GROUP)"
+OF_CORES = {"read": "published", "write": "publish", "exchange": "acquired"}
+
+
+class CText(NamedTuple):
+    """A text, and the names of its kernels, each empty where nothing is to do."""
+
+    text: str
+    first: str
+    each: str
+    last: str
+
+
+def c_text(kernel: Kernel, name: str, language: Language) -> CText:
+    """The text of a kernel, whose kernels' names begin with `name`. Raises KernelError where threads wait for one
+    another."""
+    phases, defined = kernel.phases, Definitions()
+    thread = Set(phases.thread, Node("var", "i", (), ".thread")) if phases.thread else None
+    bodies = {
+        "first": phases.first,
+        "each": (*phases.each, thread, *phases.loop) if thread else (),
+        "last": (*phases.each, *phases.after) if phases.after else (),
+    }
+    for body in (*(each.body for each in kernel.helpers), *bodies.values()):
+        _check(kernel, body)
+    texts = [_helper(each, defined, language) for each in kernel.helpers]
+    names = {phase: f"{name}_{phase}" if body else "" for phase, body in bodies.items()}
+    texts += [_kernel(kernel.entry, body, names[phase], defined, language) for phase, body in bodies.items() if body]
+    return CText("\n".join([*defined.texts.values(), *texts]), **names)
+
+
+def _helper(of: Function, defined: Definitions, language: Language) -> str:
+    given = ", ".join(defined.declared(name, t) for name, t in of.parameters.items())
+    head = f"DEVICE {defined.results(of.results)} {function_in_c(of)}({given or 'void'})"
+    return _braced(head, Statements(of, defined, language).body(of.body))
+
+
+def _kernel(of: Function, body: Block, name: str, defined: Definitions, language: Language) -> str:
+    (counters, threads, length), arguments = list(of.parameters)[:3], list(of.parameters.items())[3:]
+    given = ", ".join(defined.declared(argument, t) for argument, t in arguments)
+    # The counters of threads are those of the cores; here their number is read alone.
+    declared = [f"GLOBAL I64* {in_c(counters)} = 0;", f"const I64 {in_c(threads)} = {THREADS}, {in_c(length)} = 1;"]
+    declared += [f"const I64 {in_c('.thread')} = {THREAD};"]
+    return _braced(f"KERNEL {name}({given})", Statements(of, defined, language).body(body, declared))
+
+
+def _braced(head: str, lines: list[str]) -> str:
+    return "\n".join([head, "{", *lines, "}", ""])
+
+
+def _check(kernel: Kernel, body: Block) -> None:
+    for line in (each for statement in body for each in statements_in(statement)):
+        match line:
+            case Set(value=Node("atomic", of=word)) | Do(call=Node("atomic", of=word)):
+                place = f"{kernel.source.file}:{kernel.source.tree.lineno}"
+                why = f"{OF_CORES[str(word)]} is a word of the cores, whose threads may wait for one another"
+                raise KernelError(f"{place}: {why}: {kernel.entry.name}")
