@@ -79,6 +79,9 @@ WRONG = {
     "room = local(np.float64, 0)": "a local array of 0 float64: at least one entry, and at most 65536 bytes",
     "room = local(x, 3)": "a word with other arguments",
     "room = local(np.float64, 3) if x[0] > 0 else x": "one variable for a local array of float64 with 1",
+    "out[0] = wide(x[0])": "wide in a function that is not one of rows",
+    "out[0] = 1 if inside(0) else 0": "wide in a function that is not one of rows",
+    "out[0] = columns((out,), 0, x.size)[0][0]": "not a constant integer",
     "out[0] = room_of()[0]": "a local array ends with its function, which returns it",
     "n = out[1] = x[0]\n    for thread in threads(taken):\n        out[thread] = n": "n set before a statement",
 }
@@ -86,7 +89,7 @@ WRONG = {
 
 HEAD = """
 import numpy as np
-from workbench.compiler.words import local, publish, shared, take, threads, unrolled, zeros
+from workbench.compiler.words import columns, inside, local, publish, shared, take, threads, unrolled, wide, zeros
 from workbench.jit.compiled import kernel
 
 

@@ -8,6 +8,7 @@ import pytest
 from tests.kernel_language.defining import function
 from tests.kernel_language.programs import ROWS, VECTORS, WRITTEN, Program
 from workbench import devices
+from workbench.compiler import words
 from workbench.devices.bound import Request
 from workbench.kernel_language import helper, kernel
 
@@ -23,6 +24,7 @@ NUMPY = {
     "wide": lambda value: value,
     "unrolled": range,
 }
+WORDS = {name: getattr(words, name) for name in ("conj", "real", "sqrt", "wide", "narrow", "inside", "unrolled")}
 NUMPY["inside"] = lambda place: 0 <= place < ROWS
 
 
@@ -58,7 +60,7 @@ def by_python(text, arguments):
 
 
 def by_device(device, text, arguments):
-    of = kernel(sums=3)(function(text, mixed=helper(function(MIXED))))
+    of = kernel(sums=3)(function(text, mixed=helper(function(MIXED, **WORDS)), **WORDS))
     dtype = arguments["x"].dtype
     bound = device.bind(Request(of, ROWS, dtype, arguments))
     written = {name: device.zeros(ROWS, dtype) for name in bound.free}

@@ -55,7 +55,7 @@ class Arrays(Numbers):
     def element(self, of: Value, place: Node) -> Value:
         """One element of an array, counted row by row."""
         assert isinstance(of.kind, Array)
-        place = self._scaled(of.kind, place)
+        place = self._scaled(of.kind, times(place, of.parts[2]) if of.kind.tile else place)
         kind = dataclasses.replace(of.kind, ndim=0)
         return Value(kind, (Node("place", of.parts[0].type, (of.parts[0], place)),))
 
@@ -64,6 +64,9 @@ class Arrays(Numbers):
         if not isinstance(found.kind, Array) or found.kind.ndim:
             return found
         pointer, index = found.parts[0].args
+        if found.kind.tile:
+            tile = Tile(found.kind.dtype, found.kind.tile)
+            return Value(tile, (Node("load", types_of(tile)[0], (pointer, index)),))
         kind: Kind = INT if found.kind.dtype.kind in "iu" else found.kind.dtype
         parts = (Node("load", t, (pointer, plus(index, integer(k)))) for k, t in enumerate(types_of(kind)))
         return Value(kind, tuple(parts))
@@ -77,6 +80,10 @@ class Arrays(Numbers):
             self._fill(found, value, node)
             return
         pointer, index = found.parts[0].args
+        if found.kind.tile:
+            tile = self.converted(value, Tile(found.kind.dtype, found.kind.tile))
+            self.write(Store(pointer, index, tile.parts[0]))
+            return
         if found.kind.dtype.kind == "c":
             pointer, index = self.temporary(pointer), self.temporary(index)
         first, *others = self.converted(value, found.kind.dtype).parts
@@ -87,7 +94,7 @@ class Arrays(Numbers):
 
     def size(self, of: Value) -> Node:
         """The number of elements of an array."""
-        first, *others = of.parts[1:]
+        first, *others = of.parts[1 : 1 + self.array(of, self.source.tree).ndim]
         for each in others:
             first = times(first, each)
         return first
@@ -100,7 +107,9 @@ class Arrays(Numbers):
         indices = node.elts if isinstance(node, ast.Tuple) else [node]
         if len(indices) > kind.ndim:
             self.refuse(node, f"{len(indices)} indices of {named(kind)}")
-        lengths, place = of.parts[1:], ZERO
+        if kind.tile and (len(indices) != 1 or isinstance(indices[0], ast.Slice)):
+            self.refuse(node, "something else than one index of a block vector")
+        lengths, place = of.parts[1 : 1 + kind.ndim], ZERO
         kept = list(lengths[len(indices) :])
         for k, each in enumerate(indices):
             if isinstance(each, ast.Slice):
@@ -125,7 +134,7 @@ class Arrays(Numbers):
             case Array(), "size":
                 return Value(INT, (self.size(of),))
             case Array(ndim=ndim), "shape":
-                return Value((INT,) * ndim, of.parts[1:])
+                return Value((INT,) * ndim, of.parts[1 : 1 + ndim])
             case Array(dtype=dtype), "dtype":
                 return Value(Converter(dtype), ())
             case Converter(), "type":

@@ -24,13 +24,16 @@ from workbench.compiler.kinds import (
     Converter,
     Kind,
     Literal,
+    Row,
+    Tile,
     Value,
     equal,
     real_of,
+    settled,
 )
 from workbench.compiler.reader import named
-from workbench.compiler.source import Source
-from workbench.compiler.tree import ONE, ZERO, Do, Function, Node, times
+from workbench.compiler.source import ROWS, Source
+from workbench.compiler.tree import ONE, ZERO, Do, Function, Node, minus, times
 from workbench.compiler.vectors import NOTHING, Vectors
 from workbench.compiler.words import WORDS
 
@@ -42,7 +45,7 @@ class Helpers(Protocol):
     """The functions of one kernel."""
 
     def function(
-        self, of: Callable[..., object], kinds: tuple[Kind, ...], constants: Named, licences: tuple[str, ...]
+        self, of: Callable[..., object] | Row, kinds: tuple[Kind, ...], constants: Named, licences: tuple[str, ...]
     ) -> tuple[Function, Kind]:
         """A helper for these kinds of arguments and constants, and the kind of its result."""
         ...
@@ -66,7 +69,8 @@ class Calls(Vectors):
             found = self._word(WORDS[function], values, node)
             return self.refuse(node, "a word with other arguments") if found is None else found
         if function is None and (isinstance(node.func, ast.Attribute) or self._is_here(node.func)):
-            return self._converted(self.value(node.func), values, node)
+            of = self.value(node.func)
+            return self.called(of.kind, values) if isinstance(of.kind, Row) else self._converted(of, values, node)
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if function is None or function not in [getattr(module, name, None) for module in (builtins, math, np)]:
             self.refuse(node, "a call of something that is no function of kernels")
@@ -89,9 +93,11 @@ class Calls(Vectors):
             found += self.entries(self.value(each.value)) if isinstance(each, ast.Starred) else [self.value(each)]
         return found
 
-    def called(self, function: Callable[..., object], values: list[Value], constants: Named = ()) -> Value:
+    def called(self, function: Callable[..., object] | Row, values: list[Value], constants: Named = ()) -> Value:
         """The result of a helper."""
-        values = [self.converted(value, INT) if isinstance(value.kind, Literal) else value for value in values]
+        values = [self.converted(value, settled(value.kind)) for value in values]
+        # The precisions of rows are those of their helpers too.
+        constants = (*(pair for pair in self.source.constants if pair[0].startswith(".")), *constants)
         kinds = tuple(value.kind for value in values)
         made, kind = self._helpers.function(function, kinds, constants, self.made.licences)
         parts = tuple(part for value in values for part in value.parts)
@@ -100,6 +106,21 @@ class Calls(Vectors):
         results = [self.new_variable(t) for t in made.results]
         self.write(Do(Node("call", "i", parts, made), tuple(str(each.of) for each in results)))
         return Value(kind, tuple(results))
+
+    def _precision(self, name: str, node: ast.AST) -> np.dtype:
+        of = self.constants.get(f".{name}")
+        if of is None or not isinstance(of.kind, Converter):
+            self.refuse(node, f"{name} in a function that is not one of rows")
+        return of.kind.dtype
+
+    def _inside(self, place: Node, node: ast.AST) -> Value:
+        """Whether this is a row, which it is where there are neighbours on all sides."""
+        self._precision("wide", node)
+        if ROWS not in self.given:
+            return self.literal(True, node)
+        place = self.temporary(place)
+        ends = Node("<=", "b", (ZERO, place)), Node("<", "b", (place, Node("var", "i", (), ROWS)))
+        return Value(BOOL, (Node("and", "b", ends),))
 
     def _constants(self, node: ast.Call) -> Named:
         """The constants of a call, by name."""
@@ -136,6 +157,18 @@ class Calls(Vectors):
                 assert isinstance(products[0].kind, np.dtype)
                 found = tuple(each.parts[0] for each in products)
                 return Value(np.result_type(products[0].kind, np.complex64), found)
+            case (("conj" | "real" | "sqrt"), _):
+                return self._of_numbers(name, values, node)
+            case (("wide" | "narrow"), [value]):
+                dtype = self._precision(name, node)
+                is_complex = isinstance(value.kind, np.dtype) and value.kind.kind == "c"
+                return self.converted(value, dtype if is_complex else real_of(dtype))
+            case "inside", [place]:
+                return self._inside(self.integer(place, node), node)
+            case "counted_from", [of, first]:
+                self.array(of, node)
+                start = self.element(of, minus(ZERO, self.integer(first, node))).parts[0]
+                return Value(of.kind, (self.temporary(start), *of.parts[1:]))
             case "local", [Value(kind=Converter(dtype)), count]:
                 return self.local_array(dtype, self.constant(count, node), node)
             case "published", [states, place]:
@@ -164,7 +197,7 @@ class Calls(Vectors):
 
     # Functions of numbers.
 
-    def _of_numbers(self, name: str, values: list[Value], node: ast.Call) -> Value:
+    def _of_numbers(self, name: str, values: list[Value], node: ast.AST) -> Value:
         match name, values:
             case _, [value] if isinstance(dtype := vars(np).get(name), type) and issubclass(dtype, np.number):
                 return self.converted(value, _in_register(np.dtype(dtype)))
@@ -176,8 +209,10 @@ class Calls(Vectors):
                 return Value(INT, (value.parts[self.array(value, node).ndim and 1],))
             case (("conj" | "real"), [Value(kind=np.dtype(kind="c") as kind, parts=(a, b))]):
                 return Value(kind, (a, Node("neg", b.type, (b,)))) if name == "conj" else Value(real_of(kind), (a,))
-            case (("conj" | "real"), [Value(kind=np.dtype()) as value]):
+            case (("conj" | "real"), [Value(kind=np.dtype() | Literal()) as value]):
                 return value
+            case "conj", [Value(kind=Tile()) as value]:
+                return self.conjugated(value, node)
             case "sqrt", [Value(kind=np.dtype(kind="c") as kind, parts=parts)]:
                 root = self.called(complex_root, [Value(real_of(kind), (part,)) for part in parts])
                 return Value(kind, root.parts)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from workbench.compiler.kinds import DTYPES, KernelError
+from workbench.compiler.kinds import DTYPES, KernelError, Row
 
-Constant = bool | int | float | complex | np.dtype | tuple["Constant", ...]
+Constant = bool | int | float | complex | np.dtype | Row | tuple["Constant", ...]
 Named = tuple[tuple[str, Constant], ...]
 """Constants with their names, sorted."""
 
@@ -23,7 +23,7 @@ def _plain(name: str, value: object) -> Constant:
         # First, since np.float64 is a float, whose text is another one.
         case np.bool_() | np.integer() | np.floating() | np.complexfloating():
             return value.item()
-        case bool() | int() | float() | complex():
+        case bool() | int() | float() | complex() | Row():
             return value
         case tuple():
             return tuple(_plain(name, each) for each in value)

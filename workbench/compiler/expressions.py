@@ -6,7 +6,7 @@ import ast
 import itertools
 
 from workbench.compiler.calls import Calls
-from workbench.compiler.kinds import BOOL, Value, in_tuple
+from workbench.compiler.kinds import BOOL, Tile, Value, in_tuple
 from workbench.compiler.numbers import SIGNS, TESTS
 from workbench.compiler.tree import If, Node, Set
 
@@ -40,7 +40,7 @@ class Expressions(Calls):
                     found = self.operation("*", found, base, node)
                 return found
             case ast.BinOp(op=op, left=left, right=right) if type(op) in SIGNS:
-                return self.operation(SIGNS[type(op)], self.value(left), self.value(right), node)
+                return self.combined(SIGNS[type(op)], self.value(left), right, node)
             case ast.UnaryOp(op=ast.Not()) | ast.Compare() | ast.BoolOp():
                 return Value(BOOL, (self.test(node),))
             case ast.IfExp():
@@ -48,6 +48,17 @@ class Expressions(Calls):
             case ast.Call():
                 return self.call(node)
         self.refuse(node, "no such expression in kernels")
+
+    def combined(self, sign: str, left: Value, right: ast.expr, node: ast.AST) -> Value:
+        """An operation. A product that is added to tiles is not rounded before, also where it is one of complex
+        numbers."""
+        if sign in ("+", "-") and isinstance(right, ast.BinOp) and isinstance(right.op, ast.Mult):
+            one, two = self.value(right.left), self.value(right.right)
+            if isinstance(left.kind, Tile) and left.kind.dtype.kind == "c":
+                one = self.negative(one, node) if sign == "-" else one
+                return self.sum_of_tiles(left, one, two, node)
+            return self.operation(sign, left, self.operation("*", one, two, right), node)
+        return self.operation(sign, left, self.value(right), node)
 
     def test(self, node: ast.expr) -> Node:
         """A truth: whether a condition holds."""

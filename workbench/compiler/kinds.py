@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import types
 from typing import NamedTuple
 
 import numpy as np
@@ -20,19 +21,25 @@ DTYPES = frozenset(
 
 
 class Literal(enum.Enum):
-    """An integer in the text: it takes the kind of what it meets."""
+    """A number in the text: it takes the kind of what it meets. Fractions do so in functions of rows alone."""
 
     INTEGER = "an integer literal"
+    FRACTION = "a fraction as a literal"
 
 
 @dataclasses.dataclass(frozen=True)
 class Array:
-    """Elements row by row; of no dimension: one element, and where it is. own: of one thread, made by `local`."""
+    """Elements row by row; of no dimension: one element, and where it is. own: of one thread, made by `local`.
+
+    tile: if not 0, the elements are tiles of so many columns of the rows of a block vector, whose length is another
+    scalar of the array.
+    """
 
     dtype: np.dtype
     ndim: int
     writeable: bool = True
     own: bool = False
+    tile: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,7 +57,32 @@ class Converter:
     dtype: np.dtype
 
 
-Kind = np.dtype | Literal | Array | Tile | Converter | tuple["Kind", ...]
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A function of one row as a constant, which frames of loops over rows call.
+
+    constants: of the function; `.wide` and `.narrow` are the dtypes of sums and of vectors. returns: else its last
+    line, which returns what is summed, is left out. edge: it has the number of rows as another argument, and `inside`
+    is tested. expression: what it returns instead.
+    """
+
+    function: types.FunctionType
+    constants: tuple[tuple[str, object], ...]
+    returns: bool = True
+    edge: bool = False
+    expression: str = ""
+
+    @property
+    def name(self) -> str:
+        """The place of the function."""
+        return f"{self.function.__module__}.{self.function.__qualname__}"
+
+    def __repr__(self) -> str:
+        # The same in every process: it is part of the keys of machine code.
+        return f"Row({self.name}, {self.constants}, {self.returns}, {self.edge}, {self.expression!r})"
+
+
+Kind = np.dtype | Literal | Array | Tile | Converter | Row | tuple["Kind", ...]
 
 
 class Value(NamedTuple):
@@ -92,18 +124,23 @@ def vector_of(tile: Tile) -> Vector:
 def types_of(kind: Kind) -> tuple[Type, ...]:
     """The types of the scalars of a value."""
     match kind:
-        case Array(dtype, ndim, _, own):
-            lengths: tuple[Type, ...] = ("i",) * ndim
+        case Array(dtype, ndim, _, own, tile):
+            lengths: tuple[Type, ...] = ("i",) * (ndim + bool(tile))
             return (Pointer(real_of(dtype).str[1:], own), *lengths)
         case Tile():
             return (vector_of(kind),)
-        case Converter():
+        case Converter() | Row():
             return ()
         case tuple():
             return tuple(each for part in kind for each in types_of(part))
         case np.dtype():
             return (register(kind),) * (2 if kind.kind == "c" else 1)
-    return ("i",)
+    return ("i",) if kind is Literal.INTEGER else ("d",)
+
+
+def settled(kind: Kind) -> Kind:
+    """The kind of a literal that meets nothing."""
+    return INT if kind is Literal.INTEGER else DOUBLE if kind is Literal.FRACTION else kind
 
 
 def names_of(name: str, kind: Kind) -> list[str]:

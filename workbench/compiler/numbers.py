@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import ast
 import operator
 
@@ -18,12 +19,14 @@ from workbench.compiler.kinds import (
     Converter,
     Kind,
     Literal,
+    Row,
     Tile,
     Value,
     equal,
     in_tuple,
     real_of,
     register,
+    settled,
     types_of,
 )
 from workbench.compiler.reader import Reader, named
@@ -49,6 +52,15 @@ SIMPLER = {"+": plus, "-": minus, "*": times}
 class Numbers(Reader):
     """Numbers in the text of a function."""
 
+    @property
+    def of_rows(self) -> bool:
+        """Whether the function is one of rows, whose literals take the precision of vectors."""
+        return any(name == ".wide" for name, _ in self.source.constants)
+
+    @abc.abstractmethod
+    def sum_of_tiles(self, total: Value, left: Value, right: Value, node: ast.AST) -> Value:
+        """total + left*right, left a number or a tile."""
+
     def literal(self, value: object, node: ast.AST) -> Value:
         """A constant of the text, or of its module."""
         match value:
@@ -57,7 +69,8 @@ class Numbers(Reader):
             case int() | np.integer():
                 return Value(Literal.INTEGER, (integer(int(value)),))
             case float() | np.floating():
-                return Value(DOUBLE, (Node("const", "d", (), float(value)),))
+                kind = Literal.FRACTION if self.of_rows else DOUBLE
+                return Value(kind, (Node("const", "d", (), float(value)),))
             case complex() | np.complexfloating():
                 parts = (Node("const", "d", (), float(part)) for part in (value.real, value.imag))
                 return Value(np.dtype(complex), tuple(parts))
@@ -67,6 +80,8 @@ class Numbers(Reader):
                 return Value(Converter(np.dtype(value)), ())
             case np.dtype():
                 return Value(Converter(value), ())
+            case Row():
+                return Value(value, ())
         self.refuse(node, "a name that is neither a variable nor a constant of its module")
 
     def constant(self, value: Value, node: ast.AST) -> int:
@@ -80,6 +95,8 @@ class Numbers(Reader):
         match value:
             case Value(Converter(dtype), _):
                 return dtype
+            case Value(Row() as row, _):
+                return row
             case Value(tuple(), _):
                 return tuple(self.known_value(each, node) for each in self.entries(value))
             case Value(kind, (Node("const", _, _, int() | float() as number),)) if kind != FLOAT:
@@ -102,12 +119,12 @@ class Numbers(Reader):
             return a
         if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
             return tuple(self.united(one, other, node) for one, other in zip(a, b, strict=True))
-        if a is Literal.INTEGER or b is Literal.INTEGER:
-            other = b if a is Literal.INTEGER else a
-            if isinstance(other, Tile):
-                return other
-            if isinstance(other, np.dtype):
-                return INT if other == BOOL else other
+        if isinstance(a, Literal) or isinstance(b, Literal):
+            for literal, other in ((a, b), (b, a)):
+                if isinstance(literal, Literal) and isinstance(other, Tile):
+                    return other
+                if isinstance(literal, Literal) and isinstance(other, Literal | np.dtype):
+                    return _met(literal, other)
         if isinstance(a, np.dtype) and isinstance(b, np.dtype):
             return INT if a.kind in "biu" and b.kind in "biu" else np.result_type(a, b)
         more = "; a helper that is called for each has variables of its own" if isinstance(a, Tile) else ""
@@ -117,7 +134,7 @@ class Numbers(Reader):
         """The kind in which both are added and compared."""
         for one, other in ((a, b), (b, a)):
             if isinstance(one, Literal) and isinstance(other, Literal | np.dtype):
-                return INT if not isinstance(other, Literal) and other == BOOL else other
+                return _met(one, other)
         if not isinstance(a, np.dtype) or not isinstance(b, np.dtype):
             self.refuse(node, f"{named(a)} and {named(b)} where numbers are needed")
         return INT if a.kind in "biu" and b.kind in "biu" else np.result_type(a, b)
@@ -210,7 +227,8 @@ class Numbers(Reader):
         folded = all(len(side.parts) == 1 and side.parts[0].op == "const" for side in (left, right))
         if folded:
             return self._of_constants(sign, left.parts[0].of, right.parts[0].of, kind, node)
-        kind = INT if isinstance(kind, Literal) else kind
+        kind = settled(kind)
+        assert isinstance(kind, np.dtype)
         kind = DOUBLE if sign == "/" and kind == INT else kind
         if sign in OF_INTEGERS and kind != INT:
             self.refuse(node, f"{sign} of {named(kind)}")
@@ -224,6 +242,8 @@ class Numbers(Reader):
         """A tile and a number or another tile, entry by entry."""
         tile = left.kind if isinstance(left.kind, Tile) else right.kind
         assert isinstance(tile, Tile)
+        if sign == "*" and tile.dtype.kind == "c":
+            return self.sum_of_tiles(self.filled(tile, self.literal(0, node)), left, right, node)
         if sign not in ("+", "-", "*", "/") or (tile.dtype.kind == "c" and sign not in ("+", "-")):
             self.refuse(node, f"{sign} of {named(tile)}")
         (t,) = types_of(tile)
@@ -243,15 +263,32 @@ class Numbers(Reader):
         if sign in ("+", "-"):
             pairs = zip(self.converted(left, kind).parts, self.converted(right, kind).parts, strict=True)
             return Value(kind, tuple(Node(sign, t, pair) for pair in pairs))
+        if sign == "*" and not (_is_complex(left) and _is_complex(right)):
+            number, other = (right, left) if _is_complex(left) else (left, right)
+            factor = self.temporary(self.converted(number, real).parts[0])
+            return Value(kind, tuple(Node("*", t, (factor, part)) for part in self.converted(other, kind).parts))
         if sign == "*":
             sides = (self.kept(self.converted(each, kind)) for each in (left, right))
             return Value(kind, complex_product(*(part for side in sides for part in side.parts), t=t))
-        if not isinstance(right.kind, np.dtype) or right.kind.kind != "c":
+        if not _is_complex(right):
             divisor = self.temporary(self.converted(right, real).parts[0])
             return Value(kind, tuple(Node("/", t, (part, divisor)) for part in self.converted(left, kind).parts))
         parts = (*self.converted(left, kind).parts, *self.converted(right, kind).parts)
         found = self.called(complex_quotient, [Value(real, (part,)) for part in parts])
         return Value(kind, found.parts)
+
+
+def _met(literal: Literal, other: np.dtype | Literal) -> np.dtype | Literal:
+    """The kind of a literal that meets another number."""
+    if isinstance(other, Literal):
+        return Literal.FRACTION if Literal.FRACTION in (literal, other) else other
+    if literal is Literal.INTEGER:
+        return INT if other == BOOL else other
+    return other if other.kind in "fc" else DOUBLE
+
+
+def _is_complex(value: Value) -> bool:
+    return isinstance(value.kind, np.dtype) and value.kind.kind == "c"
 
 
 def complex_product(a: Node, b: Node, c: Node, d: Node, *, t: Scalar) -> tuple[Node, Node]:

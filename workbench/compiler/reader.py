@@ -19,6 +19,7 @@ from workbench.compiler.kinds import (
     KernelError,
     Kind,
     Literal,
+    Row,
     Tile,
     Value,
     equal,
@@ -64,7 +65,7 @@ class Reader(abc.ABC):
         """The value of a constant."""
 
     @abc.abstractmethod
-    def called(self, function: Callable[..., object], values: list[Value], constants: Named = ()) -> Value:
+    def called(self, function: Callable[..., object] | Row, values: list[Value], constants: Named = ()) -> Value:
         """The result of a helper."""
 
     @abc.abstractmethod
@@ -177,7 +178,7 @@ class Reader(abc.ABC):
         return f"{name}.of{self._lengths[name]}" if name in self._lengths else name
 
     def _check_constants(self, wanted: set[str]) -> None:
-        given = {name for name, _ in self.source.constants}
+        given = {name for name, _ in self.source.constants if not name.startswith(".")}
         if wanted - given:
             self.refuse(self.source.tree, f"no value of {', '.join(sorted(wanted - given))}, a constant")
         if given - wanted:
@@ -256,6 +257,8 @@ def named(kind: Kind) -> str:
             return f"a tile of {width} {dtype}"
         case Converter(dtype):
             return f"the type {dtype}"
+        case Row():
+            return f"the function {kind.name}"
         case tuple():
             return f"a tuple of {len(kind)}"
         case Array():

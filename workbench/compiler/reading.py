@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
-from workbench.compiler.constants import Named
-from workbench.compiler.kinds import INT, Array, Kind, Literal, types_of
-from workbench.compiler.source import Source, source_of
+from workbench.compiler.constants import Named, named
+from workbench.compiler.kinds import INT, Array, Kind, Row, settled, types_of
+from workbench.compiler.source import Source, source_of, source_of_row
 from workbench.compiler.statements import Statements
 from workbench.compiler.tree import Function, Phases
 
@@ -50,14 +50,15 @@ class Kernel:
         return [made for made, _ in self._made.values()]
 
     def function(
-        self, of: Callable[..., object], kinds: tuple[Kind, ...], constants: Named, licences: tuple[str, ...]
+        self, of: Callable[..., object] | Row, kinds: tuple[Kind, ...], constants: Named, licences: tuple[str, ...]
     ) -> tuple[Function, Kind]:
         """A helper for these kinds of arguments and constants, and the kind of its result. Raises KernelError."""
+        constants = (*constants, *named(dict(of.constants))) if isinstance(of, Row) else constants
         # As text, in which 1, 1.0 and True differ.
         key = of, kinds, repr(constants), licences
         if key in self._made:
             return self._made[key]
-        source = source_of(of)._replace(constants=constants)
+        source = (source_of_row(of) if isinstance(of, Row) else source_of(of))._replace(constants=constants)
         made = Function(source.tree.name, licences if source.licences is None else source.licences)
         reader = Statements(self, source, kinds, made)
         if key in self._open:
@@ -70,7 +71,7 @@ class Kernel:
         reader.settled(read)
         reader.declare()
         self._open.discard(key)
-        kind = INT if isinstance(reader.result, Literal) else reader.result
+        kind = settled(reader.result)
         made.results = types_of(kind)
         made.name = f"{source.tree.name.strip('_')}.{len(self._made)}"
         self._made[key] = made, kind

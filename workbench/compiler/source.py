@@ -12,9 +12,11 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
 from workbench.compiler.constants import Named
-from workbench.compiler.kinds import KernelError
+from workbench.compiler.kinds import KernelError, Row
 
 Made = TypeVar("Made", bound=Callable[..., object])
+ROWS = ".rows"
+"""The parameter of functions of rows for the number of rows; no name in a text begins with a point."""
 LICENCES = "workbench_licences"
 """The attribute of a helper that has its own licences."""
 
@@ -63,6 +65,24 @@ def source_of(function: Callable[..., object]) -> Source:
         )
     file = inspect.getsourcefile(function) or function.__module__
     return Source(text, tree, _names(function), getattr(function, LICENCES, None), file)
+
+
+@functools.cache
+def source_of_row(row: Row) -> Source:
+    """The source of a function of rows, without the defaults of its constants, which the row has."""
+    source = source_of(row.function)
+    tree = source.tree
+    more = [ast.arg(ROWS)] if row.edge else []
+    arguments = ast.arguments([], [*tree.args.args, *more], None, tree.args.kwonlyargs, [], None, [])
+    arguments.kw_defaults = [None] * len(arguments.kwonlyargs)
+    body = tree.body
+    if row.expression:
+        value = ast.parse(row.expression, mode="eval").body
+        ast.increment_lineno(value, tree.lineno - value.lineno)
+        body = list[ast.stmt]([ast.copy_location(ast.Return(value), tree)])
+    elif not row.returns and isinstance(body[-1], ast.Return):
+        body = body[:-1]
+    return source._replace(tree=ast.copy_location(ast.FunctionDef(tree.name, arguments, body, []), tree))
 
 
 def source_of_text(text: str, name: str, names: Mapping[str, object], licences: tuple[str, ...]) -> Source:

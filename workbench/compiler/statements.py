@@ -42,16 +42,16 @@ class Statements(Expressions):
                     self._assign(target, value)
             case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=node) if type(op) in SIGNS:
                 old = self.value(ast.copy_location(ast.Name(name), target))
-                self._assign(target, self.operation(SIGNS[type(op)], old, self.value(node), line))
+                self._assign(target, self.combined(SIGNS[type(op)], old, node, line))
             case ast.AugAssign(target=ast.Subscript(value=of, slice=place) as target, op=op, value=node) if (
                 type(op) in SIGNS
             ):
                 if self._is_tuple(of):
                     old = self.value(ast.copy_location(ast.Subscript(of, place), target))
-                    self._assign(target, self.operation(SIGNS[type(op)], old, self.value(node), line))
+                    self._assign(target, self.combined(SIGNS[type(op)], old, node, line))
                     return
                 found = self.subscript(self.value(of), place)
-                self.store(found, self.operation(SIGNS[type(op)], self.load(found), self.value(node), line), target)
+                self.store(found, self.combined(SIGNS[type(op)], self.load(found), node, line), target)
             case ast.If(test=test, body=body, orelse=otherwise):
                 self._if(self.test(test), body, otherwise)
             case ast.For(target=target, iter=over, body=body, orelse=[]):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 
 import numpy as np
 
 from workbench.compiler.arrays import TWO, Arrays
-from workbench.compiler.kinds import DOUBLE, Tile, Value, in_tuple, types_of, vector_of
+from workbench.compiler.kinds import DOUBLE, Array, Tile, Value, in_tuple, types_of, vector_of
 from workbench.compiler.reader import named
 from workbench.compiler.tree import Node, Store, Vector, plus, times
 from workbench.compiler.words import LINE_BYTES
@@ -33,16 +34,14 @@ class Vectors(Arrays):
                 tile = self._tile_of(x, width, node)
                 return self.filled(tile, number[0] if number else self.literal(0, node))
             case "add_scaled", [total, factor, line]:
-                return self._sum(total, self.converted(factor, self._tile(total, node).dtype), line, node)
+                return self.sum_of_tiles(total, self.converted(factor, self._tile(total, node).dtype), line, node)
             case "add_products", [total, left, right]:
-                return self._sum(total, left, right, node)
+                return self.sum_of_tiles(total, left, right, node)
             case "conjugated", [line]:
-                tile = self._tile(line, node)
-                if tile.dtype.kind != "c":
-                    return line
-                vector = vector_of(tile)
-                signs = Node("const", vector, (), (1.0, -1.0) * tile.width)
-                return Value(tile, (Node("*", vector, (signs, line.parts[0])),))
+                return self.conjugated(line, node)
+            case "columns", [tuple_, first, width]:
+                entries = self.entries(tuple_, node)
+                return in_tuple([self._columns(each, first, self.constant(width, node), node) for each in entries])
             case "widened", [line]:
                 wide = Tile(np.result_type(self._tile(line, node).dtype, DOUBLE), self._tile(line, node).width)
                 return line if wide == line.kind else Value(wide, (Node("to", vector_of(wide), line.parts),))
@@ -88,6 +87,24 @@ class Vectors(Arrays):
             )
         return Tile(self.array(x, node).dtype, count)
 
+    def conjugated(self, line: Value, node: ast.AST) -> Value:
+        """The complex conjugates of a tile."""
+        tile = self._tile(line, node)
+        if tile.dtype.kind != "c":
+            return line
+        vector = vector_of(tile)
+        signs = Node("const", vector, (), (1.0, -1.0) * tile.width)
+        return Value(tile, (Node("*", vector, (signs, line.parts[0])),))
+
+    def _columns(self, of: Value, first: Value, width: int, node: ast.AST) -> Value:
+        """Some columns of a block vector, as a vector of tiles."""
+        if not isinstance(of.kind, Array) or of.kind.ndim != 2:
+            return of
+        pointer, rows, length = of.parts
+        start = self.integer(first, node)
+        place = Node("place", pointer.type, (pointer, times(start, TWO) if of.kind.dtype.kind == "c" else start))
+        return Value(dataclasses.replace(of.kind, ndim=1, tile=width), (place, rows, length))
+
     def _tile(self, value: Value, node: ast.AST) -> Tile:
         if not isinstance(value.kind, Tile):
             self.refuse(node, f"{named(value.kind)} where a tile is needed")
@@ -108,9 +125,13 @@ class Vectors(Arrays):
         place = plus(times(self.integer(row, node), x.parts[2]), self.integer(column, node))
         return x.parts[0], times(place, TWO) if self.array(x, node).dtype.kind == "c" else place
 
-    def _sum(self, total: Value, left: Value, right: Value, node: ast.AST) -> Value:
+    def sum_of_tiles(self, total: Value, left: Value, right: Value, node: ast.AST) -> Value:
         """total + left*right, left a number or a tile."""
         tile, vector = self._tile(total, node), vector_of(self._tile(total, node))
+        if not isinstance(right.kind, Tile):
+            left, right = right, left
+        if not isinstance(left.kind, Tile):
+            left = self.converted(left, tile.dtype)
         if right.kind != tile or (isinstance(left.kind, Tile) and left.kind != tile):
             self.refuse(node, f"{named(left.kind)} times {named(right.kind)} in {named(tile)}")
         if tile.dtype.kind != "c":

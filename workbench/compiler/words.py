@@ -79,7 +79,50 @@ def acquired(locks: np.ndarray, place: int) -> bool:
     """Take the lock locks[place, 0]; true if it was 0, so that this thread has it. Publishing 0 releases it."""
 
 
+# Functions of rows.
+
+
+@word
+def wide(number: T) -> T:
+    """The number in the precision of sums."""
+
+
+@word
+def narrow(number: T) -> T:
+    """The number in the precision of vectors."""
+
+
+@word
+def inside(place: int) -> bool:
+    """Whether this is a row; true in rows that have all their neighbours."""
+
+
+@word
+def columns(arguments: T, first: int, width: int) -> T:
+    """The entries of a tuple, of block vectors so many columns: vectors of tiles. width: a constant."""
+
+
 # Elements and numbers.
+
+
+@word
+def conj(number: T) -> T:
+    """The complex conjugate."""
+
+
+@word
+def real(number: complex) -> float:
+    """The real part."""
+
+
+@word
+def sqrt(number: T) -> T:
+    """The square root."""
+
+
+@word
+def counted_from(array: T, first: int) -> T:
+    """The same memory, whose first element is counted as element `first`."""
 
 
 def unrolled(count: int) -> Iterator[int]:

@@ -1,18 +1,23 @@
-"""Kernels of the kernel language on the cores."""
+"""Kernels of rows on the cores."""
 
 from __future__ import annotations
 
-from typing import Any
+import ast
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from workbench.compiler.constants import named
+from workbench.compiler.kinds import Row
 from workbench.devices.bound import OVERRIDES, Bound, Request
-from workbench.jit import generated
+from workbench.jit.compiled import Kernel
 from workbench.jit.indices import as_unsigned
+from workbench.jit.row_frames import each_row, summed_rows
 from workbench.jit.threads import chunks_of, launch, prepare
 from workbench.jit.tiles import widths
 from workbench.kernel_language import Typed
-from workbench.kernel_language.numba_text import numba_text
 from workbench.lines.types import accumulator
 
 ENTRIES_PER_CHUNK = 65536
@@ -24,6 +29,46 @@ def bind(device: Any, request: Request) -> Bound:
     return (override and override(device, request)) or OnCores(request)
 
 
+class RowForm(NamedTuple):
+    """A kernel of rows as the constants of a frame (see `jit.row_frames`), and its arguments.
+
+    places: among the arguments, of those of a call; arguments: the others, () for those that are not used. blocks: the
+    places of block vectors.
+    """
+
+    constants: dict[str, object]
+    arguments: tuple[Any, ...]
+    places: dict[str, int]
+    blocks: frozenset[int]
+
+    @classmethod
+    def of(cls, request: Request, of: Typed, fixed: Mapping[str, Any]) -> RowForm:
+        """For these fixed arguments as the cores have them."""
+        kernel = request.kernel
+        constants = kernel.constants | dict(request.constants) | {".wide": of.wide, ".narrow": of.vector}
+        row = Row(kernel.function, named(constants), returns=of.sums > 0)
+        halo = "" if kernel.halo is None else ast.unparse(kernel.halo)
+        edge, reach = dataclasses.replace(row, edge=True), dataclasses.replace(row, expression=halo)
+        known = {name: fixed.get(name, ()) for name in of.arguments}
+        known |= {name: _flat(value) for name, value in known.items() if name not in of.blocks}
+        arguments = (
+            tuple(known.get(f"{name}_{k}", ()) for k in range(request.numbered[name]))
+            if name in request.numbered
+            else known.get(name, ())
+            for name in kernel.parameters
+        )
+        places = {name: kernel.parameters.index(name) for name in of.arguments if name not in fixed}
+        blocks = frozenset(places[name] for name in of.blocks if name in places)
+        return cls({"inner": row, "edge": edge, "reach": reach, "halo": bool(halo)}, tuple(arguments), places, blocks)
+
+    def filled(self, free: Sequence[Any]) -> tuple[Any, ...]:
+        """All arguments, with those of a call."""
+        arguments = list(self.arguments)
+        for place, value in zip(self.places.values(), free, strict=True):
+            arguments[place] = value if place in self.blocks else _flat(value)
+        return tuple(arguments)
+
+
 class OnCores(Bound):
     """The plain text, compiled for all cores; rows are divided into chunks, whose sums are added in order."""
 
@@ -32,7 +77,8 @@ class OnCores(Bound):
         fixed = fixed_on_cores(request, wide)
         of = request.typed(fixed, wide)
         super().__init__(request, of, fixed)
-        self._kernel, self._head = generated.kernel(self.text(of)), tuple(self.fixed.values())
+        self._form = RowForm.of(request, of, self.fixed)
+        self._kernel = self.frame(of, self._form.constants)
         begins = chunks(request)
         self._sums = np.zeros(of.sums, wide) if of.sums else None
         self._last: tuple[Any, ...] = (begins,)
@@ -46,14 +92,16 @@ class OnCores(Bound):
             else kind.type.dtype.type(0)
             for kind in arguments
         ]
-        prepare(self._kernel, *self.fixed.values(), *some, *self._last)
+        prepare(self._kernel, self._form.filled(some), *self._last)
 
-    def text(self, of: Typed) -> str:
-        """The source of the kernel."""
-        return numba_text(of, tuple(widths(of.columns, of.vector)))
+    def frame(self, of: Typed, form: Mapping[str, object]) -> Kernel:
+        """The kernel, of the arguments of the row and of those that each call has."""
+        if of.sums:
+            return summed_rows.of(**form, dots=of.dots, dtype=of.wide, count=of.sums)
+        return each_row.of(**form, tiles=tuple(widths(of.columns, of.vector)) if of.columns > 1 else ())
 
     def __call__(self, *free: Any) -> np.ndarray | None:
-        launch(self._size, self._kernel, *self._head, *free, *self._last)
+        launch(self._size, self._kernel, self._form.filled(free), *self._last)
         return self._sums
 
 
@@ -74,8 +122,14 @@ def fixed_on_cores(request: Request, wide: np.dtype) -> dict[str, Any]:
     return {name: _readable(value) for name, value in request.numbers(wide).items()}
 
 
+def _flat(value: Any) -> Any:
+    """An array row by row: kernels of rows have one index. Another one with gaps is left to be refused."""
+    is_flat = not isinstance(value, np.ndarray) or value.ndim == 1 or not value.flags.c_contiguous
+    return value if is_flat else value.reshape(-1)
+
+
 def _readable(value: Any) -> Any:
-    """An array that `at` reads; integers as unsigned ones, which gathers extend faster."""
+    """An array without gaps; integers as unsigned ones, which gathers extend faster."""
     if not isinstance(value, np.ndarray):
         return value
     value = np.ascontiguousarray(value)

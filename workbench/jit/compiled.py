@@ -16,7 +16,8 @@ import os
 import pkgutil
 import sys
 import threading
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from typing import Any, NamedTuple
 
@@ -29,9 +30,10 @@ from workbench import compiling
 from workbench.compiler import reading, words
 from workbench.compiler.constants import Named as Constants
 from workbench.compiler.constants import named as named_constants
+from workbench.compiler.kinds import Row
 from workbench.compiler.llvm import llvm_text
 from workbench.compiler.source import source_of, source_of_text
-from workbench.jit import c_abi, compiler, dependencies, dot_sums, linking, store, work_stealing
+from workbench.jit import c_abi, compiler, dependencies, dot_sums, linking, rows, store, work_stealing
 from workbench.jit.argument_kinds import in_registers, kinds_of
 from workbench.jit.c_abi import Kinds, Text, object_file
 
@@ -48,7 +50,8 @@ def kernel(taken, x):
                 part[i] += np.conj(np.float64(x[i]))
 """
 """The common part of most kernels."""
-VOCABULARY: dict[str, object] = {"np": np, "total": dot_sums.total} | {name: word for word, name in words.WORDS.items()}
+VOCABULARY: dict[str, object] = {"np": np, "total": dot_sums.total, "rows_between": rows.rows_between}
+VOCABULARY |= {"sums_between": rows.sums_between} | {name: word for word, name in words.WORDS.items()}
 """Names that the text of a generated kernel may use."""
 _loading = threading.RLock()
 _generated: dict[str, Kernel] = {}
@@ -76,7 +79,7 @@ class Kernel:
     run(taken, arguments) is the code of the latest launch, which tests the types and returns 0 once it has run.
     """
 
-    def __init__(self, function: Callable[..., None] | None, source: Source) -> None:
+    def __init__(self, function: types.FunctionType | None, source: Source) -> None:
         self.py_func, self.source = function, source
         self._coming: dict[tuple, Future[bytes]] = {}
         self._linked: dict[tuple, Callable[[np.ndarray, tuple], int]] = {}
@@ -86,8 +89,8 @@ class Kernel:
         """This kernel with given values of its constants, its keyword-only parameters: numbers, truths, dtypes and
         tuples of them. Equal values give the same object. Raises KernelError."""
         values = named_constants(dict(self.source.constants) | constants)
-        # As text, in which 1, 1.0 and True differ.
-        key = self.py_func, self.source.text, repr(values)
+        # As text too, in which 1, 1.0 and True differ.
+        key = self.py_func, self.source.text, repr(values), values
         with _loading:
             if key not in _with_constants:
                 _with_constants[key] = Kernel(self.py_func, self.source._replace(constants=values))
@@ -178,19 +181,30 @@ class Kernel:
     def key(self, kinds: Kinds) -> str:
         """Under which the code for these types is stored: all that the code depends on."""
         # A generated kernel is its own text, and calls the common vocabulary only.
-        read = () if self.py_func is None else dependencies.of(self.py_func)
+        functions = [*([self.py_func] if self.py_func else []), *_functions(self.source.constants)]
+        read = sorted({text for function in functions for text in dependencies.of(function)})
         text = "\n".join((*_environment(), *map(str, self.source), *read, repr(kinds)))
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _functions(constants: object) -> Iterator[types.FunctionType]:
+    """The functions of rows among constants."""
+    if isinstance(constants, Row):
+        # By this way round, for type checkers bind what is read from an object.
+        yield vars(constants)["function"]
+    elif isinstance(constants, tuple):
+        for each in constants:
+            yield from _functions(each)
 
 
 def _not_loaded(*_: Any) -> int:
     return c_abi.WRONG_TYPES
 
 
-def kernel(*licences: str) -> Callable[[Callable[..., Any]], Kernel]:
+def kernel(*licences: str) -> Callable[[types.FunctionType], Kernel]:
     """Decorator of the kernels of a module. licences: of LLVM for their arithmetic, none by default."""
 
-    def decorate(function: Callable[..., Any]) -> Kernel:
+    def decorate(function: types.FunctionType) -> Kernel:
         return Kernel(function, Source(function.__module__, function.__name__, "", tuple(sorted(licences))))
 
     return decorate
@@ -221,7 +235,7 @@ def warm_up() -> None:
 def _environment() -> tuple[str, ...]:
     """Everything that machine code depends on in addition to its text and types: versions, processor, options."""
     names = (f"{language.__name__}.{module.name}" for module in pkgutil.iter_modules(language.__path__))
-    support = (*map(importlib.import_module, names), dot_sums, c_abi, linking, sys.modules[__name__])
+    support = (*map(importlib.import_module, names), dot_sums, rows, c_abi, linking, sys.modules[__name__])
     processor = (llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
     return (*map(inspect.getsource, support), llvmlite.__version__, np.__version__, sys.version, *processor)
 

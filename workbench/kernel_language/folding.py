@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from workbench.kernel_language.grammar import Helper, Kernel, refuse
+from workbench.kernel_language.grammar import Helper, Kernel, helpers, refuse
 
 _OPERATIONS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add,
@@ -97,8 +98,8 @@ class Folded(ast.NodeTransformer):
         assert isinstance(node.func, ast.Name)
         node.args = [self.visit(argument) for argument in node.args]
         known = self._names.get(node.func.id)
-        if isinstance(known, Helper):
-            return self._substituted(known, node)
+        if inspect.isfunction(known) and known in helpers:
+            return self._substituted(helpers[known], node)
         if node.func.id == "inside" and self._interior:
             return ast.Constant(True)
         return node

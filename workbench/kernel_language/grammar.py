@@ -57,6 +57,7 @@ class Kernel:
     dots: it returns (left, right), of which (left, right), (right, right) and (left, left) are summed. sums: numbers
     that are summed; without dots it returns as many. halo: an expression for a distance; `inside` is true in rows
     farther than that from the first and the last. names: the globals of its module, for helpers and constants.
+    function: as the compiler for the cores reads it.
     """
 
     tree: ast.FunctionDef
@@ -64,6 +65,7 @@ class Kernel:
     dots: bool = False
     sums: int = 0
     halo: ast.expr | None = None
+    function: Any = None
 
     @property
     def name(self) -> str:
@@ -120,19 +122,21 @@ def kernel(*, dots: bool = False, sums: int = 0, halo: str = "") -> Callable[[Ca
         distance = ast.parse(halo, mode="eval").body if halo else None
         if distance is not None:
             _Checker(tree).expression(distance)
-        return Kernel(tree, function.__globals__, dots, 3 if dots else sums, distance)
+        return Kernel(tree, function.__globals__, dots, 3 if dots else sums, distance, function)
 
     return decorate
 
 
-def helper(function: Callable[..., Any]) -> Any:
-    """Decorator of helpers, `Helper`: functions of positional parameters that return one expression.
+helpers: dict[Any, Helper] = {}
+"""By their functions."""
 
-    Raises KernelError.
-    """
+
+def helper(function: Callable[..., Any]) -> Any:
+    """Decorator of helpers, functions of positional parameters that return one expression. Raises KernelError."""
     tree = _tree(function)
     _Checker(tree).helper()
-    return Helper(tree, function.__globals__)
+    helpers[function] = Helper(tree, function.__globals__)
+    return function
 
 
 def refuse(name: str, node: ast.AST, why: str) -> NoReturn:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from workbench.compiler.words import add_scaled, put, shared, take, threads, unrolled, zeros
 from workbench.devices.bound import Request, override
 from workbench.devices.on_cores import OnCores
 from workbench.devices.ops.csr import csr
-from workbench.jit import generated
+from workbench.jit.compiled import REORDERED, Kernel, kernel
 from workbench.jit.tiles import widths
 from workbench.kernel_language import Typed
 
@@ -29,25 +31,38 @@ def several_sums(_device: Any, request: Request) -> OnCores | None:
 class SeveralSums(OnCores):
     """out = A x, or out + A x."""
 
-    def text(self, of: Typed) -> str:
-        added = "y" in of.arguments and of.arguments["y"].read
-        body = ["for row in range(begins_[chunk], begins_[chunk + 1]):"]
-        body += ["    first, end = np.int64(at(starts, row)), np.int64(at(starts, row + 1))"]
-        if added:
-            body += ["    if first == end:", "        continue"]
-        for column, width in widths(of.columns, of.vector):
-            sums = max(1, min(MOST_SUMS, NUMBERS // width))
-            body += [f"    t{k}_{column} = zeros(y, {width})" for k in range(sums)]
-            body += [f"    t0_{column} = take(y, row, {column}, {width})"] if added else []
-            body += [f"    even = first + (end - first)//{sums}*{sums}", f"    for j in range(first, even, {sums}):"]
-            for k in range(sums):
-                entry = f"at(data, j + {k}), take(x, np.int64(at(indices, j + {k})), {column}, {width})"
-                body += [f"        t{k}_{column} = add_scaled(t{k}_{column}, {entry})"]
-            body += ["    for j in range(even, end):"]
-            entry = f"at(data, j), take(x, np.int64(at(indices, j)), {column}, {width})"
-            body += [f"        t0_{column} = add_scaled(t0_{column}, {entry})"]
-            body += [f"    t0_{column} = add_scaled(t0_{column}, 1, t{k}_{column})" for k in range(1, sums)]
-            body += [f"    put(y, row, {column}, t0_{column})"]
-        text = [f"def kernel(taken, {', '.join(of.arguments)}, begins_):"]
-        text += [f"    {line}" for line in generated.over("begins_.size - 1", body)]
-        return "\n".join(text) + "\n"
+    def frame(self, of: Typed, form: Mapping[str, object]) -> Kernel:
+        covering = widths(of.columns, of.vector)
+        tiles = ((first, width, max(1, min(MOST_SUMS, NUMBERS // width))) for first, width in covering)
+        places = (self.request.kernel.parameters.index(name) for name in ("data", "indices", "starts", "x", "y"))
+        return _product.of(tiles=tuple(tiles), places=tuple(places), added=of.arguments["y"].read)
+
+
+@kernel(*REORDERED)
+def _product(taken, arguments, begins, *, tiles, places, added):
+    """places: of data, indices, starts, x and y among the arguments. tiles: with the number of sums of each."""
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, begins.size - 1):
+            data, indices, starts = arguments[places[0]], arguments[places[1]], arguments[places[2]]
+            x, y = arguments[places[3]], arguments[places[4]]
+            for row in range(begins[chunk], begins[chunk + 1]):
+                first, end = starts[row], starts[row + 1]
+                # A row without entries adds nothing.
+                if not added or first < end:
+                    for column, width, count in tiles:
+                        start = row, column, first, end
+                        _tile(*start, data, indices, x, y, width=width, count=count, added=added)
+
+
+def _tile(row, column, first, end, data, indices, x, y, *, width, count, added):
+    """A tile of a row of the product. count: its sums."""
+    sums = (take(y, row, column, width) if added else zeros(y, width),) + (zeros(y, width),) * (count - 1)
+    even = first + (end - first) // count * count
+    for j in range(first, even, count):
+        for k in unrolled(count):
+            sums[k] = add_scaled(sums[k], data[j + k], take(x, indices[j + k], column, width))
+    for j in range(even, end):
+        sums[0] = add_scaled(sums[0], data[j], take(x, indices[j], column, width))
+    for k in unrolled(count - 1):
+        sums[0] = add_scaled(sums[0], 1, sums[k + 1])
+    put(y, row, column, sums[0])

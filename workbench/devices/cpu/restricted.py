@@ -7,19 +7,18 @@ it is in the cache, so the restriction reads no further memory.
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 
 from workbench.devices.bound import Request
 from workbench.devices.cpu.subdomain_text import GROUPS, Labelling, bounds, over_groups
 from workbench.devices.cpu.subdomains import Subdomains
-from workbench.devices.on_cores import fixed_on_cores
+from workbench.devices.on_cores import RowForm, fixed_on_cores
 from workbench.devices.ops.faces import FaceProduct
 from workbench.devices.ops.stencil import StencilProduct
 from workbench.jit import generated
 from workbench.jit.threads import chunks_of, cores, launch, prepare
-from workbench.kernel_language import Typed
-from workbench.kernel_language.numba_text import chunk
 from workbench.lines.types import accumulator
 
 
@@ -55,33 +54,44 @@ class _Pass:
 
     def __init__(self, request: Request, subdomains: Subdomains) -> None:
         wide, rows, chunks = accumulator(request.dtype), request.rows, chunks_of(request.rows)
-        fixed = fixed_on_cores(request, wide)
-        of = request.typed(fixed, wide)
-        self.dots, own = np.zeros(of.sums, wide), "room_"
+        of = request.typed(fixed_on_cores(request, wide), wide)
+        form = RowForm.of(request, of, fixed_on_cores(request, wide))
+        self.dots = np.zeros(of.sums, wide)
         room: tuple[np.ndarray, ...]
         if of.sums:
-            own, room = "partial_, sums_", (np.zeros((chunks, of.sums), wide), self.dots)
+            room = np.zeros((chunks, of.sums), wide), self.dots
         else:
             room = (np.zeros((cores(), -(-rows // chunks) + 1 + subdomains.labelling.align), request.dtype),)
-        vectors = ["x", "y"] if of.sums else ["base", "x"]
-        arguments = [name for name in of.arguments if name in fixed]
-        self._kernel = generated.kernel(_text(of, (*arguments, *vectors, "rows_", own), subdomains.labelling))
-        self._rows, self._head = rows, [fixed[name] for name in arguments]
-        self._last = (rows, *room, *subdomains.stored)
+        self._rows, self._last = rows, (rows, *room, *subdomains.stored)
+        made, place = generated.kernel(_text(subdomains.labelling, summed=of.sums > 0)), form.places.pop("y")
+        more = {"dots": True, "dtype": wide, "count": of.sums} if of.sums else {"tiles": ()}
+        self._form, self._place, self._kernel = form, place, made.of(**form.constants, **more)
         some = np.empty(0, request.dtype)
-        prepare(self._kernel, *self._head, some, some, *self._last)
+        prepare(self._kernel, *self._arguments(*[some] * 2), *self._last)
 
     def __call__(self, *vectors: np.ndarray) -> None:
-        launch(self._rows, self._kernel, *self._head, *vectors, *self._last)
+        launch(self._rows, self._kernel, *self._arguments(*vectors), *self._last)
+
+    def _arguments(self, *vectors: np.ndarray) -> tuple[Any, ...]:
+        """Those of a row before y, y if it is kept, and those behind it."""
+        read, kept = vectors[: len(self._form.places)], vectors[len(self._form.places) :]
+        filled = self._form.filled(read)
+        return filled[: self._place], *kept, filled[self._place + 1 :]
 
 
 @functools.lru_cache(64)
-def _text(of: Typed, arguments: tuple[str, ...], labelling: Labelling) -> str:
-    """Python source. arguments: in front of those of the restriction."""
-    origin = "" if of.sums else "low_"
-    body = [*bounds(labelling.align), "chunk_, low_, high_ = chunk, low, high"]
-    body += [] if of.sums else ["y = room_[thread]"]
-    body += [*chunk(of, origin=origin), *labelling.restrict("y", origin or "0")]
-    text = [f"def kernel({', '.join(['taken', *arguments, labelling.arguments, GROUPS])}):", "    n = rows_"]
+def _text(labelling: Labelling, *, summed: bool) -> str:
+    """Python source of a kernel of the arguments of a row, and those of the restriction."""
+    form = "inner=inner, edge=edge, reach=reach, halo=halo, "
+    body = [*bounds(labelling.align)]
+    if summed:
+        body += [f"found = sums_between(low, high, n, (*before, y, *after), {form}dots=dots, dtype=dtype, count=count)"]
+        body += ["for k in unrolled(count):", "    partial[chunk, k] = found[k]", *labelling.restrict("y", "0")]
+        head, constants = "before, y, after, n, partial, products", "dots, dtype, count"
+    else:
+        body += ["y = room[thread]", "arguments = *before, counted_from(y, low), *after"]
+        body += [f"rows_between(low, high, n, arguments, {form}tiles=tiles)", *labelling.restrict("y", "low")]
+        head, constants = "before, after, n, room", "tiles"
+    text = [f"def kernel(taken, {head}, {labelling.arguments}, {GROUPS}, *, inner, edge, reach, halo, {constants}):"]
     text += [f"    {line}" for line in over_groups(body)]
-    return "\n".join([*text, *(["    total(partial_, sums_)"] if of.sums else [])]) + "\n"
+    return "\n".join([*text, *(["    total(partial, products)"] if summed else [])]) + "\n"

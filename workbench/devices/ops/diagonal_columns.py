@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from workbench.compiler.words import wide
 from workbench.devices.bound import Request
 from workbench.devices.ops.storage import by_rows
 from workbench.host import storage
 from workbench.kernel_language import kernel
-from workbench.kernel_language.words import wide
 from workbench.lazy import sparse
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.compiler.words import inside, narrow, unrolled, wide
 from workbench.devices.bound import Request
 from workbench.devices.on_cores import OnCores
 from workbench.devices.ops.applied import Applied
@@ -20,7 +21,6 @@ from workbench.host import face_coding
 from workbench.host.face_codes import BITS, CHOICES, FaceCodes
 from workbench.host.memory import vector
 from workbench.kernel_language import Kernel, helper, kernel
-from workbench.kernel_language.words import inside, narrow, unrolled, wide
 
 
 @helper

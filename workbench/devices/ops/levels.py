@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
+from workbench.compiler.words import conj, wide
 from workbench.devices.bound import Bound, Request
 from workbench.devices.coarse import Level, Levels
 from workbench.kernel_language import kernel
-from workbench.kernel_language.words import conj, wide
 
 Bind = Callable[[Request], Bound]
 """Binds a kernel to a device."""

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from workbench.compiler.words import real
 from workbench.devices.bound import Request
 from workbench.devices.plane_slice import PlaneSlice
 from workbench.devices.volume_slice import VolumeSlice
 from workbench.kernel_language import kernel
-from workbench.kernel_language.words import real
 
 
 @kernel()

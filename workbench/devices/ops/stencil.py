@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from workbench.compiler.words import conj, inside, unrolled
 from workbench.devices.bound import Request
 from workbench.devices.ops.applied import Applied
 from workbench.devices.series import TermByTerm
 from workbench.kernel_language import kernel
-from workbench.kernel_language.words import conj, inside, unrolled
 
 
 @kernel(dots=True, halo="steps[bands - 1]")

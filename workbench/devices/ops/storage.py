@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.compiler.words import conj, inside, unrolled, wide
 from workbench.devices.bound import Request
 from workbench.devices.operator_protocols import DeviceOperator, OperatorTraits
 from workbench.devices.ops.applied import Applied
@@ -22,7 +23,6 @@ from workbench.devices.ops.csr import CsrProduct
 from workbench.devices.traffic import product_flops
 from workbench.host import storage
 from workbench.kernel_language import kernel
-from workbench.kernel_language.words import conj, inside, unrolled, wide
 from workbench.lazy import sparse
 
 SEGMENT = 4096

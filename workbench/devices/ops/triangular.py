@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from workbench.compiler.words import conj, wide
 from workbench.devices.bound import Request
 from workbench.devices.ops.applied import Applied
 from workbench.devices.traffic import product_flops
 from workbench.kernel_language import kernel
-from workbench.kernel_language.words import conj, wide
 from workbench.lazy import sparse
 
 

@@ -1,0 +1,65 @@
+"""Loops over some rows of a kernel of rows: rows near both ends apart, sums of what rows return, tiles of columns.
+
+`arguments` are those of the kernel behind the row, with () for what it does not use. Of the constants `edge` computes
+any row and `inner` one that has all its neighbours; halo: whether `reach` says how many rows at either end have not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.compiler.words import columns, unrolled
+
+
+def rows_between(low, high, rows, arguments, *, inner, edge, reach, halo, tiles):
+    """Compute some rows. tiles: first column and width of those that cover the rows of block vectors; else empty."""
+    if halo:
+        first = min(rows, reach(0, *arguments))
+        end = max(first, rows - first)
+        for row in range(max(low, first), min(high, end)):
+            _in_tiles(row, arguments, (), of=inner, tiles=tiles)
+        # One text for both ends, which takes less time to compile than two.
+        for side in range(2):
+            start = low if side == 0 else max(low, end)
+            for row in range(start, min(high, first) if side == 0 else high):
+                _in_tiles(row, arguments, (rows,), of=edge, tiles=tiles)
+    else:
+        for row in range(low, high):
+            _in_tiles(row, arguments, (rows,), of=edge, tiles=tiles)
+
+
+def sums_between(low, high, rows, arguments, *, inner, edge, reach, halo, dots, dtype, count):
+    """Compute some rows; the sums of what they return, or of two vectors three dot products."""
+    sums = (dtype(0),) * count
+    if halo:
+        first = min(rows, reach(0, *arguments))
+        end = max(first, rows - first)
+        for row in range(max(low, first), min(high, end)):
+            sums = _added(sums, inner(row, *arguments), dots=dots, dtype=dtype)
+        for side in range(2):
+            start = low if side == 0 else max(low, end)
+            for row in range(start, min(high, first) if side == 0 else high):
+                sums = _added(sums, edge(row, *arguments, rows), dots=dots, dtype=dtype)
+    else:
+        for row in range(low, high):
+            sums = _added(sums, edge(row, *arguments, rows), dots=dots, dtype=dtype)
+    return sums
+
+
+def _in_tiles(row, arguments, more, *, of, tiles):
+    if len(tiles) > 0:
+        for column, width in tiles:
+            of(row, *columns(arguments, column, width), *more)
+    else:
+        of(row, *arguments, *more)
+
+
+def _added(sums, terms, *, dots, dtype):
+    """The sums and the terms of a row; of dot products their pairs."""
+    if dots:
+        left, right = dtype(terms[0]), dtype(terms[1])
+        return sums[0] + np.conj(left) * right, sums[1] + np.conj(right) * right, sums[2] + np.conj(left) * left
+    more = ()
+    for k in unrolled(len(sums)):
+        more += (sums[k] + dtype(terms[k]),)
+    return more
