@@ -124,8 +124,10 @@ def fixed_on_cores(request: Request, wide: np.dtype) -> dict[str, Any]:
 
 def _flat(value: Any) -> Any:
     """An array row by row: kernels of rows have one index. Another one with gaps is left to be refused."""
-    is_flat = not isinstance(value, np.ndarray) or value.ndim == 1 or not value.flags.c_contiguous
-    return value if is_flat else value.reshape(-1)
+    # Nearly all have one dimension, and a call asks for each.
+    if getattr(value, "ndim", 1) == 1 or not isinstance(value, np.ndarray):
+        return value
+    return value.reshape(-1) if value.flags.c_contiguous else value
 
 
 def _readable(value: Any) -> Any:
