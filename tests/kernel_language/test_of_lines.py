@@ -1,11 +1,11 @@
-"""Passes of lines as trees: their statements in both texts."""
+"""Passes of lines as functions of rows for the cores, and as trees: their statements in both texts."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from workbench.kernel_language.c_text import statements
-from workbench.kernel_language.numba_text import numba_text
+from workbench.kernel_language.lines_text import LinesText
 from workbench.kernel_language.of_lines import LineTrees
 from workbench.kernel_language.tree import INTEGER, Constant, Type
 from workbench.lines.entries import elements, of_line, slot_of
@@ -20,19 +20,20 @@ def texts(text, given, dtype, *, c=False, once=False, stored=None):
     shapes = infer(parse(text), given)
     vectors = tall_names(shapes)
     (step,) = plan(parse(text), vectors, vectors, {})
-    places = {name: Constant(k, Type(INTEGER)) for k, name in enumerate(sorted(set(shapes) - vectors))}
-    trees = LineTrees(shapes, places, np.dtype(dtype), accumulator(np.dtype(dtype)), stored)
-    of = trees.once(step.scalars) if once else trees.rows(step)
-    lines = statements(of, of.before if once else of.body, 0) if c else numba_text(of).splitlines()
+    names, vector = sorted(set(shapes) - vectors), np.dtype(dtype)
+    if c:
+        places = {name: Constant(k, Type(INTEGER)) for k, name in enumerate(names)}
+        of = LineTrees(shapes, places, vector, accumulator(vector), stored).rows(step)
+        lines = statements(of, of.body, 0)
+    else:
+        text = LinesText(shapes, {name: k for k, name in enumerate(names)}, frozenset(stored or ()))
+        lines = text.before(step.scalars) if once else text.row(step)
     return [line.strip().removesuffix(";") for line in lines if line.strip().startswith(("v", "s0", "s1", "s_"))]
 
 
 def test_a_vector_line_in_both_texts():
     text, given = "x = x + 2*conj(y)/a", dict.fromkeys("xy", VECTOR)
-    assert texts(text, given, "float32")[-1] == "v_x = (v_x + ((np.float32(2.0) * v_y) / c_a))"
-    assert texts(text, given, "complex64")[-1] == (
-        "v_x = (v_x + np.true_divide((np.complex64(2.0) * np.conj(v_y)), c_a))"
-    )
+    assert texts(text, given, "complex64")[-1] == "v_x = (v_x + ((narrow(2.0) * conj(v_y)) / c_a))"
     assert texts(text, given, "complex64", c=True)[-1] == (
         "v_x = T_ADD(v_x, T_DIV(T_MUL(T_OF(2.0f), T_CONJ(v_y)), c_a))"
     )
@@ -40,7 +41,7 @@ def test_a_vector_line_in_both_texts():
 
 def test_a_choice_in_both_texts():
     text, given = "x = x if a <= 1 else -x", {"x": VECTOR}
-    assert texts(text, given, "float32")[-1] == "v_x = (v_x if (c_a <= np.float32(1.0)) else (-v_x))"
+    assert texts(text, given, "float32")[-1] == "v_x = (v_x if real(c_a) <= real(narrow(1.0)) else (-v_x))"
     assert texts(text, given, "complex64", c=True)[-1] == (
         "v_x = ((T_REAL(c_a) <= T_REAL(T_OF(1.0f))) ? v_x : T_NEG(v_x))"
     )
@@ -64,16 +65,18 @@ def test_a_vector_scales_the_rows_of_a_block():
     given = {"x": VECTOR, "X": block(2), "Y": block(2)}
     assert texts("X = x*Y", given, "float32") == [
         "v_x = at(a_x, row)",
-        "v0x0_Y = at(a_Y, (row * 2))",
-        "v0x1_Y = at(a_Y, ((row * 2) + 1))",
+        "v0x0_Y = at(a_Y, row*2 + 0)",
+        "v0x1_Y = at(a_Y, row*2 + 1)",
         "v0x0_X = (v_x * v0x0_Y)",
         "v0x1_X = (v_x * v0x1_Y)",
     ]
 
 
 def test_a_vector_in_another_precision_is_converted_where_it_is_read_and_stored():
-    lines = texts("x = 2*x", {"x": VECTOR}, "float64", c=True, stored={"x": np.dtype("float32")})
-    assert lines == ["v_x = ((T)(a_x[row]))", "v_x = (2.0 * v_x)"]
+    given = "x = 2*x", {"x": VECTOR}, "float64"
+    stored = {"x": np.dtype("float32")}
+    assert texts(*given, c=True, stored=stored) == ["v_x = ((T)(a_x[row]))", "v_x = (2.0 * v_x)"]
+    assert texts(*given, stored=stored) == ["v_x = narrow(at(a_x, row))", "v_x = (narrow(2.0) * v_x)"]
 
 
 def test_scalar_lines_read_what_a_solution_has_set():
@@ -84,7 +87,7 @@ def test_scalar_lines_read_what_a_solution_has_set():
         "float64",
         once=True,
     )
-    assert [line.partition(" = ")[2] for line in lines if line.startswith("s0x0_a")] == ["at(scalars, 0)"] * 2
+    assert [line.partition(" = ")[2] for line in lines if line.startswith("s0x0_a")] == ["scalars[slots[0]]"] * 2
 
 
 def test_a_gram_matrix_is_a_sum_per_entry_and_lies_row_by_row():

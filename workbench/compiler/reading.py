@@ -114,6 +114,10 @@ def _is_loop(node: ast.stmt) -> bool:
 
 
 def _writes(node: ast.stmt) -> bool:
+    # A call whose result is dropped is there for what it writes.
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        return True
+
     def here(part: ast.AST) -> bool:
         if isinstance(part, ast.Call):
             return isinstance(part.func, ast.Name) and part.func.id == WRITER

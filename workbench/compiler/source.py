@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import functools
+import hashlib
 import inspect
+import linecache
 import textwrap
 import types
 from collections import ChainMap
@@ -83,6 +85,19 @@ def source_of_row(row: Row) -> Source:
     elif not row.returns and isinstance(body[-1], ast.Return):
         body = body[:-1]
     return source._replace(tree=ast.copy_location(ast.FunctionDef(tree.name, arguments, body, []), tree))
+
+
+def function_of_text(text: str, names: Mapping[str, object]) -> types.FunctionType:
+    """The function that a text of Python defines, which is made while the program runs. names: what it may name.
+
+    The lines are kept where Python looks for those of files. Equal texts are to be one function: kernels are found by
+    the functions among their constants.
+    """
+    file = f"<{hashlib.sha256(text.encode()).hexdigest()[:24]}>"
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    space = {"__name__": file} | dict(names)
+    exec(compile(text, file, "exec"), space)
+    return next(made for made in reversed(space.values()) if isinstance(made, types.FunctionType))
 
 
 def source_of_text(text: str, name: str, names: Mapping[str, object], licences: tuple[str, ...]) -> Source:

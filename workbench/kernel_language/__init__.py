@@ -1,5 +1,5 @@
-"""The kernel language: a kernel is written once, in a subset of Python, and printed for
-the cores, OpenCL C and CUDA C.
+"""The kernel language: a kernel is written once, in a subset of Python, compiled for the cores and printed in OpenCL C
+and CUDA C.
 
     @kernel(dots=True)
     def csr(row, data, indices, starts, x, y):
@@ -24,8 +24,9 @@ test else b` only what is chosen. Everything else raises KernelError, with the l
 
 Types are those of the arrays (see `typing`); conversions are part of the typed tree, so that every device makes the
 same ones. The modules: `grammar` (decorators, what is refused), `folding` (constants), `typing`, `expressions` and
-`tree` (types), `count` (operations), `numba_text` and `c_text` (the printers), `of_lines` (trees of paper lines).
-Stencil kernels of rows, which are kernels of the cores, are printed in C by `of_rows`.
+`tree` (types), `count` (operations), `c_text` (the printer for accelerators), `of_lines` and `of_block_passes` (trees
+of paper lines). For the cores `workbench.compiler` reads kernels as they are, and paper lines from `lines_text` and
+`block_lines_text`. Stencil kernels of rows, which are kernels of the cores, are printed in C by `of_rows`.
 """
 
 from workbench.kernel_language.grammar import Kernel, KernelError, helper, kernel

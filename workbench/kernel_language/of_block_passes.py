@@ -1,4 +1,4 @@
-"""Passes of block vectors as typed trees: a row is one value, and dot products are those of corresponding columns.
+"""Passes of block vectors as typed trees, for accelerators. A row is one value; dot products are those of columns.
 
 Names begin with a_ for a block vector, v_ for its row, f_ for a vector, r_ for a number per column, and m_ for the
 small matrix of one row that it is from.
@@ -15,12 +15,9 @@ from workbench.lines.block_passes import BlockPass, Products, Scaling, Update
 from workbench.lines.block_terms import Term
 
 
-def block_pass(work: BlockPass, columns: int, vector: np.dtype, wide: np.dtype, *, stops: bool = False) -> Typed:
-    """The kernel `block_pass`. Arguments: the block vectors, the vectors, and `numbers`, with a row for each matrix.
-
-    stops: for accelerators; the matrices are arguments of their own, in the precision of sums, and so is `stopped`, a
-    real number: nothing is computed where it is not 0.
-    """
+def block_pass(work: BlockPass, columns: int, vector: np.dtype, wide: np.dtype) -> Typed:
+    """The kernel `block_pass`. Arguments: the block vectors, the vectors, the matrices of one row in the precision of
+    sums, and `stopped`, a real number: nothing is computed where it is not 0."""
     row, sums = Type(vector, row=True), 0
     body: list[tree.Statement] = [Assign(f"v_{name}", tree.Element(f"a_{name}", ROW, row)) for name in work.loads]
     for statement in work.statements:
@@ -38,16 +35,9 @@ def block_pass(work: BlockPass, columns: int, vector: np.dtype, wide: np.dtype, 
     body += [tree.Store(f"a_{name}", ROW, Variable(f"v_{name}", row)) for name in work.stores]
     arguments = {f"a_{name}": tree.Argument(row, True, name in work.loads, name in work.stores) for name in work.arrays}
     arguments |= {f"f_{name}": tree.Argument(Type(vector), True, True, False) for name in work.factors}
-    wanted, kind = None, Type(wide, row=True) if stops else row
-    places = {name: ("numbers", k) for k, name in enumerate(work.rows)}
-    if stops:
-        places = {name: (f"m_{name}", 0) for name in work.rows}
-        arguments |= {f"m_{name}": tree.Argument(kind, True, True, False) for name in work.rows}
-        real = Type(real_of(wide))
-        arguments["stopped"] = tree.Argument(real, True, True, False)
-        wanted = Comparison("==", tree.Element("stopped", tree.Constant(0, WHOLE), real), tree.Constant(0, real))
-    else:
-        arguments["numbers"] = tree.Argument(row, True, True, False)
+    kind, real = Type(wide, row=True), Type(real_of(wide))
+    arguments |= {f"m_{name}": tree.Argument(kind, True, True, False) for name in work.rows}
+    arguments["stopped"] = tree.Argument(real, True, True, False)
     return Typed(
         name="block_pass",
         row=ROW.name,
@@ -59,10 +49,10 @@ def block_pass(work: BlockPass, columns: int, vector: np.dtype, wide: np.dtype, 
         variables={line.name: row for line in body if isinstance(line, Assign)},
         sums=sums,
         numbers=tuple(
-            Assign(f"r_{name}", converted(tree.Element(array, tree.Constant(k, WHOLE), kind), row))
-            for name, (array, k) in places.items()
+            Assign(f"r_{name}", converted(tree.Element(f"m_{name}", tree.Constant(0, WHOLE), kind), row))
+            for name in work.rows
         ),
-        wanted=wanted,
+        wanted=Comparison("==", tree.Element("stopped", tree.Constant(0, WHOLE), real), tree.Constant(0, real)),
     )
 
 

@@ -1,4 +1,4 @@
-"""Paper lines as typed trees: what a pass computes in every row, and scalar lines, which are evaluated once.
+"""Paper lines as typed trees, for accelerators: the lines of a pass in a row, and scalar lines, evaluated once.
 
 Names begin with a_ for an array, v_ for a vector's element in the row, s_ for a scalar, and c_ for a scalar in the
 precision of vectors. Scalars and small matrices lie in the array `scalars`, rows of block vectors behind one another.
@@ -99,7 +99,8 @@ class LineTrees:
                 value = self._number(made.expression, "s")
                 body.append(Assign(_variable("s", made.target), value))
                 if made.target in targets:
-                    body.append(self.stored_scalar(made.target, Variable(_variable("s", made.target), value.type)))
+                    place = self._place(made.target)
+                    body.append(Store("scalars", place, Variable(_variable("s", made.target), value.type)))
         variables |= {line.name: line.value.type for line in body if isinstance(line, Assign)}
         scalars = tree.Argument(Type(self.wide), array=True, read=True, written=True)
         return Typed("once", ROW.name, {"scalars": scalars}, self.vector, self.wide, (), variables, before=tuple(body))
@@ -107,10 +108,6 @@ class LineTrees:
     def scalar(self, element: entries.Element) -> tree.Element:
         """A scalar, or an entry of a small matrix, where it is kept."""
         return tree.Element("scalars", self._place(element), Type(self.wide))
-
-    def stored_scalar(self, element: entries.Element, value: Expression) -> Store:
-        """The statement that stores it."""
-        return Store("scalars", self._place(element), value)
 
     def _place(self, element: entries.Element) -> Expression:
         return _plus(self.places[element.name], entries.offset_of(element, self.shapes))

@@ -223,8 +223,7 @@ class Typed:
     from both ends, and `edge` those of any row. variables: the types of all that are assigned and of no loop. numbers:
     assignments of what is the same for all rows. wanted: no row is computed where this does not hold.
 
-    before, after: statements that one thread executes before all rows and after them, when `sums_` is known; for the
-    cores.
+    before: statements of one work-item before all rows.
     """
 
     name: str
@@ -243,13 +242,6 @@ class Typed:
     numbers: tuple[Assign, ...] = ()
     wanted: Expression | None = None
     before: Block = ()
-    after: Block = ()
-
-    @property
-    def columnwise(self) -> bool:
-        """Whether every column has sums, or numbers that are the same for all rows, of its own."""
-        parts = [term for line in self.body if isinstance(line, Sum) for term in line.terms]
-        return any(part.type.row for part in (*parts, *(one.value for one in self.numbers)))
 
     @property
     def blocks(self) -> list[str]:

@@ -116,7 +116,7 @@ class BlockAlgebra:
         if not count:
             groups = max(groups, -(-size // (group // s)))
         partial = self._room("partial", (groups, count * s), wide) if count else None
-        text = c_text(block_pass(work, s, first.dtype, wide, stops=True), spread=True)
+        text = c_text(block_pass(work, s, first.dtype, wide), spread=True)
         kernel = device.kernel(text, "block_pass", first.dtype, group=group)
         room = held.room if held is not None else functools.partial(self._room, dtype=wide)
         rows = {name: room(name, (s,)) for name in work.rows}

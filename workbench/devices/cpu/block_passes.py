@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from workbench.jit import generated
+from workbench.jit.pass_frames import block_pass
 from workbench.jit.threads import CHUNK, launch, prepare
 from workbench.jit.tiles import widths
-from workbench.kernel_language.numba_text import numba_text
-from workbench.kernel_language.of_block_passes import block_pass
+from workbench.kernel_language.block_lines_text import function_of_rows
 from workbench.lines.block_passes import BlockPass
 from workbench.lines.types import accumulator
 
@@ -37,13 +36,14 @@ def compiled(
     if not fuses(s):
         return None
     wide = accumulator(first.dtype)
-    of = block_pass(work, s, first.dtype, wide)
-    kernel = generated.kernel(numba_text(of, tuple(widths(s, wide))))
-    chunks, rows = max(1, min(MOST_SUMS, first.size // CHUNK)), np.zeros((max(1, len(work.rows)), s), first.dtype)
-    begins, sums = size * np.arange(chunks + 1, dtype=np.int64) // chunks, np.zeros((len(work.products), s), wide)
-    arguments = (*(arrays[name] for name in work.arrays), *(factors[name] for name in work.factors), rows, begins)
-    if of.sums:
-        arguments += (np.zeros((chunks, sums.size), wide), sums.reshape(-1))
+    count, rows = len(work.products), np.zeros((max(1, len(work.rows)), s), first.dtype)
+    tiles = tuple((k, *tile) for k, tile in enumerate(widths(s, wide)))
+    row = function_of_rows(work, first.dtype)
+    kernel = block_pass.of(row=row, tiles=tiles, count=count, rows=len(work.rows), all_columns=s)
+    chunks = max(1, min(MOST_SUMS, first.size // CHUNK))
+    begins, sums = size * np.arange(chunks + 1, dtype=np.int64) // chunks, np.zeros((count, s), wide)
+    given = tuple(arrays[name] for name in work.arrays), tuple(factors[name] for name in work.factors), rows, begins
+    arguments = *given, *((np.zeros((chunks, sums.size), wide), sums.reshape(-1)) if count else ((), ()))
     prepare(kernel, *arguments)
 
     def run(small: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

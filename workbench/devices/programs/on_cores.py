@@ -6,7 +6,6 @@ not depend on the number of threads.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -14,12 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.devices.programs.one_pass import OnePass
-from workbench.jit import generated
 from workbench.jit.compiled import Kernel
+from workbench.jit.pass_frames import one_pass
 from workbench.jit.threads import chunks_of, launch, prepare
-from workbench.kernel_language.numba_text import numba_text
-from workbench.kernel_language.of_lines import WHOLE, LineTrees
-from workbench.kernel_language.tree import Argument, Constant, Element, Type
+from workbench.kernel_language.lines_text import LinesText, PassFunctions
 from workbench.lines.entries import of_lines
 from workbench.lines.schedule import Pass
 from workbench.lines.types import Shape, Shapes, Solve, accumulator, work_of
@@ -36,14 +33,14 @@ class PassKernel(NamedTuple):
         """The last arguments for vectors of this size: the first rows of chunks, and memory for the sums."""
         count = chunks_of(size)
         begins = size * np.arange(count + 1, dtype=np.int64) // count
-        return begins, *((np.zeros((count, self.sums), wide), np.zeros(self.sums, wide)) if self.sums else ())
+        return begins, *((np.zeros((count, self.sums), wide), np.zeros(self.sums, wide)) if self.sums else ((), ()))
 
 
 def compile_pass(
     step: Pass, shapes: Shapes, slots: Mapping[str, int], dtype: np.dtype, stored: Mapping[str, np.dtype] | None = None
 ) -> PassKernel:
-    """Compile one pass. Arguments of the kernel: loads and stores, all scalars, the places of those that it uses, and
-    those of `PassKernel.rows`.
+    """Compile one pass. Arguments of the kernel: a tuple of loads and stores, all scalars, the places of those that it
+    uses, and those of `PassKernel.rows`.
 
     stored: the dtypes of vectors that are not kept in dtype.
     """
@@ -62,16 +59,17 @@ def _compiled(
     shapes, slots, numbers = dict(shapes_), dict(slots_), _numbers(step)
     step, shapes = step.renamed(numbers), {numbers[name]: shapes[name] for name in numbers if name in shapes}
     used = {numbers[name]: slots[name] for name in numbers if name in slots}
-    named = {numbers[name]: kind for name, kind in stored if name in numbers}
-    places = {name: Element("slots", Constant(k, WHOLE), WHOLE) for k, name in enumerate(used)}
-    text = source(LineTrees(shapes, places, np.dtype(dtype), accumulator(dtype), named), step)
-    return PassKernel(generated.kernel(text), np.array(list(used.values()), np.int64), len(of_lines(step.dots, shapes)))
+    others = frozenset(numbers[name] for name, kind in stored if name in numbers and kind != dtype)
+    text = LinesText(shapes, {name: k for k, name in enumerate(used)}, others)
+    functions, sums = PassFunctions.of(step, text, dtype), len(of_lines(step.dots, shapes))
+    kernel = one_pass.of(**functions._asdict(), dtype=accumulator(dtype), count=sums)
+    return PassKernel(kernel, np.array(list(used.values()), np.int64), sums)
 
 
 def bind_pass(compiled: PassKernel, step: Pass, arrays: list[np.ndarray], scalars: np.ndarray) -> Callable[[], None]:
     """A launch of the kernel on fixed arrays."""
     size, kernel = len(arrays[0]) if arrays else 0, compiled.kernel
-    arguments = (*arrays, scalars, compiled.slots, *compiled.rows(size, scalars.dtype))
+    arguments = (tuple(arrays), scalars, compiled.slots, *compiled.rows(size, scalars.dtype))
     prepare(kernel, *arguments)
     return lambda: launch(size, kernel, *arguments)
 
@@ -98,7 +96,7 @@ class OnePassOnCores(OnePass):
         self.numbers[:] = list(self._numbers.values())
         self._rows = self._kernel.rows(0, self._scalars.dtype)
         vector = np.empty(0, dtype)
-        prepare(self._kernel.kernel, *[vector] * len(self._places), self._scalars, self._kernel.slots, *self._rows)
+        prepare(self._kernel.kernel, (vector,) * len(self._places), self._scalars, self._kernel.slots, *self._rows)
 
     def apply(self, *vectors: np.ndarray) -> np.ndarray | None:
         """Run on vectors of one size, in the order of the names."""
@@ -106,7 +104,7 @@ class OnePassOnCores(OnePass):
             self._size = vectors[0].size
             self._rows = self._kernel.rows(self._size, self._scalars.dtype)
         kernel, slots, _ = self._kernel
-        launch(self._size, kernel, *self._arrays(vectors), self._scalars, slots, *self._rows)
+        launch(self._size, kernel, tuple(self._arrays(vectors)), self._scalars, slots, *self._rows)
         return self._dots
 
 
@@ -120,14 +118,3 @@ def _numbers(step: Pass) -> dict[str, str]:
     numbers = {name: str(k) for k, name in enumerate(dict.fromkeys(names))}
     solved = [line for line in step.scalars if isinstance(line, Solve)]
     return numbers | {work_of(line): work_of(line.renamed(numbers)) for line in solved}
-
-
-@functools.lru_cache(512)
-def source(trees: LineTrees, step: Pass) -> str:
-    """The Python text of the kernel."""
-    of, before = trees.rows(step), trees.once(step.scalars).before
-    sums = [Element("sums_", Constant(k, WHOLE), Type(of.wide)) for k in range(of.sums)]
-    made = of_lines(step.dots, trees.shapes)
-    after = tuple(trees.stored_scalar(one.target, total) for one, total in zip(made, sums, strict=True))
-    arguments = of.arguments | {"slots": Argument(WHOLE, array=True, read=True, written=False)}
-    return numba_text(dataclasses.replace(of, arguments=arguments, before=before, after=after))
