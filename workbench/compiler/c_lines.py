@@ -18,15 +18,16 @@ MEMORY |= {"i4": "int", "u4": "unsigned int", "i8": "I64", "u8": "I64", "f4": "f
 ROUNDED = """DEVICE I64 rounded_quotient(I64 a, I64 b)
 {
     if (b == 0) return 0;
+    if (b == -1) return (I64)(0 - (unsigned long)a);
     return a/b - (a%b != 0 && (a%b < 0) != (b < 0));
 }
 DEVICE I64 rounded_remainder(I64 a, I64 b)
 {
-    if (b == 0) return 0;
+    if (b == 0 || b == -1) return 0;
     return a%b + (a%b != 0 && (a%b < 0) != (b < 0) ? b : 0);
 }
 """
-"""Quotients of integers are rounded down; by 0 they are 0."""
+"""Quotients of integers are rounded down; by 0 they are 0. The least integer over -1 is no number."""
 
 
 def in_c(name: str) -> str:
