@@ -88,16 +88,15 @@ def source_of_row(row: Row) -> Source:
 
 
 def function_of_text(text: str, names: Mapping[str, object]) -> types.FunctionType:
-    """The function that a text of Python defines, which is made while the program runs. names: what it may name.
+    """The only function that a text of Python defines, which is made while the program runs. names: what it may name.
 
-    The lines are kept where Python looks for those of files. Equal texts are to be one function: kernels are found by
-    the functions among their constants.
+    Nothing of the text is executed. Its lines are kept where Python looks for those of files. Equal texts are to be one
+    function: kernels are found by the functions among their constants.
     """
     file = f"<{hashlib.sha256(text.encode()).hexdigest()[:24]}>"
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-    space = {"__name__": file} | dict(names)
-    exec(compile(text, file, "exec"), space)
-    return next(made for made in reversed(space.values()) if isinstance(made, types.FunctionType))
+    code = next(part for part in compile(text, file, "exec").co_consts if isinstance(part, types.CodeType))
+    return types.FunctionType(code, {"__name__": file} | dict(names))
 
 
 def source_of_text(text: str, name: str, names: Mapping[str, object], licences: tuple[str, ...]) -> Source:
