@@ -31,6 +31,7 @@ from workbench.compiler.kinds import (
     real_of,
     settled,
 )
+from workbench.compiler.numbers import is_complex
 from workbench.compiler.reader import named
 from workbench.compiler.source import ROWS, Source
 from workbench.compiler.tree import ONE, ZERO, Do, Function, Node, minus, times
@@ -161,8 +162,7 @@ class Calls(Vectors):
                 return self._of_numbers(name, values, node)
             case (("wide" | "narrow"), [value]):
                 dtype = self._precision(name, node)
-                is_complex = isinstance(value.kind, np.dtype) and value.kind.kind == "c"
-                return self.converted(value, dtype if is_complex else real_of(dtype))
+                return self.converted(value, dtype if is_complex(value) else real_of(dtype))
             case "inside", [place]:
                 return self._inside(self.integer(place, node), node)
             case "counted_from", [of, first]:
@@ -218,7 +218,7 @@ class Calls(Vectors):
                 return Value(kind, root.parts)
             case "true_divide", [one, two]:
                 return self.operation("/", one, two, node)
-            case "complex", [one, two] if not any(_is_complex(each.kind) for each in values):
+            case "complex", [one, two] if not any(map(is_complex, values)):
                 kind = self.common(one.kind, two.kind, node)
                 parts = tuple(self.converted(each, kind).parts[0] for each in values)
                 return Value(np.result_type(DOUBLE if isinstance(kind, Literal) else kind, np.complex64), parts)
@@ -249,10 +249,6 @@ class Calls(Vectors):
         best, other = self.kept(self.converted(best, kind)), self.kept(self.converted(other, kind))
         better = self.comparison(sign, other, best, node)
         return Value(kind, (Node("if", best.parts[0].type, (better, other.parts[0], best.parts[0])),))
-
-
-def _is_complex(kind: Kind) -> bool:
-    return isinstance(kind, np.dtype) and kind.kind == "c"
 
 
 def _in_register(dtype: np.dtype) -> np.dtype:

@@ -263,14 +263,14 @@ class Numbers(Reader):
         if sign in ("+", "-"):
             pairs = zip(self.converted(left, kind).parts, self.converted(right, kind).parts, strict=True)
             return Value(kind, tuple(Node(sign, t, pair) for pair in pairs))
-        if sign == "*" and not (_is_complex(left) and _is_complex(right)):
-            number, other = (right, left) if _is_complex(left) else (left, right)
+        if sign == "*" and not (is_complex(left) and is_complex(right)):
+            number, other = (right, left) if is_complex(left) else (left, right)
             factor = self.temporary(self.converted(number, real).parts[0])
             return Value(kind, tuple(Node("*", t, (factor, part)) for part in self.converted(other, kind).parts))
         if sign == "*":
             sides = (self.kept(self.converted(each, kind)) for each in (left, right))
             return Value(kind, complex_product(*(part for side in sides for part in side.parts), t=t))
-        if not _is_complex(right):
+        if not is_complex(right):
             divisor = self.temporary(self.converted(right, real).parts[0])
             return Value(kind, tuple(Node("/", t, (part, divisor)) for part in self.converted(left, kind).parts))
         parts = (*self.converted(left, kind).parts, *self.converted(right, kind).parts)
@@ -287,7 +287,8 @@ def _met(literal: Literal, other: np.dtype | Literal) -> np.dtype | Literal:
     return other if other.kind in "fc" else DOUBLE
 
 
-def _is_complex(value: Value) -> bool:
+def is_complex(value: Value) -> bool:
+    """Whether a value is a complex number."""
     return isinstance(value.kind, np.dtype) and value.kind.kind == "c"
 
 
