@@ -1,0 +1,71 @@
+"""The kernels of docs/how_to_add.md: on the cores, through OpenCL, and as CUDA C, against NumPy and Python."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.compiler.checking import check, launched
+from tests.compiler.on_opencl import text_of
+from tests.devices.cuda.test_nvcc import compile_with_nvcc, needs_nvcc
+from workbench.devices.cuda.runtime import LAYOUT
+from workbench.devices.kernels.prelude import prelude
+
+PAGE = Path(__file__).parents[2] / "docs" / "how_to_add.md"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """The module that the page says to write."""
+    text = PAGE.read_text(encoding="utf-8").split("### Three kernels")[1]
+    file = tmp_path_factory.mktemp("page") / "three_kernels.py"
+    file.write_text(text.split("```python\n")[1].split("```")[0], encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("three_kernels", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def vector(size=101):
+    return np.random.default_rng(size).standard_normal(size)
+
+
+def test_a_loop(page):
+    x = vector()
+    for _, made in launched(page.scaled, 2.5, x.copy()):
+        np.testing.assert_array_equal(made, 2.5 * x)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_a_helper_with_an_array_of_its_own(page, dtype):
+    x = (10 * vector()).astype(dtype)
+    expected = np.median([x[:-2], x[1:-1], x[2:]], axis=0)
+    for _, out in launched(page.median_filter, x, np.zeros_like(x)):
+        np.testing.assert_array_equal(out[1:-1], expected)
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 1000])
+def test_a_sum_in_chunks(page, size):
+    x, y = vector(size), vector(size)[::-1].copy()
+    for made in launched(page.dot, x, y, np.zeros((5, 1)), np.zeros(1)):
+        np.testing.assert_allclose(made[-1], x @ y, rtol=1e-13, atol=1e-13)
+    check(page.dot, x, y, np.zeros((5, 1)), np.zeros(1), rtol=1e-13)
+
+
+@needs_nvcc
+def test_they_are_cuda(page, tmp_path):
+    x, sums = vector(5), (np.zeros((2, 1)), np.zeros(1))
+    given = (page.scaled, 2.0, x), (page.median_filter, x, x), (page.dot, x, x, *sums)
+    texts = (text_of(kernel, arguments, "cuda").text for kernel, *arguments in given)
+    parts = (f"namespace part{k} {{\n{text.replace('made_', f'made{k}_')}}}" for k, text in enumerate(texts))
+    compile_with_nvcc("\n".join([prelude(LAYOUT, np.dtype(float)), *parts]), tmp_path)
+
+
+def test_an_error_names_the_line(page):
+    lines = re.escape(page.__file__)
+    with pytest.raises(ValueError, match=rf"{lines}:\d+: .*a number float64.*"):
+        list(launched(page.scaled, 2.5, 1.0))
