@@ -115,7 +115,7 @@ class Calls(Vectors):
         return of.kind.dtype
 
     def _inside(self, place: Node, node: ast.AST) -> Value:
-        """Whether this is a row, which it is where there are neighbours on all sides."""
+        """True where this is a row, so everywhere in rows that have all their neighbours."""
         self._precision("wide", node)
         if ROWS not in self.given:
             return self.literal(True, node)

@@ -31,8 +31,8 @@ class Literal(enum.Enum):
 class Array:
     """Elements row by row; of no dimension: one element, and where it is. own: of one thread, made by `local`.
 
-    tile: if not 0, the elements are tiles of so many columns of the rows of a block vector, whose length is another
-    scalar of the array.
+    tile: if not 0, the columns of its elements, which are tiles of the rows of a block vector; the length of a row is
+    another scalar of the array.
     """
 
     dtype: np.dtype

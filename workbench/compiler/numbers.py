@@ -54,7 +54,7 @@ class Numbers(Reader):
 
     @property
     def of_rows(self) -> bool:
-        """Whether the function is one of rows, whose literals take the precision of vectors."""
+        """True for a function of rows, whose literals take the precision of vectors."""
         return any(name == ".wide" for name, _ in self.source.constants)
 
     @abc.abstractmethod
@@ -288,7 +288,7 @@ def _met(literal: Literal, other: np.dtype | Literal) -> np.dtype | Literal:
 
 
 def is_complex(value: Value) -> bool:
-    """Whether a value is a complex number."""
+    """True for a complex number."""
     return isinstance(value.kind, np.dtype) and value.kind.kind == "c"
 
 

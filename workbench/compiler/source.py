@@ -107,7 +107,7 @@ def source_of_text(text: str, name: str, names: Mapping[str, object], licences: 
 
 
 def _names(function: Callable[..., object]) -> Mapping[str, object]:
-    """What a function reads: variables of functions around it, and the globals of its module."""
+    """The names that a function reads: variables of functions around it, and the globals of its module."""
     assert isinstance(function, types.FunctionType)
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     found = {name: cell.cell_contents for name, cell in cells}

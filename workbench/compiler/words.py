@@ -94,12 +94,12 @@ def narrow(number: T) -> T:
 
 @word
 def inside(place: int) -> bool:
-    """Whether this is a row; true in rows that have all their neighbours."""
+    """True if this is a row, as it is in rows that have all their neighbours."""
 
 
 @word
 def columns(arguments: T, first: int, width: int) -> T:
-    """The entries of a tuple, of block vectors so many columns: vectors of tiles. width: a constant."""
+    """The entries of a tuple; in place of a block vector the vector of its tiles of `width` columns, a constant."""
 
 
 # Elements and numbers.
@@ -122,7 +122,7 @@ def sqrt(number: T) -> T:
 
 @word
 def counted_from(array: T, first: int) -> T:
-    """The same memory, whose first element is counted as element `first`."""
+    """An array over this memory, whose first element is counted as element `first`."""
 
 
 def unrolled(count: int) -> Iterator[int]:
