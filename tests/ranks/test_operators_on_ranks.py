@@ -19,6 +19,7 @@ from workbench.errors import InputError
 from workbench.run.configuration import configure
 from workbench.run.on_ranks import check_ranks
 from workbench.run.ranks.launcher import environment, mpiexec
+from workbench.run.single.mixed import INTERVAL
 
 SCRIPT = Path(__file__).with_name("compared.py")
 ROWS_APART = ("graph", "poisson27", "stand-in")
@@ -56,9 +57,11 @@ def differences(case: str, one: dict, ranks: int) -> list[str]:
     if "refused" in one:
         return [one["refused"]]
     counts, reasons = one["iterations"], one["reasons"]
+    # A last bit may move a replacement of r, as it did in one of 60 contrasts that differed by 1e-13 (64 and 71).
+    apart = INTERVAL if "precision=mixed" in case else 1
     right = {
         "kernels": one["kernels"] in ([], ["FaceSweep", "BoxesOfSlab", "ResidualOfSlab", "Accelerator"]),
-        "iterations": abs(counts[0] - counts[1]) <= 1 and counts[0] > 2,
+        "iterations": abs(counts[0] - counts[1]) <= apart and counts[0] > 2,
         "reasons": reasons[0] == reasons[1] and reasons[0].startswith("converged"),
         "error": one["error"] <= 1e-8,
         "entries": one["entries"][0] == one["entries"][1],
