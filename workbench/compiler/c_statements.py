@@ -59,18 +59,18 @@ class Statements(Expressions):
                 return [f"{in_c(name)} = {self.text(value)};"]
             case Store(pointer, index, Node(type=Vector() as t) as value):
                 # One by one: a vector in memory is aligned as its numbers are.
-                held, place = self._new("h"), self._new("p")
-                head = f"{self.defined.type(t)} {held} = {self.text(value)};"
+                whole, place = self._new("h"), self._new("p")
+                head = f"{self.defined.type(t)} {whole} = {self.text(value)};"
                 head += f" {self.defined.type(pointer.type)} {place} = {self.text(pointer)} + {self.text(index)};"
-                return [f"{{ {head} for (int k = 0; k < {t.width}; k++) {place}[k] = {held}.v[k]; }}"]
+                return [f"{{ {head} for (int k = 0; k < {t.width}; k++) {place}[k] = {whole}.v[k]; }}"]
             case Store(pointer, index, value):
                 return [f"{self.text(pointer)}[{self.text(index)}] = {self.text(value)};"]
             case Do(call, ()):
                 return [f"{self.called(call)};"]
             case Do(Node("call", _, _, Function(results=results)) as call, names):
-                held = self._new("r")
-                parts = " ".join(f"{in_c(name)} = {held}.f{k};" for k, name in enumerate(names) if name in self._read)
-                return [f"{{ {self.defined.results(results)} {held} = {self.called(call)}; {parts} }}"]
+                whole = self._new("r")
+                parts = " ".join(f"{in_c(name)} = {whole}.f{k};" for k, name in enumerate(names) if name in self._read)
+                return [f"{{ {self.defined.results(results)} {whole} = {self.called(call)}; {parts} }}"]
             case If(test, body, otherwise):
                 more = ["} else {", *self.block(otherwise)] if otherwise else []
                 return [f"if ({self.test(test)}) {{", *self.block(body), *more, "}"]
@@ -90,8 +90,8 @@ class Statements(Expressions):
             case Return((value,)):
                 return [f"return {self.text(value)};"]
             case Return(values):
-                held, kind = self._new("r"), self.defined.results(self.function.results)
-                return [f"{{ {kind} {held} = {{ {', '.join(map(self.text, values))} }}; return {held}; }}"]
+                whole, kind = self._new("r"), self.defined.results(self.function.results)
+                return [f"{{ {kind} {whole} = {{ {', '.join(map(self.text, values))} }}; return {whole}; }}"]
         raise AssertionError(line)
 
     def _for(self, line: For) -> list[str]:

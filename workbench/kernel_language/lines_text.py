@@ -21,7 +21,7 @@ from workbench.compiler.constants import Named, named
 from workbench.compiler.kinds import Row
 from workbench.compiler.source import function_of_text
 from workbench.compiler.words import WORDS
-from workbench.kernel_language.of_lines import solve
+from workbench.kernel_language.of_lines import solve, variable
 from workbench.lines import entries, types
 from workbench.lines.entries import Element, elements, of_line, of_lines, offset_of
 from workbench.lines.schedule import Pass
@@ -66,20 +66,20 @@ class LinesText(NamedTuple):
     def row(self, step: Pass) -> list[str]:
         """Computes the lines of a pass in a row; returns the terms of its dot products."""
         body, terms = [unpacked([f"a_{name}" for name in step.arrays], "arrays")], list[str]()
-        body.append(unpacked([_variable("c", one) for one in self._given(step)], "given"))
+        body.append(unpacked([variable("c", one) for one in self._given(step)], "given"))
         for name, one in self._all(step.loads):
             value = f"at(a_{name}, {self._place_in_rows(one)})"
-            body.append(f"{_variable('v', one)} = {f'narrow({value})' if name in self.stored else value}")
+            body.append(f"{variable('v', one)} = {f'narrow({value})' if name in self.stored else value}")
         for made in of_lines(step.body, self.shapes):
             if isinstance(made, entries.Sum):
-                left, right = (_variable("v", side) for side in (made.left, made.right))
+                left, right = (variable("v", side) for side in (made.left, made.right))
                 terms.append(f"term_{len(terms)}")
                 # Here, since later lines may set what it is a product of.
                 body.append(f"{terms[-1]} = conj(wide({left})) * wide({right})")
             else:
-                body.append(f"{_variable('v', made.target)} = {self._number(made.expression, 'c')}")
+                body.append(f"{variable('v', made.target)} = {self._number(made.expression, 'c')}")
         for name, one in self._all(step.stores):
-            body.append(f"set_at(a_{name}, {self._place_in_rows(one)}, {_variable('v', one)})")
+            body.append(f"set_at(a_{name}, {self._place_in_rows(one)}, {variable('v', one)})")
         return _text("row(row, arrays, given)", [*body, _returned(terms)])
 
     def numbers(self, step: Pass) -> list[str]:
@@ -98,13 +98,13 @@ class LinesText(NamedTuple):
                 known -= targets
                 continue
             missing = [one for _, one in self._all(line.reads) if one not in known]
-            body += [f"{_variable('s', one)} = {self._scalar(one)}" for one in missing]
+            body += [f"{variable('s', one)} = {self._scalar(one)}" for one in missing]
             known |= {*missing, *targets}
             for made in of_line(line, self.shapes):
                 assert not isinstance(made, entries.Sum)
-                body.append(f"{_variable('s', made.target)} = {self._number(made.expression, 's')}")
+                body.append(f"{variable('s', made.target)} = {self._number(made.expression, 's')}")
                 if made.target in targets:
-                    body.append(f"{self._scalar(made.target)} = {_variable('s', made.target)}")
+                    body.append(f"{self._scalar(made.target)} = {variable('s', made.target)}")
         return _text("before(scalars, slots)", body)
 
     def after(self, step: Pass) -> list[str]:
@@ -139,7 +139,7 @@ class LinesText(NamedTuple):
         def made(part: types.Expression) -> str:
             match part:
                 case Name(name=name) | types.Entry(name=name):
-                    return _variable("v" if self.shapes[name].has_rows else letter, part)
+                    return variable("v" if self.shapes[name].has_rows else letter, part)
                 case types.Number(value=value):
                     # A name that stands for a number alone has the precision of the others.
                     return f"{'narrow' if letter == 'c' else 'wide'}({value!r})"
@@ -159,13 +159,6 @@ class LinesText(NamedTuple):
         right = self.shapes.get(line.right, types.SCALAR)
         places = ", ".join(self._place(name) for name in (line.matrix, line.right, line.target, work_of(line)))
         return f"solve(0, scalars, {places}, n={right.rows}, m={right.columns})"
-
-
-def _variable(letter: str, element: Element) -> str:
-    """The variable of an entry: s_alpha for a scalar, s0x1_alpha for an entry of a small matrix."""
-    if isinstance(element, Name):
-        return f"{letter}_{element.name}"
-    return f"{letter}{element.row}x{element.column}_{element.name}"
 
 
 def _text(head: str, body: Sequence[str]) -> list[str]:

@@ -47,16 +47,16 @@ class LineTrees:
     def rows(self, step: Pass) -> Typed:
         """The kernel `body` of a pass: its lines in every row, and the sums of its dot products."""
         kind, body, sums = Type(self.vector), [], 0
-        body += [Assign(_variable("v", one), self._loaded(one, kind)) for one in self._all(step.loads)]
+        body += [Assign(variable("v", one), self._loaded(one, kind)) for one in self._all(step.loads)]
         for made in of_lines(step.body, self.shapes):
             if isinstance(made, entries.Sum):
                 body.append(tree.Sum((self._product(made),), first=sums))
                 sums += 1
             else:
-                body.append(Assign(_variable("v", made.target), self._number(made.expression, "c")))
+                body.append(Assign(variable("v", made.target), self._number(made.expression, "c")))
         for one in self._all(step.stores):
             place = self._entry(one)
-            body.append(Store(place.array, place.place, converted(Variable(_variable("v", one), kind), place.type)))
+            body.append(Store(place.array, place.place, converted(Variable(variable("v", one), kind), place.type)))
         read = [name for line in step.body if isinstance(line, Formula) for name in line.reads]
         numbers = self._all(name for name in dict.fromkeys(read) if not self.shapes[name].has_rows)
         arrays = {
@@ -75,7 +75,7 @@ class LineTrees:
             body=tuple(body),
             variables={line.name: kind for line in body if isinstance(line, Assign)},
             sums=sums,
-            numbers=tuple(Assign(_variable("c", one), converted(self.scalar(one), kind)) for one in numbers),
+            numbers=tuple(Assign(variable("c", one), converted(self.scalar(one), kind)) for one in numbers),
         )
 
     def once(self, lines: Iterable[Formula | Solve]) -> Typed:
@@ -92,15 +92,15 @@ class LineTrees:
                 known -= targets
                 continue
             missing = [one for one in self._all(line.reads) if one not in known]
-            body += [Assign(_variable("s", one), self.scalar(one)) for one in missing]
+            body += [Assign(variable("s", one), self.scalar(one)) for one in missing]
             known |= {*missing, *targets}
             for made in of_line(line, self.shapes):
                 assert not isinstance(made, entries.Sum)
                 value = self._number(made.expression, "s")
-                body.append(Assign(_variable("s", made.target), value))
+                body.append(Assign(variable("s", made.target), value))
                 if made.target in targets:
                     place = self._place(made.target)
-                    body.append(Store("scalars", place, Variable(_variable("s", made.target), value.type)))
+                    body.append(Store("scalars", place, Variable(variable("s", made.target), value.type)))
         variables |= {line.name: line.value.type for line in body if isinstance(line, Assign)}
         scalars = tree.Argument(Type(self.wide), array=True, read=True, written=True)
         return Typed("once", ROW.name, {"scalars": scalars}, self.vector, self.wide, (), variables, before=tuple(body))
@@ -138,7 +138,7 @@ class LineTrees:
     def _product(self, made: entries.Sum) -> Expression:
         """The term of a dot product."""
         kind = Type(self.wide)
-        vectors = (Variable(_variable("v", side), Type(self.vector)) for side in (made.left, made.right))
+        vectors = (Variable(variable("v", side), Type(self.vector)) for side in (made.left, made.right))
         left, right = (converted(vector, kind) for vector in vectors)
         return tree.Operation("*", conjugated(left), right, kind)
 
@@ -149,7 +149,7 @@ class LineTrees:
         def made(part: types.Expression) -> Expression:
             match part:
                 case Name(name=name) | types.Entry(name=name):
-                    return Variable(_variable("v" if self.shapes[name].has_rows else letter, part), kind)
+                    return Variable(variable("v" if self.shapes[name].has_rows else letter, part), kind)
                 case types.Number(value=value):
                     return tree.Constant(value, kind)
                 case types.Binary(sign=sign, left=left, right=right):
@@ -216,7 +216,7 @@ def solve(row, scalars, matrix, right, target, copied, *, n, m):
             scalars[target + last * m + k] = held / scalars[copied + last * n + last]
 
 
-def _variable(letter: str, element: entries.Element) -> str:
+def variable(letter: str, element: entries.Element) -> str:
     """The variable of an entry: s_alpha for a scalar, s0x1_alpha for an entry of a small matrix."""
     if isinstance(element, Name):
         return f"{letter}_{element.name}"
