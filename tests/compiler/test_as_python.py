@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from tests.compiler.test_texts import check
+from workbench.compiler.source import helper
+from workbench.errors import InputError
 from workbench.jit import generated
+from workbench.jit.compiled import kernel
 from workbench.jit.threads import launch
 
 AS_PYTHON = {
@@ -15,6 +18,9 @@ AS_PYTHON = {
     "out[0], out[1] = (x[0] < x[1]) < (x[1] > x[0]), (x[0] < x[1]) > (x[1] < x[0])": "truths are 0 and 1",
     "out[0], out[1] = (x[0] < x[1]) <= (x[1] < x[0]), (x[0] > x[1]) >= (x[0] < x[1])": "truths are 0 and 1",
     "k = out[0] = 1\n    k = out[k] = 2": "targets from left to right",
+    "out[0] = 1\n    out[1], out[2] = out[0:2]": "values are read before targets are set",
+    "out[0] = 1 if 9 < x[0] < x[1000000000000] else 2": "comparisons end at the first that is false",
+    "out[0] = 1 if 1 < x[0] <= x[1] < 9 else 2": "comparisons of several numbers",
 }
 
 
@@ -28,6 +34,36 @@ def test_the_least_integer_over_minus_one_is_that_of_numpy(divisor):
     least = np.array([np.iinfo(np.int64).min, 7, -7])
     text = f"def kernel(taken, x, y, out):\n    for i in range(3):\n        out[i, 0] = x[i] // {divisor}\n"
     check(text + f"        out[i, 1] = x[i] % {divisor}\n", least, np.array([-1]), np.ones((3, 2), np.int64))
+
+
+@pytest.mark.parametrize(
+    "numbers", [(np.float32(0.1), 0.1), (True, 5), (2, 0.5, True), (1.5, 1j, np.complex64(0.1)), (0.1, np.float64(0.3))]
+)
+def test_a_number_of_a_later_launch_keeps_its_type(numbers):
+    out, made = np.zeros(1, complex), generated.kernel("def kernel(taken, number, out):\n    out[0] = number * 3.0\n")
+    for number in (*numbers, *numbers):
+        launch(1, made, number, out)
+        np.testing.assert_allclose(out[0], complex(number) * 3.0, rtol=1e-15)
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, np.uint64(2**63)])
+def test_an_integer_of_more_than_64_bits_is_refused(number):
+    out, made = np.zeros(1), generated.kernel("def kernel(taken, number, out):\n    out[0] = number + 0.5\n")
+    launch(1, made, 5, out)
+    with pytest.raises(InputError, match=r"integers from -2\^63 to 2\^63 - 1, not -?9223372036854775"):
+        launch(1, made, number, out)
+
+
+def test_an_expression_that_is_too_deep_is_refused():
+    text = f"def kernel(taken, x):\n    x[0] = {' + '.join(['x[0]'] * 3000)}\n"
+    with pytest.raises(InputError, match="nested too deep; name parts of them"):
+        launch(1, generated.kernel(text), np.zeros(3))
+
+
+def test_an_unknown_licence_is_refused():
+    for decorator in (kernel, helper):
+        with pytest.raises(InputError, match="has the licence 'wrong', and LLVM knows afn, arcp, contract"):
+            decorator("contract", "wrong")
 
 
 def test_an_integer_of_a_later_launch_is_whole():

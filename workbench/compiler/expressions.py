@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-import itertools
+import functools
+from collections.abc import Callable
 
 from workbench.compiler.calls import Calls
 from workbench.compiler.kinds import BOOL, Tile, Value, in_tuple
@@ -66,7 +67,8 @@ class Expressions(Calls):
             case ast.BoolOp(op=op, values=[first, *others]):
                 found = self.test(first)
                 for each in others:
-                    found = self._and_or("and" if isinstance(op, ast.And) else "or", found, each)
+                    word = "and" if isinstance(op, ast.And) else "or"
+                    found = self._and_or(word, found, functools.partial(self.test, each))
                 return found
             case ast.UnaryOp(op=ast.Not(), operand=of):
                 found = self.test(of)
@@ -74,26 +76,29 @@ class Expressions(Calls):
                     return Node("const", "b", (), not found.of)
                 return Node("not", "b", (found,))
             case ast.Compare(left=left, ops=ops, comparators=others):
-                values = [self.value(each) for each in (left, *others)]
-                values = values if len(values) == 2 else list(map(self.kept, values))
-                found = Node("const", "b", (), True)
-                for op, (a, b) in zip(ops, itertools.pairwise(values), strict=True):
-                    if type(op) not in TESTS:
-                        self.refuse(node, "no such comparison in kernels")
-                    test = self.comparison(TESTS[type(op)], a, b, node)
-                    found = test if found.op == "const" and found.of else Node("and", "b", (found, test))
-                return found
+                return self._compared(self.value(left), ops, others, node)
         value = self.value(node)
         if len(value.parts) != 1:
             self.refuse(node, "not a truth")
         return self.truth(value)
 
-    def _and_or(self, word: str, found: Node, node: ast.expr) -> Node:
+    def _compared(self, left: Value, ops: list[ast.cmpop], others: list[ast.expr], node: ast.AST) -> Node:
+        """A comparison with one number or several, each of which is evaluated where those before leave it open."""
+        if type(ops[0]) not in TESTS:
+            self.refuse(node, "no such comparison in kernels")
+        right = self.value(others[0])
+        right = self.kept(right) if ops[1:] else right
+        test = self.comparison(TESTS[type(ops[0])], left, right, node)
+        if not ops[1:]:
+            return test
+        return self._and_or("and", test, lambda: self._compared(right, ops[1:], others[1:], node))
+
+    def _and_or(self, word: str, found: Node, second: Callable[[], Node]) -> Node:
         """Both, or either; what the second one needs is written where the first one leaves it open."""
         if found.op == "const" and found.of == (word == "or"):
             return found
         with self.aside() as more:
-            right = self.test(node)
+            right = second()
         if found.op == "const":
             self.write(*more)
             return right

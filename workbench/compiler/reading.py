@@ -29,6 +29,9 @@ class Kernel:
         self.entry = Function(source.tree.name, source.licences or ())
         self.phases = Phases((), (), "", (), ())
         reader = Statements(self, source, (Array(INT, 2), *kinds), self.entry)
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.Return):
+                reader.refuse(node, "a kernel has no `return`, since its threads run on; use a helper, or `if`")
         first, each, loop, after = _parts(source.tree.body)
         _check_lost(reader, first, [*each, *loop, *after])
 
@@ -40,8 +43,6 @@ class Kernel:
             self.phases = Phases(blocks[0], blocks[1], name, blocks[2], blocks[3])
 
         reader.settled(read)
-        if reader.result != ():
-            reader.refuse(source.tree, "a kernel returns nothing")
         reader.declare()
 
     @property

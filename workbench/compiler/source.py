@@ -19,6 +19,8 @@ from workbench.compiler.kinds import KernelError, Row
 Made = TypeVar("Made", bound=Callable[..., object])
 ROWS = ".rows"
 """The parameter of functions of rows for the number of rows; no name in a text begins with a point."""
+OF_LLVM = frozenset(("afn", "arcp", "contract", "ninf", "nnan", "nsz", "reassoc"))
+"""Licences for arithmetic that LLVM knows."""
 LICENCES = "workbench_licences"
 """The attribute of a helper that has its own licences."""
 
@@ -41,11 +43,21 @@ def helper(*licences: str) -> Callable[[Made], Made]:
     A function without this decorator has those of its caller.
     """
 
+    given = checked_licences(licences)
+
     def decorate(function: Made) -> Made:
-        setattr(function, LICENCES, tuple(sorted(licences)))
+        setattr(function, LICENCES, given)
         return function
 
     return decorate
+
+
+def checked_licences(licences: tuple[str, ...]) -> tuple[str, ...]:
+    """Licences of LLVM, sorted. Raises KernelError for another word."""
+    for each in licences:
+        if each not in OF_LLVM:
+            raise KernelError(f"a kernel has the licence {each!r}, and LLVM knows {', '.join(sorted(OF_LLVM))}")
+    return tuple(sorted(licences))
 
 
 @functools.cache

@@ -80,7 +80,10 @@ class Statements(Expressions):
                 self.assign_name(name, value, target)
             case ast.Tuple(elts=targets):
                 value = self.unaffected(self.kept(value), _names_in(targets))
-                for each, entry in zip(targets, self.several(value, len(targets), target), strict=True):
+                entries = self.several(value, len(targets), target)
+                if any(not isinstance(each, ast.Name) for each in targets):
+                    entries = list(map(self._read, entries))
+                for each, entry in zip(targets, entries, strict=True):
                     self._assign(each, entry)
             case ast.Subscript(value=ast.Name(id=name) as of, slice=place) if self._is_tuple(of):
                 self.assign_entry(name, self.constant(self.value(place), place), value, target)

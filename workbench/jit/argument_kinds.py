@@ -58,6 +58,8 @@ def _kind_of(argument: Any) -> ArgumentKind:
         key = argument.dtype, argument.ndim, argument.flags.num
     elif isinstance(argument, NUMBERS):
         key = type(argument)
+        if isinstance(argument, int | np.integer) and not -(2**63) <= argument < 2**63:
+            raise KernelError(f"kernels take integers from -2^63 to 2^63 - 1, not {argument}")
     else:
         raise KernelError(f"kernels take arrays, numbers and tuples of them, not a {type(argument).__name__}")
     if key not in _known:

@@ -30,9 +30,9 @@ from workbench import compiling
 from workbench.compiler import reading, words
 from workbench.compiler.constants import Named as Constants
 from workbench.compiler.constants import named as named_constants
-from workbench.compiler.kinds import Row
+from workbench.compiler.kinds import KernelError, Row
 from workbench.compiler.llvm import llvm_text
-from workbench.compiler.source import source_of, source_of_text
+from workbench.compiler.source import checked_licences, source_of, source_of_text
 from workbench.jit import c_abi, compiler, dependencies, dot_sums, linking, rows, store, work_stealing
 from workbench.jit.argument_kinds import in_registers, kinds_of
 from workbench.jit.c_abi import Kinds, Text, object_file
@@ -151,11 +151,16 @@ class Kernel:
     def tree(self, kinds: Kinds) -> reading.Kernel:
         """The typed tree of the kernel for these types. Raises KernelError where it is not in the grammar."""
         source = self.source
-        if self.py_func is None:
-            read = source_of_text(source.text, source.module, VOCABULARY, source.licences)
-        else:
-            read = source_of(self.py_func)._replace(licences=source.licences)
-        return reading.Kernel(read._replace(constants=source.constants), tuple(map(in_registers, kinds[1:])))
+        try:
+            if self.py_func is None:
+                read = source_of_text(source.text, source.module, VOCABULARY, source.licences)
+            else:
+                read = source_of(self.py_func)._replace(licences=source.licences)
+            return reading.Kernel(read._replace(constants=source.constants), tuple(map(in_registers, kinds[1:])))
+        except RecursionError:
+            raise KernelError(
+                f"kernel {source.module}.{source.name} has expressions that are nested too deep; name parts of them"
+            ) from None
 
     def text(self, kinds: Kinds) -> Text:
         """LLVM's text of the kernel for these types. Raises KernelError where it is not in the grammar."""
@@ -204,8 +209,10 @@ def _not_loaded(*_: Any) -> int:
 def kernel(*licences: str) -> Callable[[types.FunctionType], Kernel]:
     """Decorator of the kernels of a module. licences: of LLVM for their arithmetic, none by default."""
 
+    given = checked_licences(licences)
+
     def decorate(function: types.FunctionType) -> Kernel:
-        return Kernel(function, Source(function.__module__, function.__name__, "", tuple(sorted(licences))))
+        return Kernel(function, Source(function.__module__, function.__name__, "", given))
 
     return decorate
 

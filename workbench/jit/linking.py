@@ -13,7 +13,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
-from workbench.compiler.kinds import real_of
+from workbench.compiler.kinds import BOOL, DOUBLE, FLOAT, INT, real_of
 from workbench.errors import InputError
 from workbench.jit import pool
 from workbench.jit.argument_kinds import leaves
@@ -40,6 +40,17 @@ _counter = itertools.count()
 _known = {ARRAY: id(np.ndarray), TUPLE: id(tuple), pool.ENTRY: ctypes.addressof(pool.entry)}
 IMPLIED = ("memcpy", "memmove", "memset")
 """Functions that the code generator calls for what a module only describes."""
+LEAST, MOST = -(2**63), 2**63 - 1
+"""Integers of kernels."""
+OF_KINDS = {
+    INT: frozenset((int, *(np.dtype(f"{sign}{size}").type for sign in "iu" for size in (1, 2, 4, 8)))),
+    BOOL: frozenset((bool, np.bool_)),
+    FLOAT: frozenset((np.float32,)),
+    DOUBLE: frozenset((float, np.float64)),
+    np.dtype(np.complex64): frozenset((np.complex64,)),
+    np.dtype(np.complex128): frozenset((complex, np.complex128)),
+}
+"""Types of the numbers of each kind."""
 _kept: list[Any] = []
 """What LLVM has linked: without a reference it would be unloaded."""
 
@@ -68,10 +79,11 @@ def link(code: bytes, kinds: Kinds) -> Callable[[np.ndarray, tuple], int]:
 
     def with_numbers(taken: np.ndarray, arguments: tuple) -> int:
         try:
-            return function(taken, arguments, *numbers_of(arguments))
-        # Something else is where a number was.
-        except (ctypes.ArgumentError, LookupError, TypeError, AttributeError):
+            given = numbers_of(arguments)
+        # A tuple has another length, or a number is where it was.
+        except (LookupError, TypeError):
             return WRONG_TYPES
+        return function(taken, arguments, *given) if given else WRONG_TYPES
 
     return with_numbers
 
@@ -112,24 +124,25 @@ def is_laid_out(array: np.ndarray, number: float) -> bool:
 
 
 def plain(argument: Any) -> Any:
-    """An argument as `launch` takes it: an array of NumPy's own class, or a number of Python."""
-    if isinstance(argument, np.generic):
-        return argument.item()
+    """An argument as `launch` takes it: an array of NumPy's own class, or a number."""
     if isinstance(argument, np.ndarray):
         return argument.view(np.ndarray)
     return tuple(map(plain, argument)) if isinstance(argument, tuple) else argument
 
 
-def _reader(places: list[tuple[tuple[int, ...], np.dtype]]) -> Callable[[tuple], tuple]:
-    """A function that returns the numbers at these places of the arguments, a complex one as two.
+def _reader(places: list[tuple[tuple[int, ...], np.dtype]]) -> Callable[[tuple], tuple | None]:
+    """A function that returns the numbers at these places of the arguments, a complex one as two, or None where one has
+    another type: ctypes would convert it, 1.5 to a float32 or 2**64 to 0.
 
     It is compiled, since a loop over the places would take as long as a launch.
     """
-    read = []
-    for path, kind in places:
+    read, tests, names = [], [], {}
+    for k, (path, kind) in enumerate(places):
         value = "arguments" + "".join(f"[{place}]" for place in path)
-        read += [f"{value}.real", f"{value}.imag"] if kind.kind == "c" else [value]
-    return eval(f"lambda arguments: ({', '.join(read)},)")
+        names[f"of_{k}"] = OF_KINDS[kind]
+        tests.append(f"type(v_{k} := {value}) in of_{k}" + f" and {LEAST} <= v_{k} <= {MOST}" * (kind == INT))
+        read += [f"v_{k}.real", f"v_{k}.imag"] if kind.kind == "c" else [f"v_{k}"]
+    return eval(f"lambda arguments: ({', '.join(read)},) if {' and '.join(tests)} else None", names)
 
 
 def _c_types(kind: np.dtype) -> list[Any]:
