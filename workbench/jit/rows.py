@@ -6,9 +6,8 @@ any row and `inner` one that has all its neighbours; halo: whether `reach` says 
 
 from __future__ import annotations
 
-import numpy as np
-
 from workbench.compiler.words import columns, unrolled
+from workbench.jit.dot_sums import with_row
 
 
 def rows_between(low, high, rows, arguments, *, inner, edge, reach, halo, tiles):
@@ -57,8 +56,7 @@ def _in_tiles(row, arguments, more, *, of, tiles):
 def _added(sums, terms, *, dots, dtype):
     """The sums and the terms of a row; of dot products their pairs."""
     if dots:
-        left, right = dtype(terms[0]), dtype(terms[1])
-        return sums[0] + np.conj(left) * right, sums[1] + np.conj(right) * right, sums[2] + np.conj(left) * left
+        return with_row(sums, terms[0], terms[1], dtype=dtype)
     more = ()
     for k in unrolled(len(sums)):
         more += (sums[k] + dtype(terms[k]),)

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.compiler.words import shared, threads, unrolled
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.traffic import box_flops
 from workbench.host import memory
-from workbench.jit import generated
+from workbench.jit.compiled import REORDERED, kernel
+from workbench.jit.dot_sums import total, with_row
 from workbench.jit.threads import cores, launch, prepare
 from workbench.lines.types import accumulator
 
@@ -36,7 +38,7 @@ class BoxStencilProduct(OperatorTraits):
     ) -> None:
         planes, rows, self._width = grid
         self._size, self._dtype, self._reach = planes * rows * self._width, np.dtype(dtype), reach
-        self._kernel = generated.kernel(product_text(reach, self._dtype))
+        self._kernel = _product.of(reach=reach)
         rows_per_step = max(1, CELLS_PER_STEP // self._width)
         strips, slabs, tallest = cut(grid, reach, self._dtype.itemsize)
         self._dots = np.zeros(3, accumulator(self._dtype))
@@ -77,84 +79,73 @@ def cut(grid: tuple[int, int, int], reach: int, itemsize: int) -> tuple[int, int
     return strips, slabs, tallest
 
 
-def product_text(reach: int, dtype: np.dtype) -> str:
-    """The kernel of the product, with unrolled window sums."""
-    dtype, wide = np.dtype(dtype), accumulator(dtype)
-    conj = "np.conj" if wide.kind == "c" else ""
-    shifts = range(2 * reach + 1)
-    inside, along, across = (" + ".join(f"{name}{k}[i]" for k in shifts) for name in "pmu")
-    return f"""def kernel(taken, x, y, weights, sides, scratch, partial, dots):
-    nz, ny, nx, strips, slabs = sides[0], sides[1], sides[2], sides[3], sides[4]
-    plane, rows_per_step = ny*nx, sides[5]
-    own, coupling = weights[0], weights[1]
+@kernel(*REORDERED)
+def _product(taken, x, y, weights, sides, scratch, partial, dots, *, reach):  # pragma: no cover
+    planes, rows, width, strips, slabs, step = sides
+    own, coupling = weights
     for thread in threads(taken):
-        for chunk in shared(taken, thread, strips*slabs):
-            middle, sums = scratch[thread, 0], scratch[thread, 1]
-            strip, slab = chunk//slabs, chunk%slabs
-            low, high = ny*strip//strips, ny*(strip + 1)//strips
+        for chunk in shared(taken, thread, strips * slabs):
+            strip, slab = chunk // slabs, chunk % slabs
+            low, high = rows * strip // strips, rows * (strip + 1) // strips
             # Rows of the strip with its neighbours, as far as the grid has them; the others stay zero in `sums`.
-            from_row, to_row = max(0, low - {reach}), min(ny, high + {reach})
-            whole, above = (to_row - from_row)*nx, (from_row - low + {reach})*nx
-            for i in range(above):
-                sums[i] = 0
-            for i in range(above + whole, (high - low + {2 * reach})*nx):
-                sums[i] = 0
-            xy, yy, xx = dots.dtype.type(0), dots.dtype.type(0), dots.dtype.type(0)
-            for z in range(nz*slab//slabs, nz*(slab + 1)//slabs):
-                ready = low
-                for begin_row in range(from_row, to_row, rows_per_step):
-                    end_row = min(to_row, begin_row + rows_per_step)
-                    at, size = z*plane + begin_row*nx, (end_row - begin_row)*nx
-                    summed = middle[{reach}:{reach} + size]
-                    if z >= {reach} and z + {reach} < nz:
-{_views("p", "x", "at + ({k} - " + str(reach) + ")*plane", "size", shifts, 24)}
-                        for i in range(size):
-                            summed[i] = {inside}
-                    else:
-                        here = x[at:at + size]
-                        for i in range(size):
-                            summed[i] = here[i]
-                        for other in range(max(0, z - {reach}), min(nz, z + {reach + 1})):
-                            if other != z:
-                                there = x[at + (other - z)*plane:at + (other - z)*plane + size]
-                                for i in range(size):
-                                    summed[i] += there[i]
-                    start = (begin_row - low + {reach})*nx
-                    made = sums[start:start + size]
-{_views("m", "middle", "{k}", "size", shifts)}
-                    for i in range(size):
-                        made[i] = {along}
-                    # The ends of rows, where the sum along x includes cells of the row before or after.
-                    for first in range(0, size, nx):
-                        for begin, end in ((0, min(nx, {reach})), (max({reach}, nx - {reach}), nx)):
-                            for i in range(begin, end):
-                                total = summed[first + i]
-                                for k in range(max(0, i - {reach}), min(nx, i + {reach + 1})):
-                                    if k != i:
-                                        total += summed[first + k]
-                                made[first + i] = total
+            first, end = max(0, low - reach), min(rows, high + reach)
+            middle, sums = scratch[thread, 0], scratch[thread, 1]
+            sums[: (first - low + reach) * width] = 0
+            sums[(end - low + reach) * width : (high - low + 2 * reach) * width] = 0
+            found = (dots.dtype.type(0),) * 3
+            for z in range(planes * slab // slabs, planes * (slab + 1) // slabs):
+                done = low
+                for row in range(first, end, step):
+                    last = min(end, row + step)
+                    size, above = (last - row) * width, (row - low + reach) * width
+                    _sum_along_z(x, middle[reach : reach + size], z, row, rows, planes, width, reach=reach)
+                    _sum_along_x(middle, sums[above : above + size], width, reach=reach)
                     # Rows of the strip whose sum along y is complete.
-                    done, ready = ready, high if end_row == to_row else max(ready, end_row - {reach})
-                    at, start, size = z*plane + done*nx, (done - low)*nx, (ready - done)*nx
-                    mine, out = x[at:at + size], y[at:at + size]
-{_views("u", "sums", "start + {k}*nx", "size", shifts)}
-                    for i in range(size):
-                        v = np.{dtype.name}(own*mine[i] + coupling*({across}))
-                        out[i] = v
-                        left, right = np.{wide.name}(mine[i]), np.{wide.name}(v)
-                        xy += {conj}(left)*right
-                        yy += {conj}(right)*right
-                        xx += {conj}(left)*left
-            partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = xy, yy, xx
-    for k in range(3):
-        total = dots.dtype.type(0)
-        for chunk in range(partial.shape[0]):
-            total += partial[chunk, k]
-        dots[k] = total
-"""
+                    ready = high if last == end else max(done, last - reach)
+                    at, start = (z * rows + done) * width, (done - low) * width
+                    for i in range((ready - done) * width):
+                        value = own * x[at + i]
+                        value += coupling * _window(sums, start + i, width, reach=reach)
+                        y[at + i] = value
+                        found = with_row(found, x[at + i], value, dtype=dots.dtype)
+                    done = ready
+            partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = found
+    total(partial, dots)
 
 
-def _views(name: str, array: str, start: str, size: str, shifts: range, indent: int = 20) -> str:
-    """Lines that assign shifted slices of an array to names."""
-    starts = [start.format(k=k) for k in shifts]
-    return "\n".join(f"{' ' * indent}{name}{k} = {array}[{a}:{a} + {size}]" for k, a in enumerate(starts))
+def _sum_along_z(x, sums, z, row, rows, planes, width, *, reach):  # pragma: no cover
+    """Sums of some rows of plane z with those of the planes above and below."""
+    at, plane = (z * rows + row) * width, rows * width
+    if z >= reach and z + reach < planes:
+        for i in range(sums.size):
+            sums[i] = _window(x, at + i - reach * plane, plane, reach=reach)
+    else:
+        for i in range(sums.size):
+            sums[i] = x[at + i]
+        for other in range(max(0, z - reach), min(planes, z + reach + 1)):
+            if other != z:
+                for i in range(sums.size):
+                    sums[i] += x[at + (other - z) * plane + i]
+
+
+def _sum_along_x(x, sums, width, *, reach):  # pragma: no cover
+    """Sums of each cell with its neighbours in the row; x begins `reach` entries before the first row."""
+    for i in range(sums.size):
+        sums[i] = _window(x, i, 1, reach=reach)
+    # Those at the ends of rows have included cells of the row before or after.
+    for first in range(0, sums.size, width):
+        for begin, end in ((0, min(width, reach)), (max(reach, width - reach), width)):
+            for i in range(begin, end):
+                value = x[reach + first + i]
+                for k in range(max(0, i - reach), min(width, i + reach + 1)):
+                    if k != i:
+                        value += x[reach + first + k]
+                sums[first + i] = value
+
+
+def _window(x, first, apart, *, reach):  # pragma: no cover
+    """The sum of 2 reach + 1 entries, each `apart` after the one before."""
+    value = x[first]
+    for k in unrolled(2 * reach):
+        value += x[first + (k + 1) * apart]
+    return value
