@@ -91,6 +91,52 @@ def test_the_thread_that_forks_goes_on_with_its_work():
         lock.acquire()
 
 
+WHILE_A_KERNEL_COMPILES = """
+import os, threading, time
+import numpy as np
+from workbench.jit import compiled, compiler, generated, store
+from workbench.jit.threads import launch
+
+store.read, store.write = lambda key: None, lambda key, code: None
+
+def in_this_process(text):
+    coming = compiler.Future()
+    coming.set_result(b"")
+    return coming
+
+def slowly(text, made=compiled.object_file):
+    begun.set()
+    time.sleep(0.3)
+    code = made(text)
+    done.append(code)
+    return code
+
+compiler.compile_elsewhere, compiled.object_file = in_this_process, slowly
+begun, done = threading.Event(), []
+
+def add(number):
+    x = np.zeros(3)
+    launch(1, generated.kernel(f"def kernel(taken, x):\\n    x[1] = {number}\\n"), x)
+    return x[1] == number
+
+thread = threading.Thread(target=add, args=(1,))
+thread.start()
+begun.wait()
+process = os.fork()
+if process == 0:
+    os._exit(0 if len(done) == 1 and add(1) and add(2) else 3)
+thread.join()
+assert os.waitpid(process, 0)[1] == 0 and add(3)
+"""
+
+
+def test_a_process_is_forked_when_no_kernel_is_being_compiled_in_it():
+    done = subprocess.run(
+        [sys.executable, "-c", WHILE_A_KERNEL_COMPILES], timeout=LIMIT, stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
 OWN = r"forks|jit/|run/machine_use"
 """Modules that make locks of their own anew in a forked process."""
 OTHER = r"ranks/|run/ranks/|run/job|server/|live/|papers/|figures/|domain_decomposition/"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.compiler.checking import check as check_kernel
 from tests.compiler.test_texts import check
 from workbench.compiler.source import helper
 from workbench.errors import InputError
@@ -21,12 +22,52 @@ AS_PYTHON = {
     "out[0] = 1\n    out[1], out[2] = out[0:2]": "values are read before targets are set",
     "out[0] = 1 if 9 < x[0] < x[1000000000000] else 2": "comparisons end at the first that is false",
     "out[0] = 1 if 1 < x[0] <= x[1] < 9 else 2": "comparisons of several numbers",
+    "for i in range(3):\n        last, i = i, 7\n        out[0] += last\n    out[1], out[2] = last, i": "of a loop",
+    "i = 9\n    for i in range(x.size - 5):\n        pass\n    out[0] = i": "a name from before a loop",
+    "while True:\n        a = x[0]\n        if a > 0:\n            break\n    out[0] = a": "names of an endless loop",
+    "if x[0] > 3:\n        a = 1\n    else:\n        a = 2\n    out[0] = a": "names set in both branches",
+    "for i in range(5, 0, -2):\n        out[1] += i\n    out[0] = i": "loops that count down",
+    "for i in range(0, 4, max(1, x.size - 3)):\n        out[i] = i + 1": "steps that are at least 1",
 }
 
 
 @pytest.mark.parametrize("line", AS_PYTHON)
 def test_a_line_is_that_of_python(line):
     check(f"def kernel(taken, x, out):\n    {line}\n", np.arange(3.0, 8.0), np.zeros(4))
+
+
+def stored(x, value):
+    x[0] = value
+    return value
+
+
+def doubled(x):
+    x[0] *= 2
+    return x[0], x[0] > 20
+
+
+@kernel()
+def in_order(taken, x, places, out):
+    out[0] = x[0] + stored(x, 5.0)
+    out[1], out[2] = x[0], stored(x, 6.0)
+    out[3] = x[0] - x[0] * stored(x, 7.0)
+    out[4] = x[0] - doubled(x)[0] * x[0]
+    out[5] = x[0] < stored(x, 30.0) < x[0] + 1
+    out[6] = max(x[0], stored(x, 8.0), x[0])
+    out[7] += x[0] + (stored(x, 9.0) if x[0] > 0 and doubled(x)[1] else doubled(x)[0])
+    for i in range(places[0], stored(places, 4)):
+        out[8] += i
+    x[0] += stored(x, 3.0)
+    a, (b, c) = x[0], doubled(x)
+    out[9] = a + 10 * b + 100 * c
+    out[places[0]] = x[0] * stored(x, 2.0)
+    a = x[0]
+    a -= stored(x, 1.0)
+    out[10] = a
+
+
+def test_what_stands_left_of_a_call_is_read_before_it_stores():
+    check_kernel(in_order, np.arange(3.0, 8.0), np.array([1, 2]), np.zeros(11))
 
 
 @pytest.mark.parametrize("divisor", ["y[0]", "-1"])

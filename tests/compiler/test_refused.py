@@ -71,7 +71,23 @@ WRONG = {
         "one variable for a tile of 4 float64 and a tile of 1 float64; a helper that is called for each has variables"
     ),
     "sums = ()\n    for k in range(2):\n        sums += (x[k],)": "a tuple of 0 becomes one of 1 in a branch",
-    "if x[0] > 0:\n        sums = ()\n        sums += (x[0],)\n    out[0] = sums[0]": "a name that is neither a",
+    "if x[0] > 0:\n        sums = ()\n        sums += (x[0],)\n    out[0] = sums[0]": "sums is read where",
+    "for i in range(x.size):\n        out[i] = i\n    out[0] = i": "i is read where it is not set on every path",
+    "for i in range(x.size):\n        a = i\n    out[0] = a": "a is read where it is not set on every path",
+    "for i in range(3):\n        if x[i] > 0:\n            continue\n        a = i\n    out[0] = a": "a is read where",
+    "while True:\n        if x[0] > 0:\n            break\n        a = x[0]\n    out[0] = a": "a is read where",
+    "if x[0] > 0:\n        a = 1\n    a += 1": "a is read where it is not set on every path; set it before",
+    "if x[0] > 0:\n        a = (1, 2)\n    a[0] = 1": "a is read where it is not set on every path",
+    "out[0] = scale\n    scale = 3": "scale is read where it is not set on every path",
+    "range = 3\n    for i in range(3):\n        out[i] = i": "a call of an integer literal",
+    "for i in unrolled(3):\n        out[i] = i\n    unrolled = 3": "unrolled is read where it is not set on every path",
+    "for i in range(0, 5, x.size):\n        out[i] = i": "a step that may be 0 or negative; say max(1, step)",
+    "out[0] = partly(x[0])": "a function that returns a value on some paths and ends without one on others",
+    "out[stored(x)] = 1": "an index with a call that stores into arrays; name its result before",
+    "out[int(fixed[0])] += stored(x)": "an index is loaded before a call that stores into arrays; name it before",
+    "out[0] = roomy(1) + roomy(2) + roomy(3)\n    rooms = local(np.int32, 16384)": "311296 bytes of local arrays",
+    "n = 1\n    for thread in threads(taken):\n        n += 1\n    out[0] = n": "n set in the loop over",
+    "for thread in threads(taken):\n        n = 1\n    out[0] = n": "n set in the loop over threads and read after it",
     "sums = 1\n    sums = (x[0],)": "one variable for an integer literal and a tuple of 1",
     "sums = (x[0],)\n    sums[1] = 2": "entry 1 of a tuple of 1",
     "x @= x": "no such statement",
@@ -94,6 +110,9 @@ from workbench.compiler.words import columns, inside, local, publish, shared, ta
 from workbench.jit.compiled import kernel
 
 
+scale = 2
+
+
 def twice(x):
     return 2 * x
 
@@ -108,6 +127,28 @@ def spread_out(*x):
 
 def scaled(x, *, factor):
     return factor * x
+
+
+def partly(x):
+    if x > 0:
+        return 1
+
+
+def stored(x):
+    x[0] = 1
+    return 1
+
+
+def roomy(x):
+    more = local(np.float64, 8192)
+    more[0] = x
+    return halves(x) + more[0]
+
+
+def halves(x):
+    some = local(np.float32, 4096)
+    some[0] = x
+    return some[0]
 
 
 def room_of():

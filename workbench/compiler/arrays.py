@@ -101,8 +101,14 @@ class Arrays(Numbers):
 
     def subscript(self, of: Value, node: ast.expr) -> Value:
         """The part of an array to which indices lead, of its last one a slice perhaps; the entry of a tuple."""
-        if isinstance(of.kind, tuple):
-            return self._entry(self.entries(of), node)
+        place = self.place
+        found = self._entry(self.entries(of), node) if isinstance(of.kind, tuple) else self._part(of, node)
+        if self.stored_since(place):
+            self.refuse(node, "an index with a call that stores into arrays; name its result before")
+        return found
+
+    def _part(self, of: Value, node: ast.expr) -> Value:
+        """The part of an array to which indices lead."""
         kind = self.array(of, node)
         indices = node.elts if isinstance(node, ast.Tuple) else [node]
         if len(indices) > kind.ndim:

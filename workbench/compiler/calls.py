@@ -87,11 +87,13 @@ class Calls(Vectors):
                 return getattr(module, name, None)
         return None
 
-    def values(self, nodes: list[ast.expr]) -> list[Value]:
-        """Values of several expressions; a starred one is its entries."""
-        found: list[Value] = []
+    def values(self, nodes: list[ast.expr], *before: Value) -> list[Value]:
+        """Values of several expressions from left to right, after those before; a starred one is its entries."""
+        found = list(before)
         for each in nodes:
-            found += self.entries(self.value(each.value)) if isinstance(each, ast.Starred) else [self.value(each)]
+            place = self.place
+            more = self.entries(self.value(each.value)) if isinstance(each, ast.Starred) else [self.value(each)]
+            found = [*self.read_before(place, found), *more]
         return found
 
     def called(self, function: Callable[..., object] | Row, values: list[Value], constants: Named = ()) -> Value:
@@ -134,7 +136,7 @@ class Calls(Vectors):
 
     def _is_here(self, node: ast.expr) -> bool:
         """True for a name that is a variable or a constant of the function."""
-        return isinstance(node, ast.Name) and (node.id in self.constants or self.kind_of(node.id) is not None)
+        return isinstance(node, ast.Name) and node.id in self.own_names
 
     def _converted(self, of: Value, values: list[Value], node: ast.AST) -> Value:
         if not isinstance(of.kind, Converter) or len(values) != 1:

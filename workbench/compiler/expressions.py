@@ -21,6 +21,7 @@ class Expressions(Calls):
             case ast.Constant(value=value):
                 return self.literal(value, node)
             case ast.Name(id=name):
+                self.check_set(name, node)
                 if name in self.constants:
                     return self.constants[name]
                 if (kind := self.kind_of(name)) is not None:
@@ -54,12 +55,13 @@ class Expressions(Calls):
         """An operation. A product that is added to tiles is not rounded before, also where it is one of complex
         numbers."""
         if sign in ("+", "-") and isinstance(right, ast.BinOp) and isinstance(right.op, ast.Mult):
-            one, two = self.value(right.left), self.value(right.right)
+            left, one, two = self.values([right.left, right.right], left)
             if isinstance(left.kind, Tile) and left.kind.dtype.kind == "c":
                 one = self.negative(one, node) if sign == "-" else one
                 return self.sum_of_tiles(left, one, two, node)
             return self.operation(sign, left, self.operation("*", one, two, right), node)
-        return self.operation(sign, left, self.value(right), node)
+        left, found = self.values([right], left)
+        return self.operation(sign, left, found, node)
 
     def test(self, node: ast.expr) -> Node:
         """A truth: whether a condition holds."""
@@ -86,7 +88,7 @@ class Expressions(Calls):
         """A comparison with one number or several, each of which is evaluated where those before leave it open."""
         if type(ops[0]) not in TESTS:
             self.refuse(node, "no such comparison in kernels")
-        right = self.value(others[0])
+        left, right = self.values([others[0]], left)
         right = self.kept(right) if ops[1:] else right
         test = self.comparison(TESTS[type(ops[0])], left, right, node)
         if not ops[1:]:

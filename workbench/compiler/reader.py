@@ -26,8 +26,9 @@ from workbench.compiler.kinds import (
     names_of,
     types_of,
 )
+from workbench.compiler.paths import Paths
 from workbench.compiler.source import Source
-from workbench.compiler.tree import Block, Function, Node, Set, Statement, Type, nodes
+from workbench.compiler.tree import Block, Function, Node, Set, Statement, Type, changes_memory, loads, nodes
 
 
 class Reader(abc.ABC):
@@ -46,6 +47,12 @@ class Reader(abc.ABC):
         if len(arguments.args) != len(kinds):
             self.refuse(source.tree, f"{len(kinds)} arguments for {len(arguments.args)} parameters")
         self.given = {argument.arg: kind for argument, kind in zip(arguments.args, kinds, strict=True)}
+        own = (
+            node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        )
+        self.own_names = frozenset((*self.given, *(argument.arg for argument in arguments.kwonlyargs), *own))
+        """Parameters and what the text assigns: as in Python these names mean nothing else anywhere in it."""
+        self.paths = Paths(frozenset())
         self.kinds: dict[str, Kind] = {}
         self.constants: dict[str, Value] = {}
         self.temporaries: dict[str, Type] = {}
@@ -85,6 +92,7 @@ class Reader(abc.ABC):
         """Read until no variable gets another kind."""
         while True:
             self._changed, self._count, self.temporaries, self._lengths = False, 0, {}, {}
+            self.paths = Paths(frozenset(self.given))
             self.constants = {name: self.literal(value, self.source.tree) for name, value in self.source.constants}
             read()
             if not self._changed:
@@ -102,6 +110,11 @@ class Reader(abc.ABC):
 
     # Variables.
 
+    def check_set(self, name: str, node: ast.AST) -> None:
+        """Refuse to read a name that may have no value."""
+        if name in self.own_names and name not in self.constants and not self.paths.has(name):
+            self.refuse(node, f"{name} is read where it is not set on every path; set it before")
+
     def kind_of(self, name: str) -> Kind | None:
         """The kind of a variable; None where there is none."""
         key = self._key(name)
@@ -113,7 +126,8 @@ class Reader(abc.ABC):
         return Value(kind, tuple(Node("var", t, (), n) for n, t in zip(names, types_of(kind), strict=True)))
 
     def declare_name(self, name: str, kind: Kind, node: ast.AST) -> Kind:
-        """Let a variable have values of this kind too; the kind that it has then."""
+        """Let a variable have values of this kind too, from here on; the kind that it has then."""
+        self.paths.add(name)
         if name in self.constants:
             self.refuse(node, f"the constant {name} would become a variable")
         if isinstance(kind, tuple) and name not in self.given and name not in self.kinds:
@@ -142,6 +156,7 @@ class Reader(abc.ABC):
 
     def assign_entry(self, name: str, place: int, value: Value, node: ast.AST) -> None:
         """Set one entry of a variable that is a tuple."""
+        self.check_set(name, node)
         known = self.kind_of(name)
         assert isinstance(known, tuple)
         if place not in range(-len(known), len(known)):
@@ -225,6 +240,28 @@ class Reader(abc.ABC):
     def kept(self, value: Value) -> Value:
         """A value whose parts are evaluated once."""
         return Value(value.kind, tuple(map(self.temporary, value.parts)))
+
+    def read(self, value: Value) -> Value:
+        """The value from before what is stored later."""
+        return self.kept(value) if loads(value.parts) else value
+
+    def read_before(self, place: int, values: list[Value]) -> list[Value]:
+        """Values that are read before the statements that have been written since a place, if these change memory."""
+        if not self.stored_since(place):
+            return values
+        with self.aside() as early:
+            values = list(map(self.read, values))
+        self._out[place:place] = early
+        return values
+
+    @property
+    def place(self) -> int:
+        """The place of the next statement."""
+        return len(self._out)
+
+    def stored_since(self, place: int) -> bool:
+        """True if statements that have been written since a place change memory."""
+        return changes_memory(self._out[place:])
 
     def unaffected(self, value: Value, names: Collection[str]) -> Value:
         """The value from before these variables are set."""

@@ -9,9 +9,12 @@ from workbench.compiler.constants import Named, named
 from workbench.compiler.kinds import INT, Array, Kind, Row, settled, types_of
 from workbench.compiler.source import Source, source_of, source_of_row
 from workbench.compiler.statements import Statements
-from workbench.compiler.tree import Function, Phases
+from workbench.compiler.tree import Function, Phases, local_bytes
+from workbench.compiler.words import threads
 
 WRITER = "set_at"
+MOST_BYTES = 1 << 18
+"""Of all local arrays of a kernel: a part of the smallest stack of a thread, that of a system with half a megabyte."""
 
 
 class Kernel:
@@ -33,17 +36,28 @@ class Kernel:
             if isinstance(node, ast.Return):
                 reader.refuse(node, "a kernel has no `return`, since its threads run on; use a helper, or `if`")
         first, each, loop, after = _parts(source.tree.body)
-        _check_lost(reader, first, [*each, *loop, *after])
+        _check_lost(reader, first, each, loop, after)
 
         def read() -> None:
-            name, body = "", []
-            if loop:
-                name, body = _thread(reader, loop[0])
-            blocks = [reader.block(lines) for lines in (first, each, body, after)]
-            self.phases = Phases(blocks[0], blocks[1], name, blocks[2], blocks[3])
+            start = reader.paths.names
+            alone = reader.block(first)
+            # Other threads do not know what the first one has set.
+            reader.paths.names = start
+            before = reader.block(each)
+            with reader.paths.loop(skipped=True):
+                name, body = _thread(reader, loop[0]) if loop else ("", [])
+                inside = reader.block(body)
+            self.phases = Phases(alone, before, name, inside, reader.block(after))
 
         reader.settled(read)
         reader.declare()
+        phases = self.phases
+        needed = local_bytes(self.entry, (*phases.first, *phases.each, *phases.loop, *phases.after))
+        if needed > MOST_BYTES:
+            reader.refuse(
+                source.tree,
+                f"{needed} bytes of local arrays, each call of a helper counted; a thread has {MOST_BYTES} for them",
+            )
 
     @property
     def helpers(self) -> list[Function]:
@@ -73,6 +87,8 @@ class Kernel:
         reader.declare()
         self._open.discard(key)
         kind = settled(reader.result)
+        if types_of(kind) and reader.paths.names is not None:
+            reader.refuse(source.tree, "a function that returns a value on some paths and ends without one on others")
         made.results = types_of(kind)
         made.name = f"{source.tree.name.strip('_')}.{len(self._made)}"
         self._made[key] = made, kind
@@ -93,18 +109,32 @@ def _thread(reader: Statements, loop: ast.stmt) -> tuple[str, list[ast.stmt]]:
     """The name of the index of a loop over threads, and its body."""
     if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name) or loop.orelse:
         reader.refuse(loop, "a loop over threads has one index")
+    assert isinstance(loop.iter, ast.Call)
+    known = reader.known(loop.iter.func)
+    if "threads" in reader.own_names or (known is not None and known is not threads):
+        reader.refuse(loop, "threads is another thing here than the word of kernels")
     reader.declare_name(loop.target.id, INT, loop)
     return loop.target.id, loop.body
 
 
-def _check_lost(reader: Statements, first: list[ast.stmt], others: list[ast.stmt]) -> None:
-    """Refuse names that are set by what runs first and read by other threads."""
+def _check_lost(
+    reader: Statements, first: list[ast.stmt], each: list[ast.stmt], loop: list[ast.stmt], after: list[ast.stmt]
+) -> None:
+    """Refuse names that are set by what runs first and read by other threads, or set by one and read by the last."""
+    others = [*each, *loop, *after]
     lost = _names(first, ast.Store) & _names(others, ast.Load) - _names(others, ast.Store)
     if lost:
         reader.refuse(
             first[0],
             f"{', '.join(sorted(lost))} set before a statement that writes into an array, and read in or after the "
             "loop over threads, which other threads run; set it after the last such statement",
+        )
+    lost = _names(loop, ast.Store) & _names(after, ast.Load) - _names(after, ast.Store)
+    if lost:
+        reader.refuse(
+            loop[0],
+            f"{', '.join(sorted(lost))} set in the loop over threads and read after it, where each thread has its own; "
+            "store it into an array",
         )
 
 

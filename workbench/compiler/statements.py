@@ -8,7 +8,8 @@ from workbench.compiler.expressions import Expressions
 from workbench.compiler.kinds import INT, Array, Kind, Value, equal, in_tuple
 from workbench.compiler.numbers import SIGNS
 from workbench.compiler.reader import named
-from workbench.compiler.tree import ONE, ZERO, Block, For, If, Jump, Node, Return, Shared, While, nodes
+from workbench.compiler.tree import ONE, ZERO, Block, For, If, Jump, Node, Return, Shared, While, loads
+from workbench.compiler.words import shared, unrolled
 
 
 class Statements(Expressions):
@@ -50,8 +51,11 @@ class Statements(Expressions):
                     old = self.value(ast.copy_location(ast.Subscript(of, place), target))
                     self._assign(target, self.combined(SIGNS[type(op)], old, node, line))
                     return
-                found = self.subscript(self.value(of), place)
-                self.store(found, self.combined(SIGNS[type(op)], self.load(found), node, line), target)
+                found, begun = self.subscript(self.value(of), place), self.place
+                new = self.combined(SIGNS[type(op)], self.load(found), node, line)
+                if loads(found.parts) and self.stored_since(begun):
+                    self.refuse(line, "an index is loaded before a call that stores into arrays; name it before")
+                self.store(found, new, target)
             case ast.If(test=test, body=body, orelse=otherwise):
                 self._if(self.test(test), body, otherwise)
             case ast.For(target=target, iter=over, body=body, orelse=[]):
@@ -59,9 +63,13 @@ class Statements(Expressions):
             case ast.While(test=test, body=body, orelse=[]):
                 with self.aside() as before:
                     found = self.test(test)
-                self.write(While(tuple(before), found, self.block(body)))
+                endless = found.op == "const" and bool(found.of)
+                with self.paths.loop(skipped=not endless, endless=endless):
+                    inside = self.block(body)
+                self.write(While(tuple(before), found, inside))
             case ast.Break() | ast.Continue():
                 self.write(Jump(type(line).__name__.lower()))
+                self.paths.jump(type(line).__name__.lower())
             case ast.Return(value=node):
                 self._return(node)
             case ast.Expr(value=ast.Call() as call):
@@ -82,7 +90,7 @@ class Statements(Expressions):
                 value = self.unaffected(self.kept(value), _names_in(targets))
                 entries = self.several(value, len(targets), target)
                 if any(not isinstance(each, ast.Name) for each in targets):
-                    entries = list(map(self._read, entries))
+                    entries = list(map(self.read, entries))
                 for each, entry in zip(targets, entries, strict=True):
                     self._assign(each, entry)
             case ast.Subscript(value=ast.Name(id=name) as of, slice=place) if self._is_tuple(of):
@@ -96,18 +104,13 @@ class Statements(Expressions):
         """Several targets: no value is read after a target that it depends on has been set."""
         if len(targets) != len(elements):
             self.refuse(line, f"{len(elements)} values for {len(targets)} names")
-        values = [self.value(node) for node in elements]
+        values = self.values(elements)
         stores = any(not isinstance(target, ast.Name) for target in targets)
         if stores:
-            values = [self._read(value) for value in values]
+            values = list(map(self.read, values))
         values = [self.unaffected(value, _names_in(targets)) for value in values]
         for target, value in zip(targets, values, strict=True):
             self._assign(target, value)
-
-    def _read(self, value: Value) -> Value:
-        """The value from before a store."""
-        loads = any(node.op == "load" for part in value.parts for node in nodes(part))
-        return Value(value.kind, tuple(map(self.temporary, value.parts))) if loads else value
 
     def _return(self, node: ast.expr | None) -> None:
         value = in_tuple([]) if node is None else self.value(node)
@@ -118,42 +121,66 @@ class Statements(Expressions):
             self._changed = True
         self.result, self.returned = kind, True
         self.write(Return(self.converted(value, kind).parts))
+        self.paths.jump("return")
 
     # Branches and loops.
 
     def _if(self, test: Node, body: list[ast.stmt], otherwise: list[ast.stmt]) -> None:
         if test.op != "const":
-            self.write(If(test, self.block(body), self.block(otherwise)))
+            before = self.paths.names
+            one = self.block(body)
+            self.paths.names, after = before, self.paths.names
+            self.write(If(test, one, self.block(otherwise)))
+            self.paths.meet(after)
             return
         self.write(*self._inline(body if test.of else otherwise))
 
     def _for(self, target: ast.expr, over: ast.expr, body: list[ast.stmt]) -> None:
-        match over, target:
-            case ast.Call(func=ast.Name(id="range"), args=nodes_), ast.Name(id=name):
-                values = [self.integer(self.value(each), each) for each in nodes_]
-                if not 1 <= len(values) <= 3:
+        match self._loop(over), over, target:
+            case "range", ast.Call(args=nodes_), ast.Name(id=name):
+                if not 1 <= len(nodes_) <= 3:
                     self.refuse(over, "a range of other than one to three integers")
+                values = [self.integer(*each) for each in zip(self.values(nodes_), nodes_, strict=True)]
                 first, end = values[:2] if len(values) > 1 else (ZERO, values[0])
                 step = values[2] if len(values) > 2 else ONE
-                if step == ZERO:
-                    self.refuse(over, "a step of 0")
-                self._counted(name, target)
-                self.write(For(name, first, self.temporary(end), step, self.block(body)))
-            case ast.Call(func=ast.Name(id="unrolled"), args=[count]), _:
+                self._check_step(step, nodes_[-1])
+                end = self.temporary(end)
+                inside = self._counted(name, body, target, skipped=not _runs(first, end, step))
+                self.write(For(name, first, end, step, inside))
+            case "unrolled", ast.Call(args=[count]), _:
                 every = range(self.constant(self.value(count), count))
                 self._unrolled(target, over, self.literal(every, over), body)
-            case ast.Call(func=ast.Name(id="shared"), args=[taken, *ends]), ast.Name(id=name) if len(ends) == 2:
+            case "shared", ast.Call(args=[taken, *ends]), ast.Name(id=name) if len(ends) == 2:
                 counters = self.counters(self.value(taken), taken)
                 thread, count = (self.integer(self.value(each), each) for each in ends)
-                self._counted(name, target)
-                self.write(Shared(name, counters, thread, count, self.block(body)))
+                self.write(Shared(name, counters, thread, count, self._counted(name, body, target)))
             case _:
                 self._unrolled(target, over, self.value(over), body)
 
-    def _counted(self, name: str, target: ast.AST) -> None:
-        """Let the counter of a loop be a variable."""
-        if not equal(self.declare_name(name, INT, target), INT):
-            self.refuse(target, f"the counter {name} has been something else than an integer")
+    def _loop(self, over: ast.expr) -> str:
+        """The name of what a loop goes over, where it is one of the loops of kernels and means that."""
+        if not isinstance(over, ast.Call) or not isinstance(over.func, ast.Name) or over.func.id in self.own_names:
+            return ""
+        known = self.known(over.func)
+        # Printed texts have them without an import.
+        return over.func.id if known is None or any(known is word for word in (range, unrolled, shared)) else ""
+
+    def _counted(self, name: str, body: list[ast.stmt], target: ast.AST, *, skipped: bool = True) -> Block:
+        """The body of a loop whose counter is a variable."""
+        with self.paths.loop(skipped=skipped):
+            if not equal(self.declare_name(name, INT, target), INT):
+                self.refuse(target, f"the counter {name} has been something else than an integer")
+            return self.block(body)
+
+    def _check_step(self, step: Node, node: ast.expr) -> None:
+        """Refuse a step whose sign is not known, and 0."""
+        if step == ZERO:
+            self.refuse(node, "a step of 0")
+        if step.op == "const":
+            return
+        of_max = node.args if isinstance(node, ast.Call) and self.known(node.func) is max else []
+        if not any(isinstance(each, ast.Constant) and each.value in range(1, 1 << 62) for each in of_max):
+            self.refuse(node, "a step that may be 0 or negative; say max(1, step)")
 
     def _unrolled(self, target: ast.expr, over: ast.expr, value: Value, body: list[ast.stmt]) -> None:
         """The body once for each entry of a tuple. A name that it does not assign is a constant in it."""
@@ -193,6 +220,11 @@ class Statements(Expressions):
 
     def _is_tuple(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Name) and isinstance(self.kind_of(node.id), tuple)
+
+
+def _runs(first: Node, end: Node, step: Node) -> bool:
+    """True if a loop is known to run at least once."""
+    return first.op == end.op == step.op == "const" and bool(range(first.of, end.of, step.of))  # pyright: ignore
 
 
 def _names_in(targets: list[ast.expr]) -> set[str]:

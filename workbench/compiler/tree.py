@@ -17,7 +17,8 @@ Operations of expressions (with their arguments, and `of`):
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+import functools
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 Scalar = Literal["i", "b", "f", "d"]
@@ -180,6 +181,16 @@ class Function:
     variables: dict[str, Type] = dataclasses.field(default_factory=dict)
     body: Block = ()
 
+    @functools.cached_property
+    def changes_memory(self) -> bool:
+        """Whether a call may change what is loaded after it; asked once the function has its body."""
+        return changes_memory(self.body)
+
+    @functools.cached_property
+    def local_bytes(self) -> int:
+        """The memory of a thread's own arrays that a call needs."""
+        return local_bytes(self, self.body)
+
 
 def nodes(of: Node) -> Iterator[Node]:
     """An expression and all within it."""
@@ -196,12 +207,36 @@ def statements_in(line: Statement) -> Iterator[Statement]:
         yield from statements_in(each)
 
 
-def names_read(block: Block) -> set[str]:
-    """The variables whose values statements need."""
+def expressions_in(block: Iterable[Statement]) -> Iterator[Node]:
+    """The expressions of statements and of all within them, and what is within those."""
     parts = (part for line in block for each in statements_in(line) for part in vars(each).values())
     flat = (one for part in parts for one in (part if isinstance(part, tuple) else (part,)))
-    found = (node for one in flat if isinstance(one, Node) for node in nodes(one))
-    return {str(node.of) for node in found if node.op in ("var", "room")}
+    return (node for one in flat if isinstance(one, Node) for node in nodes(one))
+
+
+def names_read(block: Block) -> set[str]:
+    """The variables whose values statements need."""
+    return {str(node.of) for node in expressions_in(block) if node.op in ("var", "room")}
+
+
+def changes_memory(block: Iterable[Statement]) -> bool:
+    """True if what is loaded may be another number after these statements: they store, perhaps in a helper."""
+    every = list(expressions_in(block))
+    stores = any(isinstance(each, Store | Shared) for line in block for each in statements_in(line))
+    stores = stores or any(node.op == "atomic" for node in every)
+    return stores or any(node.of.changes_memory for node in every if isinstance(node.of, Function))
+
+
+def local_bytes(function: Function, block: Block) -> int:
+    """The memory of a thread's own arrays: each call in the text has its own, since helpers become part of callers."""
+    rooms = (t for t in function.variables.values() if isinstance(t, Room))
+    own = sum(room.numbers * int(room.memory[1:]) for room in rooms)
+    return own + sum(node.of.local_bytes for node in expressions_in(block) if isinstance(node.of, Function))
+
+
+def loads(parts: tuple[Node, ...]) -> bool:
+    """True if expressions read memory."""
+    return any(node.op == "load" for part in parts for node in nodes(part))
 
 
 def integer(value: int) -> Node:

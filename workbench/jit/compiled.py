@@ -53,7 +53,8 @@ def kernel(taken, x):
 VOCABULARY: dict[str, object] = {"np": np, "total": dot_sums.total, "rows_between": rows.rows_between}
 VOCABULARY |= {"sums_between": rows.sums_between} | {name: word for word, name in words.WORDS.items()}
 """Names that the text of a generated kernel may use."""
-_loading = threading.RLock()
+loading = threading.RLock()
+"""Held by the thread that compiles, links or starts threads; a fork waits for it."""
 _generated: dict[str, Kernel] = {}
 _with_constants: dict[object, Kernel] = {}
 _unsettled: dict[tuple[Kernel, Kinds], None] = {}
@@ -91,7 +92,7 @@ class Kernel:
         values = named_constants(dict(self.source.constants) | constants)
         # As text too, in which 1, 1.0 and True differ.
         key = self.py_func, self.source.text, repr(values), values
-        with _loading:
+        with loading:
             if key not in _with_constants:
                 _with_constants[key] = Kernel(self.py_func, self.source._replace(constants=values))
             return _with_constants[key]
@@ -105,7 +106,7 @@ class Kernel:
 
     def prepare(self, kinds: Kinds) -> None:
         """Load the code for these types, or have it compiled in the background."""
-        with _loading:
+        with loading:
             if kinds in self._linked or kinds in self._coming:
                 return
             code = store.read(self.key(kinds))
@@ -115,12 +116,12 @@ class Kernel:
 
     def compile(self, kinds: Kinds) -> Callable[[np.ndarray, tuple], int]:
         """The code for these types; waits for it where it is still being compiled."""
-        with _loading:
+        with loading:
             self.prepare(kinds)
             coming = self._coming.get(kinds)
         # Without the lock, so that other threads can load. After an interrupt the next caller takes the result.
         code = b"" if coming is None else compiling.wait(coming)
-        with _loading:
+        with loading:
             try:
                 if kinds not in self._linked and not (code and self._link(kinds, code)):
                     self.compile_here(kinds)
@@ -219,7 +220,7 @@ def kernel(*licences: str) -> Callable[[types.FunctionType], Kernel]:
 
 def generated(text: str) -> Kernel:
     """The kernel that a text defines under the name `kernel`; one text is one kernel."""
-    with _loading:
+    with loading:
         if text not in _generated:
             name = GENERATED + hashlib.sha256(text.encode()).hexdigest()[:24]
             _generated[text] = Kernel(None, Source(name, "kernel", text, REORDERED))
@@ -248,13 +249,13 @@ def _environment() -> tuple[str, ...]:
 
 
 def _forked() -> None:
-    """Reset in a forked process, which has neither the thread that held the lock nor the one that receives answers."""
-    global _loading
-    _loading = threading.RLock()
+    """Reset in a forked process, which has no thread that receives answers."""
     for waiting, kinds in _unsettled:
         waiting.forget(kinds)
     _unsettled.clear()
+    loading.release()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
+    # A fork waits until no thread compiles or links: LLVM and its lock would be left half-way in the forked process.
+    os.register_at_fork(before=loading.acquire, after_in_parent=loading.release, after_in_child=_forked)

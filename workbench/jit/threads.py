@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 from workbench.jit import environment, pool
-from workbench.jit.compiled import Kernel, kinds_of
+from workbench.jit.compiled import Kernel, kinds_of, loading
 from workbench.jit.linking import linker
 from workbench.jit.work_stealing import counters
 
@@ -28,7 +28,8 @@ def launch(size: int, kernel: Kernel, *arguments: Any) -> None:
         if size >= WORTH_SHARING:
             taken = _all
             if len(taken) > pool.threads:
-                pool.start(linker(), len(taken))
+                with loading:
+                    pool.start(linker(), len(taken))
         if kernel.run(taken, arguments):
             kernel.run_other(taken, arguments)
 

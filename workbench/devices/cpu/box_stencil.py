@@ -95,7 +95,7 @@ def _product(taken, x, y, weights, sides, scratch, partial, dots, *, reach):  # 
             found = (dots.dtype.type(0),) * 3
             for z in range(planes * slab // slabs, planes * (slab + 1) // slabs):
                 done = low
-                for row in range(first, end, step):
+                for row in range(first, end, max(1, step)):
                     last = min(end, row + step)
                     size, above = (last - row) * width, (row - low + reach) * width
                     _sum_along_z(x, middle[reach : reach + size], z, row, rows, planes, width, reach=reach)
@@ -133,7 +133,7 @@ def _sum_along_x(x, sums, width, *, reach):  # pragma: no cover
     for i in range(sums.size):
         sums[i] = _window(x, i, 1, reach=reach)
     # Those at the ends of rows have included cells of the row before or after.
-    for first in range(0, sums.size, width):
+    for first in range(0, sums.size, max(1, width)):
         for begin, end in ((0, min(width, reach)), (max(reach, width - reach), width)):
             for i in range(begin, end):
                 value = x[reach + first + i]

@@ -194,7 +194,7 @@ def _four_rows(room, old, new, right, pitch, width, west, south):  # pragma: no 
     before1, line1 = line_at(room, old + pitch - lanes), line_at(room, old + pitch)
     before2, line2 = line_at(room, old + second - lanes), line_at(room, old + second)
     before3, line3 = line_at(room, old + third - lanes), line_at(room, old + third)
-    for x in range(0, width, lanes):
+    for x in range(0, width, max(1, lanes)):
         count = width - x
         after0, after1 = line_at(room, old + x + lanes), line_at(room, old + pitch + x + lanes)
         after2, after3 = line_at(room, old + second + x + lanes), line_at(room, old + third + x + lanes)
@@ -218,7 +218,7 @@ def _constant_row(room, old, new, right, pitch, width, west, south):  # pragma: 
     lanes = entries_of_line(room)  # pyright: ignore[reportCallIssue]
     a, b = spread(room, west), spread(room, south)
     before, line = line_at(room, old - lanes), line_at(room, old)
-    for x in range(0, width, lanes):
+    for x in range(0, width, max(1, lanes)):
         after = line_at(room, old + x + lanes)
         total = minus_product(line_at(room, right + x), a, plus(shifted_up(before, line), shifted_down(line, after)))
         far = plus(line_at(room, old + x - pitch), line_at(room, old + x + pitch))
@@ -231,7 +231,7 @@ def _variable_row(room, old, new, right, plane, pitch, width):  # pragma: no cov
     lanes = entries_of_line(room)  # pyright: ignore[reportCallIssue]
     inverse, west, south = right + plane, right + 2 * plane, right + 3 * plane
     before, line, coupling = line_at(room, old - lanes), line_at(room, old), line_at(room, west)
-    for x in range(0, width, lanes):
+    for x in range(0, width, max(1, lanes)):
         after, next_coupling = line_at(room, old + x + lanes), line_at(room, west + x + lanes)
         total = minus_product(line_at(room, right + x), coupling, shifted_up(before, line))
         total = minus_product(total, shifted_down(coupling, next_coupling), shifted_down(line, after))
