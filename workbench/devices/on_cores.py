@@ -17,6 +17,7 @@ from workbench.jit.indices import as_unsigned
 from workbench.jit.row_frames import each_row, summed_rows
 from workbench.jit.threads import chunks_of, launch, prepare
 from workbench.jit.tiles import widths
+from workbench.kernel_language import Kernel as RowKernel
 from workbench.kernel_language import Typed
 from workbench.lines.types import accumulator
 
@@ -45,10 +46,7 @@ class RowForm(NamedTuple):
     def of(cls, request: Request, of: Typed, fixed: Mapping[str, Any]) -> RowForm:
         """For these fixed arguments as the cores have them."""
         kernel = request.kernel
-        constants = kernel.constants | dict(request.constants) | {".wide": of.wide, ".narrow": of.vector}
-        row = Row(kernel.function, named(constants), returns=of.sums > 0)
-        halo = "" if kernel.halo is None else ast.unparse(kernel.halo)
-        edge, reach = dataclasses.replace(row, edge=True), dataclasses.replace(row, expression=halo)
+        rows = rows_of(kernel, request.constants, of.vector, of.wide, returns=of.sums > 0)
         known = {name: fixed.get(name, ()) for name in of.arguments}
         known |= {name: _flat(value) for name, value in known.items() if name not in of.blocks}
         arguments = (
@@ -59,7 +57,7 @@ class RowForm(NamedTuple):
         )
         places = {name: kernel.parameters.index(name) for name in of.arguments if name not in fixed}
         blocks = frozenset(places[name] for name in of.blocks if name in places)
-        return cls({"inner": row, "edge": edge, "reach": reach, "halo": bool(halo)}, tuple(arguments), places, blocks)
+        return cls(rows, tuple(arguments), places, blocks)
 
     def filled(self, free: Sequence[Any]) -> tuple[Any, ...]:
         """All arguments, with those of a call."""
@@ -67,6 +65,20 @@ class RowForm(NamedTuple):
         for place, value in zip(self.places.values(), free, strict=True):
             arguments[place] = value if place in self.blocks else _flat(value)
         return tuple(arguments)
+
+
+def rows_of(
+    kernel: RowKernel, constants: Mapping[str, object], narrow: np.dtype, wide: np.dtype, *, returns: bool
+) -> dict[str, object]:
+    """The functions of rows of a kernel, as constants of `rows_between` and `sums_between`.
+
+    constants: of the kernel; narrow, wide: the precisions of vectors and of sums; returns: whether it returns what is
+    summed."""
+    of = kernel.constants | dict(constants) | {".wide": wide, ".narrow": narrow}
+    row = Row(kernel.function, named(of), returns=returns)
+    halo = "" if kernel.halo is None else ast.unparse(kernel.halo)
+    edge, reach = dataclasses.replace(row, edge=True), dataclasses.replace(row, expression=halo)
+    return {"inner": row, "edge": edge, "reach": reach, "halo": bool(halo)}
 
 
 class OnCores(Bound):

@@ -50,7 +50,7 @@ def face_product(row, codes, faces, walls, steps, base, x, y, *, directions, wal
 
 
 @kernel(dots=True, halo="steps[directions - 1]")
-def face_term(row, codes, faces, steps, scale, base, x, y, left, *, directions, upper, raw=False):
+def face_term(row, codes, faces, steps, base, scale, x, y, left, *, directions, upper, raw=False):
     """y = D^-1 (base + F x), F being the coefficients of the lower faces, or y = base + D^-1 F^T x if `upper`.
 
     With the dot products of left and y. raw: D^-1 x in place of x.

@@ -19,6 +19,10 @@ from workbench.devices.ops.applied import Applied
 from workbench.devices.series import TermByTerm
 from workbench.kernel_language import kernel
 
+LOWER = {"based": True, "minus": True, "whole": False, "above": False}
+UPPER = {"based": True, "minus": True, "whole": False, "below": False, "paired": True}
+"""Constants of `stencil` for base - L x and base - L^H x."""
+
 
 @kernel(dots=True, halo="steps[bands - 1]")
 def stencil(
@@ -109,13 +113,11 @@ def terms(device: Any, bands: Sequence[Any], strides: Sequence[int], scale: Any)
 
     They are applied to base, x, out and, for the dot products, another vector.
     """
-    lower = {"based": True, "minus": True, "whole": False, "above": False}
-    upper = {"based": True, "minus": True, "whole": False, "below": False, "paired": True}
-    first = device.bind(_request(bands, strides, {}, lower, summed=False))
+    first = device.bind(_request(bands, strides, {}, LOWER, summed=False))
     # The bands as the device has them.
     bands = [first.fixed[f"lower_{k}"] for k in range(len(bands))]
-    scaled = _request(bands, strides, {"scale": scale}, lower | {"scaled": True}, summed=False)
-    return Applied(first), Applied(device.bind(scaled)), Applied(device.bind(_request(bands, strides, {}, upper)))
+    scaled = _request(bands, strides, {"scale": scale}, LOWER | {"scaled": True}, summed=False)
+    return Applied(first), Applied(device.bind(scaled)), Applied(device.bind(_request(bands, strides, {}, UPPER)))
 
 
 def series(device: Any, bands: Sequence[Any], strides: Sequence[int], inverse_diagonal: Any, order: int) -> TermByTerm:
