@@ -26,6 +26,9 @@ AS_PYTHON = {
     "i = 9\n    for i in range(x.size - 5):\n        pass\n    out[0] = i": "a name from before a loop",
     "while True:\n        a = x[0]\n        if a > 0:\n            break\n    out[0] = a": "names of an endless loop",
     "if x[0] > 3:\n        a = 1\n    else:\n        a = 2\n    out[0] = a": "names set in both branches",
+    "out[0] = complex(1, x.size).imag + complex(x.size, 2.5).real": "complex numbers of integers",
+    "out[0], out[1] = (x[0] > 3 and x[1] > 3) + 1, (x[0] > 3 or x[1] > 3) * 2": "`and` and `or` of truths",
+    "pair = [1.0, 2.0]\n    pair[0] += 5\n    out[0], out[1] = pair": "entries of a list that are set",
     "for i in range(5, 0, -2):\n        out[1] += i\n    out[0] = i": "loops that count down",
     "for i in range(0, 4, max(1, x.size - 3)):\n        out[i] = i + 1": "steps that are at least 1",
 }

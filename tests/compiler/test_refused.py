@@ -82,6 +82,13 @@ WRONG = {
     "range = 3\n    for i in range(3):\n        out[i] = i": "a call of an integer literal",
     "for i in unrolled(3):\n        out[i] = i\n    unrolled = 3": "unrolled is read where it is not set on every path",
     "for i in range(0, 5, x.size):\n        out[i] = i": "a step that may be 0 or negative; say max(1, step)",
+    "out[0] = x[0] and x[1]": "a number float64 among `and` and `or`, whose value would be a number; compare it",
+    "out[0] = x.size or 7": "a number int64 among `and` and `or`, whose value would be a number",
+    "out[0] = x.size << 64": "a shift by less than 0 or by more than 63 bits",
+    "out[0] = x.size >> -1": "a shift by less than 0 or by more than 63 bits",
+    "one = [1.0, 2.0]\n    other = one\n    other[0] = 3": "an entry of a list that may have another name is set",
+    "one = [1.0, 2.0]\n    other = 1, one\n    one[0] = 3": "an entry of a list that may have another name is set",
+    "out[0] = entry_set([1.0, 2.0])": "an entry of a list that may have another name is set",
     "out[0] = partly(x[0])": "a function that returns a value on some paths and ends without one on others",
     "out[stored(x)] = 1": "an index with a call that stores into arrays; name its result before",
     "out[int(fixed[0])] += stored(x)": "an index is loaded before a call that stores into arrays; name it before",
@@ -127,6 +134,11 @@ def spread_out(*x):
 
 def scaled(x, *, factor):
     return factor * x
+
+
+def entry_set(of):
+    of[0] = 2
+    return of[0]
 
 
 def partly(x):

@@ -222,8 +222,9 @@ class Calls(Vectors):
                 return self.operation("/", one, two, node)
             case "complex", [one, two] if not any(map(is_complex, values)):
                 kind = self.common(one.kind, two.kind, node)
+                kind = kind if isinstance(kind, np.dtype) and kind.kind == "f" else DOUBLE
                 parts = tuple(self.converted(each, kind).parts[0] for each in values)
-                return Value(np.result_type(DOUBLE if isinstance(kind, Literal) else kind, np.complex64), parts)
+                return Value(np.result_type(kind, np.complex64), parts)
             case "abs", [value]:
                 return self._absolute(value, node)
             case (("min" | "max"), [first, *others]) if others:

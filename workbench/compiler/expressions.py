@@ -7,8 +7,9 @@ import functools
 from collections.abc import Callable
 
 from workbench.compiler.calls import Calls
-from workbench.compiler.kinds import BOOL, Tile, Value, in_tuple
+from workbench.compiler.kinds import BOOL, Tile, Value, equal, in_tuple
 from workbench.compiler.numbers import SIGNS, TESTS
+from workbench.compiler.reader import named
 from workbench.compiler.tree import If, Node, Set
 
 
@@ -44,7 +45,7 @@ class Expressions(Calls):
             case ast.BinOp(op=op, left=left, right=right) if type(op) in SIGNS:
                 return self.combined(SIGNS[type(op)], self.value(left), right, node)
             case ast.UnaryOp(op=ast.Not()) | ast.Compare() | ast.BoolOp():
-                return Value(BOOL, (self.test(node),))
+                return Value(BOOL, (self.test(node, kept=True),))
             case ast.IfExp():
                 return self._choice(node)
             case ast.Call():
@@ -63,14 +64,14 @@ class Expressions(Calls):
         left, found = self.values([right], left)
         return self.operation(sign, left, found, node)
 
-    def test(self, node: ast.expr) -> Node:
-        """A truth: whether a condition holds."""
+    def test(self, node: ast.expr, *, kept: bool = False) -> Node:
+        """A truth: whether a condition holds. kept: as a value, where `and` and `or` of numbers are one of these."""
         match node:
             case ast.BoolOp(op=op, values=[first, *others]):
-                found = self.test(first)
+                found = self.test(first, kept=kept)
                 for each in others:
                     word = "and" if isinstance(op, ast.And) else "or"
-                    found = self._and_or(word, found, functools.partial(self.test, each))
+                    found = self._and_or(word, found, functools.partial(self.test, each, kept=kept))
                 return found
             case ast.UnaryOp(op=ast.Not(), operand=of):
                 found = self.test(of)
@@ -82,6 +83,8 @@ class Expressions(Calls):
         value = self.value(node)
         if len(value.parts) != 1:
             self.refuse(node, "not a truth")
+        if kept and not equal(value.kind, BOOL):
+            self.refuse(node, f"{named(value.kind)} among `and` and `or`, whose value would be a number; compare it")
         return self.truth(value)
 
     def _compared(self, left: Value, ops: list[ast.cmpop], others: list[ast.expr], node: ast.AST) -> Node:

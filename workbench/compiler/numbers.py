@@ -235,6 +235,8 @@ class Numbers(Reader):
         if kind.kind == "c":
             return self._complex(sign, left, right, kind)
         a, b = self.converted(left, kind).parts[0], self.converted(right, kind).parts[0]
+        if sign in ("<<", ">>") and b.op == "const" and b.of not in range(64):
+            self.refuse(node, "a shift by less than 0 or by more than 63 bits")
         simpler = SIMPLER.get(sign) if kind == INT else None
         return Value(kind, (simpler(a, b) if simpler else Node(sign, register(kind), (a, b)),))
 

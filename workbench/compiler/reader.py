@@ -52,6 +52,7 @@ class Reader(abc.ABC):
         )
         self.own_names = frozenset((*self.given, *(argument.arg for argument in arguments.kwonlyargs), *own))
         """Parameters and what the text assigns: as in Python these names mean nothing else anywhere in it."""
+        self.shared_names = frozenset(_shared(source.tree))
         self.paths = Paths(frozenset())
         self.kinds: dict[str, Kind] = {}
         self.constants: dict[str, Value] = {}
@@ -157,6 +158,8 @@ class Reader(abc.ABC):
     def assign_entry(self, name: str, place: int, value: Value, node: ast.AST) -> None:
         """Set one entry of a variable that is a tuple."""
         self.check_set(name, node)
+        if name in self.given or name in self.shared_names:
+            self.refuse(node, "an entry of a list that may have another name is set, and would change there as well")
         known = self.kind_of(name)
         assert isinstance(known, tuple)
         if place not in range(-len(known), len(known)):
@@ -283,6 +286,21 @@ class Reader(abc.ABC):
             for before, parts in sides
         ]
         return blocks[0], blocks[1], variables
+
+
+def _shared(tree: ast.FunctionDef) -> Iterator[str]:
+    """Names that stand alone on either side of an assignment: both may be one list."""
+    for line in (node for node in ast.walk(tree) if isinstance(node, ast.Assign)):
+        # Several names get the entries of one.
+        alone = [line.value] if isinstance(line.value, ast.Tuple) or isinstance(line.targets[0], ast.Name) else []
+        for each in alone:
+            alone += each.elts if isinstance(each, ast.Tuple | ast.List) else []
+            alone += [each.body, each.orelse] if isinstance(each, ast.IfExp) else []
+        names = [each.id for each in alone if isinstance(each, ast.Name)]
+        if names:
+            yield from names
+            parts = (node for target in line.targets for node in ast.walk(target) if isinstance(node, ast.Name))
+            yield from (node.id for node in parts if isinstance(node.ctx, ast.Store))
 
 
 def named(kind: Kind) -> str:

@@ -59,7 +59,7 @@ def _added(found, terms):
 
 def _with_tile(i, arrays, factors, given, found, *, row, place, column, width, count, rows):
     """The sums with the terms of one tile of a row."""
-    numbers, sums = (), found
+    numbers, sums = (), [*found]
     for k in unrolled(rows):
         numbers += (given[place * rows + k],)
     terms = row(i, columns(arrays, column, width), factors, numbers)
