@@ -1,23 +1,25 @@
 """Products that restrict in the same pass on the cores: A x with Z^T (A x), and Z^T (b - A x), Z piecewise constant.
 
-The text is that of the product, chunk by chunk; each chunk of the result is added to the sums of its subdomains while
+A product is computed chunk by chunk, as by itself; each chunk is added to the sums of its subdomains while
 it is in the cache, so the restriction reads no further memory.
 """
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 
+from workbench.compiler.words import counted_from, shared, threads, unrolled
 from workbench.devices.bound import Request
-from workbench.devices.cpu.subdomain_text import GROUPS, Labelling, bounds, over_groups
+from workbench.devices.cpu.subdomain_kernels import add_groups, bounds, restrict
 from workbench.devices.cpu.subdomains import Subdomains
 from workbench.devices.on_cores import RowForm, fixed_on_cores
 from workbench.devices.ops.faces import FaceProduct
 from workbench.devices.ops.stencil import StencilProduct
-from workbench.jit import generated
+from workbench.jit.compiled import REORDERED, kernel
+from workbench.jit.dot_sums import total
+from workbench.jit.rows import rows_between, sums_between
 from workbench.jit.threads import chunks_of, cores, launch, prepare
 from workbench.lines.types import accumulator
 
@@ -61,11 +63,11 @@ class _Pass:
         if of.sums:
             room = np.zeros((chunks, of.sums), wide), self.dots
         else:
-            room = (np.zeros((cores(), -(-rows // chunks) + 1 + subdomains.labelling.align), request.dtype),)
+            room = (np.zeros((cores(), -(-rows // chunks) + 1 + max(1, subdomains.width)), request.dtype),)
         self._rows, self._last = rows, (rows, *room, *subdomains.stored)
-        made, place = generated.kernel(_text(subdomains.labelling, summed=of.sums > 0)), form.places.pop("y")
-        more = {"dots": True, "dtype": wide, "count": of.sums} if of.sums else {"tiles": ()}
-        self._form, self._place, self._kernel = form, place, made.of(**form.constants, **more)
+        constants = {"width": subdomains.width, **form.constants}
+        self._kernel = _product.of(**constants, dtype=wide, count=of.sums) if of.sums else _residual.of(**constants)
+        self._form, self._place = form, form.places.pop("y")
         some = np.empty(0, request.dtype)
         prepare(self._kernel, *self._arguments(*[some] * 2), *self._last)
 
@@ -79,19 +81,44 @@ class _Pass:
         return filled[: self._place], *kept, filled[self._place + 1 :]
 
 
-@functools.lru_cache(64)
-def _text(labelling: Labelling, *, summed: bool) -> str:
-    """Python source of a kernel of the arguments of a row, and those of the restriction."""
-    form = "inner=inner, edge=edge, reach=reach, halo=halo, "
-    body = [*bounds(labelling.align)]
-    if summed:
-        body += [f"found = sums_between(low, high, n, (*before, y, *after), {form}dots=dots, dtype=dtype, count=count)"]
-        body += ["for k in unrolled(count):", "    partial[chunk, k] = found[k]", *labelling.restrict("y", "0")]
-        head, constants = "before, y, after, n, partial, products", "dots, dtype, count"
-    else:
-        body += ["y = room[thread]", "arguments = *before, counted_from(y, low), *after"]
-        body += [f"rows_between(low, high, n, arguments, {form}tiles=tiles)", *labelling.restrict("y", "low")]
-        head, constants = "before, after, n, room", "tiles"
-    text = [f"def kernel(taken, {head}, {labelling.arguments}, {GROUPS}, *, inner, edge, reach, halo, {constants}):"]
-    text += [f"    {line}" for line in over_groups(body)]
-    return "\n".join([*text, *(["    total(partial, products)"] if summed else [])]) + "\n"
+@kernel(*REORDERED)
+def _product(
+    taken, before, y, after, n, partial, products, pieces, groups, spans, sums, coarse, *,
+    inner, edge, reach, halo, dtype, count, width,
+):  # fmt: skip  # pragma: no cover
+    """y = A x, its dot products, and Z^T y. before, after: the arguments of a row before and behind y."""
+    chunks = groups[groups.size - 1]
+    for thread in threads(taken):
+        for group in shared(taken, thread, sums.shape[0]):
+            mine = sums[group]
+            mine[spans[group, 0] : spans[group, 1]] = 0
+            for chunk in range(groups[group], groups[group + 1]):
+                low, high = bounds(n, chunk, chunks, width=width)
+                of = low, high, n, (*before, y, *after)
+                found = sums_between(
+                    *of, inner=inner, edge=edge, reach=reach, halo=halo, dots=True, dtype=dtype, count=count
+                )
+                for k in unrolled(count):
+                    partial[chunk, k] = found[k]
+                restrict(y, mine, low, high, chunk, pieces, width=width)
+    add_groups(sums, spans, coarse)
+    total(partial, products)
+
+
+@kernel(*REORDERED)
+def _residual(
+    taken, before, after, n, room, pieces, groups, spans, sums, coarse, *, inner, edge, reach, halo, width
+):  # pragma: no cover
+    """Z^T (b - A x). room: a chunk of the residual for each thread."""
+    chunks = groups[groups.size - 1]
+    for thread in threads(taken):
+        for group in shared(taken, thread, sums.shape[0]):
+            mine = sums[group]
+            mine[spans[group, 0] : spans[group, 1]] = 0
+            for chunk in range(groups[group], groups[group + 1]):
+                low, high = bounds(n, chunk, chunks, width=width)
+                y = counted_from(room[thread], low)
+                of = low, high, n, (*before, y, *after)
+                rows_between(*of, inner=inner, edge=edge, reach=reach, halo=halo, tiles=())
+                restrict(y, mine, low, high, chunk, pieces, width=width)
+    add_groups(sums, spans, coarse)

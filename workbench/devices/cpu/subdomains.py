@@ -9,11 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiler.words import shared, threads
-from workbench.devices.cpu import subdomain_text
-from workbench.devices.cpu.subdomain_text import Labelling, Rows, Runs
+from workbench.devices.cpu.subdomain_kernels import prolongation, restriction
 from workbench.host.boxes import Boxes
 from workbench.host.coarse_rows import alike, by_column
-from workbench.jit import generated
 from workbench.jit.compiled import REORDERED, kernel
 from workbench.jit.indices import as_unsigned
 from workbench.jit.threads import CHUNK, chunks_of, launch, prepare
@@ -38,26 +36,22 @@ class Subdomains:
         chunks = chunks_of(self.size)
         groups = min(MOST_GROUPS, chunks)
         shares = chunks * np.arange(groups + 1) // groups
-        width = boxes.row_width if boxes else 0
-        self.labelling: Labelling = Rows(width) if width else Runs()
-        self._arrays = _rows(labels, width) if width else _runs(labels, chunks)
+        self.width = width = boxes.row_width if boxes else 0
+        """Cells of a row of a box, 0 where pieces are runs."""
+        pieces = _rows(labels, width) if width else _runs(labels, chunks)
         spans = np.empty((groups, 2), np.int64)
-        launch(self.size, _find_spans, labels, chunks, self.labelling.align, shares, spans)
+        launch(self.size, _find_spans, labels, chunks, max(1, width), shares, spans)
         self._sums = np.zeros((groups, count), accumulator(dtype))
         self.coarse = np.zeros(count, accumulator(dtype))
-        self.stored = (*self._arrays, shares, spans, self._sums, self.coarse)
-        """The arrays of a kernel that restricts a vector."""
+        self.stored = (pieces, shares, spans, self._sums, self.coarse)
+        """The arguments of a kernel that restricts a vector."""
         some = np.empty(0, dtype)
-        wide = self.coarse.dtype.name
-        self._restrict = generated.kernel(subdomain_text.restriction(self.labelling))
-        prepare(self._restrict, some, *self.stored)
-        self._add, self._add_paired = (
-            generated.kernel(subdomain_text.prolongation(self.labelling, paired=paired, wide=wide))
-            for paired in (False, True)
-        )
+        self._restrict = restriction.of(width=width)
+        self._add, self._add_paired = (prolongation.of(width=width, paired=paired) for paired in (False, True))
         self._partial, self._dots = (np.zeros(shape, self.coarse.dtype) for shape in ((chunks, 3), 3))
-        self._given = (*self._arrays, shares)
-        prepare(self._add, some, *self._given, self.coarse)
+        self._given = pieces, shares
+        prepare(self._restrict, some, *self.stored)
+        prepare(self._add, some, *self._given, self.coarse, (), (), ())
         prepare(self._add_paired, some, *self._given, self.coarse, some, self._partial, self._dots)
 
     def restrict(self, w: np.ndarray) -> np.ndarray:
@@ -67,7 +61,7 @@ class Subdomains:
 
     def add(self, x: np.ndarray, coarse: np.ndarray) -> None:
         """x = x + Z a in place."""
-        launch(x.size, self._add, x, *self._given, coarse)
+        launch(x.size, self._add, x, *self._given, coarse, (), (), ())
 
     def add_paired(self, x: np.ndarray, coarse: np.ndarray, r: np.ndarray) -> np.ndarray:
         """x = x + Z a in place, with (r, x), (x, x) and (r, r) in the same pass."""
@@ -81,7 +75,7 @@ class Subdomains:
     @property
     def traffic(self) -> int:
         """Bytes of the labels; the vector comes on top."""
-        return sum(array.nbytes for array in self._arrays[:2]) + 2 * self._sums.nbytes
+        return sum(array.nbytes for array in self._given[0][:2]) + 2 * self._sums.nbytes
 
 
 class CompactColumns:
