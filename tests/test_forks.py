@@ -94,7 +94,7 @@ def test_the_thread_that_forks_goes_on_with_its_work():
 WHILE_A_KERNEL_COMPILES = """
 import os, threading, time
 import numpy as np
-from workbench.jit import compiled, compiler, generated, store
+from workbench.jit import compiled, compiler, store
 from workbench.jit.threads import launch
 
 store.read, store.write = lambda key: None, lambda key, code: None
@@ -116,7 +116,7 @@ begun, done = threading.Event(), []
 
 def add(number):
     x = np.zeros(3)
-    launch(1, generated.kernel(f"def kernel(taken, x):\\n    x[1] = {number}\\n"), x)
+    launch(1, compiled.generated(f"def kernel(taken, x):\\n    x[1] = {number}\\n"), x)
     return x[1] == number
 
 thread = threading.Thread(target=add, args=(1,))

@@ -9,7 +9,7 @@ from tests.compiler.checking import check as check_kernel
 from tests.compiler.test_texts import check
 from workbench.compiler.source import helper
 from workbench.errors import InputError
-from workbench.jit import generated
+from workbench.jit import compiled
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import launch
 
@@ -84,7 +84,7 @@ def test_the_least_integer_over_minus_one_is_that_of_numpy(divisor):
     "numbers", [(np.float32(0.1), 0.1), (True, 5), (2, 0.5, True), (1.5, 1j, np.complex64(0.1)), (0.1, np.float64(0.3))]
 )
 def test_a_number_of_a_later_launch_keeps_its_type(numbers):
-    out, made = np.zeros(1, complex), generated.kernel("def kernel(taken, number, out):\n    out[0] = number * 3.0\n")
+    out, made = np.zeros(1, complex), compiled.generated("def kernel(taken, number, out):\n    out[0] = number * 3.0\n")
     for number in (*numbers, *numbers):
         launch(1, made, number, out)
         np.testing.assert_allclose(out[0], complex(number) * 3.0, rtol=1e-15)
@@ -92,7 +92,7 @@ def test_a_number_of_a_later_launch_keeps_its_type(numbers):
 
 @pytest.mark.parametrize("number", [2**63, -(2**63) - 1, np.uint64(2**63)])
 def test_an_integer_of_more_than_64_bits_is_refused(number):
-    out, made = np.zeros(1), generated.kernel("def kernel(taken, number, out):\n    out[0] = number + 0.5\n")
+    out, made = np.zeros(1), compiled.generated("def kernel(taken, number, out):\n    out[0] = number + 0.5\n")
     launch(1, made, 5, out)
     with pytest.raises(InputError, match=r"integers from -2\^63 to 2\^63 - 1, not -?9223372036854775"):
         launch(1, made, number, out)
@@ -101,7 +101,7 @@ def test_an_integer_of_more_than_64_bits_is_refused(number):
 def test_an_expression_that_is_too_deep_is_refused():
     text = f"def kernel(taken, x):\n    x[0] = {' + '.join(['x[0]'] * 3000)}\n"
     with pytest.raises(InputError, match="nested too deep; name parts of them"):
-        launch(1, generated.kernel(text), np.zeros(3))
+        launch(1, compiled.generated(text), np.zeros(3))
 
 
 def test_an_unknown_licence_is_refused():
@@ -111,7 +111,7 @@ def test_an_unknown_licence_is_refused():
 
 
 def test_an_integer_of_a_later_launch_is_whole():
-    out, made = np.zeros(1), generated.kernel("def kernel(taken, number, out):\n    out[0] = number + 0.25\n")
+    out, made = np.zeros(1), compiled.generated("def kernel(taken, number, out):\n    out[0] = number + 0.25\n")
     for number in (np.int8(5), 300, np.int64(2**40)):
         launch(1, made, number, out)
         assert out[0] == number + 0.25

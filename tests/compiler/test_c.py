@@ -13,19 +13,19 @@ from workbench.compiler.kinds import KernelError
 from workbench.compiler.words import acquired, publish, published
 from workbench.devices.cuda.runtime import LAYOUT
 from workbench.devices.kernels.prelude import prelude
-from workbench.jit import compiled, generated
+from workbench.jit import compiled
 
 
 def _examples():
     whole, real = np.zeros(3, np.int32), np.zeros(3)
-    yield generated.kernel(test_texts.INTEGERS), whole, whole, np.zeros((3, 10), np.int64)
+    yield compiled.generated(test_texts.INTEGERS), whole, whole, np.zeros((3, 10), np.int64)
     for dtype in ("float32", "float64", "complex64", "complex128"):
         x = np.zeros(3, dtype)
-        yield generated.kernel(test_texts.NUMBERS), x, x, 0.5, x
-    yield generated.kernel(test_texts.SLICES), np.zeros((5, 7)), whole, (real, real), real
-    yield generated.kernel(test_texts.TRUTHS), np.zeros(3, bool), True, np.zeros(3, np.uint8), real
-    yield generated.kernel(test_texts.TUPLES.replace("math", "np")), real, real, real
-    yield generated.kernel(test_texts.SHARED), real, np.zeros((3, 2)), real
+        yield compiled.generated(test_texts.NUMBERS), x, x, 0.5, x
+    yield compiled.generated(test_texts.SLICES), np.zeros((5, 7)), whole, (real, real), real
+    yield compiled.generated(test_texts.TRUTHS), np.zeros(3, bool), True, np.zeros(3, np.uint8), real
+    yield compiled.generated(test_texts.TUPLES.replace("math", "np")), real, real, real
+    yield compiled.generated(test_texts.SHARED), real, np.zeros((3, 2)), real
     for dtype in ("float32", "complex128"):
         x = np.zeros((3, 5), dtype)
         yield test_constants.gram.of(tiles=((0, 4), (4, 1)), conjugate=True), x, x, x

@@ -15,7 +15,7 @@ from tests.conftest import random_values
 from workbench.compiler.llvm import llvm_text
 from workbench.compiler.reading import Kernel
 from workbench.compiler.source import source_of_text
-from workbench.jit import argument_kinds, c_abi, compiled, generated, linking, pool
+from workbench.jit import argument_kinds, c_abi, compiled, linking, pool
 from workbench.jit.threads import launch
 from workbench.jit.work_stealing import counters
 
@@ -110,7 +110,7 @@ def kernel(taken, x, parts, sums):
 
 def check(text, *arguments, rtol=0.0):
     """Compare a text with Python."""
-    checking.check(generated.kernel(text), *arguments, rtol=rtol)
+    checking.check(compiled.generated(text), *arguments, rtol=rtol)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_integers(dtypes):
     b = rng.integers(-9, 9, 200).astype(dtypes[1])
     b[b == 0] = 3
     out, theirs = np.zeros((200, 10), np.int64), np.zeros((200, 10), np.int64)
-    kernel = generated.kernel(INTEGERS)
+    kernel = compiled.generated(INTEGERS)
     # In registers integers have 64 bits and a sign.
     run(kernel, (a.astype(np.int64), b.astype(np.int64), theirs))
     for launched in checking.launched(kernel, a, b, out):
@@ -134,14 +134,14 @@ def test_integers(dtypes):
 def test_quotients_are_rounded_down(a, b):
     out = np.zeros(2, np.int64)
     text = "def kernel(taken, x, y, out):\n    out[0], out[1] = x[0] // y[0], x[0] % y[0]\n"
-    launch(1, generated.kernel(text), np.array([a]), np.array([b]), out)
+    launch(1, compiled.generated(text), np.array([a]), np.array([b]), out)
     assert list(out) == ([a // b, a % b] if b else [0, 0])
 
 
 def test_division_by_zero_is_that_of_numpy():
     text = "def kernel(taken, x, k, out):\n    out[0], out[1], out[2] = x[0]/x[1], k[0]//k[1], k[0]/k[1]\n"
     out = np.ones(3)
-    launch(1, generated.kernel(text), np.array([1.0, 0]), np.array([1, 0]), out)
+    launch(1, compiled.generated(text), np.array([1.0, 0]), np.array([1, 0]), out)
     assert list(out) == [np.inf, 0, np.inf]
 
 
@@ -167,7 +167,7 @@ def test_complex_quotients_neither_overflow_nor_underflow(dtype):
     out = np.zeros(5, dtype)
     launch(
         1,
-        generated.kernel("def kernel(taken, x, y, out):\n    for i in range(5):\n        out[i] = x[i]/y[i]\n"),
+        compiled.generated("def kernel(taken, x, y, out):\n    for i in range(5):\n        out[i] = x[i]/y[i]\n"),
         x,
         y,
         out,
@@ -218,7 +218,7 @@ def test_moduli_and_roots_are_right_at_all_scales(dtype):
     x = np.array([complex(a, b) for a in parts for b in parts]).astype(dtype)
     moduli, roots = np.zeros(x.size, np.finfo(dtype).dtype), np.zeros(x.size, dtype)
     text = "def kernel(taken, x, moduli, roots):\n    for i in range(x.size):\n"
-    launch(1, generated.kernel(text + "        moduli[i], roots[i] = abs(x[i]), np.sqrt(x[i])\n"), x, moduli, roots)
+    launch(1, compiled.generated(text + "        moduli[i], roots[i] = abs(x[i]), np.sqrt(x[i])\n"), x, moduli, roots)
     np.testing.assert_allclose(moduli, np.abs(x), rtol=4 * np.finfo(dtype).eps)
     finite = np.isfinite(x)
     expected = np.array([cmath.sqrt(each) for each in x[finite]])
@@ -230,7 +230,7 @@ def test_truths():
     rng = np.random.default_rng(4)
     seen, small = rng.integers(0, 2, 20).astype(bool), rng.integers(0, 255, 20).astype(np.uint8)
     out, theirs = np.zeros(20), np.zeros(20)
-    kernel, copies = generated.kernel(TRUTHS), seen.copy()
+    kernel, copies = compiled.generated(TRUTHS), seen.copy()
     run(kernel, (copies, True, small.astype(int), theirs))
     for launched in checking.launched(kernel, seen, True, small, out):
         np.testing.assert_array_equal(launched[0], copies)
@@ -243,7 +243,7 @@ def test_chunks_are_shared_and_summed():
         pool.start(linking.linker(), 3)
     for threads in (1, 3):
         x, parts, sums = np.random.default_rng(5).standard_normal(100), np.zeros((7, 2)), np.zeros(2)
-        kernel, theirs = generated.kernel(SHARED), copied((x, parts, sums))
+        kernel, theirs = compiled.generated(SHARED), copied((x, parts, sums))
         kinds = compiled.kinds_of((counters(threads), x, parts, sums))
         assert not kernel.compile(kinds)(counters(threads), (x, parts, sums))
         run(kernel, theirs, threads)

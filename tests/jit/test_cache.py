@@ -19,7 +19,7 @@ from scipy import sparse
 from tests.conftest import in_threads
 from workbench.devices.cpu import Cpu
 from workbench.devices.programs import on_cores
-from workbench.jit import generated, threads
+from workbench.jit import compiled, threads
 from workbench.jit.threads import CHUNK, MOST_CHUNKS, WORTH_SHARING
 
 # Every kind of kernel: passes with and without a sweep, stencil, halves, CSR, CSR terms, subdomains, compact AZ,
@@ -134,9 +134,9 @@ def test_a_cache_folder_that_cannot_be_made_has_a_substitute(tmp_path):
 
 def test_one_text_is_one_function():
     body = "def kernel(a):\n    return 3*a\n"
-    first = generated.kernel(body)
-    assert generated.kernel(body) is first
-    other = generated.kernel(body.replace("3", "4"))
+    first = compiled.generated(body)
+    assert compiled.generated(body) is first
+    other = compiled.generated(body.replace("3", "4"))
     assert other is not first
 
 
@@ -161,7 +161,7 @@ def test_threads_that_ask_for_one_new_kernel_all_get_it():
         found = [None] * 4
 
         def ask(k, body=body, found=found):
-            found[k] = generated.kernel(body)
+            found[k] = compiled.generated(body)
 
         in_threads(4, ask)
         assert len(set(found)) == 1
@@ -256,7 +256,7 @@ def test_the_number_of_chunks_depends_on_the_size_alone():
 
 def test_small_work_runs_on_one_core():
     seen = np.zeros(1, np.int64)
-    kernel = generated.kernel("def kernel(turns, seen):\n    seen[0] = turns.shape[0]\n")
+    kernel = compiled.generated("def kernel(turns, seen):\n    seen[0] = turns.shape[0]\n")
     for size, cores in ((WORTH_SHARING - 1, 1), (WORTH_SHARING, threads.cores()), (1, 1)):
         threads.launch(size, kernel, seen)
         assert seen[0] == cores

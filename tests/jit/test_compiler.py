@@ -12,7 +12,7 @@ import pytest
 
 from workbench import compiling
 from workbench.compiler.kinds import KernelError
-from workbench.jit import compiled, compiler, generated, store
+from workbench.jit import compiled, compiler, store
 from workbench.jit.threads import WORTH_SHARING, launch
 from workbench.jit.work_stealing import counters
 
@@ -23,7 +23,7 @@ def new_kernel():
     """A kernel that no test before this one has compiled: x[k] = x[k] + number."""
     number = 1000 * os.getpid() + next(_texts)
     body = "def kernel(turns, x):\n    for lane in threads(turns):\n        for k in shared(turns, lane, x.size):\n"
-    return generated.kernel(body + f"            x[k] += {number}\n"), number
+    return compiled.generated(body + f"            x[k] += {number}\n"), number
 
 
 def check(kernel, number):
@@ -130,7 +130,7 @@ def test_no_process_is_started_while_the_interpreter_ends(monkeypatch, here):
 
 
 def test_a_kernel_that_cannot_be_read_is_refused_where_it_is_asked_for():
-    wrong = generated.kernel("def kernel(turns, x):\n    x.nope()\n")
+    wrong = compiled.generated("def kernel(turns, x):\n    x.nope()\n")
     kinds = compiled.kinds_of((counters(1), np.zeros(1)))
     for _ in range(2):
         with pytest.raises(KernelError, match="nope"):

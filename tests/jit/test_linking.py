@@ -9,7 +9,7 @@ import pytest
 
 from workbench.compiler.kinds import KernelError
 from workbench.errors import InputError
-from workbench.jit import c_abi, compiled, generated, linking, store
+from workbench.jit import c_abi, compiled, linking, store
 from workbench.jit.threads import launch
 from workbench.jit.work_stealing import counters
 
@@ -43,7 +43,7 @@ def swapped(x):
     ],
 )
 def test_arrays_of_another_type_have_code_of_their_own(change):
-    kernel, x = generated.kernel(SUM), np.arange(5.0)
+    kernel, x = compiled.generated(SUM), np.arange(5.0)
     for given in (x, change(x), x):
         out = np.zeros(5, complex if change is np.complex128 else float)
         launch(1, kernel, out, given)
@@ -52,7 +52,7 @@ def test_arrays_of_another_type_have_code_of_their_own(change):
 
 @pytest.mark.parametrize("wrong", [swapped(np.arange(5.0)), None, "text"])
 def test_what_is_no_array_of_numbers_is_refused(wrong):
-    kernel, out = generated.kernel(SUM), np.zeros(5)
+    kernel, out = compiled.generated(SUM), np.zeros(5)
     launch(1, kernel, out, np.arange(5.0))
     with pytest.raises(
         Exception, match="kernels take arrays, numbers and tuples of them, not a|not supported in kernels"
@@ -66,11 +66,11 @@ def test_what_is_no_array_of_numbers_is_refused(wrong):
 )
 def test_arrays_with_gaps_are_refused(gaps):
     with pytest.raises(KernelError, match="arrays without gaps, row by row; copy"):
-        launch(1, generated.kernel(SUM), np.zeros(5), gaps)
+        launch(1, compiled.generated(SUM), np.zeros(5), gaps)
 
 
 def test_an_array_that_is_read_only_is_read_only():
-    kernel, fixed = generated.kernel(SUM), np.arange(5.0)
+    kernel, fixed = compiled.generated(SUM), np.arange(5.0)
     fixed.flags.writeable = False
     out = np.zeros(5)
     launch(1, kernel, out, fixed)
@@ -80,14 +80,14 @@ def test_an_array_that_is_read_only_is_read_only():
 
 
 def test_a_wrong_number_of_arguments_is_an_error():
-    kernel, out = generated.kernel(SUM), np.zeros(5)
+    kernel, out = compiled.generated(SUM), np.zeros(5)
     launch(1, kernel, out, np.arange(5.0))
     with pytest.raises(Exception, match="2 arguments for 3 parameters"):
         launch(1, kernel, out)
 
 
 def test_tuples_and_numbers_of_all_kinds():
-    kernel, out = generated.kernel(NUMBERS), np.zeros(6, complex)
+    kernel, out = compiled.generated(NUMBERS), np.zeros(6, complex)
     for whole in (np.int64(6), 6, np.int32(6)):
         launch(1, kernel, out, (np.full(2, 1.0), np.full(3, 2.0)), np.float32(0.5), 4.25, 5 + 1j, whole)
         assert (out == [1, 2, 0.5, 4.25, 5 + 1j, 6]).all()
@@ -98,21 +98,21 @@ def test_tuples_and_numbers_of_all_kinds():
 def test_a_damaged_object_is_compiled_again(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
     text = SUM.replace("x[chunk]", "3*x[chunk]")
-    launch(1, generated.kernel(text), np.zeros(5), np.arange(5.0))
+    launch(1, compiled.generated(text), np.zeros(5), np.arange(5.0))
     (file,) = tmp_path.glob("machine-code/*.kernel")
     content = file.read_bytes()
     file.write_bytes(content[:2000] + bytes(64) + content[2064:])
     assert store.read(file.stem) is None
     compiled._generated.pop(text)
     out = np.zeros(5)
-    launch(1, generated.kernel(text), out, np.arange(5.0))
+    launch(1, compiled.generated(text), out, np.arange(5.0))
     assert (out == 3 * np.arange(5.0)).all()
     assert store.read(file.stem)
 
 
 @pytest.fixture
 def code():
-    return c_abi.object_file(generated.kernel(SUM).text(TYPES))
+    return c_abi.object_file(compiled.generated(SUM).text(TYPES))
 
 
 def test_a_symbol_that_the_process_does_not_have_is_refused(code):
@@ -134,7 +134,7 @@ def test_an_object_that_is_cut_is_refused(code, length):
 
 def test_what_cannot_be_linked_is_compiled_again(tmp_path, monkeypatch, code):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
-    kernel = generated.kernel(SUM.replace("x[chunk]", "5*x[chunk]"))
+    kernel = compiled.generated(SUM.replace("x[chunk]", "5*x[chunk]"))
     names, machine_code = pickle.loads(code)
     store.write(kernel.key(TYPES), pickle.dumps(([*names, "no_such_symbol"], machine_code)))
     out = np.zeros(5)

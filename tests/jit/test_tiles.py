@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import DTYPES, random_values
-from workbench.jit import generated, tiles
+from workbench.jit import compiled, tiles
 from workbench.jit.threads import launch
 from workbench.jit.tiles import widths
 
@@ -26,7 +26,7 @@ def test_words_of_tiles_agree_with_numpy(dtype, width):
     rng = np.random.default_rng(width)
     x, y, factor = (random_values(shape, dtype, rng) for shape in ((5, width + 3), (5, width), 5))
     out, wide = np.full((5, width + 4), 7, dtype), np.zeros((5, width), np.result_type(dtype, np.float64))
-    launch(x.size, generated.kernel(TEXT.format(width=width)), x, y, factor, out, wide)
+    launch(x.size, compiled.generated(TEXT.format(width=width)), x, y, factor, out, wide)
     left = x[:, 1 : width + 1]
     np.testing.assert_allclose(out[:, 2:-2], factor[:, None] * y + left.conj() * y, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(wide, left.astype(wide.dtype) * y.astype(wide.dtype), rtol=1e-13, atol=1e-13)
