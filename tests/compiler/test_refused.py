@@ -106,7 +106,7 @@ WRONG = {
     "out[0] = wide(x[0])": "wide in a function that is not one of rows",
     "out[0] = 1 if inside(0) else 0": "wide in a function that is not one of rows",
     "out[0] = columns((out,), 0, x.size)[0][0]": "not a constant integer",
-    "out[0] = room_of()[0]": "a local array ends with its function, which returns it",
+    "out[0] = room_of()[0]": "memory of a thread or a group ends with its function, which returns it",
     "n = out[1] = x[0]\n    for thread in threads(taken):\n        out[thread] = n": "n set before a statement",
 }
 

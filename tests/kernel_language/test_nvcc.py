@@ -6,22 +6,26 @@ import numpy as np
 import pytest
 
 from tests.conftest import DTYPES
-from tests.devices.cuda.test_nvcc import compile_together, needs_nvcc
+from tests.devices.cuda.test_nvcc import Recorder, compile_together, needs_nvcc
 from tests.kernel_language.defining import function
-from tests.kernel_language.programs import Program
-from tests.kernel_language.test_programs import MIXED, SEEDS, given
-from workbench.kernel_language import helper, kernel, typed
-from workbench.kernel_language.c_text import c_text
+from tests.kernel_language.programs import ROWS, Program
+from tests.kernel_language.test_programs import MIXED, SEEDS, WORDS, given
+from workbench.devices.accelerator.device import Accelerator
+from workbench.devices.bound import Request
+from workbench.kernel_language.row_kernels import kernel
 
 
 @needs_nvcc
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_nvcc_compiles_random_kernels(tmp_path, dtype):
 
-    def text_of(seed):
-        of = kernel(sums=3)(function(Program(seed).text, mixed=helper(function(MIXED))))
-        dtypes = {name: np.asarray(value).dtype for name, value in given(seed, dtype).items()}
-        made = typed(of, dtypes | {"p": dtype, "q": dtype}, dtype, np.result_type(dtype, float))
-        return c_text(made, spread=True)
+    class Keeping(Recorder):
+        def compile(self, prelude, kernel):
+            texts.append(kernel.text)
+            return super().compile(prelude, kernel)
 
-    compile_together(map(text_of, SEEDS), dtype, tmp_path)
+    texts, device = [], Accelerator(Keeping())
+    for seed in SEEDS:
+        of = kernel(sums=3)(function(Program(seed).text, mixed=function(MIXED, **WORDS), **WORDS))
+        device.bind(Request(of, ROWS, np.dtype(dtype), given(seed, dtype)))
+    compile_together(texts, dtype, tmp_path)

@@ -10,7 +10,7 @@ from tests.kernel_language.programs import ROWS, VECTORS, WRITTEN, Program
 from workbench import devices
 from workbench.compiler import words
 from workbench.devices.bound import Request
-from workbench.kernel_language import helper, kernel
+from workbench.kernel_language.row_kernels import kernel
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
 SEEDS = range(3)
@@ -60,7 +60,7 @@ def by_python(text, arguments):
 
 
 def by_device(device, text, arguments):
-    of = kernel(sums=3)(function(text, mixed=helper(function(MIXED, **WORDS)), **WORDS))
+    of = kernel(sums=3)(function(text, mixed=function(MIXED, **WORDS), **WORDS))
     dtype = arguments["x"].dtype
     bound = device.bind(Request(of, ROWS, dtype, arguments))
     written = {name: device.zeros(ROWS, dtype) for name in bound.free}

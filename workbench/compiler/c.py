@@ -1,11 +1,12 @@
 """The printer for accelerators: C of a kernel and its helpers, behind a prelude for OpenCL C or CUDA C.
 
-The prelude, `workbench.devices.kernels.prelude`, defines KERNEL, DEVICE, GLOBAL, I64, GROUP, GROUPS, GROUP_ID and
-LOCAL_ID. A thread of the text is a work-item: chunks are divided among all of them.
+The prelude, `workbench.devices.kernels.prelude`, defines KERNEL, DEVICE, GLOBAL, LOCAL, SHARED, RESTRICT, BARRIER, I64,
+GROUP, GROUPS, GROUP_ID, LOCAL_ID, STRIPS and those of the loop over `items`. In kernels of the cores a thread of the
+text is a work-item: chunks are divided among all of them.
 
-What runs first, on each thread and last are kernels of their own, to be launched one after the other: the first and the
-last one with one work-item. Arguments are those behind the counters, an array as its address and its lengths, a complex
-number as two, a truth as an int.
+Of these, what runs first, on each thread and last are kernels of their own, to be launched one after the other: the
+first and the last one with one work-item. Arguments are those behind the counters, an array as its address and its
+lengths, a complex number as two, a truth as an int.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from typing import NamedTuple
 from workbench.compiler.c_lines import Definitions, Language, function_in_c, in_c
 from workbench.compiler.c_statements import Statements
 from workbench.compiler.kinds import KernelError
-from workbench.compiler.reading import Kernel
-from workbench.compiler.tree import Block, Do, Function, Node, Set, statements_in
+from workbench.compiler.reading import DeviceKernel, Kernel
+from workbench.compiler.tree import Block, Do, Function, Node, Pointer, Set, names_read, parameters_read, statements_in
 
 THREAD, THREADS = "(GROUP_ID*GROUP + LOCAL_ID)", "(GROUPS*GROUP)"
 OF_CORES = {"read": "published", "write": "publish", "exchange": "acquired"}
@@ -49,8 +50,49 @@ def c_text(kernel: Kernel, name: str, language: Language) -> CText:
     return CText("\n".join([*defined.texts.values(), *texts]), **names)
 
 
+class DeviceText(NamedTuple):
+    """The text of a kernel of accelerators: what stands before it, its parameters, its statements up to the brace.
+
+    given: which of all scalars of the arguments are its parameters: all but lengths that are not read.
+    """
+
+    before: str
+    declaration: str
+    statements: str
+    given: tuple[int, ...]
+
+
+def device_text(kernel: DeviceKernel) -> DeviceText:
+    """The text of a kernel of accelerators, whose arrays do not overlap. The text is that of both languages: products
+    may be contracted with sums."""
+    entry, defined = kernel.entry, Definitions()
+    texts = [_helper(each, defined, "opencl") for each in kernel.helpers]
+    read = names_read(entry.body)
+    names = [name for name in entry.parameters if name in read or not _is_length(name, entry)]
+    declared = [_parameter(name, entry, defined) for name in names]
+    lines = Statements(entry, defined, "opencl").body(entry.body)
+    before = "\n".join([*defined.texts.values(), *texts, ""])
+    places = {name: k for k, name in enumerate(entry.parameters)}
+    return DeviceText(before, ", ".join(declared), "\n".join(["", *lines, "}", ""]), tuple(places[n] for n in names))
+
+
+def _is_length(name: str, of: Function) -> bool:
+    """True for a scalar that is a length of an array."""
+    first, _, place = name.rpartition(".")
+    before = f"{first}.{int(place) - 1}" if first and place.isdigit() and place != "0" else ""
+    return bool(before) and (isinstance(of.parameters[before], Pointer) or _is_length(before, of))
+
+
+def _parameter(name: str, of: Function, defined: Definitions) -> str:
+    t = of.parameters[name]
+    return (
+        f"{defined.type(t)} RESTRICT {in_c(name)}" if isinstance(t, Pointer) else f"const {defined.declared(name, t)}"
+    )
+
+
 def _helper(of: Function, defined: Definitions, language: Language) -> str:
-    given = ", ".join(defined.declared(name, t) for name, t in of.parameters.items())
+    read = zip(of.parameters.items(), parameters_read(of), strict=True)
+    given = ", ".join(defined.declared(name, t) for (name, t), wanted in read if wanted)
     head = f"DEVICE {defined.results(of.results)} {function_in_c(of)}({given or 'void'})"
     return _braced(head, Statements(of, defined, language).body(of.body))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.compiler.c_lines import SCALARS, Definitions, Language, function_in_c, in_c, number
-from workbench.compiler.tree import Function, Node, Pointer, Type, Vector
+from workbench.compiler.tree import Function, Node, Pointer, Type, Vector, parameters_read
 
 PRODUCTS = {"f": "__fmul_rn", "d": "__dmul_rn"}
 """CUDA's products that are not contracted with sums."""
@@ -39,6 +39,8 @@ class Expressions:
                 return f"!{self.text(of)}"
             case Node("call", _, _, Function()):
                 return self.called(node)
+            case Node("device", _, args, str(name)):
+                return self._call(name, args) if args else name
             case Node("fn", _, args, str(name)):
                 return self._call("fabs" if name == "abs" else name, args)
             case Node(_, Vector() as t):
@@ -58,7 +60,8 @@ class Expressions:
     def called(self, node: Node) -> str:
         """A call of a helper."""
         assert isinstance(node.of, Function)
-        return self._call(function_in_c(node.of), node.args)
+        read = zip(node.args, parameters_read(node.of), strict=True)
+        return self._call(function_in_c(node.of), tuple(each for each, wanted in read if wanted))
 
     def _call(self, name: str, args: tuple[Node, ...]) -> str:
         return f"{name}({', '.join(map(self.text, args))})"
@@ -70,9 +73,9 @@ class Expressions:
 
     def _loaded(self, t: Type, pointer: Node, index: Node) -> str:
         assert isinstance(pointer.type, Pointer)
-        memory, own = pointer.type
+        memory, own, group = pointer.type
         if isinstance(t, Vector):
-            name = f"load_{memory}{'_own' if own else ''}"
+            name = f"load_{memory}{'_own' if own else '_group' if group else ''}"
             name = self.defined.of_vectors(t, name, f"{self.defined.type(pointer.type)} p", "p[k]")
             return f"{name}({self.text(pointer)} + {self.text(index)})"
         found = f"{self.text(pointer)}[{self.text(index)}]"

@@ -68,8 +68,8 @@ class Definitions:
     def type(self, t: Type) -> str:
         """The name of a type."""
         match t:
-            case Pointer(memory, own):
-                return f"{MEMORY[memory]}*" if own else f"GLOBAL {MEMORY[memory]}*"
+            case Pointer(memory, own, group):
+                return f"{'' if own else 'LOCAL ' if group else 'GLOBAL '}{MEMORY[memory]}*"
             case Vector(of, width):
                 name = f"V{width}{of}"
                 return self._define(name, f"typedef struct {{ {SCALARS[of]} v[{width}]; }} {name};")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.compiler.c_expressions import Expressions
-from workbench.compiler.c_lines import Definitions, Language, in_c
+from workbench.compiler.c_lines import MEMORY, Definitions, Language, in_c
 from workbench.compiler.tree import (
     Block,
     Do,
@@ -15,10 +15,12 @@ from workbench.compiler.tree import (
     Jump,
     Node,
     Return,
+    Room,
     Set,
     Shared,
     Statement,
     Store,
+    Type,
     Vector,
     While,
     names_read,
@@ -37,12 +39,17 @@ class Statements(Expressions):
 
     def body(self, block: Block, declared: Sequence[str] = ()) -> list[str]:
         """The lines of a function between its braces. declared: more declarations."""
-        # CUDA has products for it in place of a directive.
-        head = [] if self._contracts else ["#pragma OPENCL FP_CONTRACT OFF"]
+        head = [] if self._contracts else ["    NO_CONTRACTION"]
         self._read = names_read(block)
         kinds = self.function.variables.items()
-        variables = (f"{self.defined.declared(name, t)};" for name, t in kinds if name in self._read)
+        variables = (f"{self._declared(name, t)};" for name, t in kinds if name in self._read)
         return [*head, *(f"    {line}" for line in (*declared, *variables)), *self.block(block)]
+
+    def _declared(self, name: str, t: Type) -> str:
+        if isinstance(t, Room) and t.group:
+            numbers = self.text(t.numbers) if isinstance(t.numbers, Node) else str(t.numbers)
+            return f"SHARED({MEMORY[t.memory]}, {in_c(name)}, {numbers})"
+        return self.defined.declared(name, t)
 
     def block(self, lines: Block) -> list[str]:
         """Indented lines."""
@@ -66,7 +73,7 @@ class Statements(Expressions):
             case Store(pointer, index, value):
                 return [f"{self.text(pointer)}[{self.text(index)}] = {self.text(value)};"]
             case Do(call, ()):
-                return [f"{self.called(call)};"]
+                return [f"{self.text(call)};"]
             case Do(Node("call", _, _, Function(results=results)) as call, names):
                 whole = self._new("r")
                 parts = " ".join(f"{in_c(name)} = {whole}.f{k};" for k, name in enumerate(names) if name in self._read)

@@ -8,13 +8,13 @@ import inspect
 import math
 import types
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 
 from workbench.compiler.complex_functions import complex_modulus, complex_root
 from workbench.compiler.constants import Named
 from workbench.compiler.constants import named as named_constants
+from workbench.compiler.device_words import DeviceWords, Helpers
 from workbench.compiler.kinds import (
     BOOL,
     DOUBLE,
@@ -35,29 +35,19 @@ from workbench.compiler.numbers import is_complex
 from workbench.compiler.reader import named
 from workbench.compiler.source import ROWS, Source
 from workbench.compiler.tree import ONE, ZERO, Do, Function, Node, minus, times
-from workbench.compiler.vectors import NOTHING, Vectors
+from workbench.compiler.vectors import NOTHING
 from workbench.compiler.words import WORDS
 
 OF_FRACTIONS = {"sqrt": 1, "cos": 1, "sin": 1, "exp": 1, "floor": 1, "copysign": 2}
 """Functions of numpy and math whose result is a fraction, with the number of their arguments."""
 
 
-class Helpers(Protocol):
-    """The functions of one kernel."""
-
-    def function(
-        self, of: Callable[..., object] | Row, kinds: tuple[Kind, ...], constants: Named, licences: tuple[str, ...]
-    ) -> tuple[Function, Kind]:
-        """A helper for these kinds of arguments and constants, and the kind of its result."""
-        ...
-
-
-class Calls(Vectors):
+class Calls(DeviceWords):
     """Calls in the text of a function."""
 
     def __init__(self, helpers: Helpers, source: Source, kinds: tuple[Kind, ...], made: Function) -> None:
         super().__init__(source, kinds, made)
-        self._helpers = helpers
+        self.helpers = helpers
 
     def call(self, node: ast.Call) -> Value:
         """The value of a call."""
@@ -102,7 +92,7 @@ class Calls(Vectors):
         # The precisions of rows are those of their helpers too.
         constants = (*(pair for pair in self.source.constants if pair[0].startswith(".")), *constants)
         kinds = tuple(value.kind for value in values)
-        made, kind = self._helpers.function(function, kinds, constants, self.made.licences)
+        made, kind = self.helpers.function(function, kinds, constants, self.made.licences)
         parts = tuple(part for value in values for part in value.parts)
         if len(made.results) == 1:
             return Value(kind, (self.copied(Node("call", made.results[0], parts, made)),))
@@ -162,6 +152,8 @@ class Calls(Vectors):
                 return Value(np.result_type(products[0].kind, np.complex64), found)
             case (("conj" | "real" | "sqrt"), _):
                 return self._of_numbers(name, values, node)
+            case "wide", [Value(kind=Tile()) as line]:
+                return self.wide_tile(line, self._precision(name, node))
             case (("wide" | "narrow"), [value]):
                 dtype = self._precision(name, node)
                 return self.converted(value, dtype if is_complex(value) else real_of(dtype))
@@ -183,8 +175,12 @@ class Calls(Vectors):
                 parts = *self._counter(states, place, node), ONE
                 before = self.copied(Node("atomic", "i", parts, "exchange"))
                 return Value(BOOL, (Node("==", "b", (before, ZERO)),))
-        found = self.word_of_tiles(name, values, node)
-        return self.word_of_lines(name, values, node) if found is None else found
+            case "column", [of, column, width]:
+                return self.columns_apart(of, column, self.constant(width, node), node)
+        for words in (self.word_of_tiles, self.word_of_lines, self.device_word):
+            if (found := words(name, values, node)) is not None:
+                return found
+        return None
 
     def counters(self, states: Value, node: ast.AST) -> tuple[Node, Node, Node]:
         """Address, rows and row length of an array whose rows begin with counters."""

@@ -29,10 +29,11 @@ class Literal(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Array:
-    """Elements row by row; of no dimension: one element, and where it is. own: of one thread, made by `local`.
+    """Elements row by row; of no dimension: one element, and where it is. own: of one thread, made by `local`; group:
+    of a group of work-items, made by `shared_array`.
 
     tile: if not 0, the columns of its elements, which are tiles of the rows of a block vector; the length of a row is
-    another scalar of the array.
+    another scalar of the array. apart: elements are numbers, each in another row of a block vector.
     """
 
     dtype: np.dtype
@@ -40,6 +41,8 @@ class Array:
     writeable: bool = True
     own: bool = False
     tile: int = 0
+    apart: bool = False
+    group: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,9 +127,9 @@ def vector_of(tile: Tile) -> Vector:
 def types_of(kind: Kind) -> tuple[Type, ...]:
     """The types of the scalars of a value."""
     match kind:
-        case Array(dtype, ndim, _, own, tile):
-            lengths: tuple[Type, ...] = ("i",) * (ndim + bool(tile))
-            return (Pointer(real_of(dtype).str[1:], own), *lengths)
+        case Array(dtype, ndim, _, own, tile, apart, group):
+            lengths: tuple[Type, ...] = ("i",) * (ndim + (bool(tile) or apart))
+            return (Pointer(real_of(dtype).str[1:], own, group), *lengths)
         case Tile():
             return (vector_of(kind),)
         case Converter() | Row():

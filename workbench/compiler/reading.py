@@ -17,47 +17,22 @@ MOST_BYTES = 1 << 18
 """Of all local arrays of a kernel: a part of the smallest stack of a thread, that of a system with half a megabyte."""
 
 
-class Kernel:
-    """A kernel for the kinds of its arguments after `taken`, the counters of its threads, and its helpers.
+class _Functions:
+    """A kernel, `entry`, and its helpers. group: as in `device_words.Helpers`."""
 
-    Its statements up to the last one that writes into an array run first, by one thread. Those between them and the
-    loop over `threads` run on every thread, and those after it on the thread that ends last. A kernel without the loop
-    runs once. Raises KernelError.
-    """
-
-    def __init__(self, source: Source, kinds: tuple[Kind, ...]) -> None:
-        self.source = source
+    def __init__(self, source: Source, group: str = "") -> None:
+        self.source, self.group = source, group
         self._made: dict[object, tuple[Function, Kind]] = {}
         self._open: set[object] = set()
         self.entry = Function(source.tree.name, source.licences or ())
-        self.phases = Phases((), (), "", (), ())
-        reader = Statements(self, source, (Array(INT, 2), *kinds), self.entry)
-        for node in ast.walk(source.tree):
+
+    def reader(self, kinds: tuple[Kind, ...]) -> Statements:
+        """What reads the kernel. Raises KernelError where it returns something."""
+        reader = Statements(self, self.source, kinds, self.entry)
+        for node in ast.walk(self.source.tree):
             if isinstance(node, ast.Return):
                 reader.refuse(node, "a kernel has no `return`, since its threads run on; use a helper, or `if`")
-        first, each, loop, after = _parts(source.tree.body)
-        _check_lost(reader, first, each, loop, after)
-
-        def read() -> None:
-            start = reader.paths.names
-            alone = reader.block(first)
-            # Other threads do not know what the first one has set.
-            reader.paths.names = start
-            before = reader.block(each)
-            with reader.paths.loop(skipped=True):
-                name, body = _thread(reader, loop[0]) if loop else ("", [])
-                inside = reader.block(body)
-            self.phases = Phases(alone, before, name, inside, reader.block(after))
-
-        reader.settled(read)
-        reader.declare()
-        phases = self.phases
-        needed = local_bytes(self.entry, (*phases.first, *phases.each, *phases.loop, *phases.after))
-        if needed > MOST_BYTES:
-            reader.refuse(
-                source.tree,
-                f"{needed} bytes of local arrays, each call of a helper counted; a thread has {MOST_BYTES} for them",
-            )
+        return reader
 
     @property
     def helpers(self) -> list[Function]:
@@ -93,6 +68,68 @@ class Kernel:
         made.name = f"{source.tree.name.strip('_')}.{len(self._made)}"
         self._made[key] = made, kind
         return made, kind
+
+
+class Kernel(_Functions):
+    """A kernel of the cores for the kinds of its arguments after `taken`, the counters of its threads.
+
+    Its statements up to the last one that writes into an array run first, by one thread. Those between them and the
+    loop over `threads` run on every thread, and those after it on the thread that ends last. A kernel without the loop
+    runs once. Raises KernelError.
+    """
+
+    def __init__(self, source: Source, kinds: tuple[Kind, ...]) -> None:
+        super().__init__(source)
+        self.phases = Phases((), (), "", (), ())
+        reader = self.reader((Array(INT, 2), *kinds))
+        first, each, loop, after = _parts(source.tree.body)
+        _check_lost(reader, first, each, loop, after)
+
+        def read() -> None:
+            start = reader.paths.names
+            alone = reader.block(first)
+            # Other threads do not know what the first one has set.
+            reader.paths.names = start
+            before = reader.block(each)
+            with reader.paths.loop(skipped=True):
+                name, body = _thread(reader, loop[0]) if loop else ("", [])
+                inside = reader.block(body)
+            self.phases = Phases(alone, before, name, inside, reader.block(after))
+
+        reader.settled(read)
+        reader.declare()
+        phases = self.phases
+        needed = local_bytes(self.entry, (*phases.first, *phases.each, *phases.loop, *phases.after))
+        if needed > MOST_BYTES:
+            reader.refuse(
+                source.tree,
+                f"{needed} bytes of local arrays, each call of a helper counted; a thread has {MOST_BYTES} for them",
+            )
+
+
+class DeviceKernel(_Functions):
+    """A kernel of accelerators for the kinds of its arguments; every work-item runs it.
+
+    group: the macro that is the number of work-items of a group. Raises KernelError.
+    """
+
+    def __init__(self, source: Source, kinds: tuple[Kind, ...], group: str = "GROUP") -> None:
+        super().__init__(source, group)
+        reader = self.reader(kinds)
+
+        def read() -> None:
+            self.entry.body = reader.block(source.tree.body)
+
+        reader.settled(read)
+        reader.declare()
+
+
+class RowFunction(_Functions):
+    """A function of rows, `row`, for the kinds of its arguments after the row. Raises KernelError."""
+
+    def __init__(self, row: Row, kinds: tuple[Kind, ...], licences: tuple[str, ...]) -> None:
+        super().__init__(source_of_row(row))
+        self.row, _ = self.function(row, (INT, *kinds), (), licences)
 
 
 def _parts(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt], list[ast.stmt], list[ast.stmt]]:

@@ -9,7 +9,7 @@ from workbench.compiler.kinds import INT, Array, Kind, Value, equal, in_tuple
 from workbench.compiler.numbers import SIGNS
 from workbench.compiler.reader import named
 from workbench.compiler.tree import ONE, ZERO, Block, For, If, Jump, Node, Return, Shared, While, loads
-from workbench.compiler.words import shared, unrolled
+from workbench.compiler.words import items, shared, unrolled
 
 
 class Statements(Expressions):
@@ -115,7 +115,9 @@ class Statements(Expressions):
     def _return(self, node: ast.expr | None) -> None:
         value = in_tuple([]) if node is None else self.value(node)
         if _is_own(value.kind):
-            self.refuse(node or self.source.tree, "a local array ends with its function, which returns it")
+            self.refuse(
+                node or self.source.tree, "memory of a thread or a group ends with its function, which returns it"
+            )
         kind = self.united(self.result, value.kind, node or self.source.tree) if self.returned else value.kind
         if self.returned and not equal(kind, self.result):
             self._changed = True
@@ -154,6 +156,9 @@ class Statements(Expressions):
                 counters = self.counters(self.value(taken), taken)
                 thread, count = (self.integer(self.value(each), each) for each in ends)
                 self.write(Shared(name, counters, thread, count, self._counted(name, body, target)))
+            case "items", ast.Call(args=[_, _, _] as ends), ast.Name(id=name):
+                places = [self.integer(self.value(each), each) for each in ends]
+                self.write(self.items(name, places, lambda: self._counted(name, body, target), over))
             case _:
                 self._unrolled(target, over, self.value(over), body)
 
@@ -163,7 +168,7 @@ class Statements(Expressions):
             return ""
         known = self.known(over.func)
         # Printed texts have them without an import.
-        return over.func.id if known is None or any(known is word for word in (range, unrolled, shared)) else ""
+        return over.func.id if known is None or any(known is word for word in (range, unrolled, shared, items)) else ""
 
     def _counted(self, name: str, body: list[ast.stmt], target: ast.AST, *, skipped: bool = True) -> Block:
         """The body of a loop whose counter is a variable."""
@@ -176,7 +181,7 @@ class Statements(Expressions):
         """Refuse a step whose sign is not known, and 0."""
         if step == ZERO:
             self.refuse(node, "a step of 0")
-        if step.op == "const":
+        if step.op in ("const", "device"):
             return
         of_max = node.args if isinstance(node, ast.Call) and self.known(node.func) is max else []
         if not any(isinstance(each, ast.Constant) and each.value in range(1, 1 << 62) for each in of_max):
@@ -237,7 +242,7 @@ def _assigned(body: list[ast.stmt]) -> set[str]:
 
 
 def _is_own(kind: Kind) -> bool:
-    return any(map(_is_own, kind)) if isinstance(kind, tuple) else isinstance(kind, Array) and kind.own
+    return any(map(_is_own, kind)) if isinstance(kind, tuple) else isinstance(kind, Array) and (kind.own or kind.group)
 
 
 def _starred(nodes_: list[ast.expr]) -> bool:

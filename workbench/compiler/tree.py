@@ -12,6 +12,7 @@ Operations of expressions (with their arguments, and `of`):
     splat             one number                     pick       two vectors; of: places in both, one after the other
     head              a vector, a count: zeros from this entry on
     room              of: the name of a variable of the type `Room`, whose address this is
+    device            arguments; of: the name of a macro of accelerators (see `c`)
 """
 
 from __future__ import annotations
@@ -33,17 +34,20 @@ class Vector(NamedTuple):
 
 
 class Pointer(NamedTuple):
-    """An address. memory: NumPy's name of a dtype, such as u4; own: of memory that belongs to one thread."""
+    """An address. memory: NumPy's name of a dtype, such as u4; own: of memory that belongs to one thread; group: to the
+    work-items of a group."""
 
     memory: str
     own: bool = False
+    group: bool = False
 
 
 class Room(NamedTuple):
-    """Memory of a thread for a count of numbers; the type of variables only."""
+    """Memory of a thread for a count of numbers, or of a group of work-items; the type of variables only."""
 
     memory: str
-    numbers: int
+    numbers: int | Node
+    group: bool = False
 
 
 Type = Scalar | Vector | Pointer | Room
@@ -214,11 +218,6 @@ def expressions_in(block: Iterable[Statement]) -> Iterator[Node]:
     return (node for one in flat if isinstance(one, Node) for node in nodes(one))
 
 
-def names_read(block: Block) -> set[str]:
-    """The variables whose values statements need."""
-    return {str(node.of) for node in expressions_in(block) if node.op in ("var", "room")}
-
-
 def changes_memory(block: Iterable[Statement]) -> bool:
     """True if what is loaded may be another number after these statements: they store, perhaps in a helper."""
     every = list(expressions_in(block))
@@ -230,13 +229,45 @@ def changes_memory(block: Iterable[Statement]) -> bool:
 def local_bytes(function: Function, block: Block) -> int:
     """The memory of a thread's own arrays: each call in the text has its own, since helpers become part of callers."""
     rooms = (t for t in function.variables.values() if isinstance(t, Room))
-    own = sum(room.numbers * int(room.memory[1:]) for room in rooms)
+    own = sum(room.numbers * int(room.memory[1:]) for room in rooms if isinstance(room.numbers, int))
     return own + sum(node.of.local_bytes for node in expressions_in(block) if isinstance(node.of, Function))
 
 
 def loads(parts: tuple[Node, ...]) -> bool:
     """True if expressions read memory."""
     return any(node.op == "load" for part in parts for node in nodes(part))
+
+
+def expressions_of(line: Statement) -> Iterator[Node]:
+    """The expressions of a statement, without those of statements within it."""
+    for part in vars(line).values():
+        yield from (each for each in (part if isinstance(part, tuple) else (part,)) if isinstance(each, Node))
+
+
+def names_read(block: Block) -> set[str]:
+    """The variables whose values statements need for what they do, be it to set others that are needed."""
+    lines, found = [each for line in block for each in statements_in(line)], set[str]()
+    while True:
+        before = len(found)
+        for line in lines:
+            if not isinstance(line, Set) or line.name in found or line.value.op in ("call", "atomic"):
+                found.update(name for each in expressions_of(line) for name in _names_in(each))
+        if len(found) == before:
+            return found
+
+
+def parameters_read(of: Function) -> tuple[bool, ...]:
+    """For each parameter of a function whether it is needed."""
+    read = names_read(of.body)
+    return tuple(name in read for name in of.parameters)
+
+
+def _names_in(node: Node) -> Iterator[str]:
+    if node.op in ("var", "room"):
+        yield str(node.of)
+    wanted = parameters_read(node.of) if isinstance(node.of, Function) else (True,) * len(node.args)
+    for each in (each for each, needed in zip(node.args, wanted, strict=True) if needed):
+        yield from _names_in(each)
 
 
 def integer(value: int) -> Node:
@@ -265,6 +296,8 @@ def times(a: Node, b: Node) -> Node:
     """a*b of integers."""
     if a.op == b.op == "const":
         return integer(_whole(a) * _whole(b))
+    if ZERO in (a, b):
+        return ZERO
     return b if a == ONE else a if b == ONE else Node("*", "i", (a, b))
 
 

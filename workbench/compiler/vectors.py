@@ -8,7 +8,7 @@ import dataclasses
 import numpy as np
 
 from workbench.compiler.arrays import TWO, Arrays
-from workbench.compiler.kinds import DOUBLE, Array, Tile, Value, in_tuple, types_of, vector_of
+from workbench.compiler.kinds import DOUBLE, Array, Tile, Value, in_tuple, real_of, types_of, vector_of
 from workbench.compiler.reader import named
 from workbench.compiler.tree import Node, Store, Vector, plus, times
 from workbench.compiler.words import LINE_BYTES
@@ -43,8 +43,7 @@ class Vectors(Arrays):
                 entries = self.entries(tuple_, node)
                 return in_tuple([self._columns(each, first, self.constant(width, node), node) for each in entries])
             case "widened", [line]:
-                wide = Tile(np.result_type(self._tile(line, node).dtype, DOUBLE), self._tile(line, node).width)
-                return line if wide == line.kind else Value(wide, (Node("to", vector_of(wide), line.parts),))
+                return self.wide_tile(line, np.result_type(self._tile(line, node).dtype, DOUBLE))
         return None
 
     def word_of_lines(self, name: str, values: list[Value], node: ast.AST) -> Value | None:
@@ -104,6 +103,13 @@ class Vectors(Arrays):
         start = self.integer(first, node)
         place = Node("place", pointer.type, (pointer, times(start, TWO) if of.kind.dtype.kind == "c" else start))
         return Value(dataclasses.replace(of.kind, ndim=1, tile=width), (place, rows, length))
+
+    def wide_tile(self, line: Value, wide: np.dtype) -> Value:
+        """The tile in another precision."""
+        tile = line.kind
+        assert isinstance(tile, Tile)
+        made = Tile(wide if tile.dtype.kind == "c" else real_of(wide), tile.width)
+        return line if made == tile else Value(made, (Node("to", vector_of(made), line.parts),))
 
     def _tile(self, value: Value, node: ast.AST) -> Tile:
         if not isinstance(value.kind, Tile):

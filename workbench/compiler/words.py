@@ -35,7 +35,7 @@ class Line(Generic[T]):
 
 
 WORDS: dict[object, str] = {}
-"""The names of all words but `threads`, `shared` and `unrolled`, which are loops."""
+"""The names of all words but `threads`, `shared`, `items` and `unrolled`, which are loops."""
 LINE_BYTES = 64
 
 
@@ -84,7 +84,7 @@ def acquired(locks: np.ndarray, place: int) -> bool:
 
 @word
 def wide(number: T) -> T:
-    """The number in the precision of sums."""
+    """The number, or the tile, in the precision of sums."""
 
 
 @word
@@ -100,6 +100,56 @@ def inside(place: int) -> bool:
 @word
 def columns(arguments: T, first: int, width: int) -> T:
     """The entries of a tuple; in place of a block vector the vector of its tiles of `width` columns, a constant."""
+
+
+@word
+def column(arguments: T, place: int, width: int) -> T:
+    """The entries of a tuple; in place of a block vector of `width` columns, a constant, one of them."""
+
+
+# Accelerators: work-items in groups.
+
+
+def items(rows: int, first: int, end: int) -> Iterator[int]:
+    """The rows from `first` to before `end`, of `rows` in all, that a work-item computes; each is one's of all."""
+    del rows
+    yield from range(first, end)
+
+
+@word
+def member() -> int:
+    """The place of the work-item in its group."""
+
+
+@word
+def members() -> int:
+    """The number of work-items of a group."""
+
+
+@word
+def group() -> int:
+    """The place of the group among all."""
+
+
+@word
+def groups() -> int:
+    """The number of groups."""
+
+
+@word
+def strips() -> int:
+    """A divisor of the number of work-items, which sums of a group are added in."""
+
+
+@word
+def shared_array(dtype: object, count: int) -> np.ndarray:
+    """An array of one dimension that belongs to a group of work-items, its entries not set; count: of constants and
+    the words before."""
+
+
+@word
+def barrier() -> None:
+    """Wait for all work-items of the group; what they wrote before is seen after it."""
 
 
 # Elements and numbers.

@@ -1,17 +1,16 @@
-"""Kernels of the kernel language, bound to a device, to the arrays that they always have, and to a number of rows."""
+"""Kernels of rows, bound to a device, to the arrays that they always have, and to a number of rows."""
 
 from __future__ import annotations
 
 import dataclasses
-import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from workbench.kernel_language import Kernel, Typed, typed
-from workbench.kernel_language.count import flops
+from workbench.devices.row_form import RowForm, row_form
+from workbench.kernel_language.row_kernels import RowKernel
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -21,11 +20,12 @@ class Request:
     rows: their number. dtype: of vectors, and of all arrays whose dtype is not known otherwise. fixed: arrays and
     numbers that every call has, by name; an integer is int64, a float has the precision of sums. work:
     numbers that grow with the work up to each row, such as row pointers, shape (rows + 1,); without them every row has
-    `each` entries. constants, numbered, summed: as in `kernel_language.typed`. columns: of the block vectors `blocks`.
+    `each` entries. constants: by name, at least those without a default. numbered: the parameters that stand for
+    several arguments, with their number. summed: else no sums are computed. columns: of the block vectors `blocks`.
     wides: arguments of a call that have the precision of sums. hints: what an override may be given in addition.
     """
 
-    kernel: Kernel
+    kernel: RowKernel
     rows: int
     dtype: np.dtype
     fixed: Mapping[str, Any]
@@ -44,13 +44,17 @@ class Request:
         """The work of all rows."""
         return self.rows * self.each if self.work is None else int(self.work[-1])
 
-    def typed(self, fixed: Mapping[str, Any], wide: np.dtype) -> Typed:
-        """The typed kernel for the fixed arguments as a device has them. wide: its dtype of sums."""
+    def form(self, fixed: Mapping[str, Any], wide: np.dtype) -> RowForm:
+        """The kernel for the types of the fixed arguments as a device has them. wide: its dtype of sums."""
         dtypes = dict.fromkeys(self.kernel.arguments(self.numbered), self.dtype)
         dtypes |= {name: value.dtype for name, value in fixed.items()} | dict.fromkeys(self.wides, wide)
-        parts = dtypes, self.constants, self.numbered, dict.fromkeys(self.blocks, self.columns)
-        named = [tuple(sorted(part.items())) for part in parts]
-        return _typed(self.kernel, self.dtype, wide, self.summed, frozenset(fixed), *named)
+        numbers = frozenset(name for name, value in fixed.items() if isinstance(value, np.generic))
+        named = (tuple(sorted(part.items())) for part in (dtypes, self.constants, self.numbered))
+        types, constants, numbered = named
+        return row_form(
+            self.kernel, self.dtype, wide, types, numbers, constants, numbered,
+            blocks=frozenset(self.blocks), columns=self.columns, summed=self.summed,
+        )  # fmt: skip
 
     def in_blocks(self, columns: int, fixed: Mapping[str, Any], *, summed: bool = False) -> Request:
         """The same from x to y, both block vectors. fixed: the arguments as a device has them. summed: with the dot
@@ -64,32 +68,6 @@ class Request:
         return {name: kinds.get(type(value), lambda same: same)(value) for name, value in self.fixed.items()}
 
 
-Named = tuple[tuple[str, Any], ...]
-
-
-@functools.lru_cache(512)
-def _typed(
-    kernel: Kernel,
-    vector: np.dtype,
-    wide: np.dtype,
-    summed: bool,
-    fixed: frozenset[str],
-    dtypes: Named,
-    constants: Named,
-    numbered: Named,
-    blocks: Named,
-) -> Typed:
-    """The typed kernel, the arguments in `fixed` first, so that a call adds its own to them.
-
-    It takes milliseconds, and a setup has a dozen kernels, most of which earlier ones had too.
-    """
-    some = {"constants": dict(constants), "numbered": dict(numbered), "blocks": dict(blocks)}
-    of = typed(kernel, dict(dtypes), vector, wide, **some, summed=summed)
-    return dataclasses.replace(
-        of, arguments=dict(sorted(of.arguments.items(), key=lambda named: named[0] not in fixed))
-    )
-
-
 class Bound(ABC):
     """A bound kernel; called with the arguments that are not fixed, in the order of the text.
 
@@ -99,14 +77,14 @@ class Bound(ABC):
 
     column_sums: Any = None
 
-    def __init__(self, request: Request, of: Typed, fixed: Mapping[str, Any]) -> None:
-        self.request, self.typed = request, of
-        self.fixed = {name: fixed[name] for name in of.arguments if name in fixed}
+    def __init__(self, request: Request, form: RowForm, fixed: Mapping[str, Any]) -> None:
+        self.request, self.form = request, form
+        self.fixed = {name: fixed[name] for name in form.arguments if name in fixed}
         """The arguments that are not passed by a call, as the device has them."""
-        self.free = [name for name in of.arguments if name not in request.fixed]
+        self.free = [name for name in form.arguments if name not in request.fixed]
         """The names of the arguments of a call."""
         self.fixed_bytes = sum(
-            int(fixed[name].nbytes) for name, made in of.arguments.items() if made.array and name in fixed
+            int(fixed[name].nbytes) for name, made in form.arguments.items() if made.array and name in fixed
         )
         """Of the arrays that are not passed by a call."""
 
@@ -118,17 +96,16 @@ class Bound(ABC):
         """Bytes: fixed arrays as they are, other arrays once if they are read and once if they are written."""
         total, request = self.fixed_bytes, self.request
         for name in self.free:
-            argument = self.typed.arguments[name]
-            if argument.array:
-                words = request.rows * (request.columns if argument.type.row else 1)
-                total += (argument.read + argument.written) * words * argument.type.dtype.itemsize
+            argument = self.form.arguments[name]
+            words = request.rows * (request.columns if argument.block else 1)
+            total += (argument.read + argument.written) * words * argument.dtype.itemsize
         return total
 
     @property
     def flops(self) -> int:
         """Real operations; a loop over a row's entries has the mean number of them."""
         request = self.request
-        return round(flops(self.typed, lambda _: request.entries / max(1, request.rows)) * request.rows)
+        return round(self.form.flops(request.entries / max(1, request.rows)) * request.rows)
 
 
 Override = Callable[[Any, Request], Bound | None]
@@ -138,7 +115,7 @@ OVERRIDES: dict[tuple[str, str], Override] = {}
 """By the name of the kernel and the kind of the device, cpu or accelerator; registered by the file of the override."""
 
 
-def override(kernel: Kernel, kind: str) -> Callable[[Override], Override]:
+def override(kernel: RowKernel, kind: str) -> Callable[[Override], Override]:
     """Decorator: register an override."""
 
     def register(made: Override) -> Override:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import ast
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.compiler.constants import named
-from workbench.compiler.kinds import Row
 from workbench.devices.bound import OVERRIDES, Bound, Request
+from workbench.devices.row_form import RowForm
 from workbench.jit.compiled import Kernel
 from workbench.jit.indices import as_unsigned
 from workbench.jit.row_frames import each_row, summed_rows
 from workbench.jit.threads import chunks_of, launch, prepare
 from workbench.jit.tiles import widths
-from workbench.kernel_language import Kernel as RowKernel
-from workbench.kernel_language import Typed
 from workbench.lines.types import accumulator
 
 ENTRIES_PER_CHUNK = 65536
@@ -30,34 +25,25 @@ def bind(device: Any, request: Request) -> Bound:
     return (override and override(device, request)) or OnCores(request)
 
 
-class RowForm(NamedTuple):
-    """A kernel of rows as the constants of a frame (see `jit.row_frames`), and its arguments.
+class Arguments(NamedTuple):
+    """The arguments of a kernel of rows.
 
     places: among the arguments, of those of a call; arguments: the others, () for those that are not used. blocks: the
     places of block vectors.
     """
 
-    constants: dict[str, object]
     arguments: tuple[Any, ...]
     places: dict[str, int]
     blocks: frozenset[int]
 
     @classmethod
-    def of(cls, request: Request, of: Typed, fixed: Mapping[str, Any]) -> RowForm:
+    def of(cls, form: RowForm, fixed: Mapping[str, Any]) -> Arguments:
         """For these fixed arguments as the cores have them."""
-        kernel = request.kernel
-        rows = rows_of(kernel, request.constants, of.vector, of.wide, returns=of.sums > 0)
-        known = {name: fixed.get(name, ()) for name in of.arguments}
-        known |= {name: _flat(value) for name, value in known.items() if name not in of.blocks}
-        arguments = (
-            tuple(known.get(f"{name}_{k}", ()) for k in range(request.numbered[name]))
-            if name in request.numbered
-            else known.get(name, ())
-            for name in kernel.parameters
-        )
-        places = {name: kernel.parameters.index(name) for name in of.arguments if name not in fixed}
-        blocks = frozenset(places[name] for name in of.blocks if name in places)
-        return cls(rows, tuple(arguments), places, blocks)
+        known = {name: fixed.get(name, ()) for name in form.arguments}
+        known |= {name: _flat(value) for name, value in known.items() if name not in form.blocks}
+        places = {name: form.parameters.index(name) for name in form.arguments if name not in fixed}
+        blocks = frozenset(places[name] for name in form.blocks if name in places)
+        return cls(form.filled(known), places, blocks)
 
     def filled(self, free: Sequence[Any]) -> tuple[Any, ...]:
         """All arguments, with those of a call."""
@@ -67,30 +53,16 @@ class RowForm(NamedTuple):
         return tuple(arguments)
 
 
-def rows_of(
-    kernel: RowKernel, constants: Mapping[str, object], narrow: np.dtype, wide: np.dtype, *, returns: bool
-) -> dict[str, object]:
-    """The functions of rows of a kernel, as constants of `rows_between` and `sums_between`.
-
-    constants: of the kernel; narrow, wide: the precisions of vectors and of sums; returns: whether it returns what is
-    summed."""
-    of = kernel.constants | dict(constants) | {".wide": wide, ".narrow": narrow}
-    row = Row(kernel.function, named(of), returns=returns)
-    halo = "" if kernel.halo is None else ast.unparse(kernel.halo)
-    edge, reach = dataclasses.replace(row, edge=True), dataclasses.replace(row, expression=halo)
-    return {"inner": row, "edge": edge, "reach": reach, "halo": bool(halo)}
-
-
 class OnCores(Bound):
     """The plain text, compiled for all cores; rows are divided into chunks, whose sums are added in order."""
 
     def __init__(self, request: Request) -> None:
         wide = accumulator(request.dtype)
         fixed = fixed_on_cores(request, wide)
-        of = request.typed(fixed, wide)
+        of = request.form(fixed, wide)
         super().__init__(request, of, fixed)
-        self._form = RowForm.of(request, of, self.fixed)
-        self._kernel = self.frame(of, self._form.constants)
+        self._arguments = Arguments.of(of, self.fixed)
+        self._kernel = self.frame(of)
         begins = chunks(request)
         self._sums = np.zeros(of.sums, wide) if of.sums else None
         self._last: tuple[Any, ...] = (begins,)
@@ -99,21 +71,19 @@ class OnCores(Bound):
         self._size = max(request.entries, request.rows) * request.columns
         arguments = [of.arguments[name] for name in self.free]
         some = [
-            np.empty((0, of.columns) if kind.type.row else 0, kind.type.dtype)
-            if kind.array
-            else kind.type.dtype.type(0)
+            np.empty((0, of.columns) if kind.block else 0, kind.dtype) if kind.array else kind.dtype.type(0)
             for kind in arguments
         ]
-        prepare(self._kernel, self._form.filled(some), *self._last)
+        prepare(self._kernel, self._arguments.filled(some), *self._last)
 
-    def frame(self, of: Typed, form: Mapping[str, object]) -> Kernel:
+    def frame(self, form: RowForm) -> Kernel:
         """The kernel, of the arguments of the row and of those that each call has."""
-        if of.sums:
-            return summed_rows.of(**form, dots=of.dots, dtype=of.wide, count=of.sums)
-        return each_row.of(**form, tiles=tuple(widths(of.columns, of.vector)) if of.columns > 1 else ())
+        if form.sums:
+            return summed_rows.of(**form.loop, dots=form.dots, dtype=form.wide, count=form.sums)
+        return each_row.of(**form.loop, tiles=tuple(widths(form.columns, form.vector)) if form.columns > 1 else ())
 
     def __call__(self, *free: Any) -> np.ndarray | None:
-        launch(self._size, self._kernel, self._form.filled(free), *self._last)
+        launch(self._size, self._kernel, self._arguments.filled(free), *self._last)
         return self._sums
 
 

@@ -16,7 +16,7 @@ def one_pass(taken, arrays, scalars, slots, begins, partial, sums, *, before, nu
             given = numbers(scalars, slots)
             found = (dtype(0),) * count
             for i in range(begins[chunk], begins[chunk + 1]):
-                found = _added(found, row(i, arrays, given))
+                found = with_products(found, row(i, arrays, given))
             for k in unrolled(count):
                 partial[chunk, k] = found[k]
     if count > 0:
@@ -50,7 +50,8 @@ def block_pass(taken, arrays, factors, numbers, begins, partial, sums, *, row, t
         total(partial, sums)
 
 
-def _added(found, terms):
+def with_products(found, terms):
+    """The sums and the terms of a row."""
     more = ()
     for k in unrolled(len(found)):
         more += (found[k] + terms[k],)

@@ -16,15 +16,15 @@ def rows_between(low, high, rows, arguments, *, inner, edge, reach, halo, tiles)
         first = min(rows, reach(0, *arguments))
         end = max(first, rows - first)
         for row in range(max(low, first), min(high, end)):
-            _in_tiles(row, arguments, (), of=inner, tiles=tiles)
+            in_tiles(row, arguments, (), of=inner, tiles=tiles)
         # One text for both ends, which takes less time to compile than two.
         for side in range(2):
             start = low if side == 0 else max(low, end)
             for row in range(start, min(high, first) if side == 0 else high):
-                _in_tiles(row, arguments, (rows,), of=edge, tiles=tiles)
+                in_tiles(row, arguments, (rows,), of=edge, tiles=tiles)
     else:
         for row in range(low, high):
-            _in_tiles(row, arguments, (rows,), of=edge, tiles=tiles)
+            in_tiles(row, arguments, (rows,), of=edge, tiles=tiles)
 
 
 def sums_between(low, high, rows, arguments, *, inner, edge, reach, halo, dots, dtype, count):
@@ -34,18 +34,19 @@ def sums_between(low, high, rows, arguments, *, inner, edge, reach, halo, dots, 
         first = min(rows, reach(0, *arguments))
         end = max(first, rows - first)
         for row in range(max(low, first), min(high, end)):
-            sums = _added(sums, inner(row, *arguments), dots=dots, dtype=dtype)
+            sums = with_terms(sums, inner(row, *arguments), dots=dots, dtype=dtype)
         for side in range(2):
             start = low if side == 0 else max(low, end)
             for row in range(start, min(high, first) if side == 0 else high):
-                sums = _added(sums, edge(row, *arguments, rows), dots=dots, dtype=dtype)
+                sums = with_terms(sums, edge(row, *arguments, rows), dots=dots, dtype=dtype)
     else:
         for row in range(low, high):
-            sums = _added(sums, edge(row, *arguments, rows), dots=dots, dtype=dtype)
+            sums = with_terms(sums, edge(row, *arguments, rows), dots=dots, dtype=dtype)
     return sums
 
 
-def _in_tiles(row, arguments, more, *, of, tiles):
+def in_tiles(row, arguments, more, *, of, tiles):
+    """Compute one row; of block vectors its tiles."""
     if len(tiles) > 0:
         for column, width in tiles:
             of(row, *columns(arguments, column, width), *more)
@@ -53,7 +54,7 @@ def _in_tiles(row, arguments, more, *, of, tiles):
         of(row, *arguments, *more)
 
 
-def _added(sums, terms, *, dots, dtype):
+def with_terms(sums, terms, *, dots, dtype):
     """The sums and the terms of a row; of dot products their pairs."""
     if dots:
         return with_row(sums, terms[0], terms[1], dtype=dtype)

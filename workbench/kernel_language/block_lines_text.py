@@ -1,4 +1,4 @@
-"""A pass of block vectors as a function of rows in Python text; a row is one value, for the cores a tile of columns.
+"""A pass of block vectors as a function of rows in Python text; a row is one value: a tile of columns, or one number.
 
 Names begin with a_ for a block vector, v_ for its row, f_ for a vector, and r_ for a number per column, which the small
 matrix of one row has.
@@ -19,15 +19,14 @@ from workbench.compiler.words import WORDS
 from workbench.kernel_language.lines_text import unpacked
 from workbench.lines.block_passes import BlockPass, Products, Scaling, Update
 from workbench.lines.block_terms import Term
-from workbench.lines.types import accumulator
 
 
 @functools.lru_cache(512)
-def function_of_rows(work: BlockPass, vector: np.dtype) -> Row:
+def function_of_rows(work: BlockPass, vector: np.dtype, wide: np.dtype) -> Row:
     """The function row(row, arrays, factors, numbers) of a pass; it returns both factors of each dot product.
 
-    vector: the dtype of block vectors. arrays: the block vectors; factors: the vectors; numbers: a row for each small
-    matrix, in the precision of vectors.
+    vector, wide: the dtypes of block vectors and of sums. arrays: the block vectors; factors: the vectors; numbers: a
+    row for each small matrix, in the precision of vectors.
     """
     body = [unpacked([f"a_{name}" for name in work.arrays], "arrays")]
     body += [unpacked([f"f_{name}" for name in work.factors], "factors")]
@@ -44,14 +43,14 @@ def function_of_rows(work: BlockPass, vector: np.dtype) -> Row:
                 scale = f"f_{factor}[row]" if isinstance(factor, str) else repr(factor)
                 body.append(f"v_{target} = {scale} * v_{argument}")
             case Products(left=left, right=right, transposed=transposed):
-                wide = f"widened(v_{left})"
-                body.append(f"left_{len(found)} = {wide if transposed else f'conj({wide})'}")
-                body.append(f"right_{len(found)} = widened(v_{right})")
+                factor = f"wide(v_{left})"
+                body.append(f"left_{len(found)} = {factor if transposed else f'conj({factor})'}")
+                body.append(f"right_{len(found)} = wide(v_{right})")
                 found += [f"left_{len(found)}", f"right_{len(found)}"]
     body += [f"a_{name}[row] = v_{name}" for name in work.stores]
     text = "\n".join(["def row(row, arrays, factors, numbers):", *(f"    {line}" for line in body)])
     text += f"\n    return ({''.join(f'{name}, ' for name in found)})\n"
-    return Row(_function(text), named({".wide": accumulator(vector), ".narrow": vector}))
+    return Row(_function(text), named({".wide": wide, ".narrow": vector}))
 
 
 @functools.lru_cache(512)

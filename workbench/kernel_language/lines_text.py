@@ -1,11 +1,10 @@
-"""Paper lines as functions in Python text, which the compiler reads for the cores.
+"""Paper lines as functions in Python text, which the compiler reads.
 
 A pass has four: `before` evaluates its scalar lines, `numbers` returns the scalars that its rows read, `row` computes
 its lines in one row and returns the terms of its dot products, `after` stores their sums.
 
 Variables begin with v for a vector's element in the row, s for a scalar, and c for a scalar in the precision of
-vectors; a_ is an array. Scalars and small matrices lie in `scalars`, name k from place slots[k] on; the rows of block
-vectors lie behind one another.
+vectors; a_ is an array. Scalars and small matrices lie in `scalars`; the rows of block vectors lie behind one another.
 """
 
 from __future__ import annotations
@@ -17,21 +16,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.compiler.constants import Named, named
+from workbench.compiler.constants import named
 from workbench.compiler.kinds import Row
 from workbench.compiler.source import function_of_text
 from workbench.compiler.words import WORDS
-from workbench.kernel_language.of_lines import solve, variable
+from workbench.kernel_language.elimination import solve
 from workbench.lines import entries, types
 from workbench.lines.entries import Element, elements, of_line, of_lines, offset_of
 from workbench.lines.schedule import Pass
 from workbench.lines.types import Formula, Name, Shapes, Solve, work_of
 
-NAMES: dict[str, object] = {name: word for word, name in WORDS.items()} | {"solve": solve.function}
+NAMES: dict[str, object] = {name: word for word, name in WORDS.items()} | {"solve": solve}
 
 
 class PassFunctions(NamedTuple):
-    """The functions of a pass, as constants of a kernel (see `jit.pass_frames`)."""
+    """The functions of a pass, as constants of a kernel of the cores (see `jit.pass_frames`)."""
 
     before: Row
     numbers: Row
@@ -41,14 +40,13 @@ class PassFunctions(NamedTuple):
     @classmethod
     def of(cls, step: Pass, text: LinesText, vector: np.dtype) -> PassFunctions:
         """Those of a pass. vector: the dtype of vectors."""
-        wide = types.accumulator(vector)
-        precisions = named({".wide": wide, ".narrow": vector})
         texts = text.before(step.scalars), text.numbers(step), text.row(step), text.after(step)
-        return cls(*(_row(each, precisions) for each in texts))
+        return cls(*(row_of(each, vector, types.accumulator(vector)) for each in texts))
 
 
-def _row(text: Iterable[str], precisions: Named) -> Row:
-    return Row(_function("\n".join([*text, ""])), precisions)
+def row_of(text: Iterable[str], vector: np.dtype, wide: np.dtype) -> Row:
+    """The function that lines of text define, for vectors and sums of these dtypes."""
+    return Row(_function("\n".join([*text, ""])), named({".wide": wide, ".narrow": vector}))
 
 
 @functools.lru_cache(1024)
@@ -57,19 +55,29 @@ def _function(text: str) -> FunctionType:
 
 
 class LinesText(NamedTuple):
-    """Lines of functions. places: of names among `slots`; stored: vectors that are kept in another precision."""
+    """Lines of functions.
+
+    places: where each scalar and the first entry of each small matrix lies in `scalars`, as text. stored: vectors that
+    are kept in another precision. split: vectors to which a coarse vector is added where they are read, to row i of u
+    rest_u[parts_u[i]]; these arrays are behind the others.
+    """
 
     shapes: Shapes
-    places: Mapping[str, int]
+    places: Mapping[str, str]
     stored: frozenset[str]
+    split: tuple[str, ...] = ()
 
     def row(self, step: Pass) -> list[str]:
         """Computes the lines of a pass in a row; returns the terms of its dot products."""
-        body, terms = [unpacked([f"a_{name}" for name in step.arrays], "arrays")], list[str]()
+        arrays = [f"a_{name}" for name in step.arrays]
+        arrays += [f"{part}_{name}" for part in ("rest", "parts") for name in self.split]
+        body, terms = [unpacked(arrays, "arrays")], list[str]()
         body.append(unpacked([variable("c", one) for one in self._given(step)], "given"))
         for name, one in self._all(step.loads):
             value = f"at(a_{name}, {self._place_in_rows(one)})"
-            body.append(f"{variable('v', one)} = {f'narrow({value})' if name in self.stored else value}")
+            value = f"narrow({value})" if name in self.stored else value
+            value += f" + narrow(at(rest_{name}, at(parts_{name}, row)))" if name in self.split else ""
+            body.append(f"{variable('v', one)} = {value}")
         for made in of_lines(step.body, self.shapes):
             if isinstance(made, entries.Sum):
                 left, right = (variable("v", side) for side in (made.left, made.right))
@@ -128,7 +136,7 @@ class LinesText(NamedTuple):
         return f"row*{self.shapes[element.name].columns} + {element.column}"
 
     def _place(self, name: str, more: int = 0) -> str:
-        return f"slots[{self.places[name]}]" + (f" + {more}" if more else "")
+        return self.places[name] + (f" + {more}" if more else "")
 
     def _scalar(self, element: Element) -> str:
         return f"scalars[{self._place(element.name, offset_of(element, self.shapes))}]"
@@ -158,7 +166,14 @@ class LinesText(NamedTuple):
     def _solution(self, line: Solve) -> str:
         right = self.shapes.get(line.right, types.SCALAR)
         places = ", ".join(self._place(name) for name in (line.matrix, line.right, line.target, work_of(line)))
-        return f"solve(0, scalars, {places}, n={right.rows}, m={right.columns})"
+        return f"solve(scalars, {places}, n={right.rows}, m={right.columns})"
+
+
+def variable(letter: str, element: Element) -> str:
+    """The variable of an entry: s_alpha for a scalar, s0x1_alpha for an entry of a small matrix."""
+    if isinstance(element, Name):
+        return f"{letter}_{element.name}"
+    return f"{letter}{element.row}x{element.column}_{element.name}"
 
 
 def _text(head: str, body: Sequence[str]) -> list[str]:

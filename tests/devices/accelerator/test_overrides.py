@@ -24,7 +24,7 @@ class Compared:
         self.device, self.made, self.plain = device, made, Plain(device, request)
 
     def check(self):
-        free = {name: self.made.typed.arguments[name] for name in self.made.free}
+        free = {name: self.made.form.arguments[name] for name in self.made.free}
         vectors = {name: self._vector(name, of) for name, of in free.items()}
         found, expected = ({}, {})
         for of, results in ((self.made, found), (self.plain, expected)):
@@ -44,8 +44,8 @@ class Compared:
     def _vector(self, name, of):
         rng, request = np.random.default_rng(len(name)), self.made.request
         size = max(request.rows, int(request.fixed.get("size", 0)))
-        values = rng.uniform(-1, 1, (size, request.columns) if of.type.row else size)
-        return (values + 1j * values[::-1] if of.type.is_complex else values).astype(of.type.dtype)
+        values = rng.uniform(-1, 1, (size, request.columns) if of.block else size)
+        return (values + 1j * values[::-1] if of.dtype.kind == "c" else values).astype(of.dtype)
 
 
 @pytest.fixture

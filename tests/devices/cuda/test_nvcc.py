@@ -16,6 +16,7 @@ from scipy import sparse
 import workbench.run  # noqa: F401  registers every block
 from tests.conftest import DTYPES, grid_stencil
 from workbench import registry
+from workbench.compiler.kinds import real_of
 from workbench.devices.accelerator import tile_plan
 from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.coarse import Level, Levels
@@ -47,7 +48,6 @@ from workbench.devices.kernels.wavefront import Wavefront
 from workbench.devices.ops.csr import RowBlock
 from workbench.devices.volume_slice import VolumeSlice
 from workbench.host.face_coding import face_codes
-from workbench.kernel_language.tree import real_of
 from workbench.lines.parse import parse
 from workbench.lines.schedule import Pass, plan
 from workbench.lines.shapes import infer
@@ -177,16 +177,15 @@ def kernels(dtype):
     vectors = {"d", "r", "s", "p", "u"}
     yield from (_body(text, vectors, vectors, dtype) for text in (chebyshev.FIRST, chebyshev.LATER + chebyshev.DOTS))
     lines = [line for line in parse(SCALARS) if isinstance(line, Formula)]
-    trees = passes.trees(infer(lines, ()), SLOTS, dtype, LAYOUT.accumulator(dtype))
-    yield passes.finish(trees, ((0, 2), (1, 3)), tuple(lines)).text
+    texts = passes.PassTexts.of(infer(lines, ()), SLOTS, dtype, LAYOUT.accumulator(dtype))
+    yield texts.finish(((0, 2), (1, 3)), tuple(lines)).text
 
 
 def _body(text, vectors, persistent, dtype):
     """The loop of lines of one pass."""
     (step,) = plan(parse(text), vectors, persistent, {})
     assert isinstance(step, Pass)
-    trees = passes.trees(infer(parse(text), vectors), SLOTS, dtype, LAYOUT.accumulator(dtype))
-    return passes.body(trees, step).text
+    return passes.PassTexts.of(infer(parse(text), vectors), SLOTS, dtype, LAYOUT.accumulator(dtype)).body(step).text
 
 
 def test_a_kernel_in_pieces_is_its_text():
@@ -251,10 +250,11 @@ def test_nvcc_compiles_every_form_of_fast_diagonalization(tmp_path, dtype):
 
 
 def compile_together(kernels, dtype, tmp_path, index="int32"):
-    """Each under a name of its own."""
+    """Each under a name of its own, with the functions that it calls."""
     text = prelude(LAYOUT, np.dtype(dtype), np.dtype(index))
     for number, kernel in enumerate(kernels):
-        text += re.sub(r"KERNEL (BOUNDS\(.*?\) )?\w+", rf"\g<0>_{number}", kernel)
+        renamed = re.sub(r"KERNEL (BOUNDS\(.*?\) )?\w+", rf"\g<0>_{number}", kernel)
+        text += f"namespace kernel_{number} {{\n{renamed}}}\n"
     compile_with_nvcc(text, tmp_path)
 
 
@@ -350,7 +350,7 @@ def test_a_step_with_more_local_memory_than_the_arena_stays_a_launch_of_its_own(
         (step,) = plan(lines, {"x"}, {"x"}, {})
         slots = {f"g{k}": k for k in range(sums)}
         kinds = np.dtype(dtype), LAYOUT.accumulator(np.dtype(dtype))
-        text = passes.body(passes.trees(infer(lines, {"x"}), slots, *kinds), step)
+        text = passes.PassTexts.of(infer(lines, {"x"}), slots, *kinds).body(step)
         return Launch(prelude(LAYOUT, np.dtype(dtype)), text, 9, 256, (), True)
 
     assert shared_bytes(launch(most)) == most * (256 + 16) * np.dtype(LAYOUT.accumulator(np.dtype(dtype))).itemsize

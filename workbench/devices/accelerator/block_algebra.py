@@ -15,10 +15,9 @@ from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.accelerator.small_matrices import SmallMatrices
 from workbench.devices.clock import Clock
 from workbench.devices.kernels import block_algebra as texts
+from workbench.devices.kernels import passes
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.programs.host_read import HostRead
-from workbench.kernel_language.c_text import c_text
-from workbench.kernel_language.of_block_passes import block_pass
 from workbench.lines.block_passes import BlockPass
 from workbench.settings import HOST
 
@@ -116,8 +115,7 @@ class BlockAlgebra:
         if not count:
             groups = max(groups, -(-size // (group // s)))
         partial = self._room("partial", (groups, count * s), wide) if count else None
-        text = c_text(block_pass(work, s, first.dtype, wide), spread=True)
-        kernel = device.kernel(text, "block_pass", first.dtype, group=group)
+        kernel = device.kernel(passes.block_pass(work, s, first.dtype, wide), "block_pass", first.dtype, group=group)
         room = held.room if held is not None else functools.partial(self._room, dtype=wide)
         rows = {name: room(name, (s,)) for name in work.rows}
         vectors = *(arrays[name] for name in work.arrays), *(factors[name] for name in work.factors), *rows.values()

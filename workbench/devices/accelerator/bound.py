@@ -1,15 +1,19 @@
-"""Kernels of the kernel language on accelerators."""
+"""Kernels of rows on accelerators."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from workbench.compiler.kinds import INT, Array, Kind
 from workbench.devices.accelerator.dots import FOLDED, MOST_AT_ONCE, Dots
 from workbench.devices.bound import OVERRIDES, Bound, Request
-from workbench.kernel_language.c_text import c_text
+from workbench.devices.kernels import frames
+from workbench.devices.kernels.device_kernels import Printed, printed
+from workbench.devices.row_form import in_register
+from workbench.jit.tiles import widths
 
 
 def bind(device: Any, request: Request) -> Bound:
@@ -24,12 +28,12 @@ class OnAccelerator(Bound):
     def __init__(self, device: Any, request: Request) -> None:
         wide = device.wide(request.dtype)
         fixed = placed(device, request.numbers(wide))
-        super().__init__(request, request.typed(fixed, wide), fixed)
+        super().__init__(request, request.form(fixed, wide), fixed)
         self._device = device
 
     def _dots(self, groups: int) -> Dots | None:
         """Memory for the sums, if there are any."""
-        return Dots(self._device, self.request.dtype, groups, self.typed.sums) if self.typed.sums else None
+        return Dots(self._device, self.request.dtype, groups, self.form.sums) if self.form.sums else None
 
     def _keep_column_sums(self, groups: int) -> None:
         """Memory for the sums of the columns of block vectors, which are added in stages where they are many."""
@@ -38,28 +42,76 @@ class OnAccelerator(Bound):
 
 
 class Plain(OnAccelerator):
-    """The plain text, compiled for the device."""
+    """The plain text, compiled for the device: on GPUs a work-item computes an entry of a row of block vectors, on
+    processors whole rows."""
 
     def __init__(self, device: Any, request: Request) -> None:
         super().__init__(device, request)
-        layout, of = device.layout, self.typed
-        self._kernel = device.kernel(c_text(of, spread=not layout.chunked), of.name, request.dtype)
-        self._rows = np.int64(request.rows)
+        layout, apart = device.layout, request.columns > 1 and not device.layout.chunked
         # A group on a processor has a chunk of rows, whose entries count.
         work = max(request.rows, request.entries // 4) if layout.chunked else request.rows
         self._groups = layout.groups_for(work * request.columns)
-        if request.columns > 1 and not layout.chunked:
+        if apart:
             # More groups than are resident hide latency better than loops.
             self._groups = max(1, -(-request.rows // (layout.group // request.columns)))
         self._sums = None if request.columns > 1 else self._dots(self._groups)
-        if request.columns > 1 and of.sums:
+        if request.columns > 1 and self.form.sums:
             self._keep_column_sums(self._groups)
+        made = self._printed(apart=apart)
+        self._kernel = device.kernel(made.text, made.text.name, request.dtype)
+        partial = [one for one in (self._sums and self._sums.partial, self.column_sums) if one is not None]
+        given = [*self._scalars(), *(each for one in partial for each in (one, None)), np.int64(request.rows)]
+        self._given = [given[place] for place in made.given]
+
+    def _printed(self, *, apart: bool) -> Printed:
+        """The kernel; its arguments are those of the row, memory for sums where there are any, and the rows."""
+        form, name = self.form, self.request.kernel.name
+        constants: dict[str, object]
+        if apart:
+            frame = frames.summed_columns if form.sums else frames.each_column
+            constants = {"edge": form.functions.edge, "width": form.columns}
+            constants |= {"dtype": form.wide} if form.sums else {}
+        elif form.sums:
+            frame = frames.summed_rows
+            constants = form.loop | {"dots": form.dots, "dtype": form.wide, "sums": form.sums}
+        else:
+            frame = frames.each_row
+            constants = form.loop | {"tiles": tuple(widths(form.columns, form.vector)) if form.columns > 1 else ()}
+        kinds: tuple[Kind, ...] = (form.filled(self._kinds()), *((Array(form.wide, 1),) if form.sums else ()), INT)
+        return printed(frame, name, kinds, (form.vector, form.wide), constants)
+
+    def _kinds(self) -> dict[str, Kind]:
+        """Of the arguments that are used, by name."""
+        form = self.form
+        return {
+            name: Array(one.dtype, 2 if one.block else 1) if one.array else in_register(one.dtype)
+            for name, one in form.arguments.items()
+        }
+
+    def _scalars(self) -> list[Any]:
+        """All scalars of the arguments of a row; of those that a call gives their places among these."""
+        request, found = self.request, list[Any]()
+        for name, one in self.form.in_order():
+            value = self.fixed[name] if name in self.fixed else Place(self.free.index(name))
+            if not one.array:
+                found += (self.fixed[name].real, self.fixed[name].imag) if one.dtype.kind == "c" else (value,)
+            elif one.block:
+                found += value, np.int64(request.rows), np.int64(request.columns)
+            else:
+                # Rows do not ask for the lengths of arrays.
+                found += value, None
+        return found
 
     def __call__(self, *free: Any) -> Dots | None:
-        partial = [one for one in (self._sums and self._sums.partial, self.column_sums) if one is not None]
-        arguments = (*self.fixed.values(), *free, *partial, self._rows)
+        arguments = (free[one.among_free] if isinstance(one, Place) else one for one in self._given)
         self._device.launch(self._kernel, self._groups, *arguments, spread=self.column_sums is None)
         return self._sums
+
+
+class Place(NamedTuple):
+    """Where an argument is among those of a call."""
+
+    among_free: int
 
 
 def placed(device: Any, fixed: Mapping[str, Any]) -> dict[str, Any]:

@@ -76,7 +76,7 @@ class SharedRows(OnAccelerator):
         arguments += [
             named["x"],
             named["y"],
-            *(named[name] for name in ("base", "scale") if name in self.typed.arguments),
+            *(named[name] for name in ("base", "scale") if name in self.form.arguments),
         ]
         arguments += [named.get("left", named["x"]), self._sums.partial] if self._sums else []
         self._device.launch(self._kernel, self._groups, *arguments, np.int64(self._items), spread=True)

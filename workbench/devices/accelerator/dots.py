@@ -47,7 +47,7 @@ class OnePass(one_pass.OnePass):
         scalars = device.scalars(NAMED + len(slots), device.wide(dtype))
         for name, value in self._numbers.items():
             device.write_scalar(scalars, slots[name], value)
-        text = passes.body(passes.trees(self._shapes, slots, dtype, device.wide(dtype)), self._step)
+        text = passes.PassTexts.of(self._shapes, slots, dtype, device.wide(dtype)).body(self._step)
         self._kernels[dtype] = device.kernel(text, "body", dtype), scalars
 
     def apply(self, *vectors: Vector) -> Dots | None:

@@ -118,9 +118,8 @@ def _finish(
         return None
     key = ("finish", place)
     if key not in kernels:
-        trees = passes.trees(shapes, workspace.slots, workspace.dtype, device.wide(workspace.dtype))
-        text = passes.finish(trees, tuple(sums), tuple(after))
-        kernels[key] = device.kernel(text, "finish", workspace.dtype)
+        texts = passes.PassTexts.of(shapes, workspace.slots, workspace.dtype, device.wide(workspace.dtype))
+        kernels[key] = device.kernel(texts.finish(tuple(sums), tuple(after)), "finish", workspace.dtype)
     return kernels[key]
 
 
@@ -155,8 +154,8 @@ def _pass(
     arrays = {name: workspace.vector(name) for name in step.arrays}
     if place not in kernels:
         wide, stored = device.wide(workspace.dtype), {name: vector.dtype for name, vector in arrays.items()}
-        text = passes.body(passes.trees(shapes, workspace.slots, workspace.dtype, wide, stored, tuple(split)), step)
-        kernels[place] = device.kernel(text, "body", workspace.dtype)
+        texts = passes.PassTexts.of(shapes, workspace.slots, workspace.dtype, wide, stored, tuple(split))
+        kernels[place] = device.kernel(texts.body(step), "body", workspace.dtype)
     kernel, size, scalars = kernels[place], workspace.size, workspace.scalars
     given = (*arrays.values(), *(rest for rest, _ in split.values()), *(parts for _, parts in split.values()), scalars)
     if not step.dots:

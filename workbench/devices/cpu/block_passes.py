@@ -38,7 +38,7 @@ def compiled(
     wide = accumulator(first.dtype)
     count, rows = len(work.products), np.zeros((max(1, len(work.rows)), s), first.dtype)
     tiles = tuple((k, *tile) for k, tile in enumerate(widths(s, wide)))
-    row = function_of_rows(work, first.dtype)
+    row = function_of_rows(work, first.dtype, wide)
     kernel = block_pass.of(row=row, tiles=tiles, count=count, rows=len(work.rows), all_columns=s)
     chunks = max(1, min(MOST_SUMS, first.size // CHUNK))
     begins, sums = size * np.arange(chunks + 1, dtype=np.int64) // chunks, np.zeros((count, s), wide)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from workbench.compiler.words import add_scaled, put, shared, take, threads, unrolled, zeros
 from workbench.devices.bound import Request, override
 from workbench.devices.on_cores import OnCores
 from workbench.devices.ops.csr import csr
+from workbench.devices.row_form import RowForm
 from workbench.jit.compiled import REORDERED, Kernel, kernel
 from workbench.jit.tiles import widths
-from workbench.kernel_language import Typed
 
 LONG = 32
 """Mean row length from which that is faster: additions to one sum wait for one another."""
@@ -31,11 +30,11 @@ def several_sums(_device: Any, request: Request) -> OnCores | None:
 class SeveralSums(OnCores):
     """out = A x, or out + A x."""
 
-    def frame(self, of: Typed, form: Mapping[str, object]) -> Kernel:
-        covering = widths(of.columns, of.vector)
+    def frame(self, form: RowForm) -> Kernel:
+        covering = widths(form.columns, form.vector)
         tiles = ((first, width, max(1, min(MOST_SUMS, NUMBERS // width))) for first, width in covering)
         places = (self.request.kernel.parameters.index(name) for name in ("data", "indices", "starts", "x", "y"))
-        return _product.of(tiles=tuple(tiles), places=tuple(places), added=of.arguments["y"].read)
+        return _product.of(tiles=tuple(tiles), places=tuple(places), added=form.arguments["y"].read)
 
 
 @kernel(*REORDERED)

@@ -16,7 +16,7 @@ import numpy as np
 
 from workbench.compiler.words import counted_from, shared, threads, unrolled
 from workbench.devices.bound import Request
-from workbench.devices.on_cores import OnCores, rows_of
+from workbench.devices.on_cores import OnCores
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.ops.faces import diagonal, face_term
 from workbench.devices.ops.stencil import LOWER, UPPER, scaled_band, stencil
@@ -28,7 +28,7 @@ from workbench.host.series_sizes import ALIGNED, BLOCK, MOST_LEVELS, chunks_of, 
 from workbench.jit.compiled import REORDERED, Kernel, kernel
 from workbench.jit.dot_sums import total, with_row
 from workbench.jit.threads import cores, launch, prepare
-from workbench.kernel_language import Kernel as RowKernel
+from workbench.kernel_language.row_kernels import RowKernel
 from workbench.lines.types import accumulator
 
 
@@ -121,8 +121,8 @@ class _Series(OperatorTraits):
 
         def rows(k: int, *, upper: bool) -> tuple[object, object]:
             constants = of.constants(upper=upper, first=k == 0, last=k == self._order - 1)
-            functions = rows_of(of.term, constants, self._dtype, wide, returns=upper)
-            return functions["inner"], functions["edge"]
+            functions = of.term.rows(constants, self._dtype, wide, returns=upper)
+            return functions.inner, functions.edge
 
         made = _terms.of(
             lower=tuple(rows(k, upper=False) for k in lower),

@@ -14,7 +14,7 @@ from workbench.compiler.words import counted_from, shared, threads, unrolled
 from workbench.devices.bound import Request
 from workbench.devices.cpu.subdomain_kernels import add_groups, bounds, restrict
 from workbench.devices.cpu.subdomains import Subdomains
-from workbench.devices.on_cores import RowForm, fixed_on_cores
+from workbench.devices.on_cores import Arguments, fixed_on_cores
 from workbench.devices.ops.faces import FaceProduct
 from workbench.devices.ops.stencil import StencilProduct
 from workbench.jit.compiled import REORDERED, kernel
@@ -56,8 +56,9 @@ class _Pass:
 
     def __init__(self, request: Request, subdomains: Subdomains) -> None:
         wide, rows, chunks = accumulator(request.dtype), request.rows, chunks_of(request.rows)
-        of = request.typed(fixed_on_cores(request, wide), wide)
-        form = RowForm.of(request, of, fixed_on_cores(request, wide))
+        fixed = fixed_on_cores(request, wide)
+        of = request.form(fixed, wide)
+        form = Arguments.of(of, fixed)
         self.dots = np.zeros(of.sums, wide)
         room: tuple[np.ndarray, ...]
         if of.sums:
@@ -65,7 +66,7 @@ class _Pass:
         else:
             room = (np.zeros((cores(), -(-rows // chunks) + 1 + max(1, subdomains.width)), request.dtype),)
         self._rows, self._last = rows, (rows, *room, *subdomains.stored)
-        constants = {"width": subdomains.width, **form.constants}
+        constants = {"width": subdomains.width, **of.loop}
         self._kernel = _product.of(**constants, dtype=wide, count=of.sums) if of.sums else _residual.of(**constants)
         self._form, self._place = form, form.places.pop("y")
         some = np.empty(0, request.dtype)

@@ -92,7 +92,7 @@ def source(launches: Sequence[Launch], scalars: Handle, words: int) -> tuple[str
         names = []
         for value, parameter in zip(launch.arguments, launch.kernel.parameters, strict=True):
             if value is scalars:
-                names.append("mine")
+                names.append(f"({parameter.rpartition(' ')[0]})mine")
                 continue
             declared.append(f"{parameter}_{place}")
             arguments.append(value)

@@ -17,7 +17,7 @@ class Applied(OperatorTraits):
 
     def __init__(self, bound: Bound) -> None:
         self.bound, self._count = bound, len(bound.free)
-        self.fused_dots = tuple(OperatorDot) if bound.typed.sums and bound.request.columns == 1 else ()
+        self.fused_dots = tuple(OperatorDot) if bound.form.sums and bound.request.columns == 1 else ()
         self.column_sums = bound.column_sums
 
     def apply(self, *vectors: Any) -> Any:

@@ -11,7 +11,7 @@ from workbench.devices.bound import Bound, Request
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.ops.applied import Applied
 from workbench.devices.traffic import block_bytes, product_flops
-from workbench.kernel_language import kernel
+from workbench.kernel_language.row_kernels import kernel
 from workbench.lazy import sparse
 
 

@@ -13,7 +13,7 @@ from workbench.compiler.words import wide
 from workbench.devices.bound import Request
 from workbench.devices.ops.storage import by_rows
 from workbench.host import storage
-from workbench.kernel_language import kernel
+from workbench.kernel_language.row_kernels import kernel
 from workbench.lazy import sparse
 
 

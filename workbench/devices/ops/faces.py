@@ -20,10 +20,9 @@ from workbench.devices.series import TermByTerm
 from workbench.host import face_coding
 from workbench.host.face_codes import BITS, CHOICES, FaceCodes
 from workbench.host.memory import vector
-from workbench.kernel_language import Kernel, helper, kernel
+from workbench.kernel_language.row_kernels import RowKernel, kernel
 
 
-@helper
 def chosen(c0, c1, c2, c3, code, shift):
     """One of four numbers by two bits of a code."""
     return (c3 if code & (1 << shift) else c2) if code & (2 << shift) else (c1 if code & (1 << shift) else c0)
@@ -109,7 +108,7 @@ class FaceProduct(Applied):
 
 
 def _request(
-    of: Kernel,
+    of: RowKernel,
     codes: FaceCodes,
     dtype: np.dtype,
     number: Callable[[float], Any],

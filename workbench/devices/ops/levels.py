@@ -9,7 +9,7 @@ from typing import Any
 from workbench.compiler.words import conj, wide
 from workbench.devices.bound import Bound, Request
 from workbench.devices.coarse import Level, Levels
-from workbench.kernel_language import kernel
+from workbench.kernel_language.row_kernels import kernel
 
 Bind = Callable[[Request], Bound]
 """Binds a kernel to a device."""

@@ -10,7 +10,7 @@ from workbench.compiler.words import real
 from workbench.devices.bound import Request
 from workbench.devices.plane_slice import PlaneSlice
 from workbench.devices.volume_slice import VolumeSlice
-from workbench.kernel_language import kernel
+from workbench.kernel_language.row_kernels import kernel
 
 
 @kernel()

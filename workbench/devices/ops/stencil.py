@@ -17,7 +17,7 @@ from workbench.compiler.words import conj, inside, unrolled
 from workbench.devices.bound import Request
 from workbench.devices.ops.applied import Applied
 from workbench.devices.series import TermByTerm
-from workbench.kernel_language import kernel
+from workbench.kernel_language.row_kernels import kernel
 
 LOWER = {"based": True, "minus": True, "whole": False, "above": False}
 UPPER = {"based": True, "minus": True, "whole": False, "below": False, "paired": True}

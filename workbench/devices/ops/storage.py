@@ -22,7 +22,7 @@ from workbench.devices.ops.applied import Applied
 from workbench.devices.ops.csr import CsrProduct
 from workbench.devices.traffic import product_flops
 from workbench.host import storage
-from workbench.kernel_language import kernel
+from workbench.kernel_language.row_kernels import kernel
 from workbench.lazy import sparse
 
 SEGMENT = 4096

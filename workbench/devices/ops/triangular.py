@@ -10,7 +10,7 @@ from workbench.compiler.words import conj, wide
 from workbench.devices.bound import Request
 from workbench.devices.ops.applied import Applied
 from workbench.devices.traffic import product_flops
-from workbench.kernel_language import kernel
+from workbench.kernel_language.row_kernels import kernel
 from workbench.lazy import sparse
 
 

@@ -60,7 +60,7 @@ def _compiled(
     step, shapes = step.renamed(numbers), {numbers[name]: shapes[name] for name in numbers if name in shapes}
     used = {numbers[name]: slots[name] for name in numbers if name in slots}
     others = frozenset(numbers[name] for name, kind in stored if name in numbers and kind != dtype)
-    text = LinesText(shapes, {name: k for k, name in enumerate(used)}, others)
+    text = LinesText(shapes, {name: f"slots[{k}]" for k, name in enumerate(used)}, others)
     functions, sums = PassFunctions.of(step, text, dtype), len(of_lines(step.dots, shapes))
     kernel = one_pass.of(**functions._asdict(), dtype=accumulator(dtype), count=sums)
     return PassKernel(kernel, np.array(list(used.values()), np.int64), sums)

@@ -13,3 +13,5 @@
 #define GLOBAL_ID ((I64)blockIdx.x * blockDim.x + threadIdx.x)
 #define MAKE(type, x, y) make_##type((x), (y))
 typedef long long I64;
+/* CUDA has products for it in place of a directive. */
+#define NO_CONTRACTION

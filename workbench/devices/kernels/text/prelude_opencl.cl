@@ -13,3 +13,4 @@
 #define GLOBAL_ID ((I64)get_global_id(0))
 #define MAKE(type, x, y) ((type)((x), (y)))
 typedef long I64;
+#define NO_CONTRACTION _Pragma("OPENCL FP_CONTRACT OFF")

@@ -1,2 +1,3 @@
-#define FOR_EACH(i, n) FOR_EACH_IN(i, n, 0, n)
-#define FOR_EACH_IN(i, n, from, to) for (I64 i = (from) + GROUP_ID*GROUP + LOCAL_ID; i < (to); i += GROUPS*GROUP)
+#define ITEMS_FROM(n, from) ((from) + GROUP_ID*GROUP + LOCAL_ID)
+#define ITEMS_TO(n, to) (to)
+#define ITEMS_STEP (GROUPS*GROUP)

@@ -1,3 +1,4 @@
+#define FOR_EACH(i, n) for (I64 i = ITEMS_FROM(n, 0), i##_end = ITEMS_TO(n, n); i < i##_end; i += ITEMS_STEP)
 #define W_DOT(a, b) W_MUL(W_CONJ(W_OF_T(a)), W_OF_T(b))
 #define STORE_GROUP_SUMS(room, partial, sums) store_group_sums(room, partial, sums, GROUPS, GROUP_ID)
 /* partial[k*groups + group] = sum over the group's items of room[k*GROUP + item]. */

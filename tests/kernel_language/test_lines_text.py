@@ -1,50 +1,34 @@
-"""Passes of lines as functions of rows for the cores, and as trees: their statements in both texts."""
+"""Passes of lines as functions of rows: their statements."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from workbench.kernel_language.c_text import statements
 from workbench.kernel_language.lines_text import LinesText
-from workbench.kernel_language.of_lines import LineTrees
-from workbench.kernel_language.tree import INTEGER, Constant, Type
 from workbench.lines.entries import elements, of_line, slot_of
 from workbench.lines.parse import parse
 from workbench.lines.schedule import plan
 from workbench.lines.shapes import infer
-from workbench.lines.types import VECTOR, Entry, accumulator, block, small, tall_names
+from workbench.lines.types import VECTOR, Entry, block, small, tall_names
 
 
-def texts(text, given, dtype, *, c=False, once=False, stored=None):
-    """The assignments to variables in the text for the cores, or in C."""
+def texts(text, given, dtype, *, once=False, stored=(), split=()):
+    """The assignments to variables in the text."""
     shapes = infer(parse(text), given)
     vectors = tall_names(shapes)
     (step,) = plan(parse(text), vectors, vectors, {})
-    names, vector = sorted(set(shapes) - vectors), np.dtype(dtype)
-    if c:
-        places = {name: Constant(k, Type(INTEGER)) for k, name in enumerate(names)}
-        of = LineTrees(shapes, places, vector, accumulator(vector), stored).rows(step)
-        lines = statements(of, of.body, 0)
-    else:
-        text = LinesText(shapes, {name: k for k, name in enumerate(names)}, frozenset(stored or ()))
-        lines = text.before(step.scalars) if once else text.row(step)
-    return [line.strip().removesuffix(";") for line in lines if line.strip().startswith(("v", "s0", "s1", "s_"))]
+    names = sorted(set(shapes) - vectors)
+    lines = LinesText(shapes, {name: f"slots[{k}]" for k, name in enumerate(names)}, frozenset(stored), split)
+    made = lines.before(step.scalars) if once else lines.row(step)
+    return [line.strip() for line in made if line.strip().startswith(("v", "s0", "s1", "s_"))]
 
 
-def test_a_vector_line_in_both_texts():
+def test_a_vector_line():
     text, given = "x = x + 2*conj(y)/a", dict.fromkeys("xy", VECTOR)
     assert texts(text, given, "complex64")[-1] == "v_x = (v_x + ((narrow(2.0) * conj(v_y)) / c_a))"
-    assert texts(text, given, "complex64", c=True)[-1] == (
-        "v_x = T_ADD(v_x, T_DIV(T_MUL(T_OF(2.0f), T_CONJ(v_y)), c_a))"
-    )
 
 
-def test_a_choice_in_both_texts():
+def test_a_choice():
     text, given = "x = x if a <= 1 else -x", {"x": VECTOR}
     assert texts(text, given, "float32")[-1] == "v_x = (v_x if real(c_a) <= real(narrow(1.0)) else (-v_x))"
-    assert texts(text, given, "complex64", c=True)[-1] == (
-        "v_x = ((T_REAL(c_a) <= T_REAL(T_OF(1.0f))) ? v_x : T_NEG(v_x))"
-    )
 
 
 def test_a_product_with_a_small_matrix_entry_by_entry():
@@ -72,11 +56,14 @@ def test_a_vector_scales_the_rows_of_a_block():
     ]
 
 
-def test_a_vector_in_another_precision_is_converted_where_it_is_read_and_stored():
+def test_a_vector_in_another_precision_is_converted_where_it_is_read():
     given = "x = 2*x", {"x": VECTOR}, "float64"
-    stored = {"x": np.dtype("float32")}
-    assert texts(*given, c=True, stored=stored) == ["v_x = ((T)(a_x[row]))", "v_x = (2.0 * v_x)"]
-    assert texts(*given, stored=stored) == ["v_x = narrow(at(a_x, row))", "v_x = (narrow(2.0) * v_x)"]
+    assert texts(*given, stored=("x",)) == ["v_x = narrow(at(a_x, row))", "v_x = (narrow(2.0) * v_x)"]
+
+
+def test_a_coarse_vector_is_added_where_a_vector_is_read():
+    (loaded, _) = texts("x = 2*x", {"x": VECTOR}, "float64", split=("x",))
+    assert loaded == "v_x = at(a_x, row) + narrow(at(rest_x, at(parts_x, row)))"
 
 
 def test_scalar_lines_read_what_a_solution_has_set():

@@ -1,0 +1,113 @@
+"""What a function reads and writes, and its operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from workbench.compiler.tree import (
+    Block,
+    For,
+    Function,
+    If,
+    Node,
+    Return,
+    Set,
+    Statement,
+    Store,
+    Vector,
+    While,
+    expressions_of,
+    names_read,
+    nodes,
+    statements_in,
+)
+
+ARITHMETIC = "+", "-", "*", "/"
+
+
+class Access(NamedTuple):
+    """Whether a function reads an argument, an array or a number, and whether it writes into it."""
+
+    read: bool = False
+    written: bool = False
+
+
+def accesses(of: Function) -> dict[str, Access]:
+    """By the names of its parameters."""
+    lines = [each for line in of.body for each in statements_in(line)]
+    roots = _roots(of, lines)
+    read, written, numbers = set[str](), set[str](), names_read(of.body)
+    for line in lines:
+        if isinstance(line, Store):
+            written |= _named(line.pointer, roots)
+        for node in (node for each in expressions_of(line) for node in nodes(each)):
+            if node.op == "load":
+                read |= _named(node.args[0], roots)
+            elif node.op == "call" and isinstance(node.of, Function):
+                for given, access in zip(node.args, accesses(node.of).values(), strict=True):
+                    found = _named(given, roots)
+                    read |= found if access.read else set()
+                    written |= found if access.written else set()
+    pointers = {name for name, t in of.parameters.items() if isinstance(t, tuple) and not isinstance(t, Vector)}
+    return {
+        name: Access(name in read, name in written) if name in pointers else Access(name in numbers)
+        for name in of.parameters
+    }
+
+
+def flops(of: Function, trips: Callable[[For], float]) -> float:
+    """Real operations + - * / of a call. trips: how often a loop runs, on average.
+
+    A `while` loop counts once, of an `if` both branches; what is returned is not counted.
+    """
+
+    def of_block(block: Block) -> float:
+        return sum(map(of_statement, block))
+
+    def of_statement(line: Statement) -> float:
+        match line:
+            case For(body=body):
+                return trips(line) * of_block(body)
+            case While(before=before, body=body):
+                return of_block(before) + of_block(body)
+            case If(body=body, otherwise=otherwise):
+                return of_block(body) + of_block(otherwise)
+            case Return():
+                return 0
+        return sum(of_node(node) for each in expressions_of(line) for node in nodes(each))
+
+    def of_node(node: Node) -> float:
+        if node.op == "call" and isinstance(node.of, Function):
+            return flops(node.of, trips)
+        numbers = node.type.width if isinstance(node.type, Vector) else 1
+        t = node.type.of if isinstance(node.type, Vector) else node.type
+        return numbers * (node.op in ARITHMETIC) if t in ("f", "d") else 0
+
+    return of_block(of.body)
+
+
+def _roots(of: Function, lines: list[Statement]) -> dict[str, set[str]]:
+    """The variables whose memory each pointer may lead into."""
+    roots = {name: {name} for name in of.parameters}
+    sets = [line for line in lines if isinstance(line, Set) and isinstance(of.variables.get(line.name), tuple)]
+    for _ in sets:
+        for line in sets:
+            roots.setdefault(line.name, set()).update(_named(line.value, roots))
+    return roots
+
+
+def _named(pointer: Node, roots: dict[str, set[str]]) -> set[str]:
+    """The parameters whose memory a pointer may lead into."""
+    names = [str(node.of) for node in _bases(pointer)]
+    return {root for name in names for root in roots.get(name, set())}
+
+
+def _bases(pointer: Node) -> Iterable[Node]:
+    match pointer:
+        case Node("place", _, (base, _)):
+            yield from _bases(base)
+        case Node("if", _, (_, one, two)):
+            yield from (*_bases(one), *_bases(two))
+        case Node("var"):
+            yield pointer
