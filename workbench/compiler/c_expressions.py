@@ -35,6 +35,9 @@ class Expressions:
                 return f"({self.text(test)} ? {self._wide(one)} : {self.text(two)})"
             case Node("and" | "or" as word, _, (left, right)):
                 return f"({self.text(left)} {'&&' if word == 'and' else '||'} {self.text(right)})"
+            case Node("below", _, (left, right)):
+                # One comparison: with two of them the loads behind it take many registers.
+                return f"((U64){self.text(left)} < (U64){self.text(right)})"
             case Node("not", _, (of,)):
                 return f"!{self.text(of)}"
             case Node("call", _, _, Function()):

@@ -18,7 +18,7 @@ MEMORY |= {"i4": "int", "u4": "unsigned int", "i8": "I64", "u8": "I64", "f4": "f
 ROUNDED = """DEVICE I64 rounded_quotient(I64 a, I64 b)
 {
     if (b == 0) return 0;
-    if (b == -1) return (I64)(0 - (unsigned long)a);
+    if (b == -1) return (I64)(0 - (U64)a);
     return a/b - (a%b != 0 && (a%b < 0) != (b < 0));
 }
 DEVICE I64 rounded_remainder(I64 a, I64 b)

@@ -111,9 +111,7 @@ class Calls(DeviceWords):
         self._precision("wide", node)
         if ROWS not in self.given:
             return self.literal(True, node)
-        place = self.temporary(place)
-        ends = Node("<=", "b", (ZERO, place)), Node("<", "b", (place, Node("var", "i", (), ROWS)))
-        return Value(BOOL, (Node("and", "b", ends),))
+        return Value(BOOL, (Node("below", "b", (place, Node("var", "i", (), ROWS))),))
 
     def _constants(self, node: ast.Call) -> Named:
         """The constants of a call, by name."""

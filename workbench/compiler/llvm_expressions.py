@@ -69,6 +69,8 @@ class Expressions(Lines):
                 return self._of_library("fma", t, args, "")
             case Node("splat" | "pick" | "head", Vector() as vector, args):
                 return self._vector(node, vector, args)
+            case Node("below", _, (left, right)):
+                return self.new(f"icmp ult i64 {self.value(left)}, {self.value(right)}")
             case Node(sign, "b", (left, right)) if sign in TESTS:
                 return self._comparison(sign, left, right)
             case Node(sign, t, (left, right)):

@@ -7,6 +7,7 @@ Operations of expressions (with their arguments, and `of`):
     + - * / // %      two of one type                << >> & | ^    two integers
     neg, not          one                            < <= > >= == !=    two of one type
     and, or           the second where needed        if         test, two values, of which one is evaluated
+    below             two integers, a and b >= 0: 0 <= a < b
     to                one, converted to the type     fn         arguments; of: the name of a function of math
     fma               three                          atomic     pointer, index, value; of: the name of the operation
     splat             one number                     pick       two vectors; of: places in both, one after the other

@@ -13,5 +13,7 @@
 #define GLOBAL_ID ((I64)blockIdx.x * blockDim.x + threadIdx.x)
 #define MAKE(type, x, y) make_##type((x), (y))
 typedef long long I64;
+typedef unsigned long long U64;
 /* CUDA has products for it in place of a directive. */
 #define NO_CONTRACTION
+#define AT_MULTIPLE(address, bytes) __builtin_assume_aligned(address, bytes)

@@ -13,4 +13,6 @@
 #define GLOBAL_ID ((I64)get_global_id(0))
 #define MAKE(type, x, y) ((type)((x), (y)))
 typedef long I64;
+typedef unsigned long U64;
 #define NO_CONTRACTION _Pragma("OPENCL FP_CONTRACT OFF")
+#define AT_MULTIPLE(address, bytes) (address)
