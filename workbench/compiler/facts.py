@@ -1,4 +1,4 @@
-"""What a function reads and writes, and its operations."""
+"""Facts about a function: its accesses to arguments, and its operations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ARITHMETIC = "+", "-", "*", "/"
 
 
 class Access(NamedTuple):
-    """Whether a function reads an argument, an array or a number, and whether it writes into it."""
+    """The use of an argument, an array or a number, by a function: read, written, or both."""
 
     read: bool = False
     written: bool = False

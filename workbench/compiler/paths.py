@@ -33,7 +33,7 @@ class Paths:
         self.names = None
 
     def meet(self, other: Names) -> None:
-        """Go on where another path ends as well."""
+        """Continue where another path ends as well."""
         self.names = other if self.names is None else self.names if other is None else self.names & other
 
     @contextlib.contextmanager

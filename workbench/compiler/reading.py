@@ -27,7 +27,7 @@ class _Functions:
         self.entry = Function(source.tree.name, source.licences or ())
 
     def reader(self, kinds: tuple[Kind, ...]) -> Statements:
-        """What reads the kernel. Raises KernelError where it returns something."""
+        """The reader of the kernel. Raises KernelError where it returns something."""
         reader = Statements(self, self.source, kinds, self.entry)
         for node in ast.walk(self.source.tree):
             if isinstance(node, ast.Return):

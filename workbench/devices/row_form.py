@@ -55,7 +55,7 @@ class RowForm:
 
     @property
     def dots(self) -> bool:
-        """Whether the sums are dot products."""
+        """True if the sums are dot products."""
         return self.kernel.dots and self.sums > 0
 
     @property

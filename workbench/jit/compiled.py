@@ -53,7 +53,7 @@ def kernel(taken, x):
 VOCABULARY: dict[str, object] = {"np": np, "total": dot_sums.total} | {name: word for word, name in words.WORDS.items()}
 """Names that the text of a generated kernel may use."""
 loading = threading.RLock()
-"""Held by the thread that compiles, links or starts threads; a fork waits for it."""
+"""The lock of the thread that compiles, links or starts threads; a fork waits for it."""
 _generated: dict[str, Kernel] = {}
 _with_constants: dict[object, Kernel] = {}
 _unsettled: dict[tuple[Kernel, Kinds], None] = {}

@@ -19,13 +19,13 @@ def solve(scalars, matrix, right, target, copied, *, n, m):
             if abs(scalars[copied + i * n + p]) > abs(scalars[copied + top * n + p]):
                 top = i
         for k in range(n):
-            held = scalars[copied + p * n + k]
+            value = scalars[copied + p * n + k]
             scalars[copied + p * n + k] = scalars[copied + top * n + k]
-            scalars[copied + top * n + k] = held
+            scalars[copied + top * n + k] = value
         for k in range(m):
-            held = scalars[target + p * m + k]
+            value = scalars[target + p * m + k]
             scalars[target + p * m + k] = scalars[target + top * m + k]
-            scalars[target + top * m + k] = held
+            scalars[target + top * m + k] = value
         for i in range(p + 1, n):
             factor = scalars[copied + i * n + p] / scalars[copied + p * n + p]
             for k in range(p, n):
@@ -35,7 +35,7 @@ def solve(scalars, matrix, right, target, copied, *, n, m):
     for q in range(n):
         last = n - 1 - q
         for k in range(m):
-            held = scalars[target + last * m + k]
+            value = scalars[target + last * m + k]
             for i in range(last + 1, n):
-                held -= scalars[copied + last * n + i] * scalars[target + i * m + k]
-            scalars[target + last * m + k] = held / scalars[copied + last * n + last]
+                value -= scalars[copied + last * n + i] * scalars[target + i * m + k]
+            scalars[target + last * m + k] = value / scalars[copied + last * n + last]

@@ -44,7 +44,7 @@ def stencil_series(
 
 
 def bands_of_series(bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: np.ndarray) -> Stored:
-    """What a series reads, from bands. D^-1 multiplies the last term of K."""
+    """The arrays of a series, from bands. D^-1 multiplies the last term of K."""
 
     def constants(*, upper: bool, first: bool, last: bool) -> Mapping[str, object]:
         return {"bands": len(bands)} | (UPPER if upper else LOWER | {"scaled": last})
@@ -81,7 +81,7 @@ def _scaled(low: np.ndarray, inverse: np.ndarray, stride: int) -> np.ndarray:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Stored:
-    """What a series reads. term: the kernel of rows of a term; constants: its constants for a term of K, perhaps its
+    """The arrays of a series. term: the kernel of rows of a term; constants: its constants for a term of K, perhaps its
     first or last, or of K^H (`upper`); arrays: its arguments before the vectors, the last being the strides; scale:
     D^-1; words: read per row."""
 

@@ -70,7 +70,7 @@ def each_column(arguments, count, *, edge, width):
 
 
 def summed_columns(arguments, partial, count, *, edge, width, dtype):
-    """The same, and the dot products of corresponding columns; partial: shape (groups, width)."""
+    """Compute all rows as `each_column`, and dot products of corresponding columns; partial: shape (groups, width)."""
     room, total = shared_array(dtype, members()), dtype(0)
     phases, place, phase = members() // width, member() % width, member() // width
     if phase < phases:
