@@ -18,7 +18,7 @@ class Request:
     """A kernel, and what it is bound to.
 
     rows: their number. dtype: of vectors, and of all arrays whose dtype is not known otherwise. fixed: arrays and
-    numbers that every call has, by name; an integer is int64, a float has the precision of sums. work:
+    numbers that every call has, by name; an integer is int64, a fraction has the precision of sums. work:
     numbers that grow with the work up to each row, such as row pointers, shape (rows + 1,); without them every row has
     `each` entries. constants: by name, at least those without a default. numbered: the parameters that stand for
     several arguments, with their number. summed: else no sums are computed. columns: of the block vectors `blocks`.
@@ -64,7 +64,8 @@ class Request:
     def numbers(self, wide: np.dtype) -> dict[str, Any]:
         """The fixed arguments; numbers of Python with the type that they have in the kernel."""
         real = np.finfo(wide).dtype.type
-        kinds: dict[type, Callable[[Any], Any]] = {int: np.int64, float: real}
+        kinds: dict[type, Callable[[Any], Any]] = {bool: np.bool_, int: np.int64, float: real}
+        kinds[complex] = np.result_type(wide, np.complex64).type
         return {name: kinds.get(type(value), lambda same: same)(value) for name, value in self.fixed.items()}
 
 

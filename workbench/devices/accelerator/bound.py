@@ -94,24 +94,38 @@ class Plain(OnAccelerator):
         for name, one in self.form.in_order():
             value = self.fixed[name] if name in self.fixed else Place(self.free.index(name))
             if not one.array:
-                found += (self.fixed[name].real, self.fixed[name].imag) if one.dtype.kind == "c" else (value,)
+                found += _parts(self.fixed[name])
             elif one.block:
                 found += value, np.int64(request.rows), np.int64(request.columns)
             else:
-                # Rows do not ask for the lengths of arrays.
-                found += value, None
+                length = value._replace(length=True) if isinstance(value, Place) else np.int64(value.size)
+                found += value, length
         return found
 
     def __call__(self, *free: Any) -> Dots | None:
-        arguments = (free[one.among_free] if isinstance(one, Place) else one for one in self._given)
+        arguments = (one.of(free) if isinstance(one, Place) else one for one in self._given)
         self._device.launch(self._kernel, self._groups, *arguments, spread=self.column_sums is None)
         return self._sums
 
 
 class Place(NamedTuple):
-    """Where an argument is among those of a call."""
+    """Where an array is among the arguments of a call. length: its length is wanted."""
 
     among_free: int
+    length: bool = False
+
+    def of(self, free: tuple[Any, ...]) -> Any:
+        """The array, or its length."""
+        found = free[self.among_free]
+        return np.int64(found.size) if self.length else found
+
+
+def _parts(number: np.generic) -> tuple[np.generic, ...]:
+    """The scalars of a number as the printer for accelerators declares them."""
+    if np.iscomplexobj(number):
+        return number.real, number.imag
+    whole = {"b": np.int32, "i": np.int64, "u": np.int64}.get(number.dtype.kind)
+    return (number if whole is None else whole(number),)
 
 
 def placed(device: Any, fixed: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,47 @@
+"""Kernels of rows get the arguments that their text names, on every device as in NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from workbench.devices.bound import Request
+from workbench.kernel_language.row_kernels import kernel
+
+X = np.arange(1.0, 8.0)
+
+
+def result(device, of, *free, fixed=None, dtype="float64", **more):
+    """What a kernel stores into y, its last argument."""
+    bound = device.bind(Request(of, X.size, np.dtype(dtype), fixed or {}, **more))
+    y = device.to_device(np.zeros(X.size, dtype))
+    bound(*map(device.to_device, free), y)
+    return device.to_host(y)
+
+
+@kernel()
+def times_number(row, number, x, y):
+    y[row] = x[row] * number
+
+
+NUMBERS = [True, np.bool_(True), 3, np.int32(-3), np.uint8(200), np.int64(2**40), 2.5, np.float32(0.5)]
+
+
+@pytest.mark.parametrize("number", [*NUMBERS, 1 + 2j, np.complex64(1 + 2j)], ids=lambda one: f"{type(one).__name__}")
+def test_numbers_of_every_type(device, number):
+    dtype = "complex128" if np.iscomplexobj(number) else "float64"
+    found = result(device, times_number, X.astype(dtype), fixed={"number": number}, dtype=dtype)
+    np.testing.assert_array_equal(found, X * number)
+
+
+@kernel()
+def of_lengths(row, table, x, y):
+    y[row] = len(x) * x[-1]
+    for k in range(table.size):
+        y[row] += table[k] * table[-1]
+
+
+def test_lengths_of_arrays(device):
+    table = np.arange(5.0)
+    found = result(device, of_lengths, X, fixed={"table": table})
+    np.testing.assert_array_equal(found, np.full(X.size, X.size * X[-1] + table.sum() * table[-1]))
