@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -45,3 +47,14 @@ def test_lengths_of_arrays(device):
     table = np.arange(5.0)
     found = result(device, of_lengths, X, fixed={"table": table})
     np.testing.assert_array_equal(found, np.full(X.size, X.size * X[-1] + table.sum() * table[-1]))
+
+
+@kernel()
+def with_sign(row, x, y, *, number):
+    y[row] = math.copysign(x[row], number)
+
+
+def test_equal_constants_of_other_types_are_others(device):
+    for number in (0.0, -0.0, 0):
+        found = result(device, with_sign, X, constants={"number": number})
+        np.testing.assert_array_equal(found, np.copysign(X, number))

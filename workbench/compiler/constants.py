@@ -13,9 +13,25 @@ Named = tuple[tuple[str, Constant], ...]
 """Constants with their names, sorted."""
 
 
+class _Exact(tuple[tuple[str, Constant], ...]):
+    """Constants that are equal where their texts are too, in which 1, 1.0 and True differ, and 0.0 and -0.0.
+
+    What is made for constants is kept by them.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other) and repr(self) == repr(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+
 def named(constants: Mapping[str, object]) -> Named:
     """Constants by name, as plain numbers of Python and dtypes. Raises KernelError for anything else."""
-    return tuple((name, _plain(name, constants[name])) for name in sorted(constants))
+    return _Exact((name, _plain(name, constants[name])) for name in sorted(constants))
 
 
 def _plain(name: str, value: object) -> Constant:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.compiler.constants import named
 from workbench.devices.row_form import RowForm, row_form
 from workbench.kernel_language.row_kernels import RowKernel
 
@@ -49,10 +50,9 @@ class Request:
         dtypes = dict.fromkeys(self.kernel.arguments(self.numbered), self.dtype)
         dtypes |= {name: value.dtype for name, value in fixed.items()} | dict.fromkeys(self.wides, wide)
         numbers = frozenset(name for name, value in fixed.items() if isinstance(value, np.generic))
-        named = (tuple(sorted(part.items())) for part in (dtypes, self.constants, self.numbered))
-        types, constants, numbered = named
+        types, numbered = (tuple(sorted(part.items())) for part in (dtypes, self.numbered))
         return row_form(
-            self.kernel, self.dtype, wide, types, numbers, constants, numbered,
+            self.kernel, self.dtype, wide, types, numbers, named(self.constants), numbered,
             blocks=frozenset(self.blocks), columns=self.columns, summed=self.summed,
         )  # fmt: skip
 

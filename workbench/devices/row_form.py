@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from workbench.compiler.constants import Named
 from workbench.compiler.facts import Access, accesses, flops
 from workbench.compiler.kinds import INT, Array, Kind, names_of
 from workbench.compiler.reading import RowFunction
 from workbench.jit.compiled import REORDERED
 from workbench.kernel_language.row_kernels import RowFunctions, RowKernel
 
-Named = tuple[tuple[str, object], ...]
+
 
 
 class Argument(NamedTuple):

@@ -89,8 +89,7 @@ class Kernel:
         """This kernel with given values of its constants, its keyword-only parameters: numbers, truths, dtypes and
         tuples of them. Equal values give the same object. Raises KernelError."""
         values = named_constants(dict(self.source.constants) | constants)
-        # As text too, in which 1, 1.0 and True differ.
-        key = self.py_func, self.source.text, repr(values), values
+        key = self.py_func, self.source.text, values
         with loading:
             if key not in _with_constants:
                 _with_constants[key] = Kernel(self.py_func, self.source._replace(constants=values))
