@@ -58,3 +58,14 @@ def test_equal_constants_of_other_types_are_others(device):
     for number in (0.0, -0.0, 0):
         found = result(device, with_sign, X, constants={"number": number})
         np.testing.assert_array_equal(found, np.copysign(X, number))
+
+
+@kernel()
+def half(row, T, kernel, max, sum_, x_0, T_, double__, y):
+    y[row] = T[row] + kernel * max + sum_ * x_0 + T_ + double__
+
+
+def test_names_of_kernels_and_arguments_that_are_words_of_c(device):
+    names = ("kernel", "max", "sum_", "x_0", "T_", "double__")
+    found = result(device, half, X, fixed={name: k + 1 for k, name in enumerate(names)})
+    np.testing.assert_array_equal(found, X + 1 * 2 + 3 * 4 + 5 + 6)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from workbench.compiler.c_lines import in_c
 from workbench.compiler.kinds import INT, Array, Kind
 from workbench.devices.accelerator.dots import FOLDED, MOST_AT_ONCE, Dots
 from workbench.devices.bound import OVERRIDES, Bound, Request
@@ -65,7 +66,8 @@ class Plain(OnAccelerator):
 
     def _printed(self, *, apart: bool) -> Printed:
         """The kernel; its arguments are those of the row, memory for sums where there are any, and the rows."""
-        form, name = self.form, self.request.kernel.name
+        # No keyword, and no name of the prelude.
+        form, name = self.form, in_c(self.request.kernel.name)
         constants: dict[str, object]
         if apart:
             frame = frames.summed_columns if form.sums else frames.each_column
