@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from workbench.compiler.words import inside
 from workbench.devices.bound import Request
 from workbench.kernel_language.row_kernels import kernel
 
@@ -69,3 +70,44 @@ def test_names_of_kernels_and_arguments_that_are_words_of_c(device):
     names = ("kernel", "max", "sum_", "x_0", "T_", "double__")
     found = result(device, half, X, fixed={name: k + 1 for k, name in enumerate(names)})
     np.testing.assert_array_equal(found, X + 1 * 2 + 3 * 4 + 5 + 6)
+
+
+@kernel(halo="1")
+def with_ghost(row, ghost, x, y):
+    y[row] = x[row - 1] if inside(row - 1) else ghost[0]
+
+
+@kernel()
+def with_ghost_anywhere(row, ghost, x, y):
+    y[row] = x[row - 1] if inside(row - 1) else ghost[0]
+
+
+@pytest.mark.parametrize("of", [with_ghost, with_ghost_anywhere])
+def test_an_argument_that_only_rows_at_the_ends_need(device, of):
+    found = result(device, of, X, fixed={"ghost": np.array([5.0])})
+    np.testing.assert_array_equal(found, [5.0, *X[:-1]])
+
+
+def from_place(array, place):
+    return array[place:]
+
+
+def exchanged(one, other):
+    return other, one
+
+
+@kernel()
+def by_returned_arrays(row, x, w, y):
+    target, source = exchanged(from_place(w, 0), from_place(y, row))
+    target[0] = source[row] + from_place(x, row)[0]
+
+
+def test_arrays_that_helpers_return(device):
+    np.testing.assert_array_equal(result(device, by_returned_arrays, X, 2 * X), 3 * X)
+    request = Request(by_returned_arrays, X.size, np.dtype(float), {})
+    found = request.form({}, np.dtype(float)).arguments
+    assert [(name, one.read, one.written) for name, one in found.items()] == [
+        ("x", True, False),
+        ("w", True, False),
+        ("y", False, True),
+    ]

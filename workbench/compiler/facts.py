@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import NamedTuple
 
 from workbench.compiler.tree import (
     Block,
+    Do,
     For,
     Function,
     If,
     Node,
+    Pointer,
     Return,
     Set,
     Statement,
@@ -49,7 +51,7 @@ def accesses(of: Function) -> dict[str, Access]:
                     found = _named(given, roots)
                     read |= found if access.read else set()
                     written |= found if access.written else set()
-    pointers = {name for name, t in of.parameters.items() if isinstance(t, tuple) and not isinstance(t, Vector)}
+    pointers = {name for name, t in of.parameters.items() if isinstance(t, Pointer)}
     return {
         name: Access(name in read, name in written) if name in pointers else Access(name in numbers)
         for name in of.parameters
@@ -90,24 +92,45 @@ def flops(of: Function, trips: Callable[[For], float]) -> float:
 def _roots(of: Function, lines: list[Statement]) -> dict[str, set[str]]:
     """The variables whose memory each pointer may lead into."""
     roots = {name: {name} for name in of.parameters}
-    sets = [line for line in lines if isinstance(line, Set) and isinstance(of.variables.get(line.name), tuple)]
+    sets = [(name, value, k) for line in lines for k, (name, value) in enumerate(_set(line))]
+    sets = [each for each in sets if isinstance(of.variables.get(each[0]), Pointer)]
     for _ in sets:
-        for line in sets:
-            roots.setdefault(line.name, set()).update(_named(line.value, roots))
+        for name, value, k in sets:
+            roots.setdefault(name, set()).update(_named(value, roots, k))
     return roots
 
 
-def _named(pointer: Node, roots: dict[str, set[str]]) -> set[str]:
-    """The parameters whose memory a pointer may lead into."""
-    names = [str(node.of) for node in _bases(pointer)]
-    return {root for name in names for root in roots.get(name, set())}
+def _set(line: Statement) -> list[tuple[str, Node]]:
+    """The variables that a statement sets: to a value, or to the results of a call."""
+    match line:
+        case Set(name, value):
+            return [(name, value)]
+        case Do(call, names):
+            return [(name, call) for name in names]
+    return []
 
 
-def _bases(pointer: Node) -> Iterable[Node]:
+def _named(pointer: Node, roots: dict[str, set[str]], result: int = 0) -> set[str]:
+    """The parameters whose memory a pointer may lead into; of a call a result."""
     match pointer:
         case Node("place", _, (base, _)):
-            yield from _bases(base)
+            return _named(base, roots)
         case Node("if", _, (_, one, two)):
-            yield from (*_bases(one), *_bases(two))
-        case Node("var"):
-            yield pointer
+            return _named(one, roots) | _named(two, roots)
+        case Node("var", _, _, str(name)):
+            return roots.get(name, set())
+        case Node("call", _, args, Function() as called):
+            places = [k for k, name in enumerate(called.parameters) if name in _returned(called)[result]]
+            return set[str]().union(*(_named(args[k], roots) for k in places))
+    return set()
+
+
+def _returned(of: Function) -> list[set[str]]:
+    """For each result of a function the parameters whose memory it may lead into."""
+    lines = [each for line in of.body for each in statements_in(line)]
+    roots, found = _roots(of, lines), [set[str]() for _ in of.results]
+    for line in lines:
+        if isinstance(line, Return):
+            for into, value in zip(found, line.values, strict=True):
+                into |= _named(value, roots)
+    return found

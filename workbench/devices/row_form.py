@@ -112,8 +112,10 @@ def row_form(
     )
     kinds = tuple(kind_of(name) if isinstance(name, str) else tuple(map(kind_of, name)) for name in parameters)
     used = dict.fromkeys(kernel.arguments(several), Access())
-    for each in (functions.inner, functions.reach) if functions.halo else (functions.inner,):
-        here = _by_argument(kernel, parameters, kinds, accesses(RowFunction(each, kinds, REORDERED).row))
+    # Rows near the ends may need more than those that have all their neighbours.
+    for each in (functions.edge, functions.reach) if functions.halo else (functions.edge,):
+        given = (*kinds, INT) if each.edge else kinds
+        here = _by_argument(kernel, parameters, kinds, accesses(RowFunction(each, given, REORDERED).row))
         used = {name: Access(*map(operator.or_, used[name], here[name])) for name in used}
     arguments = {
         name: Argument(found[name], name not in numbers, *access, name in blocks)
