@@ -7,9 +7,14 @@ import math
 import numpy as np
 import pytest
 
+from tests.conftest import refusal
 from workbench.compiler.words import inside
+from workbench.devices.accelerator.block_algebra import BlockAlgebra
 from workbench.devices.bound import Request
+from workbench.devices.kernels.block_algebra import GRAM_GROUP
 from workbench.kernel_language.row_kernels import kernel
+from workbench.lines.block_passes import BlockPass, Update
+from workbench.lines.block_terms import Term
 
 X = np.arange(1.0, 8.0)
 
@@ -111,3 +116,23 @@ def test_arrays_that_helpers_return(device):
         ("w", True, False),
         ("y", False, True),
     ]
+
+
+@kernel()
+def doubled(row, x, y):
+    y[row] = 2 * x[row]
+
+
+def test_more_columns_than_a_group_has_work_items_are_refused(accelerator):
+    if accelerator.layout.chunked:
+        pytest.skip("on processors a work-item computes whole rows")
+    most = accelerator.layout.group
+    request = Request(doubled, X.size, np.dtype(float), {}, columns=most + 1, blocks=("x", "y"))
+    sentence = f"block vectors of {most + 1} columns: a kernel of device {accelerator.name} takes at most {most}; "
+    assert refusal(accelerator.bind, request).startswith(sentence)
+
+
+def test_passes_of_more_columns_than_work_items_are_refused(accelerator):
+    X = accelerator.zero_block(3, GRAM_GROUP + 1, np.dtype(float))
+    work = BlockPass((Update("X", (Term(1, "X"), Term(1, "X"))),))
+    assert f"takes at most {GRAM_GROUP}; " in refusal(BlockAlgebra(accelerator).fused, work, {"X": X}, {})

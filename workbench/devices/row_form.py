@@ -18,8 +18,6 @@ from workbench.jit.compiled import REORDERED
 from workbench.kernel_language.row_kernels import RowFunctions, RowKernel
 
 
-
-
 class Argument(NamedTuple):
     """An array, or a number; read, written: whether the kernel does so; block: a block vector."""
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.devices.accelerator.bound import check_columns
 from workbench.devices.accelerator.dots import FOLDED, MOST_AT_ONCE
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
@@ -111,6 +112,7 @@ class BlockAlgebra:
         device where it returns dot products, and copies them together."""
         device, first, group = self._device, arrays[work.arrays[0]], texts.GRAM_GROUP
         (size, s), count = first.shape, len(work.products)
+        check_columns(device, s, group)
         groups, wide = _groups(first, MOST_GROUPS), device.wide(first.dtype)
         if not count:
             groups = max(groups, -(-size // (group // s)))

@@ -14,6 +14,7 @@ from workbench.devices.bound import OVERRIDES, Bound, Request
 from workbench.devices.kernels import frames
 from workbench.devices.kernels.device_kernels import Printed, printed
 from workbench.devices.row_form import in_register
+from workbench.errors import InputError
 from workbench.jit.tiles import widths
 
 
@@ -53,6 +54,7 @@ class Plain(OnAccelerator):
         work = max(request.rows, request.entries // 4) if layout.chunked else request.rows
         self._groups = layout.groups_for(work * request.columns)
         if apart:
+            check_columns(device, request.columns, layout.group)
             # More groups than are resident hide latency better than loops.
             self._groups = max(1, -(-request.rows // (layout.group // request.columns)))
         self._sums = None if request.columns > 1 else self._dots(self._groups)
@@ -108,6 +110,15 @@ class Plain(OnAccelerator):
         arguments = (one.of(free) if isinstance(one, Place) else one for one in self._given)
         self._device.launch(self._kernel, self._groups, *arguments, spread=self.column_sums is None)
         return self._sums
+
+
+def check_columns(device: Any, columns: int, group: int) -> None:
+    """Refuse block vectors of more columns than a group has work-items, each of which has one column."""
+    if columns > group:
+        raise InputError(
+            f"block vectors of {columns} columns: a kernel of device {device.name} takes at most {group}; take block "
+            "vectors of fewer columns, or device cpu"
+        )
 
 
 class Place(NamedTuple):
