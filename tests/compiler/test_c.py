@@ -9,9 +9,11 @@ from tests.compiler import test_constants, test_texts
 from tests.compiler.on_opencl import text_of
 from tests.devices.cuda.test_nvcc import compile_with_nvcc, needs_nvcc
 from workbench.compiler.c_lines import in_c, number
-from workbench.compiler.kinds import KernelError
-from workbench.compiler.words import acquired, publish, published
+from workbench.compiler.kinds import INT, Array, KernelError
+from workbench.compiler.words import acquired, member, members, publish, published, shared_array
+from workbench.devices.cuda import persistent
 from workbench.devices.cuda.runtime import LAYOUT
+from workbench.devices.kernels.device_kernels import printed
 from workbench.devices.kernels.prelude import prelude
 from workbench.jit import compiled
 
@@ -69,3 +71,18 @@ def test_constants_are_exact():
     assert number("f", 0.1) == "0.10000000149011612f"
     assert (number("d", -0.0), number("d", float("inf"))) == ("(-0.0)", "(1.0/0.0)")
     assert number("f", float("nan")) == "(0.0f/0.0f)"
+
+
+def _of_places(y):
+    room = shared_array(np.uint8, 2 * members())
+    room[member()] = 1
+    y[0] = member() * 134217728 * 64
+
+
+def test_places_of_work_items_are_integers_of_64_bits():
+    double = np.dtype(float)
+    text = printed(_of_places, "kernel", (Array(INT, 1),), (double, double), {}).text
+    assert "y_0[0] = (((I64)LOCAL_ID * 134217728) * 64);" in text.text
+    # The step of a persistent kernel knows how much memory of a group it needs.
+    launch = persistent.Launch(prelude(LAYOUT, double), text, 1, LAYOUT.group, (), spread=False)
+    assert persistent.shared_bytes(launch) == 2 * LAYOUT.group

@@ -70,9 +70,9 @@ class Expressions:
         return f"{name}({', '.join(map(self.text, args))})"
 
     def _wide(self, node: Node) -> str:
-        """An integer of 64 bits also where it is a literal, which would be one of 32."""
+        """An integer of 64 bits also where it is a literal or a macro, which would be one of 32."""
         text = self.text(node)
-        return f"(I64){text}" if node.type == "i" and node.op == "const" else text
+        return f"(I64){text}" if node.type == "i" and node.op in ("const", "device") and not node.args else text
 
     def _loaded(self, t: Type, pointer: Node, index: Node) -> str:
         assert isinstance(pointer.type, Pointer)
