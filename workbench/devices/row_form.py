@@ -14,6 +14,7 @@ from workbench.compiler.constants import Named
 from workbench.compiler.facts import Access, accesses, flops
 from workbench.compiler.kinds import INT, Array, Kind, names_of
 from workbench.compiler.reading import RowFunction
+from workbench.compiler.tree import Function
 from workbench.jit.compiled import REORDERED
 from workbench.kernel_language.row_kernels import RowFunctions, RowKernel
 
@@ -78,8 +79,12 @@ class RowForm:
 
     def flops(self, trips: float) -> float:
         """Real operations of a row that has all its neighbours; sums over rows are not counted. trips: of a loop."""
-        made = RowFunction(dataclasses.replace(self.functions.inner, returns=False), self.kinds, REORDERED)
-        return self.columns * flops(made.row, lambda _: trips)
+        return self.columns * flops(self._unsummed, lambda _: trips)
+
+    @functools.cached_property
+    def _unsummed(self) -> Function:
+        row = dataclasses.replace(self.functions.inner, returns=False)
+        return RowFunction(row, self.kinds, REORDERED).row
 
 
 @functools.lru_cache(512)

@@ -13,7 +13,7 @@ from workbench.jit.rows import rows_between, sums_between
 
 @kernel(*REORDERED)
 def each_row(taken, arguments, begins, *, inner, edge, reach, halo, tiles):
-    """Compute all rows."""
+    """Compute all rows. inner, edge, reach, halo, tiles: see `rows_between`."""
     for thread in threads(taken):
         for chunk in shared(taken, thread, begins.size - 1):
             low, high, rows = begins[chunk], begins[chunk + 1], begins[begins.size - 1]
@@ -22,7 +22,10 @@ def each_row(taken, arguments, begins, *, inner, edge, reach, halo, tiles):
 
 @kernel(*REORDERED)
 def summed_rows(taken, arguments, begins, partial, sums, *, inner, edge, reach, halo, dots, dtype, count):
-    """Compute all rows, and the sums of what they return, or the dot products; partial: shape (chunks, sums)."""
+    """Compute all rows, and the sums of what they return, or the dot products; partial: shape (chunks, sums).
+
+    inner, edge, reach, halo, dots, dtype, count: see `sums_between`.
+    """
     for thread in threads(taken):
         for chunk in shared(taken, thread, begins.size - 1):
             of = begins[chunk], begins[chunk + 1], begins[begins.size - 1], arguments

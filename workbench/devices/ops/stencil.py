@@ -31,7 +31,9 @@ def stencil(
 ):  # fmt: skip
     """y = base + A x, base - A x or A x, then times scale, with the dot products of left, or x, and y.
 
-    whole, below, above: whether A has its diagonal, its lower and its upper bands. constant: the diagonal is a number.
+    lower[k][i] is the entry (i, i - steps[k]) of A, which is Hermitian. based, minus, scaled: with base, with -A x,
+    times scale. whole, below, above: whether A has its diagonal, its lower and its upper bands. constant: the diagonal
+    is a number. paired: the dot products are those of left.
     """
     value = base[row] if based else 0
     if whole:

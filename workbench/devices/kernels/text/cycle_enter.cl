@@ -1,7 +1,7 @@
 KERNEL cycle_enter(GLOBAL const W* RESTRICT partial, const I64 count, GLOBAL const INDEX* RESTRICT order,
     GLOBAL const R* RESTRICT scale, GLOBAL const W* RESTRICT a, GLOBAL T* RESTRICT b, const I64 rows)
 {
-    /* b = D^-1/2 (a - mean); count is 0 where the mean stays. */
+    /* b[i] = scale[i] (a[order[i]] - mean), scale being D^-1/2; count is 0 where no mean is subtracted. */
     SHARED(W, room, GROUP);
     W sum = W_OF(0);
     for (I64 k = LOCAL_ID; k < count; k += GROUP) sum = W_ADD(sum, partial[k]);
