@@ -14,7 +14,7 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import MOST_DENSE_ON_GPU, Banded, Dense, Form, Levels, Triangle
-from workbench.devices.kernels import cycles as cycle_texts
+from workbench.devices.kernels import cycles as kernels
 from workbench.devices.kernels import deflation as texts
 from workbench.devices.ops.levels import solution
 from workbench.lazy import linalg
@@ -129,8 +129,7 @@ class _CycleSolve(_Coarse):
         self._scale = device.array(form.scale, form.scale.dtype)
         self._sums = device.zeros(device.layout.groups_for(count), self.solved.dtype)
         self._summed = np.int64(self._sums.size if form.singular else 0)
-        self._sum = device.kernel(cycle_texts.SUM, "cycle_sum", dtype)
-        self._enter = device.kernel(cycle_texts.ENTER, "cycle_enter", dtype)
+        self._sum, self._enter = (device.function(each, dtype) for each in (kernels.total, kernels.enter))
         self._leave = solution(device.bind, form, self._cycles.solution, self.solved)
 
     def solve(self, coarse: Vector) -> Vector:
@@ -142,9 +141,9 @@ class _CycleSolve(_Coarse):
     def enter(self, coarse: Vector) -> None:
         """The right-hand side of the first level, without its mean where E is singular."""
         if self._summed:
-            self._device.launch_over(self._sum, self._count, coarse, self._sums)
+            self._sum.over(self._count, coarse, self._sums)
         entering = (self._sums, self._summed, self._order, self._scale, coarse, self._cycles.right)
-        self._device.launch_over(self._enter, self._count, *entering)
+        self._enter.over(self._count, *entering)
 
     def leave(self) -> None:
         """The result from the solution of the first level."""

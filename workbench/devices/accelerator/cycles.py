@@ -8,17 +8,20 @@ beta = (s, z)/(p, s), the second direction z - beta p has the energy (z, E z) - 
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from workbench.devices.accelerator.functions import Prepared
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.accelerator.scan import scan
 from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import Level, Levels
 from workbench.devices.cycle_names import PRODUCT, RESIDUAL, RESTRICT, SMOOTH, STEP, from_level, on_level
 from workbench.devices.cycle_parts import bottom_part, entry_parts
-from workbench.devices.kernels import cycles as texts
+from workbench.devices.kernels import cycles as kernels
+from workbench.devices.kernels import parameters
 from workbench.devices.traffic import product_flops
 
 SUMMING_GROUPS = 264
@@ -41,8 +44,8 @@ class DeviceCycles:
             lift = (*self._levels[-1].children, scaling) if depth else ()
             self._levels.append(DeviceLevel(device, level, width, form.most_children, form.steps_at(depth), lift))
         self._inverse, self._size = device.array(form.bottom, dtype), np.int64(size)
-        self._bottom = device.kernel(texts.bottom(lifted=bool(form.levels)), "cycle_bottom", dtype)
         self._lift = (*self._levels[-1].children, scaling) if form.levels else ()
+        self._bottom = _ending(device, kernels.bottom, dtype, lifted=bool(self._lift), dtype=device.wide(dtype))
         self._right = [*(level.b for level in self._levels), device.zeros(size, dtype)]
         self.right = self._right[0]
         self.solution = self._levels[0].solution if self._levels else device.zeros(size, dtype)
@@ -60,8 +63,8 @@ class DeviceCycles:
 
     def solve_bottom(self, target: Vector) -> None:
         """The solution on the last level, added to the target on the level above."""
-        arguments = (self._inverse, self._right[-1], target, *self._lift, self._size)
-        self._device.launch(self._bottom, int(self._size), *arguments)
+        to = _target(target, self._lift)
+        self._bottom.launch(int(self._size), self._inverse, self._right[-1], to, self._size)
 
     def _solve(self, depth: int, target: Vector) -> None:
         """The solution for the right-hand side of a level, added to the target on the level above."""
@@ -103,71 +106,67 @@ class DeviceLevel:
         self._smoother = [device.number(value, dtype) for value in level.smoother]
         self.children = device.array(level.starts, np.int32), device.array(level.weights, level.weights.dtype)
         """The first row of each parent, and the weights of the rows at their parents."""
-        text = texts.Texts(device.layout, width, children)
-        self._parents = np.int64(level.starts.size - 1)
-        self._restricting = min(device.layout.groups, -(-int(self._parents) // text.parents))
+        self._parents, at_once = np.int64(level.starts.size - 1), max(1, device.layout.group // children)
+        self._restricting = min(device.layout.groups, -(-int(self._parents) // at_once))
         self._summing = min(SUMMING_GROUPS, device.layout.groups_for(level.size))
 
-        def kernel(made: str, name: str) -> Any:
-            return device.kernel(made, f"cycle_{name}", dtype)
+        def prepared(function: FunctionType, **more: int) -> Prepared:
+            return device.function(function, dtype, width=width, **more)
 
-        self._start, self._restrict = kernel(text.start(), "start"), kernel(text.restrict(), "restrict")
-        self._residual = kernel(text.residual(), "residual")
+        self._start, self._residual = prepared(kernels.start), prepared(kernels.residual)
+        self._restrict = prepared(kernels.restrict, at_once=at_once, most=at_once * children)
         self._lifts_smoothed = lifted and not steps
-        self._smooth = kernel(text.smooth(lifted=self._lifts_smoothed), "smooth")
+        self._smooth = prepared(kernels.smooth_lifted if self._lifts_smoothed else kernels.smooth)
         names = ["b", "p", "_residue", *["s"] * (steps > 0), *["z", "r"] * (steps > 1)]
         self.b, self.p, self._residue, *krylov = (device.empty((level.size,), dtype) for _ in names)
         self.solution = self.p if not steps or lifted else device.empty((level.size,), dtype)
         if steps:
             self.s = krylov[0]
-            self._sums = device.empty((texts.SUMS, self._summing), device.wide(dtype))
-            self._energy = kernel(text.energy(), "energy")
-            self._combine = kernel(texts.combine(steps, lifted=lifted), "combine")
+            self._sums = device.empty((kernels.SUMS, self._summing), device.wide(dtype))
+            self._energy = prepared(kernels.energy)
+            step = kernels.combine if steps == 1 else kernels.combine_two
+            self._combine = _ending(device, step, dtype, lifted=lifted)
         if steps == 2:
             self.z, self.r = krylov[1:]
-            self._restart = kernel(text.restart(), "restart")
-            self._second_energy = kernel(text.second_energy(), "second_energy")
-
-    def _over(self, kernel: Any, *arguments: Any) -> None:
-        self._device.launch_over(kernel, self._rows, *self._matrix, *arguments)
+            self._restart, self._second_energy = prepared(kernels.restart), prepared(kernels.second_energy)
 
     def smooth_from_zero(self, b: Vector, x: Vector) -> None:
         """x = a b - b' E b."""
-        self._over(self._start, *self._smoother, b, x)
+        self._start.over(self._rows, self._matrix, *self._smoother, b, x)
 
     def restrict(self, b: Vector, x: Vector, below: Vector) -> None:
         """below = W^T (b - E x)."""
-        arguments = (*self._matrix, *self.children, b, x, below, np.int64(self._rows), self._parents)
-        self._device.launch(self._restrict, self._restricting, *arguments)
+        arguments = (self._matrix, *self.children, b, x, below, np.int64(self._rows), self._parents)
+        self._restrict.launch(self._restricting, *arguments)
 
     def residual(self, b: Vector, x: Vector) -> None:
         """r = b - E x, of a cycle."""
-        self._over(self._residual, b, x, self._residue)
+        self._residual.over(self._rows, self._matrix, b, x, self._residue)
 
     def smooth(self, x: Vector, target: Vector) -> None:
         """x = x + a r - b' E r, or the target plus that where the level ends with it."""
-        to = (x, target, *self._lift) if self._lifts_smoothed else (x,)
-        self._over(self._smooth, *self._smoother, self._residue, *to)
+        to = (x, (target, *self._lift)) if self._lifts_smoothed else (x,)
+        self._smooth.over(self._rows, self._matrix, *self._smoother, self._residue, *to)
 
     def energy(self, b: Vector) -> None:
         """s = E p, (p, b) and (p, s)."""
-        arguments = (*self._matrix, self.p, b, self.s, self._sums, np.int64(self._rows))
-        self._device.launch(self._energy, self._summing, *arguments)
+        self._energy.launch(self._summing, self._matrix, self.p, b, self.s, self._sums, np.int64(self._rows))
 
     def step(self, b: Vector) -> None:
         """r = b - alpha s, and z = a r - b' E r."""
-        self._over(self._restart, *self._smoother, self._sums, np.int64(self._summing), b, self.s, self.r, self.z)
+        given = (*self._smoother, self._sums, np.int64(self._summing), b, self.s, self.r, self.z)
+        self._restart.over(self._rows, self._matrix, *given)
 
     def second_energy(self) -> None:
         """(z, s), (z, E z), (z, r) and (p, r)."""
-        arguments = (*self._matrix, self.z, self.r, self.p, self.s, self._sums, np.int64(self._rows))
-        self._device.launch(self._second_energy, self._summing, *arguments)
+        vectors = (self.z, self.r, self.p, self.s)
+        self._second_energy.launch(self._summing, self._matrix, *vectors, self._sums, np.int64(self._rows))
 
     def combine(self, target: Vector) -> None:
         """The solution on the level from p and z, or the target plus that."""
         directions = (self.p, self.z) if self.steps == 2 else (self.p,)
-        to = (self._sums, np.int64(self._summing), *directions, target, *self._lift)
-        self._device.launch_over(self._combine, self._rows, *to)
+        to = _target(target, self._lift)
+        self._combine.over(self._rows, self._sums, np.int64(self._summing), *directions, to)
 
 
 def parts(operations: DeviceLevel, level: Level, depth: int) -> TimedCalls:
@@ -200,6 +199,16 @@ def _matrix(device: Any, level: Level, width: int) -> tuple[Vector, ...]:
     indices, of_others = (device.empty(shape, np.int32) for shape in shapes)
     made = (data, indices, more.ends, others, of_others)
     stored = [device.array(level.data, dtype), device.array(level.indices, np.int32)]
-    kernel = device.kernel(texts.rows(width), "cycle_rows", dtype)
-    device.launch_over(kernel, rows, *stored, ends, *made)
+    device.function(kernels.split_rows, dtype, width=width).over(rows, *stored, ends, made)
     return made
+
+
+def _ending(device: Any, function: FunctionType, vector: np.dtype, *, lifted: bool, **more: np.dtype) -> Prepared:
+    """A kernel whose result is the solution of a level, or lifted to the level above."""
+    annotations = {"target": kernels.Above if lifted else parameters.Vector}
+    return device.function(function, vector, annotations=annotations, lifted=lifted, **more)
+
+
+def _target(target: Vector, lift: tuple[Any, ...]) -> Any:
+    """The argument of such a kernel."""
+    return (target, *lift) if lift else target

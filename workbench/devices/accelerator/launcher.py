@@ -6,13 +6,16 @@ import dataclasses
 import math
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from workbench.compiler.constants import named
 from workbench.devices.accelerator.budget import Budget
 from workbench.devices.accelerator.dots import OnePass
+from workbench.devices.accelerator.functions import Prepared
 from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.accelerator.runtime import Function, Runtime, Vector
 from workbench.devices.constant import constant_of
@@ -41,6 +44,7 @@ class Launcher:
         self.budget = budget or Budget(None, runtime.memory, runtime.name)
         self.reduction = reduction
         self._kernels: dict[tuple[Any, ...], Function] = {}
+        self._functions: dict[tuple[Any, ...], Prepared] = {}
         self._placed: dict[int, tuple[weakref.ref[np.ndarray], weakref.ref[Vector]]] = {}
         self._subtract = OnePass(self, "s = b - s", ("b", "s"))
         self._vdot = OnePass(self, DOTS, ("x", "y"))
@@ -190,6 +194,21 @@ class Launcher:
             source = KernelText.of(body, name) if isinstance(body, str) else body
             self._kernels[key] = self.runtime.compile(prelude(layout, dtype, index), source)
         return self._kernels[key]
+
+    def function(
+        self,
+        of: FunctionType,
+        vector: np.dtype | type,
+        *,
+        annotations: Mapping[str, Any] | None = None,
+        group: int | None = None,
+        **constants: object,
+    ) -> Prepared:
+        """A function in the grammar of kernels for vectors of a dtype, compiled; see `Prepared`."""
+        key = (of, np.dtype(vector), group, repr(annotations), named(constants))
+        if key not in self._functions:
+            self._functions[key] = Prepared(self, of, np.dtype(vector), annotations or {}, constants, group)
+        return self._functions[key]
 
     def launch_over(self, function: Function, items: int, *arguments: Any) -> None:
         """Run over `items` elements; their number is also the last argument of the kernel."""

@@ -1,0 +1,91 @@
+"""Kernels of accelerators that are functions in the grammar of kernels, and their launches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import FunctionType
+from typing import Any, Protocol
+
+import numpy as np
+
+from workbench.compiler.c_lines import in_c
+from workbench.compiler.kinds import Array, Kind
+from workbench.devices.accelerator.runtime import Function
+from workbench.devices.kernels.device_kernels import printed
+from workbench.devices.kernels.kernel_text import KernelText
+from workbench.devices.kernels.parameters import kinds_of
+from workbench.devices.kernels.prelude import Layout
+
+
+class Compiles(Protocol):
+    """What a function needs of an accelerator."""
+
+    layout: Layout
+
+    def wide(self, dtype: np.dtype) -> np.dtype:
+        """The dtype of sums."""
+        ...
+
+    def kernel(self, body: KernelText, name: str, dtype: np.dtype, *, group: int | None = None) -> Function:
+        """A kernel behind the prelude for a dtype."""
+        ...
+
+    def launch(
+        self, function: Function, groups: int, *arguments: Any, group: int | None = None, spread: bool = False
+    ) -> None:
+        """Launch a number of groups."""
+        ...
+
+
+class Prepared:
+    """A function compiled for the dtypes of vectors and sums, and for its constants.
+
+    annotations: of parameters that have none, by name. group: work-items of a group. Arguments are vectors, numbers and
+    tuples of them, in the order of the parameters. Raises KernelError.
+    """
+
+    def __init__(
+        self,
+        device: Compiles,
+        function: FunctionType,
+        dtype: np.dtype,
+        annotations: Mapping[str, Any],
+        constants: Mapping[str, object],
+        group: int | None,
+    ) -> None:
+        self._device, self._group = device, group
+        precisions = np.dtype(dtype), device.wide(dtype)
+        of, name = kinds_of(function, *precisions, annotations), in_c(function.__name__)
+        made = printed(function, name, of, precisions, constants)
+        scalars = list(_scalars(of))
+        self._given = [scalars[place] for place in made.given]
+        self.kernel = device.kernel(made.text, name, dtype, group=group)
+
+    def over(self, items: int, *arguments: Any) -> None:
+        """Launch it over so many elements; their number is also its last argument."""
+        given = self._scalars_of((*arguments, np.int64(items)))
+        self._device.launch(self.kernel, self._device.layout.groups_for(items), *given, spread=True)
+
+    def launch(self, groups: int, *arguments: Any, spread: bool = False) -> None:
+        """Launch so many groups. spread: fewer groups give the same result."""
+        self._device.launch(self.kernel, groups, *self._scalars_of(arguments), group=self._group, spread=spread)
+
+    def _scalars_of(self, arguments: tuple[Any, ...]) -> list[Any]:
+        flat = list(_flat(arguments))
+        return [np.int64(flat[place].size) if length else flat[place] for place, length in self._given]
+
+
+def _scalars(kinds: tuple[Kind, ...]) -> Iterator[tuple[int, bool]]:
+    """Of each scalar of a kernel: the place of its argument, tuples taken apart, and whether it is its length."""
+    for place, kind in enumerate(_flat(kinds)):
+        yield place, False
+        if isinstance(kind, Array):
+            yield place, True
+
+
+def _flat(of: tuple[Any, ...]) -> Iterator[Any]:
+    for each in of:
+        if isinstance(each, tuple):
+            yield from _flat(each)
+        else:
+            yield each
