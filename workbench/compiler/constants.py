@@ -14,24 +14,37 @@ Named = tuple[tuple[str, Constant], ...]
 
 
 class _Exact(tuple[tuple[str, Constant], ...]):
-    """Constants that are equal where their texts are too, in which 1, 1.0 and True differ, and 0.0 and -0.0.
+    """Constants of which 1, 1.0 and True differ, and 0.0 and -0.0: what is made for constants is kept by them."""
 
-    What is made for constants is kept by them.
-    """
+    exact: tuple[object, ...]
 
     def __eq__(self, other: object) -> bool:
-        return super().__eq__(other) and repr(self) == repr(other)
+        return isinstance(other, _Exact) and self.exact == other.exact
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
     def __hash__(self) -> int:
-        return hash(repr(self))
+        return hash(self.exact)
 
 
 def named(constants: Mapping[str, object]) -> Named:
     """Constants by name, as plain numbers of Python and dtypes. Raises KernelError for anything else."""
-    return _Exact((name, _plain(name, constants[name])) for name in sorted(constants))
+    found = _Exact((name, _plain(name, constants[name])) for name in sorted(constants))
+    found.exact = tuple((name, _exact(value)) for name, value in found)
+    return found
+
+
+def _exact(value: Constant) -> object:
+    """What is equal where constants are the same."""
+    match value:
+        case tuple():
+            return tuple(map(_exact, value))
+        case float() | complex():
+            return type(value), repr(value)
+        case bool() | int():
+            return type(value), value
+    return value
 
 
 def _plain(name: str, value: object) -> Constant:
