@@ -65,7 +65,7 @@ WRONG = {
     "out[0] = scaled(x[0], factor=2, more=1)": "more is no constant of this function",
     "out[0] = scaled(x[0], **x)": "a call with ** arguments",
     "out[0] = twice(x=x[0])": "a number float64 whose value is not known while the kernel is read",
-    "for k in unrolled(x.size):\n        out[k] = 0": "not a constant integer",
+    "for k in unrolled(x[0]):\n        out[k] = 0": "",
     "for k in unrolled(2):\n        for k in (x[0], 1):\n            break": "a loop over a tuple with `break`",
     "for width in (4, 1):\n        tile = zeros(x, width)": (
         "one variable for a tile of 4 float64 and a tile of 1 float64; a helper that is called for each has variables"

@@ -11,6 +11,8 @@ lengths, a complex number as two, a truth as an int.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from workbench.compiler.c_lines import Definitions, Language, function_in_c, in_c
@@ -20,6 +22,7 @@ from workbench.compiler.reading import DeviceKernel, Kernel
 from workbench.compiler.tree import Block, Do, Function, Node, Pointer, Set, names_read, parameters_read, statements_in
 
 THREAD, THREADS = "(GROUP_ID*GROUP + LOCAL_ID)", "(GROUPS*GROUP)"
+NONE: Mapping[int, int] = MappingProxyType({})
 OF_CORES = {"read": "published", "write": "publish", "exchange": "acquired"}
 
 
@@ -62,16 +65,18 @@ class DeviceText(NamedTuple):
     given: tuple[int, ...]
 
 
-def device_text(kernel: DeviceKernel) -> DeviceText:
+def device_text(kernel: DeviceKernel, known: Mapping[int, int] = NONE) -> DeviceText:
     """The text of a kernel of accelerators, whose arrays do not overlap. The text is that of both languages: products
-    may be contracted with sums."""
+    may be contracted with sums. known: values of integers among the scalars of the arguments, by their places."""
     entry, defined = kernel.entry, Definitions()
     texts = [_helper(each, defined, "opencl") for each in kernel.helpers]
     read = names_read(entry.body)
-    names = [name for name in entry.parameters if name in read or not _is_length(name, entry)]
+    fixed = {name: known[place] for place, name in enumerate(entry.parameters) if place in known}
+    names = [name for name in entry.parameters if name not in fixed and (name in read or not _is_length(name, entry))]
     declared = [_parameter(name, entry, defined, given=name in kernel.complex) for name in names]
     # Both parts of a number are read at once where their place is known to be even.
     pairs = [_paired(name, entry, kernel.complex[name], defined) for name in names if name in kernel.complex]
+    pairs += [f"const {defined.declared(name, 'i')} = {value};" for name, value in fixed.items() if name in read]
     lines = Statements(entry, defined, "opencl").body(entry.body, pairs)
     before = "\n".join([*defined.texts.values(), *texts, ""])
     places = {name: k for k, name in enumerate(entry.parameters)}

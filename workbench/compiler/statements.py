@@ -149,9 +149,14 @@ class Statements(Expressions):
                 end = self.temporary(end)
                 inside = self._counted(name, body, target, skipped=not _runs(first, end, step))
                 self.write(For(name, first, end, step, inside))
-            case "unrolled", ast.Call(args=[count]), _:
-                every = range(self.constant(self.value(count), count))
-                self._unrolled(target, over, self.literal(every, over), body)
+            case "unrolled", ast.Call(args=[count]), ast.Name(id=name):
+                value = self.value(count)
+                if value.parts[0].op == "const":
+                    every = range(self.constant(value, count))
+                    self._unrolled(target, over, self.literal(every, over), body)
+                else:
+                    end = self.temporary(self.integer(value, count))
+                    self.write(For(name, ZERO, end, ONE, self._counted(name, body, target)))
             case "shared", ast.Call(args=[taken, *ends]), ast.Name(id=name) if len(ends) == 2:
                 counters = self.counters(self.value(taken), taken)
                 thread, count = (self.integer(self.value(each), each) for each in ends)

@@ -176,7 +176,8 @@ def counted_from(array: T, first: int) -> T:
 
 
 def unrolled(count: int) -> Iterator[int]:
-    """0, .., count - 1, a constant number: what a loop over them does is written once for each, as a constant."""
+    """0, .., count - 1: where their number is a constant, what a loop over them does is written once for each, as a
+    constant; else they are a range."""
     yield from range(count)
 
 

@@ -1,97 +1,32 @@
-"""The staggered grid on an accelerator: its arrays lie there, and its kernels are those of the CPU, printed in C."""
+"""The staggered grid on an accelerator: its arrays lie there, and its stencil kernels are those of the cores."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from workbench.compiler.kinds import INT, Array, Row
 from workbench.devices.accelerator.device import Accelerator
+from workbench.devices.accelerator.functions import Prepared
 from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.accelerator.placed_phase import PlacedPhase
-from workbench.devices.accelerator.runtime import Function, Vector
+from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.accelerator.scan import scan
 from workbench.devices.interchange import array_of, kept
-from workbench.devices.kernels.kernel_text import KernelText
-from workbench.devices.kernels.source import read
+from workbench.devices.kernels.parameters import Known
 from workbench.errors import InputError
+from workbench.flow import grid_kernels as kernels
+from workbench.flow import stencils
 from workbench.flow.padded_grid import GHOSTS, PaddedGrid
-from workbench.jit.compiled import Kernel
-from workbench.kernel_language.of_rows import MAXIMUM, SUM, Kind, row_text
 
-SCALARS = {"f8": "double", "i8": "I64", "i4": "int", "u1": "uchar_t", "b1": "uchar_t"}
 GROUPS = 4096
 """Of a kernel on a GPU, at most."""
 BUCKETS, MOST_SUMS = 1 << 17, 1 << 24
 """Work-items that add up what belongs to each bubble, at most, and their sums of all bubbles."""
-
-_FILL = """
-KERNEL fill(GLOBAL const int* RESTRICT ghosts, GLOBAL const int* RESTRICT sources, GLOBAL const double* RESTRICT signs,
-            GLOBAL double* values, const I64 n)
-{
-    FOR_EACH(k, n) values[ghosts[k]] = signs[k]*values[sources[k]];
-}
-"""
-_NEAR = """
-KERNEL near_cells(GLOBAL const I64* RESTRICT rows, GLOBAL const double* RESTRICT phi, const double within,
-                  const I64 up, const I64 over, const I64 layers, GLOBAL unsigned char* RESTRICT near,
-                  const I64 n)
-{
-    FOR_EACH(item, n) {
-        const I64 i = rows[item / NX] + item % NX;
-        unsigned char found = 0;
-        for (I64 z = -layers; z <= layers; z++)
-            for (I64 y = -1; y <= 1; y++)
-                for (I64 x = -1; x <= 1; x++)
-                    if (fabs(phi[i + x + y*up + z*over]) < within) found = 1;
-        near[i] = found;
-    }
-}
-"""
-_INSIDE = """
-KERNEL inside_cells(GLOBAL const I64* RESTRICT rows, GLOBAL const double* RESTRICT phi,
-                    GLOBAL unsigned char* RESTRICT inside, const I64 n)
-{
-    FOR_EACH(item, n) inside[item] = phi[rows[item / NX] + item % NX] < 0;
-}
-"""
-_PUT = """
-KERNEL put_cells(GLOBAL const I64* RESTRICT rows, GLOBAL const FROM* RESTRICT cells,
-                 GLOBAL TO* RESTRICT padded, const I64 n)
-{
-    FOR_EACH(item, n) padded[rows[item / NX] + item % NX] = (TO)cells[item];
-}
-"""
-_BUCKETS = """
-KERNEL add_up(GLOBAL const I64* RESTRICT rows, GLOBAL const I64* RESTRICT owner, GLOBAL const double* RESTRICT values,
-              const I64 cells, GLOBAL double* RESTRICT sums, const I64 n)
-{
-    FOR_EACH(bucket, n) {
-        for (I64 item = bucket; item < cells; item += n) {
-            const I64 i = rows[item / NX] + item % NX;
-            if (values[i] != 0) sums[owner[i]*n + bucket] += values[i];
-        }
-    }
-}
-"""
-_OF_BUCKETS = f"""
-KERNEL add_buckets(GLOBAL const double* RESTRICT sums, GLOBAL double* RESTRICT totals, const I64 n)
-{{
-    SHARED(double, room, GROUP);
-    double total = 0;
-    for (I64 bucket = LOCAL_ID; bucket < n; bucket += GROUP) total += sums[GROUP_ID*n + bucket];
-    room[LOCAL_ID] = total;
-    {read("tree_sum")}
-    if (LOCAL_ID == 0) totals[GROUP_ID] = room[0];
-}}
-"""
-_LISTED = """
-KERNEL list_cells(GLOBAL const int* RESTRICT ends, GLOBAL I64* RESTRICT places, const I64 n)
-{
-    FOR_EACH(i, n) if (ends[i + 1] > ends[i]) places[ends[i]] = i;
-}
-"""
 
 
 class DeviceGrid(PaddedGrid):
@@ -109,12 +44,14 @@ class DeviceGrid(PaddedGrid):
                 f"device {device.name} ({device.runtime.title}) does not compute in double precision, which a flow "
                 "needs; use device cpu"
             )
-        self._device, self._functions = device, {}
+        self._device, self._functions = device, dict[tuple[Any, ...], Prepared]()
         self._groups = device.layout.groups_for(self.count)
         if not device.layout.chunked:
             # Few blocks of a stencil are resident at once, and many have a short last round.
             self._groups = max(1, min(GROUPS, -(-self.count // device.layout.group)))
         self._first = device.array(self.rows.first, np.int64)
+        # On GPUs strides, and which terms a direction has, are constants; on processors that would only take long.
+        self._strides = device.array(self.strides, np.int64) if device.layout.chunked else tuple(self.strides)
         self._everywhere = device.array(self._is_inner, np.uint8)
         self._near = device.array(np.zeros(self.size), np.uint8)
         self._cells = device.empty((self.count,), np.float64)
@@ -134,11 +71,11 @@ class DeviceGrid(PaddedGrid):
         return self._device.empty((self.count,), np.float64)
 
     def partials(self, *leading: int, largest: bool = False) -> Any:
-        return _Partials(self._device, leading, self._groups, MAXIMUM if largest else SUM)
+        return _Partials(self._device, leading, self._groups, largest=largest)
 
     def combined(self, partials: Any) -> np.ndarray:
         values = self._device.to_host(partials.vector)
-        return values.max(axis=-1) if partials.how == MAXIMUM else values.sum(axis=-1)
+        return values.max(axis=-1) if partials.largest else values.sum(axis=-1)
 
     def wait(self) -> None:
         self._device.synchronize()
@@ -167,15 +104,12 @@ class DeviceGrid(PaddedGrid):
             given = np.ascontiguousarray(np.broadcast_to(cells, self.grid), kind).reshape(-1)
             held = self._numbers if kind == np.int32 else self._cells
             self._device.runtime.upload(held.handle, given)
-        names = {"FROM": SCALARS[held.dtype.str[1:]], "TO": SCALARS[padded.dtype.str[1:]]}
-        text = _PUT
-        for name, scalar in names.items():
-            text = text.replace(name, scalar)
-        self._over(text, "put_cells", self.count, self._first, held, padded)
+        kinds = {"cells": Array(held.dtype, 1), "padded": Array(padded.dtype, 1)}
+        self._over(kernels.put, self.count, self._first, held, padded, annotations=kinds)
 
     def is_inside(self, phi: Any) -> np.ndarray:
         inside = self._device.empty((self.count,), np.uint8)
-        self._over(_INSIDE, "inside_cells", self.count, self._first, phi, inside)
+        self._over(kernels.inside, self.count, self._first, phi, inside)
         return self._device.to_host(inside).view(bool).reshape(self.grid)
 
     def placed(self, labels: np.ndarray) -> Any:
@@ -186,43 +120,47 @@ class DeviceGrid(PaddedGrid):
         found = scan(self._device, f"(phi[rows[i/{nx}] + i%{nx}] < 0) != (labels[i] > 0)", given, self.count)
         places = self._device.empty((found.total,), np.int64)
         if found.total:
-            self._over(_LISTED, "list_cells", self.count, found.ends, places)
+            self._over(kernels.listed, self.count, found.ends, places)
         return self._device.to_host(places)
 
     def near(self, phi: Any, within: float) -> Any:
         over, layers = (self.strides[2], 1) if self.directions == 3 else (0, 0)
         sizes = map(np.int64, (self.strides[1], over, layers))
-        self._over(_NEAR, "near_cells", self.count, self._first, phi, np.float64(within), *sizes, self._near)
+        self._over(kernels.near, self.count, self._first, phi, np.float64(within), *sizes, self._near)
         return self._near
 
     def sums_by(self, owner: Any, values: Sequence[Any], count: int) -> list[np.ndarray]:
         device, buckets = self._device, min(BUCKETS, max(1, MOST_SUMS // count), self.count)
-        add = device.kernel(_OF_BUCKETS, "add_buckets", np.dtype(np.float64))
+        add = device.function(kernels.of_buckets, np.float64)
         found = []
         for one in values:
             sums, totals = device.empty((count, buckets), np.float64), device.empty((count,), np.float64)
             device.runtime.clear(sums.handle, sums.nbytes)
-            self._over(_BUCKETS, "add_up", buckets, self._first, owner, one, np.int64(self.count), sums)
-            device.launch(add, count, sums, totals, np.int64(buckets))
+            self._over(kernels.into_buckets, buckets, self._first, owner, one, np.int64(self.count), sums)
+            add.launch(count, sums, totals, np.int64(buckets))
             found.append(totals)
         return [device.to_host(totals) for totals in found]
 
-    def launch(self, kernel: Kernel, *arguments: Any, rows: Any = None) -> None:
-        given = [self._given(argument) for argument in arguments]
-        kinds = tuple(kind for kind, _ in given)
-        handles = [id(value.handle) for _, value in given if isinstance(value, Vector)]
-        aliased = len(set(handles)) < len(handles)
-        key = kernel, kinds, aliased
+    def launch(self, of: FunctionType, *arguments: Any, sums: Any = None, rows: Any = None) -> None:
+        given = tuple(map(self._given, arguments))
+        key = of, *((one.dtype, len(one.shape)) for one in given)
         if key not in self._functions:
-            sizes = self.strides.tolist(), self.size, self.cells[0], len(self.rows.first)
-            assert kernel.py_func is not None
-            text = row_text(kernel.py_func, kinds, *sizes, aliased=aliased)
-            whole = KernelText("cells", text.declaration, text.statements, text.before)
-            self._functions[key] = self._device.kernel(whole, "cells", np.dtype(np.float64))
+            self._functions[key] = self._stencil(of, given, sums)
         near = rows if isinstance(rows, Vector) else self._everywhere
-        values = (value for _, value in given)
-        given = (self._first, near, *values, np.int64(self.count))
-        self._device.launch(self._functions[key], self._groups, *given, spread=True)
+        partial = () if sums is None else (sums.vector,)
+        all_given = (self._first, near, self._strides, given, *partial, np.int64(self.count))
+        self._functions[key].launch(self._groups, *all_given, spread=True)
+
+    def _stencil(self, of: FunctionType, given: tuple[Any, ...], sums: Any) -> Prepared:
+        """A stencil kernel for arguments of the kinds of those given."""
+        on_gpu = tuple(Known(INT, (stride,)) for stride in self.strides.tolist())
+        strides = on_gpu if isinstance(self._strides, tuple) else Array(INT, 1)
+        frame, more = stencils.of_cells, {}
+        if sums is not None:
+            frame, more = stencils.summed_cells, {"sums": sums.count, "largest": sums.largest}
+        annotations = {"strides": strides, "arguments": tuple(map(_kind_of, given))}
+        nx, row = self.cells[0], Row(of, ())
+        return self._device.function(frame, np.float64, annotations=annotations, of=row, nx=nx, **more)
 
     def fill(self, cells: Any, layers: int = GHOSTS) -> None:
         self._filled(self._cell_ghosts[layers], cells)
@@ -231,29 +169,38 @@ class DeviceGrid(PaddedGrid):
         self._filled(self._face_ghosts[layers], u)
 
     def _filled(self, lists: Any, values: Any) -> None:
-        self._over(_FILL, "fill", lists[0].size, *lists, values)
+        self._over(kernels.fill, lists[0].size, *lists, values)
 
-    def _over(self, text: str, name: str, items: int, *arguments: Any) -> None:
-        text = text.replace("NX", str(self.cells[0]))
-        function: Function = self._device.kernel(text, name, np.dtype(np.float64))
-        self._device.launch_over(function, items, *arguments)
+    def _over(
+        self, function: FunctionType, items: int, *arguments: Any, annotations: Mapping[str, Array] | None = None
+    ) -> None:
+        """Run a kernel of this grid over so many items."""
+        key = function, *(annotations or {}).values()
+        if key not in self._functions:
+            constants = {"nx": self.cells[0]} if "nx" in function.__code__.co_varnames else {}
+            self._functions[key] = self._device.function(function, np.float64, annotations=annotations, **constants)
+        self._functions[key].over(items, *arguments)
 
-    def _given(self, argument: Any) -> tuple[Kind, Any]:
-        """The kind of an argument, and what is launched on."""
-        if isinstance(argument, _Partials):
-            return Kind("double", argument.dimensions, argument.how), argument.vector
+    def _given(self, argument: Any) -> Any:
+        """An argument as kernels take it."""
         if isinstance(argument, np.ndarray):
-            argument = self._device.array(argument, argument.dtype)
+            return self._device.array(argument, argument.dtype)
         if isinstance(argument, Vector):
-            return Kind(SCALARS[argument.dtype.str[1:]], len(argument.shape)), argument
-        if isinstance(argument, int | np.integer):
-            return Kind("I64"), np.int64(argument)
-        return Kind("double"), np.float64(argument)
+            return argument
+        return np.int64(argument) if isinstance(argument, int | np.integer) else np.float64(argument)
+
+
+def _kind_of(argument: Any) -> Array | Known | np.dtype:
+    """Of an argument. Lengths of arrays of all directions are constants, so that directions lie a constant apart."""
+    if not isinstance(argument, Vector):
+        return argument.dtype
+    kind = Array(argument.dtype, len(argument.shape))
+    return Known(kind, argument.shape) if kind.ndim == 2 else kind
 
 
 class _Partials:
     """One sum or maximum of each group of a launch."""
 
-    def __init__(self, device: Accelerator, leading: tuple[int, ...], groups: int, how: str) -> None:
-        self.how, self.dimensions = how, len(leading) + 1
+    def __init__(self, device: Accelerator, leading: tuple[int, ...], groups: int, *, largest: bool) -> None:
+        self.largest, self.count = largest, math.prod(leading)
         self.vector = device.empty((*leading, groups), np.float64)

@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 
 from workbench.compiler.source import helper
-from workbench.compiler.words import at, set_at, shared, threads
-from workbench.flow.transport import FAST
-from workbench.jit.compiled import kernel
+from workbench.compiler.words import at, set_at, unrolled
+from workbench.flow.stencils import FAST
 
 
 @helper()
@@ -44,7 +43,7 @@ def nearer_distance(phi, start, i, strides, h):  # pragma: no cover
     f0, f = at(start, i), at(phi, i)
     sign = 1.0 if f0 > 0 else -1.0
     total, tau = 0.0, h
-    for d in range(strides.size):
+    for d in unrolled(len(strides)):
         here = at(phi, i + strides[d]) - 2 * f + at(phi, i - strides[d])
         here0 = at(start, i + strides[d]) - 2 * f0 + at(start, i - strides[d])
         steepest = 0.0
@@ -64,14 +63,12 @@ def nearer_distance(phi, start, i, strides, h):  # pragma: no cover
     return f - 0.45 * tau * sign * (math.sqrt(total) - 1)
 
 
-@kernel(*FAST)
-def redistance(taken, rows, ends, strides, phi, start, h, old, a, b, most, out):  # pragma: no cover
+@helper(*FAST)
+def redistance(row, begin, first, end, strides, phi, start, h, old, a, b, most, out):  # pragma: no cover
     """out = a old + b (a step towards the distance) within -most and most."""
-    for thread in threads(taken):
-        for row in shared(taken, thread, rows.size):
-            for i in range(rows[row], ends[row]):
-                value = a * at(old, i) + b * nearer_distance(phi, start, i, strides, h)
-                set_at(out, i, min(max(value, -most), most))
+    for i in range(first, end):
+        value = a * at(old, i) + b * nearer_distance(phi, start, i, strides, h)
+        set_at(out, i, min(max(value, -most), most))
 
 
 @helper(*FAST)
@@ -86,19 +83,17 @@ def part_inside(phi, i, strides):  # pragma: no cover
     x = abs(at(phi, i + strides[0]) - at(phi, i - strides[0]))
     y = abs(at(phi, i + strides[1]) - at(phi, i - strides[1]))
     z = 0.0
-    if strides.size > 2:
+    if len(strides) > 2:
         z = abs(at(phi, i + strides[2]) - at(phi, i - strides[2]))
     return below_plane(0.5 * x, 0.5 * y, 0.5 * z, at(phi, i))
 
 
-@kernel(*FAST)
-def shares(taken, rows, ends, strides, phi, h, share, delta):  # pragma: no cover
+@helper(*FAST)
+def shares(row, begin, first, end, strides, phi, h, share, delta):  # pragma: no cover
     """The part of each cell that is inside, and the smoothed delta."""
-    for thread in threads(taken):
-        for row in shared(taken, thread, rows.size):
-            for i in range(rows[row], ends[row]):
-                set_at(share, i, part_inside(phi, i, strides))
-                set_at(delta, i, smoothed_delta(at(phi, i), h))
+    for i in range(first, end):
+        set_at(share, i, part_inside(phi, i, strides))
+        set_at(delta, i, smoothed_delta(at(phi, i), h))
 
 
 @helper()
@@ -131,40 +126,36 @@ def below_plane(x, y, z, f):  # pragma: no cover
     return 1 - part if flipped else part
 
 
-@kernel(*FAST)
-def shift(taken, rows, ends, strides, phi, owner, shifts, most):  # pragma: no cover
+@helper(*FAST)
+def shift(row, begin, first, end, strides, phi, owner, shifts, most):  # pragma: no cover
     """phi += the shift of the cell's owner, where |phi| is below `most`."""
-    for thread in threads(taken):
-        for row in shared(taken, thread, rows.size):
-            for i in range(rows[row], ends[row]):
-                f = at(phi, i)
-                if abs(f) < most:
-                    set_at(phi, i, min(max(f + at(shifts, at(owner, i)), -most), most))
+    for i in range(first, end):
+        f = at(phi, i)
+        if abs(f) < most:
+            set_at(phi, i, min(max(f + at(shifts, at(owner, i)), -most), most))
 
 
-@kernel()
-def grow(taken, rows, ends, strides, owner, grown):  # pragma: no cover
+@helper()
+def grow(row, begin, first, end, strides, owner, grown):  # pragma: no cover
     """A cell without an owner gets that of a neighbour, the largest of several."""
-    for thread in threads(taken):
-        for row in shared(taken, thread, rows.size):
-            for i in range(rows[row], ends[row]):
-                found = at(owner, i)
-                if found == 0:
-                    for d in range(strides.size):
-                        found = max(found, max(at(owner, i - strides[d]), at(owner, i + strides[d])))
-                set_at(grown, i, found)
+    for i in range(first, end):
+        found = at(owner, i)
+        if found == 0:
+            for d in unrolled(len(strides)):
+                found = max(found, max(at(owner, i - strides[d]), at(owner, i + strides[d])))
+        set_at(grown, i, found)
 
 
 @helper(*FAST)
 def curvature(phi, i, strides, h):  # pragma: no cover
     """div(grad phi / |grad phi|), at most that of a sphere of one cell."""
     f, squares, bent = at(phi, i), 0.0, 0.0
-    for d in range(strides.size):
+    for d in unrolled(len(strides)):
         s = strides[d]
         slope = 0.5 * (at(phi, i + s) - at(phi, i - s))
         second = at(phi, i + s) - 2 * f + at(phi, i - s)
         squares += slope * slope
-        for e in range(strides.size):
+        for e in unrolled(len(strides)):
             if e != d:
                 t = strides[e]
                 across = 0.5 * (at(phi, i + t) - at(phi, i - t))
@@ -173,7 +164,7 @@ def curvature(phi, i, strides, h):  # pragma: no cover
                     mixed = at(phi, i + s + t) - at(phi, i + s - t) - at(phi, i - s + t) + at(phi, i - s - t)
                     bent -= 0.5 * slope * across * mixed
     squares += 1e-12 * h * h
-    most = (strides.size - 1) / h
+    most = (len(strides) - 1) / h
     return min(max(bent / (squares * math.sqrt(squares)) / h, -most), most)
 
 
@@ -185,12 +176,10 @@ def viscosity(f, h, mu_out, mu_in):  # pragma: no cover
     return share * mu_in + (1 - share) * mu_out
 
 
-@kernel(*FAST)
-def properties(taken, rows, ends, strides, phi, h, mu_out, mu_in, kappa, mu):  # pragma: no cover
+@helper(*FAST)
+def properties(row, begin, first, end, strides, phi, h, mu_out, mu_in, kappa, mu):  # pragma: no cover
     """kappa within |phi| < 3 h, else 0, and mu."""
-    for thread in threads(taken):
-        for row in shared(taken, thread, rows.size):
-            for i in range(rows[row], ends[row]):
-                f = at(phi, i)
-                set_at(mu, i, viscosity(f, h, mu_out, mu_in))
-                set_at(kappa, i, curvature(phi, i, strides, h) if abs(f) < 3 * h else 0.0)
+    for i in range(first, end):
+        f = at(phi, i)
+        set_at(mu, i, viscosity(f, h, mu_out, mu_in))
+        set_at(kappa, i, curvature(phi, i, strides, h) if abs(f) < 3 * h else 0.0)

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from workbench.compiler.source import helper
-from workbench.compiler.words import at, shared, threads
+from workbench.compiler.words import at, shared, threads, unrolled
 from workbench.flow.interface_kernels import smoothed_delta
-from workbench.flow.transport import FAST
+from workbench.flow.stencils import FAST, store
 from workbench.flow.two_phase_flow import TwoPhaseFlow
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import launch
@@ -21,7 +21,7 @@ def measured(flow: TwoPhaseFlow) -> dict[str, float]:
     grid = flow.grid
     sums = grid.partials(3)
     share = flow.share()
-    grid.launch(_moments, grid.heights, share, flow.u, sums)
+    grid.launch(moments, grid.heights, share, flow.u, sums=sums)
     total, heights, speeds = grid.combined(sums).tolist()
     volume = total * grid.h**grid.directions
     return {
@@ -48,7 +48,7 @@ def circularity(flow: TwoPhaseFlow, volume: float) -> float:
         area = 0.5 * float(doubled.sum())
         return 2 * math.sqrt(math.pi * area * count) / length if length and area > 0 else math.nan
     sums = grid.partials()
-    grid.launch(_areas, flow.phi, grid.h, sums)
+    grid.launch(areas, flow.phi, grid.h, sums=sums)
     area = float(grid.combined(sums)) * grid.h**3
     return (36 * math.pi * count) ** (1 / 3) * volume ** (2 / 3) / area if area else math.nan
 
@@ -70,35 +70,31 @@ def contour(phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return segments[is_one], areas[is_one]
 
 
-@kernel(*FAST)
-def _moments(taken, rows, ends, strides, heights, share, u, sums):  # pragma: no cover
-    """Of every row the sums of the part inside, of its height, and of its speed."""
-    for thread in threads(taken):
-        for row in shared(taken, thread, rows.size):
-            total, speeds, s, up = 0.0, 0.0, strides[strides.size - 1], u[strides.size - 1]
-            for i in range(rows[row], ends[row]):
-                total += at(share, i)
-                speeds += 0.5 * at(share, i) * (at(up, i) + at(up, i + s))
-            sums[0, row] = total
-            sums[1, row] = total * heights[row]
-            sums[2, row] = speeds
+@helper(*FAST)
+def moments(row, begin, first, end, strides, heights, share, u, sums):  # pragma: no cover
+    """The sums of the part inside, of its height, and of its speed."""
+    total, speeds, s, up = 0.0, 0.0, strides[len(strides) - 1], u[len(strides) - 1]
+    for i in range(first, end):
+        total += at(share, i)
+        speeds += 0.5 * at(share, i) * (at(up, i) + at(up, i + s))
+    store(sums, 0, total)
+    store(sums, 1, total * heights[row])
+    store(sums, 2, speeds)
 
 
-@kernel(*FAST)
-def _areas(taken, rows, ends, strides, phi, h, sums):  # pragma: no cover
-    """Of every row the sum of |grad phi| delta(phi)."""
-    for thread in threads(taken):
-        for row in shared(taken, thread, rows.size):
-            total = 0.0
-            for i in range(rows[row], ends[row]):
-                delta = smoothed_delta(at(phi, i), h)
-                if delta > 0:
-                    squares = 0.0
-                    for d in range(strides.size):
-                        slope = (at(phi, i + strides[d]) - at(phi, i - strides[d])) / (2 * h)
-                        squares += slope * slope
-                    total += math.sqrt(squares) * delta
-            sums[row] = total
+@helper(*FAST)
+def areas(row, begin, first, end, strides, phi, h, sums):  # pragma: no cover
+    """The sum of |grad phi| delta(phi)."""
+    total = 0.0
+    for i in range(first, end):
+        delta = smoothed_delta(at(phi, i), h)
+        if delta > 0:
+            squares = 0.0
+            for d in unrolled(len(strides)):
+                slope = (at(phi, i + strides[d]) - at(phi, i - strides[d])) / (2 * h)
+                squares += slope * slope
+            total += math.sqrt(squares) * delta
+    store(sums, 0, total)
 
 
 @helper()

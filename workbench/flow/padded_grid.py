@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from workbench.compiler.words import shared, threads
-from workbench.jit.compiled import Kernel, kernel
+from workbench.flow.stencils import over_rows
+from workbench.jit.compiled import kernel
 from workbench.jit.threads import launch
 
 GHOSTS = 3
@@ -151,10 +153,13 @@ class PaddedGrid:
         first, end = ends[::2].copy(), ends[1::2].copy()
         return Rows(first, end, int(end.sum() - first.sum()))
 
-    def launch(self, kernel: Kernel, *arguments: Any, rows: Any = None) -> None:
-        """Run a stencil kernel on rows, by default all; its first arguments are their ends and the strides."""
+    def launch(self, of: FunctionType, *arguments: Any, sums: Any = None, rows: Any = None) -> None:
+        """Run a stencil kernel (see `stencils`) on rows, by default all. sums: what it stores of pieces, as of
+        `partials`."""
         rows = rows or self.rows
-        launch(HEAVY * rows.cells, kernel, rows.first, rows.end, self.strides, *arguments)
+        given = (rows.first, rows.end, self.strides, arguments)
+        more = () if sums is None else (sums,)
+        launch(HEAVY * rows.cells, over_rows(of, summed=sums is not None), *given, *more)
 
     def fill(self, cells: Any, layers: int = GHOSTS) -> None:
         """Continue an array of cells into the ghosts, evenly: its normal derivative at the walls is zero."""

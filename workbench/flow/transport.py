@@ -9,11 +9,8 @@ Source: Jiang, Peng, "Weighted ENO schemes for Hamilton-Jacobi equations", SIAM 
 from __future__ import annotations
 
 from workbench.compiler.source import helper
-from workbench.compiler.words import at, set_at, shared, threads
-from workbench.jit.compiled import kernel
-
-FAST = ("arcp", "contract", "nsz", "reassoc")
-"""Licences for rounding only: NaN and infinity are kept."""
+from workbench.compiler.words import at, set_at, unrolled
+from workbench.flow.stencils import FAST, store
 
 
 @helper(*FAST)
@@ -43,42 +40,36 @@ def upwind(q, i, s, v):  # pragma: no cover
     return v * slopes / (6 * (w0 + w1 + w2))
 
 
-@kernel(*FAST)
-def advect(taken, rows, ends, strides, phi, u, old, a, b, dt_h, most, out):  # pragma: no cover
+@helper(*FAST)
+def advect(row, begin, first, end, strides, phi, u, old, a, b, dt_h, most, out):  # pragma: no cover
     """out = a old + b (phi - dt u . grad phi) within -most and most: a stage of a Runge-Kutta method."""
-    for thread in threads(taken):
-        for row in shared(taken, thread, rows.size):
-            first, end = rows[row], ends[row]
-            for i in range(first, end):
-                set_at(out, i, a * at(old, i) + b * at(phi, i))
-            for d in range(strides.size):
-                s, v = strides[d], u[d]
-                for i in range(first, end):
-                    rate = upwind(phi, i, s, 0.5 * (at(v, i) + at(v, i + s)))
-                    set_at(out, i, at(out, i) - b * dt_h * rate)
-            for i in range(first, end):
-                set_at(out, i, min(max(at(out, i), -most), most))
+    for i in range(first, end):
+        set_at(out, i, a * at(old, i) + b * at(phi, i))
+    for d in unrolled(len(strides)):
+        s, v = strides[d], u[d]
+        for i in range(first, end):
+            rate = upwind(phi, i, s, 0.5 * (at(v, i) + at(v, i + s)))
+            set_at(out, i, at(out, i) - b * dt_h * rate)
+    for i in range(first, end):
+        set_at(out, i, min(max(at(out, i), -most), most))
 
 
-@kernel(*FAST)
-def advection(taken, rows, ends, strides, u, h, out, largest):  # pragma: no cover
-    """out[d] = (u . grad) u_d on the faces; largest[d, row] = max |u_d| of a row, NaN where one is not finite."""
-    for thread in threads(taken):
-        for row in shared(taken, thread, rows.size):
-            first, end = rows[row], ends[row]
-            for d in range(strides.size):
-                s, q, rate, most, total = strides[d], u[d], out[d], 0.0, 0.0
-                # A maximum is found cell by cell, so it has its own loop; it passes over NaN, a sum does not.
+@helper(*FAST)
+def advection(row, begin, first, end, strides, u, h, out, largest):  # pragma: no cover
+    """out[d] = (u . grad) u_d on the faces; largest = max |u_d|, NaN where one is not finite."""
+    for d in unrolled(len(strides)):
+        s, q, rate, most, total = strides[d], u[d], out[d], 0.0, 0.0
+        # A maximum is found cell by cell, so it has its own loop; it passes over NaN, a sum does not.
+        for i in range(first, end):
+            most = max(most, abs(at(q, i)))
+        for i in range(first, end):
+            total += at(q, i)
+            set_at(rate, i, upwind(q, i, s, at(q, i)) / h)
+        store(largest, d, most + 0.0 * total)
+        for e in unrolled(len(strides)):
+            t, v = strides[e], u[e]
+            if e != d:
                 for i in range(first, end):
-                    most = max(most, abs(at(q, i)))
-                for i in range(first, end):
-                    total += at(q, i)
-                    set_at(rate, i, upwind(q, i, s, at(q, i)) / h)
-                largest[d, row] = most + 0.0 * total
-                for e in range(strides.size):
-                    t, v = strides[e], u[e]
-                    if e != d:
-                        for i in range(first, end):
-                            # The velocity e on this face, from the four nearest.
-                            w = 0.25 * (at(v, i) + at(v, i + t) + at(v, i - s) + at(v, i - s + t))
-                            set_at(rate, i, at(rate, i) + upwind(q, i, t, w) / h)
+                    # The velocity e on this face, from the four nearest.
+                    w = 0.25 * (at(v, i) + at(v, i + t) + at(v, i - s) + at(v, i - s + t))
+                    set_at(rate, i, at(rate, i) + upwind(q, i, t, w) / h)

@@ -136,7 +136,7 @@ class TwoPhaseFlow:
         clock = _Clock(self.seconds, self.grid.wait)
         grid, h = self.grid, self.grid.h
         grid.fill_faces(self.u)
-        grid.launch(transport.advection, self.u, h, self._new, self._largest)
+        grid.launch(transport.advection, self.u, h, self._new, sums=self._largest)
         dt_before, self.dt = self.dt, self._time_step(until)
         clock("advection")
         self.move(clock)
@@ -145,7 +145,8 @@ class TwoPhaseFlow:
         self._viscosity()
         clock("viscosity")
         dt_h = self.dt / h
-        grid.launch(momentum_kernels.divergence, self.u, self.c, self.jump, dt_h, -1 / (h * self.dt), self._b)
+        of = (self.u, self.c, self.jump, dt_h, -1 / (h * self.dt), self._b)
+        grid.launch(momentum_kernels.divergence, grid.cells[0], *of)
         b = grid.given(self._b)
         mean = float(b.mean())
         # A volume has a part of every cell of the level set near the interface.
@@ -314,7 +315,7 @@ class TwoPhaseFlow:
         grid, sums, viscosity = self.grid, self._dots, (self.mu, self._edges, self.grid.h)
         z, p, s, w = self._work
         grid.fill_faces(self.u, 1)
-        grid.launch(momentum_kernels.viscous_force, self.u, *viscosity, self._inverse, z, sums)
+        grid.launch(momentum_kernels.viscous_force, self.u, *viscosity, self._inverse, z, sums=sums)
         gamma = float(grid.combined(sums))
         goal, before, alpha = VISCOUS_RTOL**2 * gamma, math.inf, 1.0
         self.viscous_iterations = 0
@@ -324,15 +325,16 @@ class TwoPhaseFlow:
         if of_newest:
             grid.launch(momentum_kernels.combine, of_newest, newest, of_older, older, p)
             grid.fill_faces(p, 1)
-            grid.launch(momentum_kernels.viscous_product, p, *viscosity, self.c, self.dt, w, sums)
-            grid.launch(momentum_kernels.viscous_begin, self._inverse, w, p, self.u, z, sums)
+            grid.launch(momentum_kernels.viscous_product, p, *viscosity, self.c, self.dt, w, sums=sums)
+            grid.launch(momentum_kernels.viscous_begin, self._inverse, w, p, self.u, z, sums=sums)
             gamma = float(grid.combined(sums))
         while gamma > goal and self.viscous_iterations < MOST_VISCOUS:
             grid.fill_faces(z, 1)
-            grid.launch(momentum_kernels.viscous_product, z, *viscosity, self.c, self.dt, w, sums)
+            grid.launch(momentum_kernels.viscous_product, z, *viscosity, self.c, self.dt, w, sums=sums)
             beta = gamma / before
             alpha = gamma / (float(grid.combined(sums)) - beta * gamma / alpha)
-            grid.launch(momentum_kernels.viscous_update, alpha, beta, self._inverse, w, p, s, self.u, z, sums)
+            of = (alpha, beta, self._inverse, w, p, s, self.u, z)
+            grid.launch(momentum_kernels.viscous_update, *of, sums=sums)
             before, gamma = gamma, float(grid.combined(sums))
             self.viscous_iterations += 1
         grid.fill_faces(self.u, 1)

@@ -27,7 +27,6 @@ from workbench.devices.kernels import (
     block_products,
     box_stencil,
     box_sweeps,
-    cycles,
     deflation,
     draw,
     faces,
@@ -47,6 +46,8 @@ from workbench.devices.kernels.prelude import prelude
 from workbench.devices.kernels.wavefront import Wavefront
 from workbench.devices.ops.csr import RowBlock
 from workbench.devices.volume_slice import VolumeSlice
+from workbench.flow import device_grid, measures
+from workbench.flow.two_phase_flow import Fluids, TwoPhaseFlow
 from workbench.host.face_coding import face_codes
 from workbench.lines.parse import parse
 from workbench.lines.schedule import Pass, plan
@@ -100,14 +101,8 @@ def _of_block_vectors(dtype):
 
 def of_the_operators(dtype):
     """What the operators of one class for all devices launch on CUDA, in all their forms."""
-
-    class Keeping(Recorder):
-        def compile(self, prelude, kernel):
-            texts[dataclasses.replace(kernel, bounds=None).text] = None
-            return super().compile(prelude, kernel)
-
-    texts = {}
-    device = Accelerator(Keeping())
+    runtime = Keeping()
+    device = Accelerator(runtime)
     for grid in ((27,), (9, 3), (3, 3, 3)):
         stencil = grid_stencil(grid, dtype)
         for main in (stencil.main, np.full(27, 2, dtype)):
@@ -137,8 +132,10 @@ def of_the_operators(dtype):
     parents, ends = np.arange(27) // 3, np.arange(0, 28, 3)
     level = Level(data, indices, starts, parents, ends, np.ones(27, real_of(dtype)), (1.0, 0.5))
     order, ones = np.arange(27), np.ones(27, real_of(dtype))
-    device.coarse_level(Levels((level,), order, ones, np.eye(9, dtype=dtype), 1.8, (2,), False), None, 27, dtype)
-    return texts
+    for steps in range(3):
+        form = Levels((level, level), order, ones, np.eye(9, dtype=dtype), 1.8, (steps,), singular=False)
+        device.coarse_level(form, None, 27, dtype)
+    return runtime.texts
 
 
 def kernels(dtype):
@@ -167,11 +164,8 @@ def kernels(dtype):
         yield from nesting.scan("counts[i]", {"counts": "int"}, ends)
     if dtype.kind == "f":
         yield from (nesting.first(), nesting.summed(), *(make(4) for make in (nesting.scaled, nesting.shifted)))
-    for module in (deflation, scalars, cycles, ranks, phases, *([nesting] if dtype.kind == "f" else [])):
+    for module in (deflation, scalars, ranks, phases, *([nesting] if dtype.kind == "f" else [])):
         yield from (value for value in vars(module).values() if isinstance(value, str) and value.startswith("KERNEL"))
-    for lifted in (True, False):
-        yield cycles.Texts(LAYOUT, 6, 8).smooth(lifted=lifted)
-        yield from (cycles.bottom(lifted=lifted), *(cycles.combine(steps, lifted=lifted) for steps in (1, 2)))
     names = {"u", "t", "x", "k"}
     yield _body(BODY, names, names - {"u"}, dtype)
     vectors = {"d", "r", "s", "p", "u"}
@@ -268,6 +262,29 @@ def compile_with_nvcc(text, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@needs_nvcc
+@pytest.mark.parametrize("cells", [(9, 7), (9, 7, 5)], ids=["2D", "3D"])
+def test_nvcc_compiles_a_flow(tmp_path, cells, monkeypatch):
+    class Falling(Keeping):
+        """What a host reads are numbers that fall, so that iterations end."""
+
+        value = 1.0
+
+        def download(self, handle, values):
+            values.fill(Falling.value if values.dtype.kind == "f" else 1)
+            Falling.value *= 0.5
+
+    monkeypatch.setattr(device_grid, "array_of", lambda cells: np.ones(cells.size))
+    runtime = Falling()
+    grid = device_grid.DeviceGrid(cells, 0.1, (True,) * len(cells), Accelerator(runtime))
+    flow = TwoPhaseFlow(grid, Fluids((1.0, 1.0), (0.1, 0.1), 1.0, 1.0), np.ones(cells[::-1]))
+    flow.begin()
+    Falling.value = 1.0
+    flow.redistance()
+    measures.measured(flow)
+    compile_together(runtime.texts, "float64", tmp_path)
+
+
 class Recorder:
     """A runtime without a device: keeps what a program would launch."""
 
@@ -294,8 +311,26 @@ class Recorder:
     def compile(self, prelude, kernel):
         return prelude, kernel
 
+    def copy(self, *given, **more):
+        pass
+
+    def synchronize(self):
+        pass
+
     def launch(self, function, groups, group, arguments, *, spread=False):
         self.launches.append(Launch(*function, groups, group, arguments, spread))
+
+
+class Keeping(Recorder):
+    """Keeps the texts of all kernels, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.texts = {}
+
+    def compile(self, prelude, kernel):
+        self.texts[dataclasses.replace(kernel, bounds=None).text] = None
+        return super().compile(prelude, kernel)
 
 
 def launches_of(preconditioner, dtype, n=12, solver="cg", *, as_csr=False):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType
 from typing import Any, Protocol
 
@@ -10,10 +10,10 @@ import numpy as np
 
 from workbench.compiler.c_lines import in_c
 from workbench.compiler.kinds import Array, Kind
-from workbench.devices.accelerator.runtime import Function
+from workbench.devices.accelerator.runtime import Function, Vector
 from workbench.devices.kernels.device_kernels import printed
 from workbench.devices.kernels.kernel_text import KernelText
-from workbench.devices.kernels.parameters import kinds_of
+from workbench.devices.kernels.parameters import kinds_of, known_in
 from workbench.devices.kernels.prelude import Layout
 
 
@@ -56,7 +56,8 @@ class Prepared:
         self._device, self._group = device, group
         precisions = np.dtype(dtype), device.wide(dtype)
         of, name = kinds_of(function, *precisions, annotations), in_c(function.__name__)
-        made = printed(function, name, of, precisions, constants)
+        known = known_in(function, annotations)
+        made = printed(function, name, of, precisions, constants, known=known)
         scalars = list(_scalars(of))
         self._given = [scalars[place] for place in made.given]
         self.kernel = device.kernel(made.text, name, dtype, group=group)
@@ -72,15 +73,18 @@ class Prepared:
 
     def _scalars_of(self, arguments: tuple[Any, ...]) -> list[Any]:
         flat = list(_flat(arguments))
-        return [np.int64(flat[place].size) if length else flat[place] for place, length in self._given]
+        return [flat[place] if length is None else length(flat[place]) for place, length in self._given]
 
 
-def _scalars(kinds: tuple[Kind, ...]) -> Iterator[tuple[int, bool]]:
-    """Of each scalar of a kernel: the place of its argument, tuples taken apart, and whether it is its length."""
+def _scalars(kinds: tuple[Kind, ...]) -> Iterator[tuple[int, Callable[[Vector], np.int64] | None]]:
+    """Of each scalar of a kernel: the place of its argument, tuples taken apart, and which of its lengths it is."""
     for place, kind in enumerate(_flat(kinds)):
-        yield place, False
-        if isinstance(kind, Array):
-            yield place, True
+        yield place, None
+        if isinstance(kind, Array) and kind.ndim == 1:
+            yield place, lambda vector: np.int64(vector.size)
+        elif isinstance(kind, Array):
+            yield place, lambda vector: np.int64(vector.shape[0])
+            yield place, lambda vector: np.int64(vector.shape[1])
 
 
 def _flat(of: tuple[Any, ...]) -> Iterator[Any]:

@@ -199,6 +199,7 @@ class Launcher:
         self,
         of: FunctionType,
         vector: np.dtype | type,
+        /,
         *,
         annotations: Mapping[str, Any] | None = None,
         group: int | None = None,

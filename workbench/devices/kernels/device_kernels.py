@@ -32,18 +32,26 @@ def printed(
     precisions: tuple[np.dtype, np.dtype],
     constants: Mapping[str, object],
     group: str = "GROUP",
+    known: tuple[tuple[int, int], ...] = (),
 ) -> Printed:
     """The kernel `name` that a function is for these kinds of arguments and these constants.
 
-    precisions: of vectors and of sums. group: the macro that is the number of work-items of a group. Raises
-    KernelError.
+    precisions: of vectors and of sums. group: the macro that is the number of work-items of a group. known:
+    places of integers among the scalars of the arguments, and their values. Raises KernelError.
     """
     vector, wide = precisions
-    return _printed(function, name, kinds, named(dict(constants) | {".narrow": vector, ".wide": wide}), group)
+    return _printed(function, name, kinds, named(dict(constants) | {".narrow": vector, ".wide": wide}), group, known)
 
 
 @functools.lru_cache(1024)
-def _printed(function: FunctionType, name: str, kinds: tuple[Kind, ...], constants: Named, group: str) -> Printed:
+def _printed(
+    function: FunctionType,
+    name: str,
+    kinds: tuple[Kind, ...],
+    constants: Named,
+    group: str,
+    known: tuple[tuple[int, int], ...],
+) -> Printed:
     source = source_of(function)._replace(licences=REORDERED, constants=constants)
-    made = device_text(DeviceKernel(source, kinds, group))
+    made = device_text(DeviceKernel(source, kinds, group), dict(known))
     return Printed(KernelText(name, made.declaration, made.statements, made.before), made.given)

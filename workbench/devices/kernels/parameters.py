@@ -3,13 +3,13 @@
     def scale(x: Vector, factor: Number, y: Vector, count: int, *, steps: int) -> None: ...
 
 A parameter is an array of one dimension, a number, or a tuple of them; `int` is a count. Parameters without annotation
-get one where the kernel is made, and keyword-only ones are constants.
+get one where the kernel is made, or their kind, and keyword-only ones are constants.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import FunctionType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -41,11 +41,19 @@ Sums = Annotated[np.ndarray, _Of(SUM)]
 Doubles = Annotated[np.ndarray, _Of("float64")]
 Places = Annotated[np.ndarray, _Of("int32")]
 """Integers of 32 bits."""
+Bytes = Annotated[np.ndarray, _Of("uint8")]
 LongPlaces = Annotated[np.ndarray, _Of("int64")]
 Real = Annotated[float, _Of(VECTOR, array=False, real=True)]
 """A number of the real type of vectors."""
 RealSum = Annotated[float, _Of(SUM, array=False, real=True)]
 """A number of the real type of sums."""
+
+
+class Known(NamedTuple):
+    """An array of these lengths, or an integer of this value, as constants of a kernel."""
+
+    kind: Array | np.dtype
+    numbers: tuple[int, ...]
 
 
 def kinds_of(
@@ -55,6 +63,19 @@ def kinds_of(
     have none, by name."""
     dtypes = {VECTOR: np.dtype(vector), SUM: np.dtype(wide)}
     return tuple(_kind(annotations.get(name, hint), dtypes) for name, hint in _hints(function))
+
+
+def known_in(function: FunctionType, annotations: Mapping[str, Any]) -> tuple[tuple[int, int], ...]:
+    """The integers that are `Known`: their places among the scalars of the arguments, and their values."""
+    found, place = list[tuple[int, int]](), 0
+    for hint in _leaves(annotations.get(name, hint) for name, hint in _hints(function)):
+        kind = hint.kind if isinstance(hint, Known) else hint
+        is_array = isinstance(kind, Array) or (kind is not int and not isinstance(kind, np.dtype) and _of(kind).array)
+        first, lengths = (place + 1, kind.ndim if isinstance(kind, Array) else 1) if is_array else (place, 0)
+        if isinstance(hint, Known):
+            found += enumerate(hint.numbers, first)
+        place += 1 + lengths
+    return tuple(found)
 
 
 @functools.cache
@@ -67,6 +88,24 @@ def _hints(function: FunctionType) -> tuple[tuple[str, Any], ...]:
 def _kind(hint: Any, dtypes: Mapping[str, np.dtype]) -> Kind:
     if hint is int:
         return INT
-    if get_origin(hint) is tuple:
-        return tuple(_kind(each, dtypes) for each in get_args(hint))
-    return next(each for each in hint.__metadata__ if isinstance(each, _Of)).kind(dtypes)
+    if isinstance(hint, Known):
+        return hint.kind
+    if isinstance(hint, np.dtype | Array):
+        return hint
+    if isinstance(hint, tuple) or get_origin(hint) is tuple:
+        return tuple(_kind(each, dtypes) for each in _parts(hint))
+    return _of(hint).kind(dtypes)
+
+
+def _leaves(hints: Iterable[Any]) -> Iterator[Any]:
+    for hint in hints:
+        is_leaf = isinstance(hint, Known) or not (isinstance(hint, tuple) or get_origin(hint) is tuple)
+        yield from [hint] if is_leaf else _leaves(_parts(hint))
+
+
+def _parts(hint: Any) -> tuple[Any, ...]:
+    return hint if isinstance(hint, tuple) else get_args(hint)
+
+
+def _of(hint: Any) -> _Of:
+    return next(each for each in hint.__metadata__ if isinstance(each, _Of))
