@@ -13,7 +13,7 @@ import numpy as np
 from workbench.compiler.kinds import INT, Array, Converter, Kind, Tile, Value, real_of, types_of
 from workbench.compiler.numbers import Numbers
 from workbench.compiler.reader import named
-from workbench.compiler.tree import ONE, ZERO, For, Node, Pointer, Room, Store, integer, minus, nodes, plus, times
+from workbench.compiler.tree import ONE, ZERO, Do, For, Node, Pointer, Room, Store, integer, minus, nodes, plus, times
 
 TWO = integer(2)
 MOST_BYTES = 1 << 16
@@ -21,7 +21,10 @@ MOST_BYTES = 1 << 16
 
 
 class Arrays(Numbers):
-    """Arrays and tuples in the text of a function."""
+    """Arrays and tuples in the text of a function. whole: complex numbers in memory of several threads are read and
+    written whole, not one part after the other."""
+
+    whole = False
 
     def array(self, value: Value, node: ast.AST) -> Array:
         """The kind of an array."""
@@ -67,6 +70,10 @@ class Arrays(Numbers):
         if found.kind.tile:
             tile = Tile(found.kind.dtype, found.kind.tile)
             return Value(tile, (Node("load", types_of(tile)[0], (pointer, index)),))
+        if self._is_whole(found.kind):
+            one, two = (self.new_variable(types_of(found.kind.dtype)[0]) for _ in range(2))
+            self.write(Do(Node("pair", one.type, (pointer, index)), (str(one.of), str(two.of))))
+            return Value(found.kind.dtype, (one, two))
         kind: Kind = INT if found.kind.dtype.kind in "iu" else found.kind.dtype
         parts = (Node("load", t, (pointer, plus(index, integer(k)))) for k, t in enumerate(types_of(kind)))
         return Value(kind, tuple(parts))
@@ -87,10 +94,16 @@ class Arrays(Numbers):
         if found.kind.dtype.kind == "c":
             pointer, index = self.temporary(pointer), self.temporary(index)
         first, *others = self.converted(value, found.kind.dtype).parts
+        if self._is_whole(found.kind):
+            self.write(Do(Node("put pair", first.type, (pointer, index, first, *others))))
+            return
         # The second part is read before the first one is stored, perhaps where it is read from.
         others = [self.copied(part) if any(node.op == "load" for node in nodes(part)) else part for part in others]
         for k, part in enumerate((first, *others)):
             self.write(Store(pointer, plus(index, integer(k)), part))
+
+    def _is_whole(self, kind: Array) -> bool:
+        return self.whole and kind.dtype.kind == "c" and not kind.own
 
     def size(self, of: Value) -> Node:
         """The number of elements of an array."""

@@ -1,8 +1,8 @@
 """The printer for accelerators: C of a kernel and its helpers, behind a prelude for OpenCL C or CUDA C.
 
-The prelude, `workbench.devices.kernels.prelude`, defines KERNEL, DEVICE, GLOBAL, LOCAL, SHARED, RESTRICT, AT_MULTIPLE,
-NO_CONTRACTION, BARRIER, I64, U64, GROUP, GROUPS, GROUP_ID, LOCAL_ID, STRIPS and those of the loop over `items`. In
-kernels of the cores a thread of the text is a work-item: chunks are divided among all of them.
+The prelude, `workbench.devices.kernels.prelude`, defines KERNEL, DEVICE, GLOBAL, LOCAL, SHARED, RESTRICT, WHOLE,
+PUT_WHOLE, NO_CONTRACTION, BARRIER, I64, U64, GROUP, GROUPS, GROUP_ID, LOCAL_ID, STRIPS and those of the loop over
+`items`. In kernels of the cores a thread of the text is a work-item: chunks are divided among all of them.
 
 Of these, what runs first, on each thread and last are kernels of their own, to be launched one after the other: the
 first and the last one with one work-item. Arguments are those behind the counters, an array as its address and its
@@ -73,11 +73,9 @@ def device_text(kernel: DeviceKernel, known: Mapping[int, int] = NONE) -> Device
     read = names_read(entry.body)
     fixed = {name: known[place] for place, name in enumerate(entry.parameters) if place in known}
     names = [name for name in entry.parameters if name not in fixed and (name in read or not _is_length(name, entry))]
-    declared = [_parameter(name, entry, defined, given=name in kernel.complex) for name in names]
-    # Both parts of a number are read at once where their place is known to be even.
-    pairs = [_paired(name, entry, kernel.complex[name], defined) for name in names if name in kernel.complex]
-    pairs += [f"const {defined.declared(name, 'i')} = {value};" for name, value in fixed.items() if name in read]
-    lines = Statements(entry, defined, "opencl").body(entry.body, pairs)
+    declared = [_parameter(name, entry, defined) for name in names]
+    constants = [f"const {defined.declared(name, 'i')} = {value};" for name, value in fixed.items() if name in read]
+    lines = Statements(entry, defined, "opencl").body(entry.body, constants)
     before = "\n".join([*defined.texts.values(), *texts, ""])
     places = {name: k for k, name in enumerate(entry.parameters)}
     return DeviceText(before, ", ".join(declared), "\n".join(["", *lines, "}", ""]), tuple(places[n] for n in names))
@@ -90,20 +88,11 @@ def _is_length(name: str, of: Function) -> bool:
     return bool(before) and (isinstance(of.parameters[before], Pointer) or _is_length(before, of))
 
 
-def _parameter(name: str, of: Function, defined: Definitions, *, given: bool) -> str:
+def _parameter(name: str, of: Function, defined: Definitions) -> str:
     t = of.parameters[name]
     if isinstance(t, Pointer):
-        return f"{defined.type(t)} RESTRICT {_given(name) if given else in_c(name)}"
+        return f"{defined.type(t)} RESTRICT {in_c(name)}"
     return f"const {defined.declared(name, t)}"
-
-
-def _paired(name: str, of: Function, nbytes: int, defined: Definitions) -> str:
-    kind = defined.type(of.parameters[name])
-    return f"{kind} const {in_c(name)} = ({kind})AT_MULTIPLE({_given(name)}, {nbytes});"
-
-
-def _given(name: str) -> str:
-    return f"{in_c(name)}_given"
 
 
 def _helper(of: Function, defined: Definitions, language: Language) -> str:

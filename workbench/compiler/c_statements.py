@@ -26,6 +26,9 @@ from workbench.compiler.tree import (
     names_read,
 )
 
+PAIRS: dict[Type, str] = {"f": "float2", "d": "double2"}
+"""Types of complex numbers in memory, by those of their parts."""
+
 
 class Statements(Expressions):
     """The statements of one function."""
@@ -72,6 +75,14 @@ class Statements(Expressions):
                 return [f"{{ {head} for (int k = 0; k < {t.width}; k++) {place}[k] = {whole}.v[k]; }}"]
             case Store(pointer, index, value):
                 return [f"{self.text(pointer)}[{self.text(index)}] = {self.text(value)};"]
+            case Do(Node("pair", t, (pointer, index)), names):
+                whole = self._new("h")
+                both = zip(names, "xy", strict=True)
+                parts = " ".join(f"{in_c(name)} = {whole}.{part};" for name, part in both if name in self._read)
+                return [f"{{ const {PAIRS[t]} {whole} = WHOLE({PAIRS[t]}, {self._place(pointer, index)}); {parts} }}"]
+            case Do(Node("put pair", t, (pointer, index, *parts))):
+                given = ", ".join(map(self.text, parts))
+                return [f"PUT_WHOLE({PAIRS[t]}, {self._place(pointer, index)}, {given});"]
             case Do(call, ()):
                 return [f"{self.text(call)};"]
             case Do(Node("call", _, _, Function(results=results)) as call, names):
@@ -100,6 +111,9 @@ class Statements(Expressions):
                 whole, kind = self._new("r"), self.defined.results(self.function.results)
                 return [f"{{ {kind} {whole} = {{ {', '.join(map(self.text, values))} }}; return {whole}; }}"]
         raise AssertionError(line)
+
+    def _place(self, pointer: Node, index: Node) -> str:
+        return f"{self.text(pointer)} + {self.text(index)}"
 
     def _for(self, line: For) -> list[str]:
         return self._loop(line.name, line.first, line.end, line.step, line.body)

@@ -48,6 +48,7 @@ class Calls(DeviceWords):
     def __init__(self, helpers: Helpers, source: Source, kinds: tuple[Kind, ...], made: Function) -> None:
         super().__init__(source, kinds, made)
         self.helpers = helpers
+        self.whole = bool(helpers.group)
 
     def call(self, node: ast.Call) -> Value:
         """The value of a call."""

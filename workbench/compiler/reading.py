@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 
 from workbench.compiler.constants import Named, named
-from workbench.compiler.kinds import INT, Array, Kind, Row, names_of, settled, types_of
+from workbench.compiler.kinds import INT, Array, Kind, Row, settled, types_of
 from workbench.compiler.source import Source, source_of, source_of_row
 from workbench.compiler.statements import Statements
 from workbench.compiler.tree import Function, Phases, local_bytes
@@ -116,8 +116,6 @@ class DeviceKernel(_Functions):
     def __init__(self, source: Source, kinds: tuple[Kind, ...], group: str = "GROUP") -> None:
         super().__init__(source, group)
         reader = self.reader(kinds)
-        self.complex = dict(_complex(reader.given))
-        """The parameters that lead to complex numbers, which are pairs, and the bytes of one."""
 
         def read() -> None:
             self.entry.body = reader.block(source.tree.body)
@@ -132,23 +130,6 @@ class RowFunction(_Functions):
     def __init__(self, row: Row, kinds: tuple[Kind, ...], licences: tuple[str, ...]) -> None:
         super().__init__(source_of_row(row))
         self.row, _ = self.function(row, (INT, *kinds), (), licences)
-
-
-def _complex(given: Mapping[str, Kind]) -> Iterator[tuple[str, int]]:
-    for name, kind in given.items():
-        names = iter(names_of(name, kind))
-        for part in _flat(kind):
-            first, *_ = (*(next(names) for _ in types_of(part)), "")
-            if isinstance(part, Array) and part.dtype.kind == "c":
-                yield first, part.dtype.itemsize
-
-
-def _flat(kind: Kind) -> Iterator[Kind]:
-    if isinstance(kind, tuple):
-        for part in kind:
-            yield from _flat(part)
-    else:
-        yield kind
 
 
 def _parts(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt], list[ast.stmt], list[ast.stmt]]:

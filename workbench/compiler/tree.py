@@ -223,7 +223,7 @@ def changes_memory(block: Iterable[Statement]) -> bool:
     """True if what is loaded may be another number after these statements: they store, perhaps in a helper."""
     every = list(expressions_in(block))
     stores = any(isinstance(each, Store | Shared) for line in block for each in statements_in(line))
-    stores = stores or any(node.op == "atomic" for node in every)
+    stores = stores or any(node.op in ("atomic", "put pair") for node in every)
     return stores or any(node.of.changes_memory for node in every if isinstance(node.of, Function))
 
 

@@ -9,6 +9,7 @@ sums differs.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -70,10 +71,15 @@ def fit_together(launches: Sequence[Launch]) -> bool:
 
 def shared_bytes(launch: Launch) -> int:
     """Bytes of shared memory that a step takes of the arena, from the SHARED lines of its kernel."""
-    numbers = {name: int(value) for name, value in _NUMBER.findall(launch.prelude)}
-    types = {name: meaning for meaning, name in _TYPE.findall(launch.prelude)}
+    return _shared_bytes(launch.prelude, launch.kernel.statements)
+
+
+@functools.lru_cache(1024)
+def _shared_bytes(prelude: str, statements: str) -> int:
+    numbers = {name: int(value) for name, value in _NUMBER.findall(prelude)}
+    types = {name: meaning for meaning, name in _TYPE.findall(prelude)}
     total = 0
-    for kind, size in _SHARED.findall(launch.kernel.statements):
+    for kind, size in _SHARED.findall(statements):
         while kind in types:
             kind = types[kind]
         total += (

@@ -16,4 +16,5 @@ typedef long long I64;
 typedef unsigned long long U64;
 /* CUDA has products for it in place of a directive. */
 #define NO_CONTRACTION
-#define AT_MULTIPLE(address, bytes) __builtin_assume_aligned(address, bytes)
+#define WHOLE(type, place) (*(const type*)(place))
+#define PUT_WHOLE(type, place, x, y) *(type*)(place) = make_##type(x, y)

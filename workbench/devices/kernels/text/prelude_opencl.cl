@@ -15,4 +15,5 @@
 typedef long I64;
 typedef unsigned long U64;
 #define NO_CONTRACTION _Pragma("OPENCL FP_CONTRACT OFF")
-#define AT_MULTIPLE(address, bytes) (address)
+#define WHOLE(type, place) vload2(0, place)
+#define PUT_WHOLE(type, place, x, y) vstore2((type)(x, y), 0, place)
