@@ -19,7 +19,7 @@ from workbench.compiler.c_lines import Definitions, Language, function_in_c, in_
 from workbench.compiler.c_statements import Statements
 from workbench.compiler.kinds import KernelError
 from workbench.compiler.reading import DeviceKernel, Kernel
-from workbench.compiler.tree import Block, Do, Function, Node, Pointer, Set, names_read, parameters_read, statements_in
+from workbench.compiler.tree import Block, Do, Function, Node, Pointer, Set, names_read, statements_in
 
 THREAD, THREADS = "(GROUP_ID*GROUP + LOCAL_ID)", "(GROUPS*GROUP)"
 NONE: Mapping[int, int] = MappingProxyType({})
@@ -96,7 +96,7 @@ def _parameter(name: str, of: Function, defined: Definitions) -> str:
 
 
 def _helper(of: Function, defined: Definitions, language: Language) -> str:
-    read = zip(of.parameters.items(), parameters_read(of), strict=True)
+    read = zip(of.parameters.items(), of.parameters_read, strict=True)
     given = ", ".join(defined.declared(name, t) for (name, t), wanted in read if wanted)
     head = f"DEVICE {defined.results(of.results)} {function_in_c(of)}({given or 'void'})"
     return _braced(head, Statements(of, defined, language).body(of.body))

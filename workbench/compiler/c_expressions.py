@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.compiler.c_lines import SCALARS, Definitions, Language, function_in_c, in_c, number
-from workbench.compiler.tree import Function, Node, Pointer, Type, Vector, parameters_read
+from workbench.compiler.tree import Function, Node, Pointer, Type, Vector
 
 PRODUCTS = {"f": "__fmul_rn", "d": "__dmul_rn"}
 """CUDA's products that are not contracted with sums."""
@@ -63,7 +63,7 @@ class Expressions:
     def called(self, node: Node) -> str:
         """A call of a helper."""
         assert isinstance(node.of, Function)
-        read = zip(node.args, parameters_read(node.of), strict=True)
+        read = zip(node.args, node.of.parameters_read, strict=True)
         return self._call(function_in_c(node.of), tuple(each for each, wanted in read if wanted))
 
     def _call(self, name: str, args: tuple[Node, ...]) -> str:

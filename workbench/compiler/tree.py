@@ -192,6 +192,12 @@ class Function:
         return changes_memory(self.body)
 
     @functools.cached_property
+    def parameters_read(self) -> tuple[bool, ...]:
+        """For each parameter whether it is needed; asked once the function has its body."""
+        read = names_read(self.body)
+        return tuple(name in read for name in self.parameters)
+
+    @functools.cached_property
     def local_bytes(self) -> int:
         """The memory of a thread's own arrays that a call needs."""
         return local_bytes(self, self.body)
@@ -247,26 +253,25 @@ def expressions_of(line: Statement) -> Iterator[Node]:
 
 def names_read(block: Block) -> set[str]:
     """The variables whose values statements need for what they do, be it to set others that are needed."""
-    lines, found = [each for line in block for each in statements_in(line)], set[str]()
-    while True:
-        before = len(found)
-        for line in lines:
-            if not isinstance(line, Set) or line.name in found or line.value.op in ("call", "atomic"):
-                found.update(name for each in expressions_of(line) for name in _names_in(each))
-        if len(found) == before:
-            return found
-
-
-def parameters_read(of: Function) -> tuple[bool, ...]:
-    """For each parameter of a function whether it is needed."""
-    read = names_read(of.body)
-    return tuple(name in read for name in of.parameters)
+    found, setting = set[str](), dict[str, set[str]]()
+    for line in (each for statement in block for each in statements_in(statement)):
+        names = {name for each in expressions_of(line) for name in _names_in(each)}
+        if isinstance(line, Set) and line.value.op not in ("call", "atomic"):
+            setting.setdefault(line.name, set()).update(names)
+        else:
+            found |= names
+    coming = list(found)
+    while coming:
+        more = setting.pop(coming.pop(), set()) - found
+        found |= more
+        coming += more
+    return found
 
 
 def _names_in(node: Node) -> Iterator[str]:
     if node.op in ("var", "room"):
         yield str(node.of)
-    wanted = parameters_read(node.of) if isinstance(node.of, Function) else (True,) * len(node.args)
+    wanted = node.of.parameters_read if isinstance(node.of, Function) else (True,) * len(node.args)
     for each in (each for each, needed in zip(node.args, wanted, strict=True) if needed):
         yield from _names_in(each)
 
