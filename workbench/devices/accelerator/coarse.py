@@ -14,8 +14,7 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import MOST_DENSE_ON_GPU, Banded, Dense, Form, Levels, Triangle
-from workbench.devices.kernels import cycles as kernels
-from workbench.devices.kernels import deflation as texts
+from workbench.devices.kernels import cycles, deflation
 from workbench.devices.ops.levels import solution
 from workbench.lazy import linalg
 
@@ -32,7 +31,7 @@ class _Coarse(ABC):
     def __init__(self, device: Launcher, count: int, dtype: np.dtype) -> None:
         self._device, self._count = device, count
         self.solved = device.zeros(count, device.wide(dtype))
-        self._curvature = device.kernel(texts.CURVATURE, "curvature", self.solved.dtype)
+        self._curvature = device.function(deflation.curvature, self.solved.dtype)
 
     @abstractmethod
     def solve(self, coarse: Vector) -> Vector:
@@ -44,7 +43,7 @@ class _Coarse(ABC):
 
     def correct_curvature(self, dots: Dots, coarse: Vector, solved: Vector) -> Dots:
         """Subtract (coarse, solved) from the first dot product, (p, A p)."""
-        self._device.launch(self._curvature, 1, coarse, solved, dots.partial, np.int64(self._count))
+        self._curvature.launch(1, coarse, solved, dots.partial, np.int64(self._count))
         return dots
 
 
@@ -53,10 +52,10 @@ class _DenseProduct(_Coarse):
         super().__init__(device, count, form.inverse.dtype)
         self._matrix = device.array(form.inverse, self.solved.dtype)
         self._size = np.int64(form.inverse.shape[0])
-        self._kernel = device.kernel(texts.DENSE, "dense", self.solved.dtype)
+        self._kernel = device.function(deflation.dense, self.solved.dtype)
 
     def solve(self, coarse: Vector) -> Vector:
-        self._device.launch(self._kernel, self._count, self._matrix, coarse, self.solved, self._size)
+        self._kernel.launch(self._count, self._matrix, coarse, self.solved, self._size)
         return self.solved
 
 
@@ -70,7 +69,7 @@ class _BandSolve(_Coarse):
         self._work = [device.zeros(size, wide) for _ in range(2)]
         self._numbers = (np.int64(size), np.int64(width), np.int64(count))
         self._group = 1 if device.layout.chunked else min(BAND_GROUP, device.layout.group)
-        self._kernel = device.kernel(texts.BAND, "band", wide, np.int32, self._group)
+        self._kernel = device.kernel(deflation.BAND, "band", wide, np.int32, self._group)
 
     def solve(self, coarse: Vector) -> Vector:
         arguments = (self._factor, self._order, coarse, self.solved, *self._work, *self._numbers)
@@ -93,12 +92,12 @@ class _FactorProducts(_Coarse):
         self._half = device.zeros(size, wide)
         self._products = [device.array(matrix, wide) for matrix in (inverse, inverse.conj().T)]
         self._size = np.int64(size)
-        self._kernel = device.kernel(texts.DENSE, "dense", wide)
+        self._kernel = device.function(deflation.dense, wide)
 
     def solve(self, coarse: Vector) -> Vector:
         first, second = self._products
-        self._device.launch(self._kernel, int(self._size), first, coarse, self._half, self._size)
-        self._device.launch(self._kernel, self._count, second, self._half, self.solved, self._size)
+        self._kernel.launch(int(self._size), first, coarse, self._half, self._size)
+        self._kernel.launch(self._count, second, self._half, self.solved, self._size)
         return self.solved
 
 
@@ -129,7 +128,7 @@ class _CycleSolve(_Coarse):
         self._scale = device.array(form.scale, form.scale.dtype)
         self._sums = device.zeros(device.layout.groups_for(count), self.solved.dtype)
         self._summed = np.int64(self._sums.size if form.singular else 0)
-        self._sum, self._enter = (device.function(each, dtype) for each in (kernels.total, kernels.enter))
+        self._sum, self._enter = (device.function(each, dtype) for each in (cycles.total, cycles.enter))
         self._leave = solution(device.bind, form, self._cycles.solution, self.solved)
 
     def solve(self, coarse: Vector) -> Vector:

@@ -13,8 +13,9 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.parts import PlacedBoxes
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.accelerator.scan import COUNTS, scan, scan_kernels
-from workbench.devices.kernels import deflation as texts
+from workbench.devices.kernels import deflation as kernels
 from workbench.devices.kernels import faces as face_texts
+from workbench.devices.kernels.parameters import places_of
 from workbench.host.boxes import Boxes
 from workbench.host.face_codes import FaceCodes
 
@@ -36,17 +37,16 @@ class Combined:
     """The second stage of a restriction: coarse[k] = the sum of some partial sums, in a fixed order."""
 
     def __init__(self, device: Launcher, order: np.ndarray, starts: np.ndarray, dtype: np.dtype) -> None:
-        self._device, self._count = device, starts.size - 1
+        self._count = starts.size - 1
         wide = device.wide(dtype)
         self.parts = device.zeros(max(1, order.size), wide)
         self._coarse = device.zeros(self._count, wide)
         self._order, self._starts = device.array(order, np.int32), device.array(starts, np.int32)
-        self._kernel = device.kernel(texts.COMBINE, "combine", dtype)
+        self._kernel = device.function(kernels.combine, dtype)
 
     def __call__(self) -> Vector:
         if self._count:
-            arguments = (self.parts, self._order, self._starts, self._coarse)
-            self._device.launch(self._kernel, self._count, *arguments)
+            self._kernel.launch(self._count, self.parts, self._order, self._starts, self._coarse)
         return self._coarse
 
 
@@ -57,19 +57,18 @@ class _Labelled:
         self._device, self.size = device, labels.size
         # Kernels read labels of 32 bits.
         self.labels = device.to_device(labels if labels.dtype == np.int32 else labels.astype(np.int32))
-        self._prolong = device.kernel(texts.PROLONG, "prolong", dtype)
-        self._prolong_dots = device.kernel(texts.PROLONG_DOTS, "prolong_dots", dtype)
+        self._prolong = device.function(kernels.prolong, dtype)
+        self._prolong_dots = device.function(kernels.prolong_dots, dtype)
         self._dots = Dots(device, dtype, device.layout.groups_for(self.size))
 
     def add(self, x: Vector, coarse: Vector, sign: int = 1) -> None:
         """x = x + sign Z a in place."""
         signed = self._device.number(sign, coarse.dtype)
-        self._device.launch_over(self._prolong, self.size, x, self.labels, coarse, signed)
+        self._prolong.over(self.size, x, self.labels, coarse, signed)
 
     def add_paired(self, x: Vector, coarse: Vector, r: Vector) -> Dots:
         """x = x + Z a in place, with (r, x), (x, x) and (r, r)."""
-        arguments = (x, self.labels, coarse, r, self._dots.partial)
-        self._device.launch_over(self._prolong_dots, self.size, *arguments)
+        self._prolong_dots.over(self.size, x, self.labels, coarse, r, self._dots.partial)
         return self._dots
 
     def subtract(self, x: Vector, coarse: Vector) -> None:
@@ -93,12 +92,12 @@ class Subdomains(_Labelled):
         self._combined = Combined(device, order, ends, dtype)
         items_per_run = items_per_row_for(device, self.size / self._runs)
         self._groups = device.layout.groups_for(self.size if device.layout.chunked else self._runs * items_per_run)
-        self._restrict = device.kernel(texts.runs(items_per_run), "runs", dtype, index)
+        of = {"bounds": places_of(index)}
+        self._restrict = device.function(kernels.runs, dtype, annotations=of, sharing=items_per_run)
 
     def restrict(self, w: Vector) -> Vector:
         """Z^T w, shape (d,); the next call overwrites it."""
-        arguments = (w, self._bounds, self._combined.parts, np.int64(self._runs))
-        self._device.launch(self._restrict, self._groups, *arguments)
+        self._restrict.launch(self._groups, w, self._bounds, self._combined.parts, np.int64(self._runs))
         return self._combined()
 
     @property
@@ -126,18 +125,18 @@ class BoxSubdomains(_Labelled):
         self.coarse = device.zeros(boxes.count, device.wide(dtype))
         grid, per_side = boxes.sides
         self._boxes = int(per_side.prod())
-        self.firsts, self._most = boxes.placed["firsts"], np.int32(boxes.most)
-        self._sides = [np.int64(side) for side in (*grid, *per_side)]
+        self.firsts, self._most = boxes.placed["firsts"], np.int64(boxes.most)
+        self._sides = tuple(grid), tuple(per_side)
         self._items = items_per_row_for(device, labels.size / self._boxes / CELLS_PER_ITEM)
         self._groups = device.layout.groups_for(self._boxes * self._items)
         if device.layout.chunked:
             self._groups = device.layout.groups_for(self.size)
-        self._restrict = device.kernel(texts.box_sums(self._items), "box_sums", dtype)
+        self._restrict = device.function(kernels.box_sums, dtype, sharing=self._items)
 
     def restrict(self, w: Vector) -> Vector:
         """Z^T w, shape (d,); the next call overwrites it."""
         arguments = (w, self.labels, self.firsts, self.coarse, *self._sides, self._most, np.int64(self._boxes))
-        self._device.launch(self._restrict, self._groups, *arguments)
+        self._restrict.launch(self._groups, *arguments)
         return self.coarse
 
     def own(self, coarse: Vector) -> Vector:
@@ -160,7 +159,7 @@ def box_matrix(
 ) -> CsrVectors | None:
     """E of parts of boxes as data, indices and indptr on the device; None where a row has too many entries."""
     bands = [device.to_device(main), *(device.to_device(band) for band in lower), *(np.int64(step) for step in strides)]
-    return _rows_of_boxes(device, texts.box_matrix(len(lower), constant=False), bands, main.dtype, labels, boxes)
+    return _rows_of_boxes(device, kernels.box_matrix(len(lower), constant=False), bands, main.dtype, labels, boxes)
 
 
 def face_box_matrix(
@@ -168,7 +167,7 @@ def face_box_matrix(
 ) -> CsrVectors | None:
     """The same for codes of faces, in double precision where the device has it. shift, first: as in the protocol."""
     dtype = device.wide(np.dtype(np.float64))
-    text = face_texts.box_matrix(faces.directions, walled=faces.walled, most=texts.MOST_COUPLINGS)
+    text = face_texts.box_matrix(faces.directions, walled=faces.walled, most=kernels.MOST_COUPLINGS)
     return _rows_of_boxes(device, text, _face_arguments(device, faces, dtype), dtype, labels, boxes, shift, first)
 
 
@@ -216,21 +215,20 @@ class Columns:
         self._chunks = max(1, min(MOST_CHUNKS, device.layout.groups_for(self.size)))
         parts = self._count * self._chunks
         self._combined = Combined(device, np.arange(parts), np.arange(0, parts + 1, self._chunks), rows.dtype)
-        self._dot = device.kernel(texts.COLUMN_DOTS, "column_dots", rows.dtype)
-        self._sum = device.kernel(texts.COLUMN_SUM, "column_sum", rows.dtype)
+        self._dot = device.function(kernels.column_dots, rows.dtype)
+        self._sum = device.function(kernels.column_sum, rows.dtype)
 
     def restrict(self, w: Vector) -> Vector:
         """Z^H w, shape (d,); the next call overwrites it."""
         if self._count:
             numbers = (np.int64(self._count), np.int64(self.size))
-            arguments = (self._rows, w, self._combined.parts, *numbers)
-            self._device.launch(self._dot, self._count * self._chunks, *arguments)
+            self._dot.launch(self._count * self._chunks, self._rows, w, self._combined.parts, *numbers)
         return self._combined()
 
     def add(self, x: Vector, coarse: Vector, sign: int = 1) -> None:
         """x = x + sign Z a in place."""
         numbers = (self._device.number(sign, coarse.dtype), np.int64(self._count))
-        self._device.launch_over(self._sum, self.size, self._rows, x, coarse, *numbers)
+        self._sum.over(self.size, self._rows, x, coarse, *numbers)
 
     def add_paired(self, x: Vector, coarse: Vector, r: Vector) -> None:
         """x = x + Z a in place; dot products need a pass of their own."""

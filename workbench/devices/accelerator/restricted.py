@@ -70,7 +70,7 @@ class ResidualOfBoxes(ProductThenRestriction):
         self._terms = min(MOST_GROUPS, device.layout.groups_for(z.coarse.size))
         self._dots = Dots(device, dtype, self._groups + self._terms)
         device.runtime.clear(self._dots.partial.handle, self._dots.partial.nbytes)
-        self._pair = device.kernel(deflation.PAIR, "coarse_pair", dtype)
+        self._pair = device.function(deflation.coarse_pair, dtype)
 
     def residual(self, b: Vector, x: Vector, work: Vector) -> Vector:
         """Z^T (b - A x), shape (d,); `work` is not used."""
@@ -86,6 +86,6 @@ class ResidualOfBoxes(ProductThenRestriction):
 
     def complete(self, dots: Dots, of_b: Vector, coarse: Vector) -> Dots:
         """(b, x) becomes (b, x + Z a), for Z^T b and a."""
-        numbers = [np.int64(number) for number in (self._groups, dots.count, of_b.size)]
-        self._launch(self._pair, self._terms, of_b, coarse, dots.partial, *numbers)
+        numbers = np.int64(self._groups), np.int64(of_b.size)
+        self._pair.launch(self._terms, of_b, coarse, dots.partial, *numbers)
         return dots

@@ -1,65 +1,188 @@
 """Kernels of deflation: restriction, prolongation, products with AZ, and solves with E.
 
-No atomics: every sum has two stages, the second in a fixed order.
+No atomics: every sum has two stages, the second in a fixed order. `coarse` is a vector of deflation, shape (d,), in the
+precision of sums, and `labels` the entry of it of each unknown, as Z is piecewise constant.
 """
 
 from __future__ import annotations
 
-from workbench.devices.kernels.source import dots, fill, read
+from workbench.compiler.words import (
+    conj,
+    group,
+    groups,
+    items,
+    member,
+    members,
+    narrow,
+    shared_array,
+    strips,
+    wide,
+)
+from workbench.devices.kernels.frames import add_together, store_sum, store_sums, sum_of_sharers
+from workbench.devices.kernels.parameters import Places, RealSum, Sums, Vector
+from workbench.devices.kernels.source import fill, read
+from workbench.jit.dot_sums import with_row
 
-_TREE = read("tree_sum")
 MOST_COUPLINGS = 40
 """Entries of a row of E that a work-item keeps to itself."""
 MOST_PHASES = 24
 """Phases of a box that a work-item keeps to itself."""
 
-COMBINE = fill("combine", tree_sum=_TREE)
-"""coarse[k] = the sum of the parts named by order[starts[k]:starts[k + 1]], one group per k."""
-
-PROLONG = read("prolong")
-"""x = x + sign Z a for a label per unknown."""
-
-PROLONG_DOTS = fill("prolong_dots", **dots("r[i]"))
-"""x = x + Z a, with partial sums of (r, x), (x, x) and (r, r)."""
-
 COMPACT = read("compact")
 """w = w - AZ a, on the rows of AZ that have entries."""
-
-COLUMN_DOTS = fill("column_dots", tree_sum=_TREE)
-"""parts[k*chunks + chunk] = (z_k, w) over a chunk; neighbouring groups read the same chunk of w."""
-
-COLUMN_SUM = read("column_sum")
-"""x = x + sign Z a for the columns of Z stored one after the other."""
-
-DENSE = fill("dense", tree_sum=_TREE)
-"""solved = matrix a, one group per row; zero in the rows from `size` on."""
 
 BAND = read("band")
 """One group solves with L L^H; factor[j*(width + 1) + k] = L[j + k, j], with rows and columns permuted by `order`."""
 
-PAIR = read("coarse_pair")
-"""Partial sums of (a, b) of coarse vectors from column `first` on, in an array of `count` columns."""
 
-CURVATURE = fill("curvature", tree_sum=_TREE)
-"""Subtracts (a, b) from the first partial sum of (p, A p). One group."""
-
-
-def runs(items_per_run: int) -> str:
-    """parts[run] = the sum of w over a run of equal labels; a power of two of work-items share a run."""
-    if items_per_run == 1:
-        return read("runs")
-    return fill("runs_shared", items_per_run=items_per_run, half=items_per_run // 2)
+def combine(parts: Sums, order: Places, starts: Places, coarse: Sums) -> None:
+    """coarse[k] = the sum of the parts named by order[starts[k]:starts[k + 1]]; a group has one k."""
+    dtype = coarse.dtype.type
+    k, room, total = group(), shared_array(dtype, members()), dtype(0)
+    for j in range(starts[k] + member(), starts[k + 1], members()):
+        total += parts[order[j]]
+    store_sum(room, total, coarse, k)
 
 
-def box_sums(items_per_box: int) -> str:
-    """coarse[part] = the sum of w over each part of a box; a power of two of work-items share a box."""
-    shared = items_per_box > 1
-    return fill(
-        "box_sums",
-        items_per_box=items_per_box,
-        room="SHARED(W, room, GROUP);" if shared else "",
-        together=fill("box_sums_together", half=items_per_box // 2) if shared else "",
-    )
+def prolong(x: Vector, labels: Places, coarse: Sums, sign: RealSum, n: int) -> None:
+    """x = x + sign Z a."""
+    for i in items(n, 0, n):
+        x[i] = narrow(wide(x[i]) + sign * coarse[labels[i]])
+
+
+def prolong_dots(x: Vector, labels: Places, coarse: Sums, r: Vector, partial: Sums, n: int) -> None:
+    """x = x + Z a, with partial sums of (r, x), (x, x) and (r, r)."""
+    dtype = partial.dtype.type
+    room, sums = shared_array(dtype, (members() + strips()) * 3), (dtype(0),) * 3
+    for i in items(n, 0, n):
+        value = narrow(wide(x[i]) + coarse[labels[i]])
+        x[i] = value
+        sums = with_row(sums, r[i], value, dtype=dtype)
+    store_sums(room, partial, sums, group(), groups())
+
+
+def column_dots(vectors: Vector, w: Vector, parts: Sums, columns: int, n: int) -> None:
+    """parts[k*chunks + chunk] = (z_k, w) over a chunk; vectors: the columns of Z one after the other.
+
+    Neighbouring groups read the same chunk of w.
+    """
+    dtype = parts.dtype.type
+    room, total = shared_array(dtype, members()), dtype(0)
+    chunks, chunk, k = groups() // columns, group() // columns, group() % columns
+    low, high = n * chunk // chunks, n * (chunk + 1) // chunks
+    for i in range(low + member(), high, members()):
+        total += conj(wide(vectors[k * n + i])) * wide(w[i])
+    store_sum(room, total, parts, k * chunks + chunk)
+
+
+def column_sum(vectors: Vector, x: Vector, coarse: Sums, sign: RealSum, columns: int, n: int) -> None:
+    """x = x + sign Z a for the columns of Z one after the other."""
+    for i in items(n, 0, n):
+        total = coarse.dtype.type(0)
+        for k in range(columns):
+            total += coarse[k] * wide(vectors[k * n + i])
+        x[i] = narrow(wide(x[i]) + sign * total)
+
+
+def dense(matrix: Sums, a: Sums, solved: Sums, size: int) -> None:
+    """solved = matrix a; a group has one row, and rows from `size` on are zero."""
+    dtype = solved.dtype.type
+    row, room, total = group(), shared_array(dtype, members()), dtype(0)
+    if row < size:
+        for j in range(member(), size, members()):
+            total += matrix[row * size + j] * a[j]
+    store_sum(room, total, solved, row)
+
+
+def coarse_pair(a: Sums, b: Sums, partial: Sums, first: int, size: int) -> None:
+    """Partial sums of (a, b) of coarse vectors, behind the `first` ones of an array."""
+    dtype = partial.dtype.type
+    room, total = shared_array(dtype, members() + strips()), dtype(0)
+    for k in items(size, 0, size):
+        total += conj(a[k]) * b[k]
+    store_sums(room, partial, (total,), first + group(), groups())
+
+
+def curvature(a: Sums, b: Sums, partial: Sums, size: int) -> None:
+    """Subtract (a, b) from the first partial sum of (p, A p). One group."""
+    dtype = partial.dtype.type
+    room, total = shared_array(dtype, members()), dtype(0)
+    for k in range(member(), size, members()):
+        total += conj(a[k]) * b[k]
+    add_together(room, (total,))
+    if member() == 0:
+        partial[0] -= room[0]
+
+
+def runs(w: Vector, bounds, parts: Sums, count: int, *, sharing: int) -> None:
+    """parts[run] = the sum of w over a run of equal labels; `sharing` work-items, a power of two, share a run."""
+    dtype = parts.dtype.type
+    if sharing == 1:
+        for run in items(count, 0, count):
+            total = dtype(0)
+            for i in range(bounds[run], bounds[run + 1]):
+                total += wide(w[i])
+            parts[run] = total
+    else:
+        room, place, at_once = shared_array(dtype, members()), member() % sharing, members() // sharing
+        for first in range(group() * at_once, count, max(1, groups() * at_once)):
+            run, total = first + member() // sharing, dtype(0)
+            if run < count:
+                for i in range(bounds[run] + place, bounds[run + 1], sharing):
+                    total += wide(w[i])
+            total = sum_of_sharers(room, total, sharing=sharing)
+            if place == 0 and run < count:
+                parts[run] = total
+
+
+def box_sums(
+    w: Vector, labels: Places, firsts: Places, coarse: Sums, grid: tuple[int, int, int], per_side: tuple[int, int, int],
+    most: int, boxes: int, *, sharing: int,
+) -> None:  # fmt: skip
+    """coarse[part] = the sum of w over each part of a box; `sharing` work-items, a power of two, share a box.
+
+    They take the rows of a box in turn; a box with several parts is read once for each. most: parts of a box, at most,
+    so that all work-items meet at the barriers.
+    """
+    dtype = coarse.dtype.type
+    room = shared_array(dtype, members()) if sharing > 1 else ()
+    place, at_once = member() % sharing, members() // sharing
+    _, ny, nx = grid
+    for first in range(group() * at_once, boxes, max(1, groups() * at_once)):
+        box = first + member() // sharing
+        z, z_end, y, y_end, x, x_end = _box(box, grid, per_side)
+        lowest, highest = 0, 0
+        if box < boxes:
+            lowest, highest = firsts[box], firsts[box + 1]
+        for part in range(lowest, lowest + most):
+            total = dtype(0)
+            if part < highest:
+                for row in range(place, (z_end - z) * (y_end - y), sharing):
+                    layer = row // (y_end - y)
+                    start = ((z + layer) * ny + y + row - layer * (y_end - y)) * nx
+                    if highest - lowest == 1:
+                        for i in range(start + x, start + x_end):
+                            total += wide(w[i])
+                    else:
+                        for i in range(start + x, start + x_end):
+                            if labels[i] == part:
+                                total += wide(w[i])
+            if sharing > 1:
+                total = sum_of_sharers(room, total, sharing=sharing)
+            if place == 0 and part < highest:
+                coarse[part] = total
+
+
+def _box(box, grid, per_side):
+    """The first cell of a box and the one behind its last along z, y and x."""
+    (nz, ny, nx), (kz, ky, kx) = grid, per_side
+    line = box // kx
+    bz = line // ky
+    by, bx = line - bz * ky, box - line * kx
+    z, z_end = (bz * nz + kz - 1) // kz, ((bz + 1) * nz + kz - 1) // kz
+    y, y_end = (by * ny + ky - 1) // ky, ((by + 1) * ny + ky - 1) // ky
+    x, x_end = (bx * nx + kx - 1) // kx, ((bx + 1) * nx + kx - 1) // kx
+    return z, z_end, y, y_end, x, x_end
 
 
 def number_parts(phase: str) -> str:

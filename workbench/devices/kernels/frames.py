@@ -137,10 +137,9 @@ def store_sums(room, partial, sums, place, count):
     barrier()
     strip = len(sums) * size
     for j in range(member(), len(sums) * lanes, members()):
-        first, total = j // lanes * size + j % lanes, room.dtype.type(0)
-        # Equally many terms each, so that the loop can be unrolled.
-        for m in range(0, size, strips()):
-            total += room[first + m]
+        total = room.dtype.type(0)
+        for m in range(j // lanes * size + j % lanes, (j // lanes + 1) * size, strips()):
+            total += room[m]
         room[strip + j] = total
     barrier()
     for k in range(member(), len(sums), members()):
@@ -178,3 +177,25 @@ def add_together(room, sums):
                 room[k * size + member()] += room[k * size + member() + reach]
         barrier()
         reach = reach // 2
+
+
+def store_sum(room, total, into, place):
+    """into[place] = the sum over all work-items of the group."""
+    add_together(room, (total,))
+    if member() == 0:
+        into[place] = room[0]
+
+
+def sum_of_sharers(room, total, *, sharing):
+    """The sum over `sharing` neighbouring work-items, a power of two, which the first of them gets."""
+    place, reach = member() % sharing, sharing // 2
+    room[member()] = total
+    barrier()
+    while reach > 0:
+        if place < reach:
+            room[member()] += room[member() + reach]
+        barrier()
+        reach = reach // 2
+    found = room[member()]
+    barrier()
+    return found

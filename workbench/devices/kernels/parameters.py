@@ -49,6 +49,11 @@ RealSum = Annotated[float, _Of(SUM, array=False, real=True)]
 """A number of the real type of sums."""
 
 
+def places_of(dtype: np.dtype | type) -> Any:
+    """Integers of that dtype, of 32 or 64 bits."""
+    return Places if np.dtype(dtype).itemsize == 4 else LongPlaces
+
+
 class Known(NamedTuple):
     """An array of these lengths, or an integer of this value, as constants of a kernel."""
 

@@ -13,7 +13,7 @@ from workbench.devices.accelerator.dots import Dots, OnePass
 from workbench.devices.accelerator.links import Link
 from workbench.devices.accelerator.restricted import ResidualOfBoxes, tile_for
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.kernels import ranks as texts
+from workbench.devices.kernels import ranks as kernels
 from workbench.devices.ops.faces import FaceProduct
 from workbench.devices.ranks.accelerator_parts import JoinedBoxes
 from workbench.devices.ranks.operators import WithHalo
@@ -28,13 +28,13 @@ class Totals(Dots):
     def __init__(self, device: Any, dtype: np.dtype, sums: int = 3) -> None:
         super().__init__(device, dtype, 1, sums)
         self._link: Link = device.link
-        self._add = device.kernel(texts.SUMS, "rank_sums", dtype)
+        self._add = device.function(kernels.rank_sums, dtype)
 
     def of(self, partial: Vector, ghosts: Vector | None = None) -> Totals:
         """The totals of partial sums, less those of the ghosts."""
         less = partial if ghosts is None else ghosts
         counts = np.int64(partial.shape[1]), np.int64(0 if ghosts is None else less.shape[1])
-        self._device.launch(self._add, partial.shape[0], partial, counts[0], less, counts[1], self.partial)
+        self._add.launch(partial.shape[0], partial, counts[0], less, counts[1], self.partial)
         self._link.total(self.partial, self.partial)
         return self
 
@@ -69,14 +69,14 @@ class AcceleratorWithHalo(WithHalo):
         if x.size == own:
             return totals.of(dots.partial)
         places = np.int64(inner.start), np.int64(own)
-        self._device.launch_over(kernel, x.size - own, x, out, ghosts.partial, *places)
+        kernel.over(x.size - own, x, out, ghosts.partial, *places)
         return totals.of(dots.partial, ghosts.partial)
 
     def _room(self, x: Vector, wide: np.dtype) -> tuple[Any, Dots, Totals]:
         if x.dtype not in self._rooms:
             device, inner = self._device, self._halo.slab.within(self._reach).inner
             groups = device.layout.groups_for(x.size - (inner.stop - inner.start))
-            kernel = device.kernel(texts.GHOST_DOTS, "ghost_dots", x.dtype)
+            kernel = device.function(kernels.ghost_dots, x.dtype)
             self._rooms[x.dtype] = kernel, Dots(device, x.dtype, groups), Totals(device, wide)
         return self._rooms[x.dtype]
 
