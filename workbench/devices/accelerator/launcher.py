@@ -45,6 +45,8 @@ class Launcher:
         self.reduction = reduction
         self._kernels: dict[tuple[Any, ...], Function] = {}
         self._functions: dict[tuple[Any, ...], Prepared] = {}
+        self._setters: dict[np.dtype, Prepared] = {}
+        """Of scalars, by their dtype."""
         self._placed: dict[int, tuple[weakref.ref[np.ndarray], weakref.ref[Vector]]] = {}
         self._subtract = OnePass(self, "s = b - s", ("b", "s"))
         self._vdot = OnePass(self, DOTS, ("x", "y"))
@@ -100,7 +102,7 @@ class Launcher:
     def _filled(self, value: complex, shape: tuple[int, ...], dtype: np.dtype) -> Vector:
         made = self.empty(shape, dtype)
         parts = self.number(value.real, dtype), self.number(value.imag, dtype)
-        self.launch_over(self.kernel(scalar_kernels.FILL, "fill", dtype), made.size, made, *parts)
+        self.function(scalar_kernels.fill, dtype, pairs=dtype.kind == "c").over(made.size, made, *parts)
         return made
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype | type) -> Vector:
@@ -242,9 +244,10 @@ class Launcher:
 
     def write_scalar(self, scalars: Vector, slot: int, value: complex) -> None:
         wide = scalars.dtype
-        kernel = self.kernel(scalar_kernels.SET, "set_scalar", wide)
+        if wide not in self._setters:
+            self._setters[wide] = self.function(scalar_kernels.set_scalar, wide, pairs=wide.kind == "c")
         parts = self.number(np.real(value), wide), self.number(np.imag(value), wide)
-        self.launch(kernel, 1, scalars, np.int32(slot), *parts)
+        self._setters[wide].launch(1, scalars, np.int64(slot), *parts)
 
     # Reductions.
 

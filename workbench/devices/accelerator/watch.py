@@ -9,7 +9,6 @@ import numpy as np
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.programs import Repeated, waits
 from workbench.devices.kernels import scalars as kernels
-from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows
 
@@ -38,10 +37,10 @@ class Watch:
         self._kept = device.pinned(self._rows.shape, wide)
         self._most = 0
         """The most rows since the watch was armed."""
-        self._arm = device.kernel(kernels.ARM, "arm", wide)
+        self._arm = device.function(kernels.arm, wide)
         # With the types of the other kernels, so that all can be merged into one.
-        self._keep = device.kernel(KernelText.of(kernels.KEEP, "keep", on_scalars=True), "keep", workspace.dtype)
-        self._slots: list[np.int32] = []
+        self._keep = device.kernel(kernels.keep_text(wide), "keep", workspace.dtype)
+        self._slots: list[np.int64] = []
         self._repeat: Callable[[int], None] | None = None
         self._begun = False
 
@@ -54,7 +53,7 @@ class Watch:
         wait for the host, nothing is recorded. Once more after the programs were bound to other operators.
         """
         space, runtime = self._space, self._device.runtime
-        self._slots = [np.int32(space.slots.get(name, -1)) for name in (norm, "delta", "gamma")]
+        self._slots = [np.int64(space.slots.get(name, -1)) for name in (norm, "delta", "gamma")]
         if self._waits or space.clock:
             return
 
@@ -88,13 +87,13 @@ class Watch:
         """
         space, wide = self._space, self._space.scalars.dtype
         self._most = 0
-        self._slots = [np.int32(space.slots.get(name, -1)) for name in (norm, "delta", "gamma")]
+        self._slots = [np.int64(space.slots.get(name, -1)) for name in (norm, "delta", "gamma")]
         # The host compares square roots; every row that might meet a limit must reach it.
         info = np.finfo(wide)
         slack = 8 * float(info.eps)
         squares = limit * limit * (1 + slack), maximum * maximum * (1 - slack)
         numbers = [self._device.number(min(square, float(info.max)), wide) for square in squares]
-        self._device.launch(self._arm, 1, space.scalars, *numbers)
+        self._arm.launch(1, space.scalars, *numbers)
 
     def advance(self, recurrence: Iterator[None], count: int, *, uniform: bool = False) -> None:
         """Iterate, and keep the scalars of each iteration as a row, unless the run has stopped."""
@@ -113,7 +112,7 @@ class Watch:
         self._note()
 
     def _note(self) -> None:
-        sizes = np.int32(self.every), np.int32(self._width)
+        sizes = np.int64(self.every), np.int64(self._width)
         self._device.launch(self._keep, 1, self._space.scalars, self._rows, *sizes, *self._slots)
 
     def rows(self) -> Rows:

@@ -7,6 +7,63 @@ passes and scalar lines do nothing, so the vectors remain those of that iteratio
 the host reads.
 """
 
-from workbench.devices.kernels.source import read
+from __future__ import annotations
 
-SET, FILL, ARM, KEEP = (read(name) for name in ("set_scalar", "fill", "arm", "keep"))
+import dataclasses
+import functools
+
+import numpy as np
+
+from workbench.compiler.words import barrier, items, member, members, real
+from workbench.devices.kernels.device_kernels import printed
+from workbench.devices.kernels.kernel_text import KernelText
+from workbench.devices.kernels.parameters import Real, Sums, Vector, kinds_of
+from workbench.devices.kernels.prelude import COUNT, LIMIT, MOST, STOP
+
+
+def set_scalar(scalars: Vector, slot: int, number: Real, imaginary: Real, *, pairs: bool) -> None:
+    """scalars[slot] = a number. pairs: scalars are complex."""
+    if member() == 0:
+        scalars[slot] = complex(number, imaginary) if pairs else number
+
+
+def fill(out: Vector, number: Real, imaginary: Real, n: int, *, pairs: bool) -> None:
+    """out = a number in every entry. pairs: they are complex."""
+    for i in items(n, 0, n):
+        out[i] = complex(number, imaginary) if pairs else number
+
+
+def arm(scalars: Vector, limit: Real, most: Real) -> None:
+    """A run begins. limit, most: of the squared norm."""
+    if member() == 0:
+        scalars[STOP] = 0
+        scalars[COUNT] = 0
+        scalars[LIMIT] = limit
+        scalars[MOST] = most
+
+
+def keep(scalars: Sums, rows: Sums, capacity: int, width: int, norm: int, one: int, two: int) -> None:
+    """Store the scalars as a row behind the others, whose number is rows[0], and stop the run where it ends.
+
+    norm: the slot of the squared norm. one, two: those of scalars that must be positive. Below 0: there is none.
+    """
+    active, row = real(scalars[STOP]) == 0, int(real(scalars[COUNT]))
+    barrier()
+    if active and row < capacity:
+        for k in range(member(), width, members()):
+            rows[1 + row * width + k] = scalars[k]
+        if member() == 0:
+            small = norm >= 0 and not real(scalars[norm]) > real(scalars[LIMIT])
+            large = norm >= 0 and real(scalars[norm]) > real(scalars[MOST])
+            broken = (one >= 0 and not real(scalars[one]) > 0) or (two >= 0 and not real(scalars[two]) > 0)
+            scalars[COUNT] = row + 1
+            rows[0] = row + 1
+            if small or large or broken:
+                scalars[STOP] = 1
+
+
+@functools.cache
+def keep_text(wide: np.dtype) -> KernelText:
+    """`keep` for scalars of a dtype; a step of persistent kernels."""
+    text = printed(keep, "keep", kinds_of(keep, wide, wide, {}), (wide, wide), {}).text
+    return dataclasses.replace(text, on_scalars=True)
