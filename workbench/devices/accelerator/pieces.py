@@ -10,7 +10,7 @@ from workbench.devices.accelerator.csr_rows import items_per_row_for
 from workbench.devices.accelerator.deflation import Combined
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.kernels import pieces as texts
+from workbench.devices.kernels import pieces as kernels
 from workbench.devices.pieces import ROWS_AT_ONCE, Couplings, Pieces
 
 LONGEST_RUN = 1024
@@ -29,15 +29,17 @@ class PieceVectors:
         places = (owners, segments.bounds, segments.first, segments.piece, segments.local)
         self._segments = [device.array(place, index) for place in places]
         self._weights = device.zeros(ROWS_AT_ONCE * pieces.count, self.dtype)
-        self._gather = device.kernel(texts.GATHER, "piece_gather", self.dtype, index)
-        self._combine = device.kernel(texts.COMBINE, "piece_combine", self.dtype, index)
+        of = kernels.of_arguments(index, ("unknowns",))
+        self._gather = device.function(kernels.gather, self.dtype, annotations=of)
+        of = kernels.of_arguments(index, ("segments", "bounds", "first", "pieces", "places"))
+        self._combine = device.function(kernels.combine, self.dtype, annotations=of)
 
     def gather(self, v: Vector, local: Vector) -> None:
         """local = the entries of v in each piece."""
         if self._unknowns is None:
             self._device.assign(local, v)
             return
-        self._device.launch_over(self._gather, local.size, v, self._unknowns, local)
+        self._gather.over(local.size, v, self._unknowns, local)
 
     def fixed(self, weights: np.ndarray) -> Vector:
         """The weights for many calls of `combine`, which can be recorded then."""
@@ -51,8 +53,8 @@ class PieceVectors:
         if isinstance(weights, np.ndarray):
             self._device.runtime.upload(self._weights.handle, self._of_all_rows(weights))
             weights = self._weights
-        arguments = (*_filled(rows), weights, target, *self._segments, np.int32(add))
-        self._device.launch_over(self._combine, target.size, *arguments)
+        arguments = (_filled(rows), weights, target, *self._segments, np.int64(add))
+        self._combine.over(target.size, *arguments)
 
     def _of_all_rows(self, weights: np.ndarray) -> np.ndarray:
         values = np.zeros((self.pieces.count, ROWS_AT_ONCE), self.dtype)
@@ -91,21 +93,22 @@ class PieceProducts:
         )
         ends = np.append(0, np.cumsum(np.repeat(np.diff(starts), ROWS_AT_ONCE)))
         self._combined = Combined(device, spread, ends, dtype)
-        lanes = items_per_row_for(device, float(lengths.mean()))
-        self._groups = device.layout.groups_for(self._count * lanes)
-        self._kernel = device.kernel(texts.products(vectors, lanes), "piece_products", dtype, index)
+        sharing = items_per_row_for(device, float(lengths.mean()))
+        self._groups = device.layout.groups_for(self._count * sharing)
+        of = kernels.of_arguments(index, ("sources", "places", "starts", "lengths"), vectors)
+        self._kernel = device.function(kernels.products, dtype, annotations=of, sharing=sharing)
 
     def __call__(self, rows: Sequence[Vector], panel: Sequence[Vector]) -> np.ndarray:
         """(z, v) for each pair and row, shape (pairs, rows), in double precision; waits for the device.
 
         Reads the rows once, and those parts of the panel that meet them.
         """
-        arguments = (*_filled(rows), *panel, *self._runs, self._combined.parts, np.int64(self._count))
-        self._device.launch(self._kernel, self._groups, *arguments)
+        arguments = (_filled(rows), tuple(panel), *self._runs, self._combined.parts, np.int64(self._count))
+        self._kernel.launch(self._groups, *arguments)
         sums = self._device.to_host(self._combined())
         return sums.reshape(-1, ROWS_AT_ONCE)[:, : len(rows)]
 
 
-def _filled(rows: Sequence[Vector]) -> list[Vector]:
+def _filled(rows: Sequence[Vector]) -> tuple[Vector, ...]:
     """As many rows as a kernel takes; the last is repeated."""
-    return [*rows, *[rows[-1]] * (ROWS_AT_ONCE - len(rows))]
+    return (*rows, *(rows[-1],) * (ROWS_AT_ONCE - len(rows)))
