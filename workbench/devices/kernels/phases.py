@@ -2,13 +2,49 @@
 
 from __future__ import annotations
 
-from workbench.devices.kernels.source import read
+from workbench.compiler.words import items
+from workbench.devices.kernels.parameters import Bytes, LongPlaces, Places
 
-CODES = read("phase_codes")
-"""The codes of faces between two phases, without wall terms."""
 
-BITS = read("phase_bits")
-"""Whether each cell is inside, in the order of `numpy.packbits`."""
+def codes(phase: Places, nx: int, ny: int, directions: int, made: Bytes, n: int) -> None:
+    """The codes of faces between two phases, without wall terms."""
+    for i in items(n, 0, n):
+        line = i // nx
+        layer = line // ny
+        code = _face(phase, i, 1, i == line * nx)
+        if directions > 1:
+            code |= _face(phase, i, nx, line == layer * ny) << 2
+        if directions > 2:
+            code |= _face(phase, i, nx * ny, layer == 0) << 4
+        made[i] = code
 
-GATHER, SCATTER = read("phase_gather"), read("phase_scatter")
-"""values[k] = phase[places[k]], and phase[places[k]] = values[k]."""
+
+def _face(phase, i, step, edge):
+    """How many of a cell and its neighbour before it are inside; 3 at the edge of the grid."""
+    found = 3
+    if not edge:
+        found = (phase[i] > 0) + (phase[i - step] > 0)
+    return found
+
+
+def bits(phase: Places, cells: int, made: Bytes, n: int) -> None:
+    """Whether each cell is inside, in the order of `numpy.packbits`."""
+    for byte in items(n, 0, n):
+        found = 0
+        for k in range(8):
+            found *= 2
+            if 8 * byte + k < cells and phase[8 * byte + k] > 0:
+                found += 1
+        made[byte] = found
+
+
+def gather(phase: Places, places: LongPlaces, values: Places, n: int) -> None:
+    """values[k] = phase[places[k]]."""
+    for k in items(n, 0, n):
+        values[k] = phase[places[k]]
+
+
+def scatter(places: LongPlaces, values: Places, phase: Places, n: int) -> None:
+    """phase[places[k]] = values[k]."""
+    for k in items(n, 0, n):
+        phase[places[k]] = values[k]
