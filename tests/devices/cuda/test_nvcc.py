@@ -34,6 +34,7 @@ from workbench.devices.kernels import (
     nesting,
     passes,
     phases,
+    pieces,
     products,
     ranks,
     scalars,
@@ -42,6 +43,7 @@ from workbench.devices.kernels import (
     tiles,
 )
 from workbench.devices.kernels.kernel_text import KernelText
+from workbench.devices.kernels.parameters import places_of
 from workbench.devices.kernels.prelude import prelude
 from workbench.devices.kernels.wavefront import Wavefront
 from workbench.devices.ops.csr import RowBlock
@@ -135,7 +137,30 @@ def of_the_operators(dtype):
     for steps in range(3):
         form = Levels((level, level), order, ones, np.eye(9, dtype=dtype), 1.8, (steps,), singular=False)
         device.coarse_level(form, None, 27, dtype)
+    _of_vectors(device, dtype)
     return runtime.texts
+
+
+def _of_vectors(device, dtype):
+    """Those on deflation vectors, sums of ranks, scalars, pieces and phases."""
+    of_deflation = (deflation.combine, deflation.prolong, deflation.prolong_dots, deflation.column_dots)
+    of_deflation += (deflation.column_sum, deflation.dense, deflation.coarse_pair, deflation.curvature)
+    for function in (*of_deflation, ranks.ghost_dots, ranks.rank_sums, scalars.arm):
+        device.function(function, dtype)
+    for function in (scalars.set_scalar, scalars.fill):
+        device.function(function, dtype, pairs=dtype.kind == "c")
+    device.kernel(scalars.keep_text(device.wide(dtype)), "keep", dtype)
+    for index in (np.int32, np.int64):
+        of = pieces.of_arguments(index, ("unknowns", "segments", "bounds", "first", "pieces", "places"))
+        for function in (pieces.gather, pieces.combine):
+            device.function(function, dtype, annotations=of)
+        for sharing in (1, 8):
+            of = pieces.of_arguments(index, ("sources", "places", "starts", "lengths"), 3)
+            device.function(pieces.products, dtype, annotations=of, sharing=sharing)
+            device.function(deflation.runs, dtype, annotations={"bounds": places_of(index)}, sharing=sharing)
+            device.function(deflation.box_sums, dtype, sharing=sharing)
+    for function in (phases.codes, phases.bits, phases.gather, phases.scatter):
+        device.function(function, dtype)
 
 
 def kernels(dtype):
@@ -155,7 +180,6 @@ def kernels(dtype):
     yield products.csr(8, based=True, scaled=True, summed=False)
     yield products.csr(8, based=True)
     yield from (products.csr(8, based=based, summed=False, part=True) for based in (True, False))
-    yield from (deflation.runs(items) for items in (1, 8))
     yield products.LEVELS
     wide = LAYOUT.accumulator(dtype).itemsize
     yield from (Wavefront(rows, dtype.itemsize, wide, LAYOUT.group, cuda=True).text.text for rows in (5, 100))
@@ -164,7 +188,7 @@ def kernels(dtype):
         yield from nesting.scan("counts[i]", {"counts": "int"}, ends)
     if dtype.kind == "f":
         yield from (nesting.first(), nesting.summed(), *(make(4) for make in (nesting.scaled, nesting.shifted)))
-    for module in (deflation, scalars, ranks, phases, *([nesting] if dtype.kind == "f" else [])):
+    for module in (deflation, *([nesting] if dtype.kind == "f" else [])):
         yield from (value for value in vars(module).values() if isinstance(value, str) and value.startswith("KERNEL"))
     names = {"u", "t", "x", "k"}
     yield _body(BODY, names, names - {"u"}, dtype)
