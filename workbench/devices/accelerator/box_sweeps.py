@@ -48,11 +48,13 @@ class BoxSweeps(OperatorTraits):
             bands = (1 / boxes.main, boxes.lower_x, boxes.lower_y)
             self._coefficients = [device.array(np.concatenate([band, after]), inner) for band in bands]
         self._parts = texts.PARTS * len(boxes.shapes)
-        self._peaks = [device.zeros(self._parts, device.wide(inner))] if boxes.mixed else []
-        if boxes.mixed:
-            self._find_peaks = device.kernel(texts.peaks(), "peaks", inner)
-        self._begin = device.kernel(texts.begin(constant=constant, mixed=boxes.mixed), "begin", inner)
-        self._end = device.kernel(texts.end(mixed=boxes.mixed), "end", inner)
+        mixed = boxes.mixed
+        self._peaks = device.zeros(self._parts, device.wide(inner)) if mixed else ()
+        if mixed:
+            self._find_peaks = device.function(texts.peaks, inner)
+        of_r, of_z = (texts.outer(name, mixed=mixed) for name in ("r", "out"))
+        self._begin = device.function(texts.begin, inner, annotations=of_r, constant=constant, mixed=mixed)
+        self._end = device.function(texts.end, inner, annotations=of_z, mixed=mixed)
         self._unit: Callable[[], None] | None = None
         self._choose(kernel)
 
@@ -99,17 +101,17 @@ class BoxSweeps(OperatorTraits):
 
     def apply(self, r: Vector, z: Vector, *_: str) -> None:
         """z for r, both of shape (n_loc,) and the outer dtype."""
-        device, parts = self._device, np.int64(self._parts)
+        parts = np.int64(self._parts)
         if self._boxes.mixed:
-            device.launch(self._find_peaks, self._parts, r, *self._peaks, self._table, parts)
-        first = self._coefficients[0]
-        device.launch(self._begin, self._parts, r, self._right, self._even, self._table, *self._peaks, first, parts)
+            self._find_peaks.launch(self._parts, r, self._peaks, self._table, parts)
+        vectors = r, self._right, self._even
+        self._begin.launch(self._parts, *vectors, self._table, self._peaks, self._coefficients[0], parts)
         if self.kernel == "persistent":
             self._together()
         else:
             self._one_by_one()
         last = self._odd if self._launches % 2 else self._even
-        device.launch(self._end, self._parts, z, last, self._table, *self._peaks, parts)
+        self._end.launch(self._parts, z, last, self._table, self._peaks, parts)
 
     def _together(self) -> None:
         device, tile = self._device, self._tile

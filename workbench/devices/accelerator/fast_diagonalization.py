@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from workbench.devices.accelerator.functions import Prepared
 from workbench.devices.accelerator.launcher import Launcher
-from workbench.devices.accelerator.runtime import Function, Vector
+from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.devices.kernels import box_sweeps as scaling
 from workbench.devices.kernels import fast_diagonalization as texts
@@ -44,35 +45,44 @@ class FastDiagonalization:
         places = [_tiles(table) for table in tables]
         self._tiles, self._jobs = [device.array(place, np.int64) for place in places], [len(place) for place in places]
         self._work = [device.zeros(self._size, inner) for _ in range(2)]
-        self._group = texts.group(chunked=device.layout.chunked)
         self._products = [self._product(step, mixed=mixed) for step in range(2 * self._axes)]
-        self._peaks: list[Vector] = []
+        self._peaks: Vector | tuple[()] = ()
         if mixed:
             whole = [(start, math.prod(grid), 1) for start, grid in zip(tables[0][:, 0], grids, strict=True)]
             self._whole, self._parts = device.array(np.array(whole), np.int64), scaling.PARTS * len(boxes)
-            self._peaks = [device.zeros(self._parts, device.wide(inner))]
-            self._find_peaks = device.kernel(scaling.peaks(), "peaks", inner)
+            self._peaks = device.zeros(self._parts, device.wide(inner))
+            self._find_peaks = device.function(scaling.peaks, inner)
 
-    def _product(self, step: int, *, mixed: bool) -> Function:
+    def _product(self, step: int, *, mixed: bool) -> Prepared:
         """The kernel of a step: V^T along each axis, then V."""
-        ends = {"first": step == 0, "divided": step == self._axes - 1, "last": step == 2 * self._axes - 1}
-        text = texts.product(chunked=self._device.layout.chunked, mixed=mixed, **ends)
-        return self._device.kernel(text, "eigenvectors", self._inner, group=self._group)
+        first, last = step == 0, step == 2 * self._axes - 1
+        side = 1 if self._device.layout.chunked else texts.SIDE
+        return self._device.function(
+            texts.eigenvectors,
+            self._inner,
+            annotations=texts.annotations(mixed=mixed, first=first, last=last),
+            group=side**2,
+            side=side,
+            points=texts.EDGE // side,
+            mixed=mixed,
+            first=first,
+            divides=step == self._axes - 1,
+            last=last,
+        )
 
     def apply(self, r: Vector, z: Vector, *_: str) -> None:
         """z for r."""
-        device, steps = self._device, 2 * self._axes
+        steps = 2 * self._axes
         if self._peaks:
-            parts = np.int64(self._parts)
-            device.launch(self._find_peaks, self._parts, r, *self._peaks, self._whole, parts)
+            self._find_peaks.launch(self._parts, r, self._peaks, self._whole, np.int64(self._parts))
         source = r
         for step, kernel in enumerate(self._products):
             axis, target = step % self._axes, z if step == steps - 1 else self._work[step % 2]
-            peaks = self._peaks if step in (0, steps - 1) else []
-            tables = (self._matrices, self._inverse, self._boxes[axis], self._tiles[axis], *peaks)
-            transposed, jobs = np.int32(step < self._axes), self._jobs[axis]
-            groups = min(jobs, device.layout.groups)
-            device.launch(kernel, groups, source, target, *tables, transposed, np.int64(jobs), group=self._group)
+            peaks = self._peaks if step in (0, steps - 1) else ()
+            tables = (self._matrices, self._inverse, self._boxes[axis], self._tiles[axis], peaks)
+            transposed, jobs = np.int64(step < self._axes), self._jobs[axis]
+            groups = min(jobs, self._device.layout.groups)
+            kernel.launch(groups, source, target, *tables, transposed, np.int64(jobs))
             source = target
 
     @property

@@ -2,7 +2,8 @@
 
 A group works on a square tile of a box. `boxes` has three numbers per box: its place in the local vector, rows and
 width; `tiles` three per tile: box, first row and first column. The formula is written once, with explicit fused
-operations, so that all kernels give the same bits.
+operations, so that all kernels give the same bits; the sweeps are texts, since functions have no such operation for
+numbers. `parts` counts those of all boxes. With mixed precision a box is divided by its largest magnitude.
 
 Source: Chen 2022, sections 3.1 and 4; persistent kernels without a launch per sweep: Zhang, Wahib, Chen, Meng, Wang,
 Endo, Matsuoka (2023), "PERKS".
@@ -11,7 +12,10 @@ Endo, Matsuoka (2023), "PERKS".
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
+from workbench.compiler.words import barrier, group, groups, member, members, narrow, shared_array, wide
+from workbench.devices.kernels.parameters import LongPlaces, Sums, Vector
 from workbench.devices.kernels.source import fill, read
 
 PARTS = 16
@@ -42,29 +46,90 @@ class Tile:
         return 2 * self.region**2 * itemsize
 
 
-def peaks() -> str:
+def peaks(r: Sums, partial: Sums, boxes: LongPlaces, parts: int) -> None:
     """The largest magnitude of r in each part of a box."""
-    return fill("box_peaks", parts=PARTS)
+    dtype = partial.dtype.type
+    room = shared_array(dtype, members())
+    for part in range(group(), parts, max(1, groups())):
+        _, low, high = _part(boxes, part)
+        most = dtype(0)
+        for i in range(low + member(), high, members()):
+            most = max(most, abs(r[i]))
+        room[member()] = most
+        barrier()
+        if member() == 0:
+            for k in range(1, members()):
+                most = max(most, room[k])
+            partial[part] = most
+        barrier()
 
 
-def begin(*, constant: bool, mixed: bool) -> str:
-    """The right-hand side and the first sweep; mixed: of r over the largest magnitude in its box."""
-    if constant:
-        store = "right[i] = value*numbers[3*box]; z[i] = right[i];"
-    else:
-        store = "right[i] = value; z[i] = value*inverse[i];"
-    return fill(
-        "box_begin",
-        value="r[i]/scale" if mixed else "r[i]",
-        store=store,
-        coefficients="numbers" if constant else "inverse",
-        **scaled(mixed=mixed),
-    )
+def begin(
+    r, right: Vector, z: Vector, boxes: LongPlaces, peaks, coefficients: Vector, parts: int,
+    *, constant: bool, mixed: bool,
+) -> None:  # fmt: skip
+    """The right-hand side and the first sweep, z = D^-1 r; with constant coefficients the right-hand side is over D.
+
+    coefficients: 1/D of a box as the first of three numbers, or of each unknown.
+    """
+    for part in range(group(), parts, max(1, groups())):
+        box, low, high = _part(boxes, part)
+        scale = scale_of(peaks, box, mixed=mixed)
+        for i in range(low + member(), high, members()):
+            value = divided(r[i], scale, mixed=mixed)
+            if constant:
+                value *= coefficients[3 * box]
+                right[i] = value
+                z[i] = value
+            else:
+                right[i] = value
+                z[i] = value * coefficients[i]
 
 
-def end(*, mixed: bool) -> str:
+def end(out, z: Vector, boxes: LongPlaces, peaks, parts: int, *, mixed: bool) -> None:
     """out = z, scaled back."""
-    return fill("box_end", value="(W)z[i]*scale" if mixed else "z[i]", **scaled(mixed=mixed))
+    for part in range(group(), parts, max(1, groups())):
+        box, low, high = _part(boxes, part)
+        scale = scale_of(peaks, box, mixed=mixed)
+        for i in range(low + member(), high, members()):
+            out[i] = multiplied(z[i], scale, mixed=mixed)
+
+
+def _part(boxes, part):
+    """The box of a part, and the places from the first of its unknowns to behind the last."""
+    box, k = part // PARTS, part % PARTS
+    start, count = boxes[3 * box], boxes[3 * box + 1] * boxes[3 * box + 2]
+    return box, start + count * k // PARTS, start + count * (k + 1) // PARTS
+
+
+def scale_of(peaks, box, *, mixed):
+    """The largest magnitude of r in a box, or 1 where all are 0, and where precision is not mixed."""
+    if mixed:
+        dtype = peaks.dtype.type
+        scale = dtype(0)
+        for k in range(PARTS):
+            scale = max(scale, peaks[PARTS * box + k])
+        return scale if scale > 0 else dtype(1)
+    return 1
+
+
+def divided(value, scale, *, mixed):
+    """An entry of r in the precision of the sweeps."""
+    if mixed:
+        return narrow(value / scale)
+    return value
+
+
+def multiplied(value, scale, *, mixed):
+    """An entry of z in the precision of the vector it goes to."""
+    if mixed:
+        return wide(value) * scale
+    return value
+
+
+def outer(vector: str, *, mixed: bool) -> dict[str, Any]:
+    """What the vector of that name is outside, and the largest magnitudes."""
+    return {vector: Sums, "peaks": Sums} if mixed else {vector: Vector, "peaks": tuple[()]}
 
 
 def plain(*, constant: bool) -> str:
@@ -116,12 +181,3 @@ def _formula(constant: bool) -> str:
         return "fma(-south, s + n, fma(-west, w + e, rhs))"
     return "inverse[i]*fma(-low_y[i + width], n, fma(-low_y[i], s, fma(-low_x[i + 1], e, fma(-low_x[i], w, rhs))))"
 
-
-def scaled(*, mixed: bool) -> dict[str, object]:
-    """The pieces of a kernel that knows the largest magnitude of r in its box, `scale`, if mixed."""
-    return {
-        "parts": PARTS,
-        "outer": "W" if mixed else "T",
-        "peaks_argument": ", GLOBAL const W* RESTRICT peaks" if mixed else "",
-        "scale": fill("box_scale", parts=PARTS) if mixed else "",
-    }
