@@ -70,8 +70,8 @@ class BoxLines(_BoxProduct):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         device = self._device
-        self._axis_sums = device.kernel(texts.axis_sums(), "axis_sums", self._dtype)
-        self._rows = device.kernel(texts.rows(self._reach), "rows", self._dtype)
+        self._axis_sums = device.function(texts.axis_sums, self._dtype)
+        self._rows = device.function(texts.rows, self._dtype, reach=self._reach)
         self._work = [device.zeros(self._size, self._dtype) for _ in range(2)]
         self._groups = device.layout.groups_for(self._size)
         self._dots = Dots(device, self._dtype, self._groups)
@@ -82,12 +82,12 @@ class BoxLines(_BoxProduct):
         self._sum(x, first, rows * width, planes, planes)
         self._sum(first, second, width, rows, planes * rows)
         numbers = (*self._weights, np.int64(width), self._dots.partial, np.int64(planes * rows))
-        self._device.launch(self._rows, self._groups, second, x, out, *numbers)
+        self._rows.launch(self._groups, second, x, out, *numbers)
         return self._dots
 
     def _sum(self, x: Vector, y: Vector, inner: int, side: int, lines: int) -> None:
         numbers = [np.int64(number) for number in (inner, side, self._reach, lines)]
-        self._device.launch(self._axis_sums, self._groups, x, y, *numbers)
+        self._axis_sums.launch(self._groups, x, y, *numbers)
 
     @property
     def traffic(self) -> int:

@@ -7,27 +7,69 @@ from __future__ import annotations
 
 import itertools
 
-from workbench.devices.kernels.source import dots, fill, read
+from workbench.compiler.words import group, groups, items, members, remainder, shared_array, strips, unrolled
+from workbench.devices.kernels.frames import store_sums
+from workbench.devices.kernels.parameters import Real, Sums, Vector
+from workbench.devices.kernels.source import dots, fill
+from workbench.jit.dot_sums import with_row
 
 TILE_WIDTH = 32
 """Cells of a tile along x, one per work-item: coalesced reads."""
 
 
-def axis_sums() -> str:
-    """For processors: y = the window sums of x along one axis; neighbours are `inner` cells apart, and lines of `inner`
-    cells are added in plain loops."""
-    return read("box_axis_sums")
+def axis_sums(x: Vector, y: Vector, inner: int, side: int, reach: int, lines: int) -> None:
+    """For processors: y = the sums of x over up to `reach` cells to both sides along one axis, z or y.
+
+    A line is `inner` consecutive cells at one position on the axis, of which there are `side`; the next position is the
+    next line. Lines are added in plain loops.
+    """
+    for line in items(lines, 0, lines):
+        at, here = line * inner, remainder(line, side)
+        for i in range(at, at + inner):
+            y[i] = x[i]
+        for k in range(-min(here, reach), min(reach + 1, side - here)):
+            if k != 0:
+                for i in range(at, at + inner):
+                    y[i] += x[i + k * inner]
 
 
-def rows(reach: int) -> str:
-    """For processors: the window sums of w along x, and the product computed from them."""
-    steps = range(1, reach + 1)
-    inside = " ".join(f"sum = T_ADD(sum, T_ADD(w[at + i - {k}], w[at + i + {k}]));" for k in steps)
-    edge = " ".join(
-        f"if (i >= {k}) sum = T_ADD(sum, w[at + i - {k}]); if (i + {k} < nx) sum = T_ADD(sum, w[at + i + {k}]);"
-        for k in steps
-    )
-    return fill("box_rows", reach=reach, inside=inside, edge=edge, **dots("x[at + i]"))
+def rows(
+    w: Vector, x: Vector, y: Vector, own: Real, coupling: Real, nx: int, partial: Sums, lines: int, *, reach: int
+) -> None:
+    """For processors: y = own x + coupling S x. w holds the sums of x along z and y, and is summed here along x.
+
+    A line is one row of nx cells; the first and the last `reach` cells of it lack neighbours.
+    """
+    dtype = partial.dtype.type
+    room, sums = shared_array(dtype, (members() + strips()) * 3), (dtype(0),) * 3
+    first = min(reach, nx)
+    last = max(nx - reach, first)
+    for line in items(lines, 0, lines):
+        at = line * nx
+        for i in range(first):
+            y[at + i] = own * x[at + i] + coupling * _edge_sum(w, at, i, nx, reach=reach)
+            sums = with_row(sums, x[at + i], y[at + i], dtype=dtype)
+        for i in range(at + first, at + last):
+            total = w[i]
+            for k in unrolled(reach):
+                total += w[i - k - 1] + w[i + k + 1]
+            y[i] = own * x[i] + coupling * total
+            sums = with_row(sums, x[i], y[i], dtype=dtype)
+        for i in range(last, nx):
+            y[at + i] = own * x[at + i] + coupling * _edge_sum(w, at, i, nx, reach=reach)
+            sums = with_row(sums, x[at + i], y[at + i], dtype=dtype)
+    store_sums(room, partial, sums, group(), groups())
+
+
+def _edge_sum(w, at, i, nx, *, reach):
+    """The sum along x for cell i of a line, which lacks neighbours."""
+    total = w[at + i]
+    for k in unrolled(reach):
+        if i > k:
+            total += w[at + i - k - 1]
+        if i + k + 1 < nx:
+            total += w[at + i + k + 1]
+    return total
 
 
 def columns(reach: int) -> str:
