@@ -13,6 +13,7 @@ from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.bound import Request, override
 from workbench.devices.kernels import tiles
+from workbench.devices.kernels.parameters import Sums, Vector, places_of
 from workbench.devices.ops.storage import coo
 
 
@@ -35,13 +36,14 @@ class Tiles(OnAccelerator):
         super().__init__(device, dataclasses.replace(request, fixed={**request.fixed, **bounds}))
         self._tiles = firsts.size - 1
         self._groups = max(1, min(self._tiles, device.layout.groups))
-        text = tiles.coo_tiles(summed=request.summed)
-        self._kernel = device.kernel(text, "coo", request.dtype, self.fixed["rows"].dtype)
+        of = dict.fromkeys(("rows", "columns", "bounds", "firsts"), places_of(self.fixed["rows"].dtype))
+        of["sums"] = tuple[Vector, Sums] if request.summed else tuple[()]
+        self._kernel = device.function(tiles.coo_tiles, request.dtype, annotations=of)
         self._sums = self._dots(self._groups)
 
     def __call__(self, *free: Any) -> Dots | None:
         names = ("data", "rows", "columns", "bounds", "firsts")
         sums = (free[0], self._sums.partial) if self._sums else ()
         fixed = (self.fixed[name] for name in names)
-        self._device.launch(self._kernel, self._groups, *fixed, *free, *sums, np.int64(self._tiles), spread=True)
+        self._kernel.launch(self._groups, *fixed, *free, sums, np.int64(self._tiles), spread=True)
         return self._sums

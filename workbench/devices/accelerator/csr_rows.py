@@ -9,6 +9,7 @@ import numpy as np
 from workbench.devices.accelerator.bound import OnAccelerator
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
+from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.bound import Request, override
 from workbench.devices.kernels import block_products, products, tiles
 from workbench.devices.ops.csr import csr
@@ -49,8 +50,9 @@ class SharedRows(OnAccelerator):
 
     def __init__(self, device: Launcher, request: Request, items_per_row: int) -> None:
         super().__init__(device, request)
-        constants, matrix = request.constants, self.fixed
-        self._part, self._bounds, self._items = constants.get("part", False), None, request.rows
+        constants, index = request.constants, self.fixed["starts"].dtype
+        self._part, self._items = constants.get("part", False), request.rows
+        self._bounds: Vector | None = None
         form = {
             "based": constants.get("based", False),
             "scaled": constants.get("scaled", False),
@@ -59,27 +61,26 @@ class SharedRows(OnAccelerator):
         if items_per_row == TILES:
             assert request.work is not None
             bounds = tiles_of(request.work, tiles.PER_ITEM * device.layout.group)
-            self._bounds, self._items = device.array(bounds, matrix["starts"].dtype), bounds.size - 1
+            self._bounds, self._items = device.array(bounds, index), bounds.size - 1
             self._groups = max(1, min(self._items, device.layout.groups))
-            text = tiles.csr_tiles(**form)
+            of = products.csr_annotations(index, ("columns", "starts", "bounds"), **form)
+            self._kernel = device.function(tiles.csr_tiles, request.dtype, annotations=of)
         else:
             self._groups = device.layout.groups_for(request.rows * items_per_row)
-            text = products.csr(items_per_row, **form, part=self._part)
-        self._kernel = device.kernel(text, "csr", request.dtype, matrix["starts"].dtype)
+            of = products.csr_annotations(index, ("indices", "starts"), **form, part=self._part)
+            self._kernel = device.function(products.csr, request.dtype, annotations=of, items_per_row=items_per_row)
         self._sums = self._dots(self._groups)
 
     def __call__(self, *free: Any) -> Dots | None:
         named = {**self.fixed, **dict(zip(self.free, free, strict=True))}
-        arguments = [named["data"], named["indices"], named["starts"]]
-        arguments += [self._bounds] if self._bounds is not None else []
-        arguments += [named["ends"], named["first"]] if self._part else []
-        arguments += [
-            named["x"],
-            named["y"],
-            *(named[name] for name in ("base", "scale") if name in self.form.arguments),
-        ]
-        arguments += [named.get("left", named["x"]), self._sums.partial] if self._sums else []
-        self._device.launch(self._kernel, self._groups, *arguments, np.int64(self._items), spread=True)
+        part = (named["ends"], named["first"]) if self._part else ()
+        base, scale = (
+            (named[name],) if name in self.form.arguments else () for name in ("base", "scale")
+        )
+        sums = (named.get("left", named["x"]), self._sums.partial) if self._sums else ()
+        matrix = named["data"], named["indices"], named["starts"], part if self._bounds is None else self._bounds
+        result = named["x"], named["y"], base, scale, sums
+        self._kernel.launch(self._groups, *matrix, *result, np.int64(self._items), spread=True)
         return self._sums
 
     @property

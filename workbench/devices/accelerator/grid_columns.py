@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.bound import Bound, Request, override
 from workbench.devices.kernels import faces as face_texts
 from workbench.devices.kernels import products
+from workbench.devices.kernels.parameters import Vector
 from workbench.devices.ops.faces import face_product
 from workbench.devices.ops.stencil import stencil
 
@@ -28,8 +28,7 @@ def stencil_columns(device: Launcher, request: Request) -> Columns | None:
     bands, constant = request.numbered["lower"], request.constants.get("constant")
     if device.layout.chunked or bands == 1 or constant is None or not request.summed or request.columns > 1:
         return None
-    names = ["diagonal", *(f"lower_{k}" for k in range(bands)), *(f"steps_{k}" for k in range(bands))]
-    return Columns(device, request, products.stencil_columns(bands, constant=constant), names)
+    return Columns(device, request, bands, constant=constant)
 
 
 @override(face_product, "accelerator")
@@ -75,19 +74,23 @@ def face_arguments(bound: Bound) -> list[Any]:
 
 
 class Columns(OnAccelerator):
-    """A kernel of x, out, the fixed arguments of these names, and partial sums."""
+    """A x for two or three bands."""
 
-    def __init__(self, device: Launcher, request: Request, text: str, names: Sequence[str]) -> None:
+    def __init__(self, device: Launcher, request: Request, bands: int, *, constant: bool) -> None:
         super().__init__(device, request)
-        self._kernel = device.kernel(text, request.kernel.name, request.dtype)
+        of = {"lower": tuple[(Vector,) * bands], "steps": tuple[(int,) * bands]}
+        constants = {"bands": bands, "constant": constant}
+        self._kernel = device.function(products.stencil_columns, request.dtype, annotations=of, **constants)
         self._sums = self._dots(device.layout.groups_for(request.rows))
         fixed = request.numbers(device.wide(request.dtype)) | self.fixed
-        if isinstance(diagonal := fixed.get("diagonal"), np.generic):
+        diagonal = fixed["diagonal"]
+        if isinstance(diagonal, np.generic):
             # A constant one is an array of one number.
-            fixed["diagonal"] = device.array(np.array([diagonal]), request.dtype)
-        self._more = [fixed[name] for name in names]
+            diagonal = device.array(np.array([diagonal]), request.dtype)
+        lower, steps = (tuple(fixed[f"{name}_{k}"] for k in range(bands)) for name in ("lower", "steps"))
+        self._matrix = diagonal, lower, steps
 
     def __call__(self, *free: Any) -> Dots | None:
         assert self._sums is not None
-        self._device.launch_over(self._kernel, self.request.rows, *free, *self._more, self._sums.partial)
+        self._kernel.over(self.request.rows, *free, *self._matrix, self._sums.partial)
         return self._sums

@@ -61,6 +61,11 @@ class Known(NamedTuple):
     numbers: tuple[int, ...]
 
 
+def places_of(dtype: np.dtype) -> Any:
+    """Integers of that dtype, of 32 or 64 bits."""
+    return Places if np.dtype(dtype).itemsize == 4 else LongPlaces
+
+
 def kinds_of(
     function: FunctionType, vector: np.dtype, wide: np.dtype, annotations: Mapping[str, Any]
 ) -> tuple[Kind, ...]:

@@ -2,72 +2,125 @@
 
 Each stores partial sums, one per group, of the dot products (left, y), (y, y) and (left, left) of a vector `left` and
 the result.
+
+What a CSR kernel may have or not is a tuple: `base` and `scale` have one vector each, as in y = (base - A x)*scale, and
+`sums` has `left` and the partial sums.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.compiler.words import barrier, conj, group, groups, items, member, members, quotient, shared_array, strips, unrolled
+from workbench.devices.kernels.frames import store_sums
+from workbench.devices.kernels.parameters import Sums, Vector, places_of
 from workbench.devices.kernels.source import dots, fill
+from workbench.jit.dot_sums import with_row
 
 ALONG = 4
 """Rows in the direction of the farthest band that a GPU work-item computes."""
 
 
-def stencil_columns(bands: int, *, constant: bool) -> str:
-    """y = A x for a diagonal and lower bands at distances d0 < d1 < ..; a constant diagonal is one number.
+def stencil_columns(
+    x: Vector, y: Vector, diagonal: Vector, lower, steps, partial: Sums, n: int, *, bands: int, constant: bool
+) -> None:
+    """y = A x for a diagonal and lower bands at distances steps[0] < steps[1] < ..; a constant diagonal is one number.
 
     For GPUs: a work-item computes several rows in the direction of the farthest band, and keeps the entries
     of x and of the band in registers. Otherwise the second-level cache, from which a row reads twice as much as from
-    memory, would be the limit."""
-    near = [f"if (i >= d{k}) v = T_ADD(v, T_MUL(low{k}[i], x[i - d{k}]));" for k in range(bands - 1)]
-    above = [f"T_MUL(T_CONJ(low{k}[i + d{k}]), x[i + d{k}])" for k in range(bands - 1)]
-    near += [f"if (i + d{k} < n) v = T_ADD(v, {product});" for k, product in enumerate(above)]
-    return fill(
-        "stencil_columns",
-        **stencil_arguments(bands),
-        farthest=f"d{bands - 1}",
-        far_band=f"low{bands - 1}",
-        along=ALONG,
-        along_less_one=ALONG - 1,
-        diagonal_entry="diagonal[0]" if constant else "diagonal[i]",
-        near=" ".join(near),
-        **dots("here"),
-    )
+    memory, would be the limit.
+    """
+    dtype = x.dtype.type
+    room, sums = shared_array(partial.dtype.type, (members() + strips()) * 3), (partial.dtype.type(0),) * 3
+    farthest, far_band = steps[bands - 1], lower[bands - 1]
+    across = min(farthest, n)
+    pieces = (quotient(n + across - 1, across) + ALONG - 1) // ALONG
+    for item in items(across * pieces, 0, across * pieces):
+        piece = quotient(item, across)
+        i = item - piece * across + piece * ALONG * across
+        before = x[i - farthest] if i >= farthest and i < n else dtype(0)
+        here = x[i] if i < n else dtype(0)
+        coupled = far_band[i] if i >= farthest and i < n else dtype(0)
+        step = 0
+        while step < ALONG and i < n:
+            inside = i + farthest < n
+            after = x[i + farthest] if inside else dtype(0)
+            coupling = far_band[i + farthest] if inside else dtype(0)
+            v = diagonal[0 if constant else i] * here + coupled * before + conj(coupling) * after
+            for k in unrolled(bands - 1):
+                if i >= steps[k]:
+                    v += lower[k][i] * x[i - steps[k]]
+            for k in unrolled(bands - 1):
+                if i + steps[k] < n:
+                    v += conj(lower[k][i + steps[k]]) * x[i + steps[k]]
+            y[i] = v
+            sums = with_row(sums, here, v, dtype=partial.dtype.type)
+            before, here, coupled = here, after, coupling
+            i += farthest
+            step += 1
+    store_sums(room, partial, sums, group(), groups())
 
 
 def csr(
-    items_per_row: int, *, based: bool = False, scaled: bool = False, summed: bool = True, part: bool = False
-) -> str:
-    """y = A x, or based: y = (base - A x)*scale, for a CSR matrix.
+    data: Vector, indices, starts, part, x: Vector, y: Vector, base, scale, sums, rows: int, *, items_per_row: int
+) -> None:
+    """y = A x, or y = (base - A x)*scale, for a CSR matrix: work-items that share a row add their parts in a tree.
 
-    items_per_row: work-items that share a row, a power of two, at most GROUP. part: of row i only the entries starts[i]
-    to ends[i], with columns counted from `first`; based: y = base + A x.
+    items_per_row: a power of two, at most the work-items of a group. part: if not empty, where rows end in `data`, and
+    the number that columns are counted from; y = A x, or y = base + A x.
     """
-    return fill(
-        "csr_shared_row",
-        items_per_row=items_per_row,
-        half=items_per_row // 2,
-        part_arguments=", GLOBAL const INDEX* RESTRICT ends, const I64 first" if part else "",
-        end_of_row="ends[row]" if part else "starts[row + 1]",
-        column="indices[j] - first" if part else "indices[j]",
-        result_arguments=result_arguments(based=based, scaled=scaled, summed=summed),
-        result=row_result(based=based, scaled=scaled, summed=summed, added=part),
-        **dots("left[row]", wanted=summed),
-    )
+    dtype = y.dtype.type
+    parts = shared_array(dtype, members())
+    room = shared_array(sums[1].dtype.type, (members() + strips()) * 3) if len(sums) > 0 else ()
+    found = (sums[1].dtype.type(0),) * 3 if len(sums) > 0 else ()
+    place, at_once = member() % items_per_row, members() // items_per_row
+    for top in range(group() * at_once, rows, max(1, groups() * at_once)):
+        row, total = top + member() // items_per_row, dtype(0)
+        if row < rows:
+            end, first = (part[0][row], part[1]) if len(part) > 0 else (starts[row + 1], 0)
+            for j in range(starts[row] + place, end, items_per_row):
+                total += data[j] * x[indices[j] - first]
+        parts[member()] = total
+        barrier()
+        reach = items_per_row // 2
+        while reach > 0:
+            if place < reach:
+                parts[member()] += parts[member() + reach]
+            barrier()
+            reach = reach // 2
+        if place == 0 and row < rows:
+            found = with_result(found, row, parts[member()], y, base, scale, sums, added=len(part) > 0)
+        barrier()
+    if len(sums) > 0:
+        store_sums(room, sums[1], found, group(), groups())
 
 
-def result_arguments(*, based: bool, scaled: bool, summed: bool) -> str:
-    """The arguments of a CSR kernel that `row_result` uses."""
-    more = ", GLOBAL const T* RESTRICT base" if based else ""
-    more += ", GLOBAL const T* RESTRICT scale" if scaled else ""
-    return more + (", GLOBAL const T* RESTRICT left, GLOBAL W* partial" if summed else "")
+def with_result(found, row, total, y, base, scale, sums, *, added):
+    """Store the result of a row; the sums with its terms. added: base + total, else base - total."""
+    value = total
+    if len(base) > 0:
+        value = base[0][row] + total if added else base[0][row] - total
+    if len(scale) > 0:
+        value *= scale[0][row]
+    y[row] = value
+    return with_row(found, sums[0][row], value, dtype=sums[1].dtype.type) if len(sums) > 0 else ()
 
 
-def row_result(*, based: bool, scaled: bool, summed: bool, added: bool = False) -> str:
-    """The statements that store the result of a row; added: base + sum, else base - sum."""
-    combine = "T_ADD" if added else "T_SUB"
-    text = f"T v = {combine}(base[row], sum);" if based else "T v = sum;"
-    text += " v = T_MUL(v, scale[row]);" if scaled else ""
-    return f"{text} y[row] = v; {dots('left[row]', wanted=summed)['dots_add']}"
+def csr_annotations(
+    index: np.dtype, names: Sequence[str], *, based: bool, scaled: bool, summed: bool, part: bool = False
+) -> dict[str, Any]:
+    """What the arguments of a CSR kernel are. names: of its arrays of integers, which have the dtype `index`."""
+    places = places_of(index)
+    return {
+        **dict.fromkeys(names, places),
+        "part": tuple[places, int] if part else tuple[()],
+        "base": tuple[Vector] if based else tuple[()],
+        "scale": tuple[Vector] if scaled else tuple[()],
+        "sums": tuple[Vector, Sums] if summed else tuple[()],
+    }
 
 
 LEVELS = fill("levels", **dots("r[i]"))
@@ -76,10 +129,3 @@ LEVELS = fill("levels", **dots("r[i]"))
 Level by level: rows depend on rows of earlier levels, in L^H of later levels.
 """
 
-
-def stencil_arguments(bands: int) -> dict[str, str]:
-    """The parameters of a stencil kernel: lower bands and their distances."""
-    return {
-        "bands": "".join(f", GLOBAL const T* RESTRICT low{k}" for k in range(bands)),
-        "distances": "".join(f", const I64 d{k}" for k in range(bands)),
-    }
