@@ -32,6 +32,7 @@ from workbench.devices.kernels import (
     faces,
     fast_diagonalization,
     nesting,
+    parameters,
     passes,
     phases,
     pieces,
@@ -96,9 +97,32 @@ def _of_block_vectors(dtype):
             yield small.small(name, columns, dtype).text
         yield small.keep(columns, ("rr", "gamma", "delta", "going")).text
         yield block_algebra.gram(columns, columns, wide, transposed=False)
-        yield block_algebra.dots(columns, transposed=True)
+        for transposed in (True, False):
+            yield printed(block_algebra.column_dots, dtype, s=columns, transposed=transposed)
         yield block_algebra.Combine(columns, columns, True, -1).text
-        yield from (block_algebra.scale(columns, based=True), block_algebra.sums(2))
+        for based, others in itertools.product((True, False), repeat=2):
+            of = dict.fromkeys(("base", "factor"), tuple[(parameters.Vector,) * others])
+            yield printed(block_algebra.scale, dtype, of, s=columns, based=based, sign=-1)
+    totals = {"totals": tuple[parameters.Sums, parameters.Sums]}
+    yield printed(block_algebra.add_parts, dtype, totals, count=2)
+
+
+def printed(function, dtype, annotations=None, **constants):
+    """The text of a kernel that is a function."""
+    made = Accelerator(Recorder()).function(function, dtype, annotations=annotations, **constants)
+    return made.kernel[1].text
+
+
+def _of_rows(dtype):
+    """Products with CSR and coordinates whose rows several work-items share, or that are in tiles."""
+    forms = ((False, False, True), (True, False, False), (True, True, False), (True, False, True))
+    for index, (based, scaled, summed) in itertools.product((np.int32, np.int64), forms):
+        form = {"based": based, "scaled": scaled, "summed": summed}
+        of = products.csr_annotations(np.dtype(index), ("columns", "starts", "bounds"), **form)
+        yield printed(tiles.csr_tiles, dtype, of)
+        for part in (True, False):
+            of = products.csr_annotations(np.dtype(index), ("indices", "starts"), **form, part=part)
+            yield printed(products.csr, dtype, of, items_per_row=8)
 
 
 def of_the_operators(dtype):
@@ -167,19 +191,12 @@ def kernels(dtype):
     """The text of every kernel that there is, in all its forms."""
     for bands in (1, 2, 3):
         yield from _of_faces(bands, dtype)
-    for form in ({}, {"based": True, "summed": False}, {"based": True, "scaled": True, "summed": False}):
-        yield tiles.csr_tiles(**form)
-    yield from (tiles.coo_tiles(summed=summed) for summed in (True, False))
-    yield box_stencil.axis_sums()
+    yield from _of_rows(dtype)
+    yield printed(box_stencil.axis_sums, dtype)
     for reach in (1, 2, 8):
-        yield from (box_stencil.rows(reach), box_stencil.columns(reach))
+        yield from (printed(box_stencil.rows, dtype, reach=reach), box_stencil.columns(reach))
     yield from of_the_operators(dtype)
     yield from _of_block_vectors(dtype)
-    yield products.csr(8)
-    yield products.csr(8, based=True, summed=False)
-    yield products.csr(8, based=True, scaled=True, summed=False)
-    yield products.csr(8, based=True)
-    yield from (products.csr(8, based=based, summed=False, part=True) for based in (True, False))
     yield products.LEVELS
     wide = LAYOUT.accumulator(dtype).itemsize
     yield from (Wavefront(rows, dtype.itemsize, wide, LAYOUT.group, cuda=True).text.text for rows in (5, 100))
@@ -231,9 +248,13 @@ def test_nvcc_compiles_every_kernel(tmp_path, dtype, index):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_nvcc_compiles_box_sweeps_that_are_launched_for_some_sweeps(tmp_path, dtype, constant):
     tile = tile_plan.tile_in_local_memory(LAYOUT, np.dtype(dtype).itemsize)
-    texts = [box_sweeps.plain(constant=constant), box_sweeps.tiles(tile, constant=constant), box_sweeps.peaks()]
-    texts += [box_sweeps.begin(constant=constant, mixed=mixed) for mixed in (True, False)]
-    compile_together([*texts, *(box_sweeps.end(mixed=mixed) for mixed in (True, False))], dtype, tmp_path)
+    texts = [box_sweeps.plain(constant=constant), box_sweeps.tiles(tile, constant=constant)]
+    texts += [printed(box_sweeps.peaks, dtype)]
+    for mixed in (True, False):
+        of_r, of_z = (box_sweeps.outer(name, mixed=mixed) for name in ("r", "out"))
+        texts += [printed(box_sweeps.begin, dtype, of_r, constant=constant, mixed=mixed)]
+        texts += [printed(box_sweeps.end, dtype, of_z, mixed=mixed)]
+    compile_together(texts, dtype, tmp_path)
 
 
 @needs_nvcc
@@ -256,15 +277,24 @@ def test_nvcc_compiles_series_in_one_sweep(tmp_path, dtype, order):
         assert tile is not None
         head = prelude(dataclasses.replace(LAYOUT, group=tile.group), np.dtype(dtype))
         sweep = series.sweep(tile, LAYOUT, itemsize, summed=summed)
-        compile_with_nvcc(head + series.cells(directions) + sweep.text, tmp_path)
+        of = {"steps": tuple[(int,) * directions]}
+        cells = printed(series.cells, dtype, of, directions=directions)
+        compile_with_nvcc(head + cells + sweep.text, tmp_path)
 
 
 @needs_nvcc
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_nvcc_compiles_every_form_of_fast_diagonalization(tmp_path, dtype):
-    names = ("mixed", "first", "divided", "last")
-    forms = (dict(zip(names, flags, strict=True)) for flags in itertools.product((True, False), repeat=4))
-    compile_together([fast_diagonalization.product(chunked=False, **form) for form in forms], dtype, tmp_path)
+    side = fast_diagonalization.SIDE
+    texts = []
+    for mixed, first, divides, last in itertools.product((True, False), repeat=4):
+        form = {"mixed": mixed, "first": first, "last": last}
+        of, shape = (
+            fast_diagonalization.product_annotations(**form),
+            {"side": side, "points": fast_diagonalization.EDGE // side},
+        )
+        texts.append(printed(fast_diagonalization.eigenvectors, dtype, of, **form, **shape, divides=divides))
+    compile_together(texts, dtype, tmp_path)
 
 
 def compile_together(kernels, dtype, tmp_path, index="int32"):

@@ -16,7 +16,7 @@ from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.accelerator.small_matrices import SmallMatrices
 from workbench.devices.clock import Clock
 from workbench.devices.kernels import block_algebra as texts
-from workbench.devices.kernels import passes
+from workbench.devices.kernels import parameters, passes
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.programs.host_read import HostRead
 from workbench.lines.block_passes import BlockPass
@@ -56,14 +56,17 @@ class BlockAlgebra:
         s, t = x.shape[1], y.shape[1]
         of = KernelText.of(texts.gram(s, t, self._device.wide(x.dtype).itemsize, transposed=transposed), "block_gram")
         of = dataclasses.replace(of, bounds=(texts.GRAM_GROUP, 2))
-        return self._reduced(of, x, y, (s, t), MOST_GROUPS_OF_GRAM, held, name)
+        kernel = self._device.kernel(of, of.name, x.dtype, group=texts.GRAM_GROUP)
+        start = functools.partial(self._device.launch, kernel, group=texts.GRAM_GROUP)
+        return self._reduced(start, x, y, (s, t), MOST_GROUPS_OF_GRAM, held, name)
 
     def column_dots(
         self, x: Vector, y: Vector, *, transposed: bool = False, held: SmallMatrices | None = None, name: str = ""
     ) -> Callable[[], Any]:
         """Computes x_j^H y_j, or x_j^T y_j, of corresponding columns, shape (s,); waits for the device unless held."""
-        text = KernelText.of(texts.dots(x.shape[1], transposed=transposed), "block_dots")
-        return self._reduced(text, x, y, x.shape[1:], MOST_GROUPS, held, name)
+        constants = {"s": x.shape[1], "transposed": transposed}
+        kernel = self._device.function(texts.column_dots, x.dtype, group=texts.GRAM_GROUP, **constants)
+        return self._reduced(kernel.launch, x, y, x.shape[1:], MOST_GROUPS, held, name)
 
     def combine(
         self,
@@ -82,12 +85,18 @@ class BlockAlgebra:
         """
         device, rows, group, wide = self._device, target.shape[0], texts.COMBINE_GROUP, self._device.wide(target.dtype)
         values = held.room(name, shape) if held is not None else self._room("small", shape, wide)
-        arguments = (target, target if base is None else base, factor, values, self._stopped(held, wide))
+        small = values, self._stopped(held, wide)
         if len(shape) == 1:
-            text = texts.scale(shape[0], based=base is not None, sign=sign)
-            kernel = device.kernel(text, "block_scale", target.dtype)
-            launch = functools.partial(device.launch_over, kernel, target.size, *arguments)
+            others = [() if each is None or device.overlap(each, target) else (each,) for each in (base, factor)]
+            of = {
+                name: tuple[(parameters.Vector,) * len(each)]
+                for name, each in zip(("base", "factor"), others, strict=True)
+            }
+            constants = {"s": shape[0], "based": base is not None, "sign": sign}
+            scale = device.function(texts.scale, target.dtype, annotations=of, **constants)
+            launch = functools.partial(scale.over, target.size, target, *others, *small)
         else:
+            arguments = (target, target if base is None else base, factor, *small)
             plan = texts.Combine(shape[0], shape[1], base is not None, sign)
             kernel = device.kernel(plan.text, "block_combine", target.dtype, group=group)
             groups = min(-(-rows // plan.rows), MOST_GROUPS)
@@ -165,7 +174,7 @@ class BlockAlgebra:
 
     def _reduced(
         self,
-        text: KernelText,
+        start: Callable[..., None],
         x: Vector,
         y: Vector,
         shape: tuple[int, ...],
@@ -173,12 +182,10 @@ class BlockAlgebra:
         held: SmallMatrices | None,
         name: str,
     ) -> Callable[[], Any]:
-        """Computes the partial sums of a kernel over all groups, and their sum."""
-        device, rows, group = self._device, x.shape[0], texts.GRAM_GROUP
-        groups, wide = _groups(x, most), device.wide(x.dtype)
+        """Computes the partial sums of a kernel over all groups, and their sum. start: launches so many groups."""
+        groups, wide = _groups(x, most), self._device.wide(x.dtype)
         partial = self._room("partial", (groups, int(np.prod(shape))), wide)
-        kernel = device.kernel(text, text.name, x.dtype, group=group)
-        launch = functools.partial(device.launch, kernel, groups, x, y, partial, np.int64(rows), group=group)
+        launch = functools.partial(start, groups, x, y, partial, np.int64(x.shape[0]))
         if held is not None:
             return self.sums_held(launch, partial, held, [name], shape)
         return dataclasses.replace(self._summed(launch, partial), after=lambda found: found.reshape(shape))
@@ -217,10 +224,16 @@ class BlockAlgebra:
         self, partial: Vector, rows: int, entries: int, totals: Sequence[Vector], stopped: Vector
     ) -> Callable[[], None]:
         """The launch that adds rows of so many entries."""
-        device, group, at_once = self._device, texts.GRAM_GROUP, -(-entries // texts.SUM_WIDTH)
-        kernel = device.kernel(texts.sums(len(totals)), "block_sum", partial.dtype, group=group)
-        numbers = np.int64(rows), np.int64(entries)
-        return functools.partial(device.launch, kernel, at_once, partial, stopped, *totals, *numbers, group=group)
+        count, at_once = len(totals), -(-entries // texts.SUM_WIDTH)
+        given = {
+            "annotations": {"totals": tuple[(parameters.Sums,) * count]},
+            "group": texts.GRAM_GROUP,
+            "count": count,
+        }
+        kernel = self._device.function(texts.add_parts, partial.dtype, **given)
+        return functools.partial(
+            kernel.launch, at_once, partial, stopped, tuple(totals), np.int64(rows), np.int64(entries)
+        )
 
     def _stopped(self, held: SmallMatrices | None, wide: np.dtype) -> Vector:
         """What lets a kernel do nothing; never without small matrices on the device."""

@@ -36,7 +36,8 @@ class Tiles(OnAccelerator):
         super().__init__(device, dataclasses.replace(request, fixed={**request.fixed, **bounds}))
         self._tiles = firsts.size - 1
         self._groups = max(1, min(self._tiles, device.layout.groups))
-        of = dict.fromkeys(("rows", "columns", "bounds", "firsts"), places_of(self.fixed["rows"].dtype))
+        places = places_of(self.fixed["rows"].dtype)
+        of = dict.fromkeys(("rows", "columns", "bounds", "firsts"), places)
         of["sums"] = tuple[Vector, Sums] if request.summed else tuple[()]
         self._kernel = device.function(tiles.coo_tiles, request.dtype, annotations=of)
         self._sums = self._dots(self._groups)

@@ -74,9 +74,7 @@ class SharedRows(OnAccelerator):
     def __call__(self, *free: Any) -> Dots | None:
         named = {**self.fixed, **dict(zip(self.free, free, strict=True))}
         part = (named["ends"], named["first"]) if self._part else ()
-        base, scale = (
-            (named[name],) if name in self.form.arguments else () for name in ("base", "scale")
-        )
+        base, scale = ((named[name],) if name in self.form.arguments else () for name in ("base", "scale"))
         sums = (named.get("left", named["x"]), self._sums.partial) if self._sums else ()
         matrix = named["data"], named["indices"], named["starts"], part if self._bounds is None else self._bounds
         result = named["x"], named["y"], base, scale, sums

@@ -50,9 +50,10 @@ class FaceSweep(OperatorTraits):
     def __init__(self, device: Launcher, faces: FaceCodes, dtype: np.dtype, tile: texts.Tile) -> None:
         self._device, self._faces, self._dtype, self._tile = device, faces, np.dtype(dtype), tile
         self._cells = device.empty((faces.size,), np.uint16)
-        steps = [np.int64(stride) for stride in faces.strides]
-        make = device.kernel(texts.cells(faces.directions), "series_cells", self._dtype)
-        device.launch_over(make, faces.size, device.to_device(faces.stored), self._cells, *steps)
+        steps = tuple(np.int64(stride) for stride in faces.strides)
+        of = {"steps": tuple[(int,) * faces.directions]}
+        make = device.function(texts.cells, self._dtype, annotations=of, directions=faces.directions)
+        make.over(faces.size, device.to_device(faces.stored), self._cells, steps)
         self._shares = device.array(texts.shares(faces), self._dtype)
         first, mixed, second, _ = faces.values
         self._numbers = [device.number(v, self._dtype) for v in (1 / first, 1 / second, mixed / first, mixed / second)]

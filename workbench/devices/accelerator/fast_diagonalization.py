@@ -60,7 +60,7 @@ class FastDiagonalization:
         return self._device.function(
             texts.eigenvectors,
             self._inner,
-            annotations=texts.annotations(mixed=mixed, first=first, last=last),
+            annotations=texts.product_annotations(mixed=mixed, first=first, last=last),
             group=side**2,
             side=side,
             points=texts.EDGE // side,

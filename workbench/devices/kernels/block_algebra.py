@@ -6,6 +6,22 @@ from __future__ import annotations
 
 import dataclasses
 
+from workbench.compiler.words import (
+    barrier,
+    conj,
+    group,
+    groups,
+    items,
+    member,
+    members,
+    narrow,
+    quotient,
+    shared_array,
+    unrolled,
+    wide,
+)
+from workbench.devices.kernels.frames import store_column_sums
+from workbench.devices.kernels.parameters import RealSums, Sums, Vector
 from workbench.devices.kernels.source import fill
 
 SIDE = 4
@@ -23,30 +39,45 @@ MATRIX_ELEMENTS = 1024
 MOST_COLUMNS = 64
 
 SUM_WIDTH = 4
-"""Entries that a group of `sums` adds up."""
+"""Entries that a group of `add_parts` adds up."""
 
 
-def sums(count: int) -> str:
-    """total_p[e] = the sum of partial[k, p, e] over the parts k, for `count` p; groups of `GRAM_GROUP` work-items."""
-    return fill(
-        "block_sum",
-        width=SUM_WIDTH,
-        phases=GRAM_GROUP // SUM_WIDTH,
-        count=count,
-        totals=", ".join(f"GLOBAL W* RESTRICT total_{p}" for p in range(count)),
-        store="\n".join(f"if (e/one == {p}) total_{p}[e - {p}*one] = room[LOCAL_ID];" for p in range(count)),
-    )
+def add_parts(partial: Sums, stopped: RealSums, totals, parts: int, entries: int, *, count: int) -> None:
+    """totals[p][e] = the sum of partial[k, p, e] over the parts k, for `count` p.
+
+    A group adds up SUM_WIDTH neighbouring entries, of which every work-item takes a share of the parts.
+    """
+    room, total = shared_array(partial.dtype.type, members()), partial.dtype.type(0)
+    phases, phase, e = members() // SUM_WIDTH, member() // SUM_WIDTH, group() * SUM_WIDTH + member() % SUM_WIDTH
+    active = stopped[0] == 0 and e < entries
+    if active:
+        for k in range(phase, parts, max(1, phases)):
+            total += partial[k * entries + e]
+    room[member()] = total
+    barrier()
+    reach = phases // 2
+    while reach > 0:
+        if phase < reach:
+            room[member()] += room[member() + reach * SUM_WIDTH]
+        barrier()
+        reach = reach // 2
+    if phase == 0 and active:
+        one = quotient(entries, count)
+        of = quotient(e, one)
+        for p in unrolled(count):
+            if of == p:
+                totals[p][e - p * one] = room[member()]
 
 
-def gram(s: int, t: int, wide: int, *, transposed: bool) -> str:
-    """partial[group] = X^H Y, or X^T Y, over some rows, shape (s, t). wide: bytes of a sum.
+def gram(s: int, t: int, itemsize: int, *, transposed: bool) -> str:
+    """partial[group] = X^H Y, or X^T Y, over some rows, shape (s, t). itemsize: bytes of a sum.
 
     `phases` work-items share a tile; each takes every so many rows.
     """
     down, across = -(-s // SIDE), -(-t // SIDE)
     tiles = down * across
     phases = GRAM_GROUP // tiles
-    rows = phases * max(1, GRAM_BYTES // (wide * phases * max(s, t)))
+    rows = phases * max(1, GRAM_BYTES // (itemsize * phases * max(s, t)))
     loads = {of: -(-rows * columns // GRAM_GROUP) for of, columns in (("x", s), ("y", t))}
     moved = {
         piece: "".join(
@@ -77,7 +108,7 @@ def gram(s: int, t: int, wide: int, *, transposed: bool) -> str:
         loads_x=loads["x"],
         loads_y=loads["y"],
         **moved,
-        **_conjugate(transposed),
+        conjugate="" if transposed else "W_CONJ",
     )
 
 
@@ -86,19 +117,32 @@ def _within(column: str, columns: int) -> str:
     return f"({column})" if columns % SIDE == 0 else f"({column} < {columns} ? {column} : {columns} - 1)"
 
 
-def dots(s: int, *, transposed: bool) -> str:
+def column_dots(x: Vector, y: Vector, partial: Sums, n: int, *, s: int, transposed: bool) -> None:
     """partial[group] = x_j^H y_j, or x_j^T y_j, over a run of rows, shape (s,)."""
-    return fill("block_dots", s=s, phases=GRAM_GROUP // s, **_conjugate(transposed))
+    room, total = shared_array(partial.dtype.type, members()), partial.dtype.type(0)
+    phases, phase, column = members() // s, member() // s, member() % s
+    if phase < phases:
+        low, high = quotient(n * group(), groups()), quotient(n * (group() + 1), groups())
+        for i in range(low + phase, high, max(1, phases)):
+            left = wide(x[i * s + column])
+            total += (left if transposed else conj(left)) * wide(y[i * s + column])
+    store_column_sums(room, partial, (total,), group(), width=s)
 
 
-def _conjugate(transposed: bool) -> dict[str, str]:
-    """The function applied to entries of X."""
-    return {"conjugate": "" if transposed else "W_CONJ"}
+def scale(
+    target: Vector, base, factor, row: Sums, stopped: RealSums, n: int, *, s: int, based: bool, sign: int
+) -> None:
+    """target = base + factor times a number per column; sign -1: base - ... `base` and `factor` are empty where they
+    are the target itself."""
+    end = n if stopped[0] == 0 else 0
+    for e in items(end, 0, end):
+        product = _entry(factor, target, e) * narrow(row[e % s])
+        start = _entry(base, target, e) if based else target.dtype.type(0)
+        target[e] = start + product if sign > 0 else start - product
 
 
-def scale(s: int, *, based: bool, sign: int = 1) -> str:
-    """target = base + factor times a number per column; sign -1: base - ..."""
-    return fill("block_scale", s=s, start="base[e]" if based else "T_OF(0)", add=_ADD[sign])
+def _entry(of, target, e):
+    return of[0][e] if len(of) > 0 else target[e]
 
 
 _ADD = {1: "T_ADD", -1: "T_SUB"}

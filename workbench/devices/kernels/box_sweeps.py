@@ -180,4 +180,3 @@ def _formula(constant: bool) -> str:
     if constant:
         return "fma(-south, s + n, fma(-west, w + e, rhs))"
     return "inverse[i]*fma(-low_y[i + width], n, fma(-low_y[i], s, fma(-low_x[i + 1], e, fma(-low_x[i], w, rhs))))"
-

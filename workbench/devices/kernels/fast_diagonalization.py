@@ -27,7 +27,7 @@ SIDE = 8
 then vectorizes along a row of the tile."""
 
 
-def annotations(*, mixed: bool, first: bool, last: bool) -> dict[str, Any]:
+def product_annotations(*, mixed: bool, first: bool, last: bool) -> dict[str, Any]:
     """What the arguments of `eigenvectors` are."""
     return {
         "of": Sums if mixed and first else Vector,

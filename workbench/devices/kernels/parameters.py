@@ -38,7 +38,11 @@ Reals = Annotated[np.ndarray, _Of(VECTOR, real=True)]
 """Of the real type of vectors."""
 Sums = Annotated[np.ndarray, _Of(SUM)]
 """In the precision of sums."""
+RealSums = Annotated[np.ndarray, _Of(SUM, real=True)]
+"""Of the real type of sums."""
 Doubles = Annotated[np.ndarray, _Of("float64")]
+Bytes = Annotated[np.ndarray, _Of("uint8")]
+Codes = Annotated[np.ndarray, _Of("uint16")]
 Places = Annotated[np.ndarray, _Of("int32")]
 """Integers of 32 bits."""
 Bytes = Annotated[np.ndarray, _Of("uint8")]

@@ -14,7 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiler.words import barrier, conj, group, groups, items, member, members, quotient, shared_array, strips, unrolled
+from workbench.compiler.words import (
+    barrier,
+    conj,
+    group,
+    groups,
+    items,
+    member,
+    members,
+    quotient,
+    shared_array,
+    strips,
+    unrolled,
+)
 from workbench.devices.kernels.frames import store_sums
 from workbench.devices.kernels.parameters import Sums, Vector, places_of
 from workbench.devices.kernels.source import dots, fill
@@ -128,4 +140,3 @@ LEVELS = fill("levels", **dots("r[i]"))
 
 Level by level: rows depend on rows of earlier levels, in L^H of later levels.
 """
-

@@ -13,7 +13,9 @@ import itertools
 
 import numpy as np
 
+from workbench.compiler.words import items, unrolled
 from workbench.devices.kernels.kernel_text import KernelText
+from workbench.devices.kernels.parameters import Bytes, Codes
 from workbench.devices.kernels.prelude import Layout, strips
 from workbench.devices.kernels.source import dots, fill, read
 from workbench.host.face_codes import BITS, CHOICES, FaceCodes
@@ -67,25 +69,22 @@ class Tile:
         return max(-(-planes // 8), SUMS * (self.group + strips(self.group)) * summed)
 
 
-@functools.cache
-def cells(directions: int) -> str:
-    """The 16 bits of each cell, from the codes of faces."""
-    faces = []
-    for k in range(directions):
-        axis = 2 if k == directions - 1 else k
-        above = f"i + d{k} < n ? codes[i + d{k}] >> {BITS * k} & {CHOICES - 1} : {CHOICES - 1}"
-        faces += [fill("series_cell_face", code=f"code >> {BITS * k} & {CHOICES - 1}", bit=axis)]
-        faces += [fill("series_cell_face", code=above, bit=axis + 3)]
-    return fill(
-        "series_cells",
-        steps=", ".join(f"const I64 d{k}" for k in range(directions)),
-        faces="".join(faces),
-        wall_shift=BITS * directions,
-        absences=ABSENCES,
-        differences=DIFFERENCES,
-        place_shift=PLACE_SHIFT,
-        phase_shift=PHASE_SHIFT,
-    )
+def cells(codes: Bytes, found: Codes, steps, n: int, *, directions: int) -> None:
+    """The 16 bits of each cell, from the codes of faces. steps: from a cell to the next one in each direction."""
+    for i in items(n, 0, n):
+        code = codes[i]
+        bits, differing, absent, second = 0, 0, 0, 0
+        for k in unrolled(directions):
+            axis = 2 if k == directions - 1 else k
+            above = codes[i + steps[k]] >> BITS * k & CHOICES - 1 if i + steps[k] < n else CHOICES - 1
+            for face, bit in ((code >> BITS * k & CHOICES - 1, axis), (above, axis + 3)):
+                bits |= (face == 1) << bit
+                differing += face == 1
+                absent += face == 3
+                second |= face == 2
+        wall = code >> BITS * directions & CHOICES - 1
+        place = 1 + ((wall * 2 + second) * ABSENCES + absent) * DIFFERENCES + differing
+        found[i] = place << PLACE_SHIFT | second << PHASE_SHIFT | bits
 
 
 def shares(faces: FaceCodes) -> np.ndarray:
