@@ -37,7 +37,7 @@ class Tiles(OnAccelerator):
         self._tiles = firsts.size - 1
         self._groups = max(1, min(self._tiles, device.layout.groups))
         places = places_of(self.fixed["rows"].dtype)
-        of = dict.fromkeys(("rows", "columns", "bounds", "firsts"), places)
+        of: dict[str, Any] = dict.fromkeys(("rows", "columns", "bounds", "firsts"), places)
         of["sums"] = tuple[Vector, Sums] if request.summed else tuple[()]
         self._kernel = device.function(tiles.coo_tiles, request.dtype, annotations=of)
         self._sums = self._dots(self._groups)

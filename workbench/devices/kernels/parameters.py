@@ -45,7 +45,6 @@ Bytes = Annotated[np.ndarray, _Of("uint8")]
 Codes = Annotated[np.ndarray, _Of("uint16")]
 Places = Annotated[np.ndarray, _Of("int32")]
 """Integers of 32 bits."""
-Bytes = Annotated[np.ndarray, _Of("uint8")]
 LongPlaces = Annotated[np.ndarray, _Of("int64")]
 Real = Annotated[float, _Of(VECTOR, array=False, real=True)]
 """A number of the real type of vectors."""
@@ -63,11 +62,6 @@ class Known(NamedTuple):
 
     kind: Array | np.dtype
     numbers: tuple[int, ...]
-
-
-def places_of(dtype: np.dtype) -> Any:
-    """Integers of that dtype, of 32 or 64 bits."""
-    return Places if np.dtype(dtype).itemsize == 4 else LongPlaces
 
 
 def kinds_of(
