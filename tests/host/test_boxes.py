@@ -136,13 +136,17 @@ def test_parts_numbered_on_an_accelerator_are_those_of_the_cores(accelerator, gr
             np.testing.assert_array_equal(getattr(same, name), getattr(boxes, name))
 
 
+def less_two(i, values, order):
+    return values[order[i]] - 2
+
+
 @pytest.mark.parametrize("size", [1, 255, 70001])
 def test_running_sums_on_an_accelerator(accelerator, size):
     values = np.random.default_rng(size).integers(0, 9, size).astype(np.int32)
     order = np.random.default_rng(1).permutation(size).astype(np.int32)
-    given = {"values": accelerator.array(values, np.int32), "order": accelerator.array(order, np.int32)}
+    given = [accelerator.array(values, np.int32), accelerator.array(order, np.int32)]
     for dtype in (np.int32, np.int64):
-        found = scan(accelerator, "values[order[i]] - 2", given, size, dtype)
+        found = scan(accelerator, less_two, given, size, dtype)
         expected = values[order].astype(dtype) - 2
         np.testing.assert_array_equal(accelerator.to_host(found.ends), np.append(0, np.cumsum(expected)))
         assert found[1:] == (expected.sum(), min(0, expected.min()), max(0, expected.max()))

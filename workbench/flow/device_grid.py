@@ -116,8 +116,8 @@ class DeviceGrid(PaddedGrid):
         return PlacedPhase.of(self._device, labels)
 
     def crossed(self, phi: Any, labels: Any) -> np.ndarray:
-        nx, given = self.cells[0], {"rows": self._first, "phi": phi, "labels": labels.vector}
-        found = scan(self._device, f"(phi[rows[i/{nx}] + i%{nx}] < 0) != (labels[i] > 0)", given, self.count)
+        given = (self._first, phi, labels.vector)
+        found = scan(self._device, kernels.has_crossed, given, self.count, nx=self.cells[0])
         places = self._device.empty((found.total,), np.int64)
         if found.total:
             self._over(kernels.listed, self.count, found.ends, places)

@@ -43,6 +43,11 @@ def near(
         found[i] = reached
 
 
+def has_crossed(i, rows, phi, labels, *, nx):
+    """Whether the sign of inner cell i is no longer that of its label."""
+    return (phi[rows[i // nx] + i % nx] < 0) != (labels[i] > 0)
+
+
 def listed(ends: Places, places: LongPlaces, count: int) -> None:
     """The places of what a scan counts."""
     for i in items(count, 0, count):

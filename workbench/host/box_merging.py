@@ -10,6 +10,8 @@ from workbench.jit.threads import cores, launch
 from workbench.jit.work_stealing import APART
 
 BOXES_PER_CHUNK = 256
+MOST_MERGED = 8
+"""Boxes that are merged into one, at most."""
 
 
 def merged_parts(
@@ -38,35 +40,53 @@ def merged_parts(
 def _merge(taken, firsts, phases, fine, coarse, chunks, room, fill, ends, merged, parents):  # pragma: no cover
     count = coarse[0] * coarse[1] * coarse[2]
     for thread in threads(taken):
-        # Of the at most eight boxes that are merged.
-        heads, tails = room[thread, 0], room[thread, 1]
+        lists = room[thread, 0], room[thread, 1]
         for chunk in shared(taken, thread, chunks):
             for box in range(count * chunk // chunks, count * (chunk + 1) // chunks):
-                cz, cy, cx = box // (coarse[1] * coarse[2]), box // coarse[2] % coarse[1], box % coarse[2]
-                lists = 0
-                for z in range(2 * cz, min(2 * cz + 2, fine[0])):
-                    for y in range(2 * cy, min(2 * cy + 2, fine[1])):
-                        for x in range(2 * cx, min(2 * cx + 2, fine[2])):
-                            inner = (z * fine[1] + y) * fine[2] + x
-                            heads[lists], tails[lists] = firsts[inner], firsts[inner + 1]
-                            lists += 1
-                # The lists of phases are sorted: the least of their heads comes next.
-                at = ends[box] if fill else 0
-                while True:
-                    least = -1
-                    for k in range(lists):
-                        if heads[k] < tails[k] and (least < 0 or phases[heads[k]] < phases[heads[least]]):
-                            least = k
-                    if least < 0:
-                        break
-                    phase = phases[heads[least]]
-                    for k in range(lists):
-                        if heads[k] < tails[k] and phases[heads[k]] == phase:
-                            if fill:
-                                parents[heads[k]] = at
-                            heads[k] += 1
-                    if fill:
-                        merged[at] = phase
-                    at += 1
-                if not fill:
-                    ends[box + 1] = at
+                if fill:
+                    merge_box(box, firsts, phases, fine, coarse, lists, ends[box], (merged, parents))
+                else:
+                    ends[box + 1] = merge_box(box, firsts, phases, fine, coarse, lists, 0, ())
+
+
+def merge_box(box, firsts, phases, fine, coarse, lists, first, made):  # pragma: no cover
+    """Merge the parts of at most eight boxes; the number behind that of the last merged part, of which the first one
+    has the number `first`.
+
+    fine, coarse: boxes per side before and after. lists: room for the first of the parts that are left of each box, and
+    the one behind its last, MOST_MERGED each. made: the phase of each merged part and the merged part of each part;
+    also the number of parts of each merged part and the rank of each part among these; or nothing.
+    """
+    heads, tails = lists
+    cz, cy, cx = box // (coarse[1] * coarse[2]), box // coarse[2] % coarse[1], box % coarse[2]
+    count = 0
+    for z in range(2 * cz, min(2 * cz + 2, fine[0])):
+        for y in range(2 * cy, min(2 * cy + 2, fine[1])):
+            for x in range(2 * cx, min(2 * cx + 2, fine[2])):
+                inner = (z * fine[1] + y) * fine[2] + x
+                heads[count], tails[count] = firsts[inner], firsts[inner + 1]
+                count += 1
+    # The lists of phases are sorted: the least of their heads comes next.
+    at = first
+    while True:
+        least = -1
+        for k in range(count):
+            if heads[k] < tails[k] and (least < 0 or phases[heads[k]] < phases[heads[least]]):
+                least = k
+        if least < 0:
+            break
+        phase, rank = phases[heads[least]], 0
+        for k in range(count):
+            if heads[k] < tails[k] and phases[heads[k]] == phase:
+                if len(made) > 0:
+                    made[1][heads[k]] = at
+                if len(made) > 2:
+                    made[3][heads[k]] = rank
+                rank += 1
+                heads[k] += 1
+        if len(made) > 0:
+            made[0][at] = phase
+        if len(made) > 2:
+            made[2][at] = rank
+        at += 1
+    return at

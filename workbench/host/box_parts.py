@@ -117,7 +117,7 @@ def _rows(couple: Kernel, stencil: tuple[Any, ...], boxes: Boxes, dtype: np.dtyp
     return data, indices, indptr
 
 
-def _bounds(box, shape, boxes):  # pragma: no cover
+def bounds(box, shape, boxes):  # pragma: no cover
     """The first cell of a box along each side, and the one behind its last."""
     bz, by, bx = box // (boxes[1] * boxes[2]), box // boxes[2] % boxes[1], box % boxes[2]
     z0, z1 = -(-bz * shape[0] // boxes[0]), -(-(bz + 1) * shape[0] // boxes[0])
@@ -126,8 +126,10 @@ def _bounds(box, shape, boxes):  # pragma: no cover
     return z0, z1, y0, y1, x0, x1
 
 
-def _phases(phase, shape, z0, z1, y0, y1, x0, x1, found):  # pragma: no cover
-    """The number of phases in a box, left in `found` in ascending order; the search ends where they do not fit."""
+def phases_of(phase, shape, cells, found):  # pragma: no cover
+    """The number of phases in a box, left in `found` in ascending order; the search ends where they do not fit. cells:
+    as `bounds` returns them."""
+    z0, z1, y0, y1, x0, x1 = cells
     count, latest = 0, np.int64(-1)
     for z in range(z0, z1):
         for y in range(y0, y1):
@@ -150,6 +152,23 @@ def _phases(phase, shape, z0, z1, y0, y1, x0, x1, found):  # pragma: no cover
     return count
 
 
+def label_cells(phase, shape, cells, found, first, labels, sizes):  # pragma: no cover
+    """Number the cells of a box by their phases among those found, from `first` on, and add them to the sizes."""
+    z0, z1, y0, y1, x0, x1 = cells
+    latest, at = np.int64(-1), 0
+    for z in range(z0, z1):
+        for y in range(y0, y1):
+            row = (z * shape[1] + y) * shape[2]
+            for x in range(x0, x1):
+                kind = np.int64(phase[row + x])
+                if kind != latest:
+                    latest, at = kind, 0
+                    while found[at] != kind:
+                        at += 1
+                labels[row + x] = first + at
+                sizes[at] += 1
+
+
 def _renumber(labels, shape, cells, shift):  # pragma: no cover
     z0, z1, y0, y1, x0, x1 = cells
     for z in range(z0, z1):
@@ -168,7 +187,7 @@ def _number(
     for thread in threads(taken):
         found = room[thread]
         for box in shared(taken, thread, count):
-            z0, z1, y0, y1, x0, x1 = _bounds(np.int64(box), shape, boxes)
+            cells = bounds(np.int64(box), shape, boxes)
             if not moved[box]:
                 if not fill:
                     starts[box + 1] = before[box + 1] - before[box]
@@ -178,26 +197,15 @@ def _number(
                     box_of[part], phase_of[part] = box, phases_before[part - shift]
                     sizes[part] = sizes_before[part - shift]
                 if shift:
-                    _renumber(labels, shape, (z0, z1, y0, y1, x0, x1), shift)
+                    _renumber(labels, shape, cells, shift)
                 continue
-            kinds = _phases(phase, shape, z0, z1, y0, y1, x0, x1, found)
+            kinds = phases_of(phase, shape, cells, found)
             if not fill:
                 starts[box + 1] = kinds if kinds <= MOST_PHASES else REFUSED
                 continue
             for at in range(kinds):
                 box_of[starts[box] + at], phase_of[starts[box] + at] = box, found[at]
-            latest, at = np.int64(-1), 0
-            for z in range(z0, z1):
-                for y in range(y0, y1):
-                    row = (z * shape[1] + y) * shape[2]
-                    for x in range(x0, x1):
-                        kind = np.int64(phase[row + x])
-                        if kind != latest:
-                            latest, at = kind, 0
-                            while found[at] != kind:
-                                at += 1
-                        labels[row + x] = starts[box] + at
-                        sizes[starts[box] + at] += 1
+            label_cells(phase, shape, cells, found, starts[box], labels, sizes[starts[box] :])
 
 
 def _begin(names, values, lengths, first, parts):  # pragma: no cover
@@ -243,7 +251,7 @@ def _couple(
         for box in shared(taken, thread, boxes[0] * boxes[1] * boxes[2]):
             parts = first[box + 1] - first[box]
             _begin(names, values, lengths, first[box], parts)
-            z0, z1, y0, y1, x0, x1 = _bounds(np.int64(box), shape, boxes)
+            z0, z1, y0, y1, x0, x1 = bounds(np.int64(box), shape, boxes)
             for z in range(z0, z1):
                 for y in range(y0, y1):
                     row = (z * shape[1] + y) * shape[2]
@@ -341,7 +349,7 @@ def _couple_faces(
                     _take(start + part, *before, fill, indptr, indices, data)
                 continue
             _begin(*rows, start, parts)
-            z0, z1, y0, y1, x0, x1 = _bounds(np.int64(box), shape, boxes)
+            z0, z1, y0, y1, x0, x1 = bounds(np.int64(box), shape, boxes)
             cells = z0, z1, y0, y1, x0, x1, ny, nx, shift
             inside = True
             # A lower and an upper layer of cells in each direction that has another box, or other rows, behind it.

@@ -51,6 +51,7 @@ from workbench.devices.ops.csr import RowBlock
 from workbench.devices.volume_slice import VolumeSlice
 from workbench.flow import device_grid, measures
 from workbench.flow.two_phase_flow import Fluids, TwoPhaseFlow
+from workbench.host.boxes import Boxes
 from workbench.host.face_coding import face_codes
 from workbench.lines.parse import parse
 from workbench.lines.schedule import Pass, plan
@@ -76,7 +77,6 @@ def _of_faces(directions, dtype):
     if dtype.kind == "c":
         return
     for walled in (False, True):
-        yield faces.box_matrix(directions, walled=walled, most=deflation.MOST_COUPLINGS)
         for side in (3, 4) if directions > 1 else ():
             form, given = (directions, LAYOUT.group), {"walled": walled, "cuda": True}
             yield faces.product_columns(*form, faces.wide(side), dtype.itemsize, **given).text
@@ -135,11 +135,14 @@ def of_the_operators(dtype):
             device.stencil(main, stencil.lower, stencil.strides).block(3)
         device.scaled_bands(stencil.main, stencil.lower, stencil.strides)
         device.stencil_series(stencil.lower, stencil.strides, device.zeros(27, dtype), 2)
+        boxes, labels = Boxes.whole(grid, (3,) * len(grid)), np.zeros(27, np.int32)
+        device.box_matrix(stencil.main, stencil.lower, stencil.strides, labels, boxes)
         for closed in (True, False) if dtype.kind == "f" else ():
             phase, sides = np.arange(27).reshape(grid) % 2, [closed, *[True] * (2 * len(grid) - 1)]
             codes = face_codes(phase, (1.0, 0.5, 0.25), sides, (2.0, 3.0))
             device.faces(codes, dtype).block(3)
             device.face_series(codes, dtype, 2)
+            device.face_box_matrix(codes, labels, boxes)
     matrix = sparse.csr_array(stencil.to_csr())
     data, indices, starts = matrix.data, matrix.indices, matrix.indptr
     for items in (0, 1, 8):
@@ -155,6 +158,8 @@ def of_the_operators(dtype):
     for remote in (None, device.zeros(9, dtype)):
         RowBlock(device, data, indices, starts[:-1], starts[1:], remote=remote)
     device.volume(device.zeros(27, dtype), VolumeSlice((3, 3, 3), 2))
+    device.compact_columns(matrix[:, :9])
+    _of_nested_levels(device)
     parents, ends = np.arange(27) // 3, np.arange(0, 28, 3)
     level = Level(data, indices, starts, parents, ends, np.ones(27, real_of(dtype)), (1.0, 0.5))
     order, ones = np.arange(27), np.ones(27, real_of(dtype))
@@ -187,6 +192,20 @@ def _of_vectors(device, dtype):
         device.function(function, dtype)
 
 
+def _of_nested_levels(device):
+    """The setup of the levels of a coarse system, where the host reads ones."""
+    for kind in (np.uint8, np.uint16, np.int32):
+        device.numbered_parts(np.zeros((4, 4), kind), (4, 4), (2, 2))
+    places = device.zeros(4, np.int32)
+    *_, merge = device.merged_parts(device.zeros(5, np.int32), places, (2, 2))
+    csr = device.zeros(4, np.float64), places, device.zeros(5, np.int64)
+    for most_in_single in (0.5, 2.0):
+        device.nested_levels(csr, [merge], 1, 1.8, most_in_single)
+        stored = np.float64 if most_in_single < 1 else np.float32
+        device.function(nesting.shifted, stored)
+    device.function(nesting.shift, np.float64)
+
+
 def kernels(dtype):
     """The text of every kernel that there is, in all its forms."""
     for bands in (1, 2, 3):
@@ -201,11 +220,7 @@ def kernels(dtype):
     wide = LAYOUT.accumulator(dtype).itemsize
     yield from (Wavefront(rows, dtype.itemsize, wide, LAYOUT.group, cuda=True).text.text for rows in (5, 100))
     yield draw.draw("cuda")
-    for ends in ("int", "I64"):
-        yield from nesting.scan("counts[i]", {"counts": "int"}, ends)
-    if dtype.kind == "f":
-        yield from (nesting.first(), nesting.summed(), *(make(4) for make in (nesting.scaled, nesting.shifted)))
-    for module in (deflation, *([nesting] if dtype.kind == "f" else [])):
+    for module in (deflation,):
         yield from (value for value in vars(module).values() if isinstance(value, str) and value.startswith("KERNEL"))
     names = {"u", "t", "x", "k"}
     yield _body(BODY, names, names - {"u"}, dtype)

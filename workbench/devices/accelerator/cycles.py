@@ -192,8 +192,7 @@ def _matrix(device: Any, level: Level, width: int) -> tuple[Vector, ...]:
     """A level's matrix as its kernels take it, made on the device."""
     dtype, rows = level.data.dtype, level.size
     ends = device.array(level.indptr, np.int64)
-    length = f"indptr[i + 1] - indptr[i] - {1 + width}"
-    more = scan(device, f"({length} > 0 ? {length} : 0)", {"indptr": ends}, rows)
+    more = scan(device, kernels.couplings_beyond, [ends], rows, width=width)
     shapes = [(max(1, width * rows),), (max(1, more.total),)]
     data, others = (device.empty(shape, dtype) for shape in shapes)
     indices, of_others = (device.empty(shape, np.int32) for shape in shapes)

@@ -7,17 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from workbench.compiler.constants import named
+from workbench.compiler.kinds import INT, Array, Kind, Row
 from workbench.devices.accelerator.csr_rows import items_per_row_for
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.parts import PlacedBoxes
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.accelerator.scan import COUNTS, scan, scan_kernels
+from workbench.devices.accelerator.scan import count_at, scan, scan_kernels
+from workbench.devices.kernels import box_parts
 from workbench.devices.kernels import deflation as kernels
-from workbench.devices.kernels import faces as face_texts
 from workbench.devices.kernels.parameters import places_of
 from workbench.host.boxes import Boxes
-from workbench.host.face_codes import FaceCodes
+from workbench.host.face_codes import CHOICES, FaceCodes
 
 CsrVectors = tuple[Vector, Vector, Vector]
 """data, indices and indptr of a matrix in device memory."""
@@ -158,8 +160,10 @@ def box_matrix(
     boxes: Boxes,
 ) -> CsrVectors | None:
     """E of parts of boxes as data, indices and indptr on the device; None where a row has too many entries."""
-    bands = [device.to_device(main), *(device.to_device(band) for band in lower), *(np.int64(step) for step in strides)]
-    return _rows_of_boxes(device, kernels.box_matrix(len(lower), constant=False), bands, main.dtype, labels, boxes)
+    operator = (device.to_device(main), tuple(map(device.to_device, lower)), tuple(map(np.int64, strides)))
+    band = Array(main.dtype, 1)
+    kinds = (band, (band,) * len(lower), (INT,) * len(lower))
+    return _rows_of_boxes(device, Row(box_parts.of_stencil, ()), operator, kinds, main.dtype, labels, boxes)
 
 
 def face_box_matrix(
@@ -167,41 +171,39 @@ def face_box_matrix(
 ) -> CsrVectors | None:
     """The same for codes of faces, in double precision where the device has it. shift, first: as in the protocol."""
     dtype = device.wide(np.dtype(np.float64))
-    text = face_texts.box_matrix(faces.directions, walled=faces.walled, most=kernels.MOST_COUPLINGS)
-    return _rows_of_boxes(device, text, _face_arguments(device, faces, dtype), dtype, labels, boxes, shift, first)
-
-
-def _face_arguments(device: Launcher, faces: FaceCodes, dtype: np.dtype) -> list[Any]:
-    """Codes, coefficients and wall terms as numbers of a dtype, and distances."""
-    numbers = [device.number(value, dtype) for value in (*faces.values, *faces.walls)]
-    return [device.to_device(faces.stored), *numbers, *(np.int64(step) for step in faces.strides)]
+    numbers = (tuple(device.number(value, dtype) for value in each) for each in (faces.values, faces.walls))
+    operator = (device.to_device(faces.stored), *numbers, tuple(map(np.int64, faces.strides)))
+    kinds = (Array(np.dtype(np.uint8), 1), *[(dtype,) * CHOICES] * 2, (INT,) * faces.directions)
+    cell = Row(box_parts.of_faces, named({"walled": faces.walled}))
+    return _rows_of_boxes(device, cell, operator, kinds, dtype, labels, boxes, shift, first)
 
 
 def _rows_of_boxes(
     device: Launcher,
-    text: str,
-    operator: list[Any],
+    cell: Row,
+    operator: tuple[Any, ...],
+    kinds: tuple[Kind, ...],
     dtype: np.dtype,
     labels: np.ndarray,
     boxes: Boxes,
     shift: int = 0,
     first: int = 0,
 ) -> CsrVectors | None:
+    """E row by row. cell: what a row of A adds. kinds: of the arguments of A."""
     placed = PlacedBoxes.of(device, boxes)
-    parts, kernel = placed.count, device.kernel(text, "box_matrix", dtype)
-    scan_kernels(device, COUNTS, {"counts": np.int64}, np.int64)
-    grid, per_side = boxes.sides
-    places = [device.to_device(labels), placed.placed["box"]]
-    sides = (np.int64(number) for number in (*grid, *per_side, shift, labels.size))
-    stencil = (*operator, *places, *sides, np.int32(first))
+    parts, kernel = placed.count, device.function(box_parts.rows, dtype, annotations={"operator": kinds}, cell=cell)
+    scan_kernels(device, count_at, [np.int64], np.int64)
+    sides = map(tuple, boxes.sides)
+    numbers = map(np.int64, (shift, labels.size, first))
+    stencil = (operator, device.to_device(labels), placed.placed["box"], *sides, *numbers)
     counts = device.empty((parts,), np.int64)
     nothing = device.empty((1,), np.int32), device.empty((1,), dtype)
-    device.launch_over(kernel, parts, *stencil, np.int32(0), counts, *nothing)
-    indptr, entries, least, _ = scan(device, COUNTS, {"counts": counts}, parts, np.int64)
+    kernel.over(parts, *stencil, np.int64(0), counts, *nothing)
+    indptr, entries, least, _ = scan(device, count_at, [counts], parts, np.int64)
     if least < 0:
         return None
     indices, data = device.empty((entries,), np.int32), device.empty((entries,), dtype)
-    device.launch_over(kernel, parts, *stencil, np.int32(1), indptr, indices, data)
+    kernel.over(parts, *stencil, np.int64(1), indptr, indices, data)
     return data, indices, indptr
 
 

@@ -14,13 +14,11 @@ import numpy as np
 from workbench.devices.accelerator.deflation import CsrVectors
 from workbench.devices.accelerator.parts import SINGLE, Merge
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.accelerator.scan import COUNTS, running_sums, scan, scan_kernels
-from workbench.devices.kernels import nesting as texts
+from workbench.devices.accelerator.scan import count_at, running_sums, scan, scan_kernels
+from workbench.devices.kernels import nesting as kernels
 
 DOUBLE = np.dtype(np.float64)
 """Of E and of all sums."""
-CHILDREN, LENGTHS = "children[order[i]]", "indptr[order[i] + 1] - indptr[order[i]]"
-"""What is summed: rows of each parent, and entries of each row."""
 
 
 @dataclasses.dataclass
@@ -51,13 +49,11 @@ class _Kernels:
     has found before it launches the next."""
 
     def __init__(self, device: Any) -> None:
-        self.order = device.kernel(texts.ORDER, "nested_order", SINGLE)
-        self.first = device.kernel(texts.first(), "nested_first", DOUBLE)
-        self.sum = device.kernel(texts.summed(), "nested_sum", DOUBLE)
-        self.dense = device.kernel(texts.DENSE, "nested_dense", DOUBLE)
-        scan_kernels(device, CHILDREN, {"children": np.int32, "order": np.int32})
-        scan_kernels(device, LENGTHS, {"indptr": np.int64, "order": np.int32}, np.int64)
-        scan_kernels(device, COUNTS, {"counts": np.int32}, np.int64)
+        of = (kernels.order, kernels.first, kernels.galerkin, kernels.dense)
+        self.order, self.first, self.galerkin, self.dense = (device.function(each, DOUBLE) for each in of)
+        scan_kernels(device, _children_at, [np.int32, np.int32])
+        scan_kernels(device, _length_at, [np.int64, np.int32], np.int64)
+        scan_kernels(device, count_at, [np.int32], np.int64)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,22 +97,22 @@ def nested(
     """
     if csr[0].dtype != DOUBLE or not merges:
         return None
-    kernels = _Kernels(device)
-    order, places, groups = _ordered(device, kernels, merges, last)
-    rows, (least, most, sums, size) = _first(device, kernels, csr, order, places)
+    prepared = _Kernels(device)
+    order, places, groups = _ordered(device, prepared, merges, last)
+    rows, (least, most, sums, size) = _first(device, prepared, csr, order, places)
     if not least > 0:
         return None
     stored = DOUBLE if most > most_in_single * least else SINGLE
     levels, scales = list[NestedLevel](), list[Vector]()
     for starts, parents in groups:
-        below, least = _summed(device, kernels, rows, starts, parents)
+        below, least = _summed(device, prepared, rows, starts, parents)
         if not least > 0:
             return None
         level, scale = _scaled(device, rows, starts, parents, below, divisor, stored)
         levels.append(level)
         scales.append(scale)
         rows = below
-    return Nested(tuple(levels), order, scales[0], *_dense(device, kernels, rows), sums / size)
+    return Nested(tuple(levels), order, scales[0], *_dense(device, prepared, rows), sums / size)
 
 
 def inverse(device: Any, found: Nested, null_tolerance: float) -> Vector | None:
@@ -128,60 +124,55 @@ def inverse(device: Any, found: Nested, null_tolerance: float) -> Vector | None:
     singular, stored = found.residue <= null_tolerance, found.levels[0].data.dtype
     null = device.array(found.null, DOUBLE)
 
-    def shift(source: Vector, factor: float, target: Vector) -> None:
-        kernel = device.kernel(texts.shifted(target.itemsize), "nested_shift", DOUBLE)
-        numbers = np.float64(factor), np.int64(count)
-        device.launch_over(kernel, count * count, source, null, *numbers, target)
-
+    numbers = (null, np.float64(-1.0 if singular else 0.0), np.int64(count))
     if singular:
-        shift(matrix, 1.0, matrix)
+        shift = device.function(kernels.shift, DOUBLE)
+        shift.over(count * count, matrix, null, np.float64(1), np.int64(count))
     made = device.empty((count, count), DOUBLE)
     if not device.runtime.cholesky_inverse(matrix.handle, made.handle, count):
         return None
     target = device.empty((count, count), stored)
-    shift(made, -1.0 if singular else 0.0, target)
+    device.function(kernels.shifted, stored).over(count * count, made, *numbers, target)
     return target
 
 
 def _ordered(
-    device: Any, kernels: _Kernels, merges: Sequence[Merge], last: int
+    device: Any, prepared: _Kernels, merges: Sequence[Merge], last: int
 ) -> tuple[Vector, Vector, list[tuple[Vector, Vector]]]:
     """The part at each row of the first level and its inverse, such that the parts of a parent are consecutive on every
     level; for each level the first row of each parent, and the parent of each row."""
     order = places = device.array(np.arange(last, dtype=np.int32), np.int32)
     groups = []
     for merge in reversed(merges):
-        given = {"children": merge.children, "order": order}
-        starts, _ = running_sums(device, CHILDREN, given, order.size)
+        starts, _ = running_sums(device, _children_at, [merge.children, order], order.size)
         above, (order, places, rows) = places, (device.empty(merge.parents.shape, np.int32) for _ in range(3))
-        device.launch_over(kernels.order, order.size, merge.parents, merge.ranks, above, starts, order, places, rows)
+        prepared.order.over(order.size, merge.parents, merge.ranks, above, starts, order, places, rows)
         groups.insert(0, (starts, rows))
     return order, places, groups
 
 
-def _first(device: Any, kernels: _Kernels, csr: CsrVectors, order: Vector, places: Vector) -> tuple[_Rows, np.ndarray]:
+def _first(device: Any, prepared: _Kernels, csr: CsrVectors, order: Vector, places: Vector) -> tuple[_Rows, np.ndarray]:
     """E in the order of the first level; the extremes of its diagonal, the largest |sum of a row|, and of |entries|."""
     data, indices, indptr = csr
     count = order.size
-    given = {"indptr": indptr, "order": order}
-    ends, entries, *_ = scan(device, LENGTHS, given, count, np.int64)
+    ends, entries, *_ = scan(device, _length_at, [indptr, order], count, np.int64)
     begins, columns = device.empty((count,), np.int64), device.empty(indices.shape, np.int32)
     scale, room = device.empty((count,), DOUBLE), device.empty((4, device.layout.groups_for(count)), DOUBLE)
-    device.launch_over(kernels.first, count, data, indices, indptr, order, places, begins, columns, scale, room)
+    prepared.first.over(count, data, indices, indptr, order, places, begins, columns, scale, room)
     least, *others = device.to_host(room)
     extremes = np.array([least.min(), *(most.max() for most in others)])
     return _Rows(data, columns, begins, ends, entries, scale), extremes
 
 
-def _summed(device: Any, kernels: _Kernels, rows: _Rows, starts: Vector, parents: Vector) -> tuple[_Rows, float]:
+def _summed(device: Any, prepared: _Kernels, rows: _Rows, starts: Vector, parents: Vector) -> tuple[_Rows, float]:
     """P^T E P, and its least diagonal entry."""
     groups = starts.size - 1
     data, columns = device.empty((rows.entries,), DOUBLE), device.empty((rows.entries,), np.int32)
     begins, counts = device.empty((groups,), np.int64), device.empty((groups,), np.int32)
     scale, room = device.empty((groups,), DOUBLE), device.empty((device.layout.groups_for(groups),), DOUBLE)
     made = (data, columns, begins, counts, scale, room)
-    device.launch_over(kernels.sum, groups, *rows.arrays, starts, parents, *made)
-    ends, entries, *_ = scan(device, COUNTS, {"counts": counts}, groups, np.int64)
+    prepared.galerkin.over(groups, rows.arrays, starts, parents, *made)
+    ends, entries, *_ = scan(device, count_at, [counts], groups, np.int64)
     return _Rows(data, columns, begins, ends, entries, scale), float(device.to_host(room).min())
 
 
@@ -193,18 +184,28 @@ def _scaled(
     data, indices = device.empty((rows.entries,), stored), device.empty((rows.entries,), np.int32)
     weights, scale = (device.empty((count,), stored) for _ in range(2))
     room = device.empty((device.layout.groups_for(count),), DOUBLE)
-    kernel = device.kernel(texts.scaled(stored.itemsize), "nested_scale", DOUBLE)
     given = (parents, rows.scale, below.scale, np.float64(np.sqrt(divisor)))
-    device.launch_over(kernel, count, *rows.arrays, *given, data, indices, weights, scale, room)
+    scaling = device.function(kernels.scale_rows, stored)
+    scaling.over(count, rows.arrays, *given, data, indices, weights, scale, room)
     bound = float(device.to_host(room).max())
     return NestedLevel(data, indices, rows.ends, parents, starts, weights, bound), scale
 
 
-def _dense(device: Any, kernels: _Kernels, rows: _Rows) -> tuple[Vector, np.ndarray, float]:
+def _dense(device: Any, prepared: _Kernels, rows: _Rows) -> tuple[Vector, np.ndarray, float]:
     """The last level with unit diagonal, its possible null vector, and the largest entry of their product."""
     count = rows.count
     matrix, sums = device.zero_block(count, count, DOUBLE), device.empty((count,), DOUBLE)
-    device.launch_over(kernels.dense, count, *rows.arrays, rows.scale, matrix, sums)
+    prepared.dense.over(count, rows.arrays, rows.scale, matrix, sums)
     scale = device.to_host(rows.scale)
     length = float(np.linalg.norm(1 / scale))
     return matrix, 1 / scale / length, float(np.abs(device.to_host(sums) * scale).max()) / length
+
+
+def _children_at(i, children, order):  # pragma: no cover
+    """Rows of a parent."""
+    return children[order[i]]
+
+
+def _length_at(i, indptr, order):  # pragma: no cover
+    """Entries of a row."""
+    return indptr[order[i] + 1] - indptr[order[i]]

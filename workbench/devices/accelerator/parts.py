@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from workbench.compiler.kinds import Array
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.placed_phase import SINGLE, PlacedPhase
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.accelerator.scan import COUNTS, scan, scan_kernels
-from workbench.devices.kernels import deflation as texts
-from workbench.devices.kernels import nesting
+from workbench.devices.accelerator.scan import count_at, scan, scan_kernels
+from workbench.devices.kernels import box_parts, nesting
 from workbench.host.boxes import Boxes, check_count, sides
 
-PHASES = {np.dtype(np.uint8): "unsigned char", np.dtype(np.uint16): "unsigned short", np.dtype(np.int32): "int"}
-"""Types of phases, as they are called in kernels."""
+PHASES = frozenset(map(np.dtype, (np.uint8, np.uint16, np.int32)))
+"""Types of phases that kernels read."""
 
 
 class PlacedBoxes(Boxes):
@@ -77,19 +77,19 @@ def numbered_parts(
     else:
         flat = phase.reshape(-1)
         placed = device.to_device(flat if flat.dtype in PHASES else flat.astype(np.int32))
-    kernel = device.kernel(texts.number_parts(PHASES[placed.dtype]), "number_parts", SINGLE)
-    scan_kernels(device, COUNTS, {"counts": np.int32})
-    read = (placed, *(np.int64(side) for side in (*shape, *boxes)))
+    kernel = device.function(box_parts.number, SINGLE, annotations={"phase": Array(placed.dtype, 1)})
+    scan_kernels(device, count_at, [np.int32])
+    read = (placed, tuple(shape), tuple(boxes))
     nothing = device.empty((1,), np.int32)
     counts = device.empty((count,), np.int32)
-    device.launch_over(kernel, count, *read, np.int32(0), counts, nothing, nothing, nothing, nothing)
-    firsts, parts, least, most = scan(device, COUNTS, {"counts": counts}, count)
+    kernel.over(count, *read, np.int64(0), counts, *[nothing] * 4)
+    firsts, parts, least, most = scan(device, count_at, [counts], count)
     if least < 0:
         return None
     check_count(parts)
     labels = device.empty((phase.size,), np.int32)
     found = {name: device.empty((parts,), np.int32) for name in ("box", "phases", "sizes")}
-    device.launch_over(kernel, count, *read, np.int32(1), firsts, labels, *found.values())
+    kernel.over(count, *read, np.int64(1), firsts, labels, *found.values())
     return labels, PlacedBoxes(device, grid, per_side, {**found, "firsts": firsts}, most)
 
 
@@ -110,13 +110,13 @@ def merged_parts(
     """
     coarse = tuple(-(-boxes // 2) for boxes in per_side)
     count = math.prod(coarse)
-    kernel = device.kernel(nesting.MERGE, "nested_merge", SINGLE)
-    scan_kernels(device, COUNTS, {"counts": np.int32})
-    read = (firsts, phases, *(np.int64(side) for side in sides(per_side, per_side)[1]))
-    counts = device.empty((count,), np.int32)
-    device.launch_over(kernel, count, *read, np.int32(0), counts, *[counts] * 5)
-    ends, parts, *_ = scan(device, COUNTS, {"counts": counts}, count)
+    kernel = device.function(nesting.merge, SINGLE)
+    scan_kernels(device, count_at, [np.int32])
+    read = (firsts, phases, tuple(sides(per_side, per_side)[1]))
+    counts, nothing = device.empty((count,), np.int32), device.empty((1,), np.int32)
+    kernel.over(count, *read, np.int64(0), counts, *[nothing] * 4)
+    ends, parts, *_ = scan(device, count_at, [counts], count)
     merged, children = (device.empty((parts,), np.int32) for _ in range(2))
     parents, ranks = (device.empty(phases.shape, np.int32) for _ in range(2))
-    device.launch_over(kernel, count, *read, np.int32(1), counts, ends, merged, children, parents, ranks)
+    kernel.over(count, *read, np.int64(1), ends, merged, children, parents, ranks)
     return ends, merged, Merge(parents, ranks, children)

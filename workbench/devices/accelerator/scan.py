@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from types import FunctionType
+from typing import NamedTuple
 
 import numpy as np
 
+from workbench.compiler.constants import named
+from workbench.compiler.kinds import Array, Row
+from workbench.devices.accelerator.functions import Prepared
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.kernels import nesting as texts
+from workbench.devices.kernels import scan as kernels
 
-COUNTS = "counts[i]"
-"""The value where vectors of counts are summed."""
-TYPES = {np.dtype(np.int32): "int", np.dtype(np.int64): "I64", np.dtype(np.float64): "double"}
+SINGLE = np.dtype(np.float32)
 
 
 class Scan(NamedTuple):
@@ -27,32 +29,53 @@ class Scan(NamedTuple):
 
 
 def scan(
-    device: Launcher, value: str, given: Mapping[str, Vector], items: int, dtype: np.dtype | type = np.int32
+    device: Launcher,
+    value: FunctionType,
+    given: Sequence[Vector],
+    items: int,
+    dtype: np.dtype | type = np.int32,
+    **constants: int,
 ) -> Scan:
-    """Running sums of values: an expression in i and the names of the given vectors. dtype: of the sums, which are not
-    complete where the total exceeds it. Waits for the device. Cost: two reads."""
-    ends, sums = running_sums(device, value, given, items, dtype)
+    """Running sums of values: a function of a place and the given vectors, in the grammar of kernels. dtype: of the
+    sums, which are not complete where the total exceeds it. Waits for the device. Cost: two reads."""
+    ends, sums = running_sums(device, value, given, items, dtype, **constants)
     found = device.to_host(sums)
     return Scan(ends, int(found[0].sum()), int(found[1].min()), int(found[2].max()))
 
 
 def running_sums(
-    device: Launcher, value: str, given: Mapping[str, Vector], items: int, dtype: np.dtype | type = np.int32
+    device: Launcher,
+    value: FunctionType,
+    given: Sequence[Vector],
+    items: int,
+    dtype: np.dtype | type = np.int32,
+    **constants: int,
 ) -> tuple[Vector, Vector]:
     """The sums alone, without waiting for the device, and what `scan` reads."""
-    add, fill = scan_kernels(device, value, {name: vector.dtype for name, vector in given.items()}, dtype)
+    add, fill = scan_kernels(device, value, [vector.dtype for vector in given], dtype, **constants)
     groups = device.layout.groups_for(items)
     sums, ends = device.empty((3, groups), np.int64), device.empty((items + 1,), dtype)
-    arguments: tuple[Any, ...] = tuple(given.values())
-    device.launch(add, groups, *arguments, sums, np.int64(items))
-    device.launch(fill, groups, *arguments, sums, ends, np.int64(items))
+    add.launch(groups, tuple(given), sums, np.int64(items))
+    fill.launch(groups, tuple(given), sums, ends, np.int64(items))
     return ends, sums
 
 
 def scan_kernels(
-    device: Launcher, value: str, given: Mapping[str, np.dtype | type], dtype: np.dtype | type = np.int32
-) -> tuple[Any, Any]:
+    device: Launcher,
+    value: FunctionType,
+    given: Sequence[np.dtype | type],
+    dtype: np.dtype | type = np.int32,
+    **constants: int,
+) -> tuple[Prepared, Prepared]:
     """Those of `running_sums` for vectors of these types; asked for early, they are compiled next to others."""
-    kinds, single = {name: TYPES[np.dtype(kind)] for name, kind in given.items()}, np.dtype(np.float32)
-    of_sums, of_ends = texts.scan(value, kinds, TYPES[np.dtype(dtype)])
-    return device.kernel(of_sums, "scan_sums", single), device.kernel(of_ends, "scan_ends", single)
+    of = tuple(Array(np.dtype(kind), 1) for kind in given)
+    row, annotations = Row(value, named(constants)), {"given": of, "ends": Array(np.dtype(dtype), 1)}
+    return (
+        device.function(kernels.run_sums, SINGLE, annotations=annotations, value=row),
+        device.function(kernels.running_sums, SINGLE, annotations=annotations, value=row),
+    )
+
+
+def count_at(i, counts):  # pragma: no cover
+    """The value where vectors of counts are summed."""
+    return counts[i]

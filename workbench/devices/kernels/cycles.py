@@ -88,6 +88,11 @@ def split_rows(entries: Vector, columns: Places, ends: LongPlaces, matrix: Matri
             k += 1
 
 
+def couplings_beyond(i, ends, *, width):
+    """Entries of row i of CSR but for the diagonal one and `width` couplings."""
+    return max(ends[i + 1] - ends[i] - (1 + width), 0)
+
+
 def start(matrix: Matrix, one: Real, two: Real, b: Vector, x: Vector, rows: int, *, width: int) -> None:
     """x = one b - two E b."""
     for i in items(rows, 0, rows):

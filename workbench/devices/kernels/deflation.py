@@ -20,16 +20,8 @@ from workbench.compiler.words import (
 )
 from workbench.devices.kernels.frames import add_together, store_sum, store_sums, sum_of_sharers
 from workbench.devices.kernels.parameters import Places, RealSum, Sums, Vector
-from workbench.devices.kernels.source import fill, read
+from workbench.devices.kernels.source import read
 from workbench.jit.dot_sums import with_row
-
-MOST_COUPLINGS = 40
-"""Entries of a row of E that a work-item keeps to itself."""
-MOST_PHASES = 24
-"""Phases of a box that a work-item keeps to itself."""
-
-COMPACT = read("compact")
-"""w = w - AZ a, on the rows of AZ that have entries."""
 
 BAND = read("band")
 """One group solves with L L^H; factor[j*(width + 1) + k] = L[j + k, j], with rows and columns permuted by `order`."""
@@ -185,24 +177,10 @@ def _box(box, grid, per_side):
     return z, z_end, y, y_end, x, x_end
 
 
-def number_parts(phase: str) -> str:
-    """The part of each cell, and box, phase and cells of each part. phase: the type of phases."""
-    return fill("number_parts", phase=phase, most=MOST_PHASES)
-
-
-def box_matrix(bands: int, *, constant: bool) -> str:
-    """The rows of E = Z^T A Z for parts of boxes and a stencil with lower bands; constant: of one diagonal entry."""
-    couplings = []
-    for k in range(bands):
-        below = {"inside": f"i >= d{k}", "value": f"low{k}[i]", "neighbour": f"i - d{k}"}
-        above = {"inside": f"i + d{k} < size", "value": f"T_CONJ(low{k}[i + d{k}])", "neighbour": f"i + d{k}"}
-        couplings += [fill("box_coupling", **side, most=MOST_COUPLINGS) for side in (below, above)]
-    names = ["GLOBAL const T* RESTRICT diagonal", *(f"GLOBAL const T* RESTRICT low{k}" for k in range(bands))]
-    names += [f"const I64 d{k}" for k in range(bands)]
-    return fill(
-        "box_matrix",
-        operator=", ".join(names),
-        own=f"values[0] = T_ADD(values[0], diagonal[{'0' if constant else 'i'}]);",
-        couplings="\n".join(couplings),
-        most=MOST_COUPLINGS,
-    )
+def subtract_rows(rows, starts, columns, data: Vector, w: Vector, coarse: Sums, count: int) -> None:
+    """w = w - AZ a in place, on the rows of AZ that have entries."""
+    for k in items(count, 0, count):
+        value = wide(w[rows[k]])
+        for j in range(starts[k], starts[k + 1]):
+            value -= wide(data[j]) * coarse[columns[j]]
+        w[rows[k]] = narrow(value)

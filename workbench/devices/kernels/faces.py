@@ -194,7 +194,7 @@ def _columns(directions: int, tile: Tile, *, walled: bool) -> dict[str, object]:
         add_wall=f"if (code & {_bytes(3 << BITS * directions, tile.wide)}) {{ {' '.join(walls)} }}" if walled else "",
     )
     return {
-        **_head(directions, "T"),
+        **_head(directions),
         "columns": tile.columns,
         "lines": tile.lines,
         "wide": tile.wide,
@@ -209,23 +209,6 @@ def _columns(directions: int, tile: Tile, *, walled: bool) -> dict[str, object]:
 def _bytes(mask: int, wide: int) -> str:
     """The mask in each of so many bytes."""
     return f"{sum(mask << 8 * c for c in range(wide))}u"
-
-
-@functools.cache
-def box_matrix(directions: int, *, walled: bool, most: int) -> str:
-    """The rows of E = Z^T A Z for parts of boxes; only faces between two parts count."""
-    couplings = []
-    for k in range(directions):
-        lower = {"inside": f"i >= d{k}", "value": face(k, "codes[i]"), "neighbour": f"i - d{k}"}
-        upper = {"inside": f"i + d{k} < size", "value": face(k, f"codes[i + d{k}]"), "neighbour": f"i + d{k}"}
-        couplings += [fill("face_coupling", **side, most=most) for side in (lower, upper)]
-    return fill(
-        "box_matrix",
-        operator=_head(directions, "R")["arguments"],
-        own=f"values[0] += {_wall(directions, 'codes[i]', walled, of='1')};" if walled else "",
-        couplings="\n".join(couplings),
-        most=most,
-    )
 
 
 def face(direction: int, code: str) -> str:
@@ -248,8 +231,8 @@ def operator_names(directions: int) -> list[str]:
     return ["codes", *numbers, *(f"steps_{k}" for k in range(directions))]
 
 
-def _head(directions: int, real: str) -> dict[str, str]:
+def _head(directions: int) -> dict[str, str]:
     """The arguments of an operator: codes, coefficients, wall terms and distances."""
-    numbers = [f"const {real} {name}{k}" for name in "fw" for k in range(CHOICES)]
+    numbers = [f"const T {name}{k}" for name in "fw" for k in range(CHOICES)]
     steps = [f"const I64 d{k}" for k in range(directions)]
     return {"arguments": ", ".join(["GLOBAL const unsigned char* RESTRICT codes", *numbers, *steps])}
