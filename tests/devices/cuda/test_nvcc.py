@@ -19,6 +19,7 @@ from workbench import registry
 from workbench.compiler.kinds import real_of
 from workbench.devices.accelerator import tile_plan
 from workbench.devices.accelerator.device import Accelerator
+from workbench.devices.accelerator.small_matrices import SmallMatrices
 from workbench.devices.coarse import Level, Levels
 from workbench.devices.cuda.persistent import Launch, barriers, fit_together, shared_bytes, source
 from workbench.devices.cuda.runtime import LAYOUT
@@ -93,9 +94,6 @@ def _of_block_vectors(dtype):
         for mean in (7, 100):
             plan = block_products.CsrBlock.of(columns, dtype.itemsize, wide, mean, 64, 256, long=True, summed=True)
             yield dataclasses.replace(plan.text, bounds=None).text
-        for name in ("lengths", "ratios", "factor", "pivoted", "again", "norms", "own_norms"):
-            yield small.small(name, columns, dtype).text
-        yield small.keep(columns, ("rr", "gamma", "delta", "going")).text
         yield block_algebra.gram(columns, columns, wide, transposed=False)
         for transposed in (True, False):
             yield printed(block_algebra.column_dots, dtype, s=columns, transposed=transposed)
@@ -143,6 +141,8 @@ def of_the_operators(dtype):
             device.faces(codes, dtype).block(3)
             device.face_series(codes, dtype, 2)
             device.face_box_matrix(codes, labels, boxes)
+    for columns in (5, 16):
+        _of_small_matrices(device, columns, dtype)
     matrix = sparse.csr_array(stencil.to_csr())
     data, indices, starts = matrix.data, matrix.indices, matrix.indptr
     for items in (0, 1, 8):
@@ -190,6 +190,15 @@ def _of_vectors(device, dtype):
             device.function(deflation.box_sums, dtype, sharing=sharing)
     for function in (phases.codes, phases.bits, phases.gather, phases.scatter):
         device.function(function, dtype)
+
+
+def _of_small_matrices(device, columns, dtype):
+    held = SmallMatrices(device, dtype, columns)
+    for name in ("lengths", "ratios", "factor", "pivoted", "again", "norms", "own_norms"):
+        held.kernel(small.small(name, columns, dtype, held.dtype), columns)
+    for kept in (("rr", "gamma"), ("rr", "gamma", "delta", "going")):
+        rooms = tuple(held.room(name, (columns,)) for name in kept)
+        held.kernel(small.keep(columns, kept), columns, {"rows": rooms[0], "capacity": 1, "matrices": rooms})
 
 
 def _of_nested_levels(device):

@@ -210,6 +210,6 @@ def test_columns_within_rounding_of_others_stop_the_device_that_orthonormalizes(
     for name, values in (("G", [[1, 0, cosine], [0, 1, 0], [cosine, 0, 1]]), ("T", np.zeros((3, 3)))):
         held[name] = np.array(values)
     held["spanned"] = np.ones(3)
-    held.kernel(small.small("pivoted", 3, np.dtype(dtype)), 3)()
+    held.kernel(small.small("pivoted", 3, np.dtype(dtype), held.dtype), 3)()
     held.changed()
     assert held[STATE][small.STOPPED] == small.IN_ORTHONORMALIZATION * stops

@@ -35,12 +35,14 @@ class BlockWatch:
         self._state = np.zeros(small.state_size(s))
         self._rows = device.zeros(self.most * len(kept) * s, self._held.dtype)
         self._steps = [step if callable(step) else self._bound(step, s) for step in repeats.steps]
-        keep = self._held.kernel(small.keep(s, kept), s, {"rows": self._rows, "capacity": np.int32(self.most)})
+        given = {"rows": self._rows, "capacity": np.int64(self.most)}
+        given["matrices"] = tuple(self._held.room(name, (s,)) for name in kept)
+        keep = self._held.kernel(small.keep(s, kept), s, given)
         self._steps.append(keep)
         self._recorded = device.runtime.record(self._once)
 
     def _bound(self, name: str, s: int) -> Callable[[], None]:
-        return self._held.kernel(small.small(name, s, self._dtype), s)
+        return self._held.kernel(small.small(name, s, self._dtype, self._held.dtype), s)
 
     def _once(self) -> None:
         for step in self._steps:

@@ -12,7 +12,6 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.clock import Clock
 from workbench.devices.kernels import small
-from workbench.devices.kernels.kernel_text import KernelText
 
 STATE = "state"
 """The name of what `kernels.small` calls so."""
@@ -50,16 +49,15 @@ class SmallMatrices(MutableMapping[str, np.ndarray]):
             self[ONES] = np.ones(columns)
         return ONES
 
-    def kernel(self, text: KernelText, columns: int, more: Mapping[str, Any] | None = None) -> Callable[[], None]:
-        """A launch of a kernel of one group on matrices that are named as its parameters, but for a _ at the end.
-        more: other arguments, by name."""
-        device, group, arguments = self._device, small.GROUP, []
-        function = device.kernel(text, text.name, self.dtype, group=group)
-        for parameter in text.parameters:
-            name = parameter.split()[-1].strip("*_")
+    def kernel(self, step: small.Step, columns: int, more: Mapping[str, Any] | None = None) -> Callable[[], None]:
+        """A launch of a kernel of one group on matrices that are named as its parameters. more: other arguments, by
+        name."""
+        (function, constants, annotations), arguments = step, []
+        made = self._device.function(function, self.dtype, annotations=annotations, group=small.GROUP, **constants)
+        for name in step.names:
             shape = (columns, columns) if name in small.SQUARES else (columns,)
             arguments.append(more[name] if more and name in more else self.room(name, shape))
-        return functools.partial(device.launch, function, 1, *arguments, group=group)
+        return functools.partial(made.launch, 1, *arguments)
 
     def changed(self) -> None:
         """Kernels may have written any of them."""
