@@ -99,9 +99,9 @@ def _of_block_vectors(dtype):
             yield printed(block_algebra.column_dots, dtype, s=columns, transposed=transposed)
         yield block_algebra.Combine(columns, columns, True, -1).text
         for based, others in itertools.product((True, False), repeat=2):
-            of = dict.fromkeys(("base", "factor"), tuple[(parameters.Vector,) * others])
+            of = dict.fromkeys(("base", "factor"), (parameters.Vector,) * others)
             yield printed(block_algebra.scale, dtype, of, s=columns, based=based, sign=-1)
-    totals = {"totals": tuple[parameters.Sums, parameters.Sums]}
+    totals = {"totals": (parameters.Sums, parameters.Sums)}
     yield printed(block_algebra.add_parts, dtype, totals, count=2)
 
 
@@ -301,7 +301,7 @@ def test_nvcc_compiles_series_in_one_sweep(tmp_path, dtype, order):
         assert tile is not None
         head = prelude(dataclasses.replace(LAYOUT, group=tile.group), np.dtype(dtype))
         sweep = series.sweep(tile, LAYOUT, itemsize, summed=summed)
-        of = {"steps": tuple[(int,) * directions]}
+        of = {"steps": (int,) * directions}
         cells = printed(series.cells, dtype, of, directions=directions)
         compile_with_nvcc(head + cells + sweep.text, tmp_path)
 

@@ -88,10 +88,7 @@ class BlockAlgebra:
         small = values, self._stopped(held, wide)
         if len(shape) == 1:
             others = [() if each is None or device.overlap(each, target) else (each,) for each in (base, factor)]
-            of = {
-                name: tuple[(parameters.Vector,) * len(each)]
-                for name, each in zip(("base", "factor"), others, strict=True)
-            }
+            of = {name: (parameters.Vector,) * len(each) for name, each in zip(("base", "factor"), others, strict=True)}
             constants = {"s": shape[0], "based": base is not None, "sign": sign}
             scale = device.function(texts.scale, target.dtype, annotations=of, **constants)
             launch = functools.partial(scale.over, target.size, target, *others, *small)
@@ -226,7 +223,7 @@ class BlockAlgebra:
         """The launch that adds rows of so many entries."""
         count, at_once = len(totals), -(-entries // texts.SUM_WIDTH)
         given = {
-            "annotations": {"totals": tuple[(parameters.Sums,) * count]},
+            "annotations": {"totals": (parameters.Sums,) * count},
             "group": texts.GRAM_GROUP,
             "count": count,
         }

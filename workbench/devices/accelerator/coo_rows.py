@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from workbench.compiler.kinds import Array
 from workbench.devices.accelerator.bound import OnAccelerator
 from workbench.devices.accelerator.csr_rows import tiles_of
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.bound import Request, override
 from workbench.devices.kernels import tiles
-from workbench.devices.kernels.parameters import Sums, Vector, places_of
+from workbench.devices.kernels.parameters import Sums, Vector
 from workbench.devices.ops.storage import coo
 
 
@@ -36,9 +37,9 @@ class Tiles(OnAccelerator):
         super().__init__(device, dataclasses.replace(request, fixed={**request.fixed, **bounds}))
         self._tiles = firsts.size - 1
         self._groups = max(1, min(self._tiles, device.layout.groups))
-        places = places_of(self.fixed["rows"].dtype)
-        of: dict[str, Any] = dict.fromkeys(("rows", "columns", "bounds", "firsts"), places)
-        of["sums"] = tuple[Vector, Sums] if request.summed else tuple[()]
+        places = Array(self.fixed["rows"].dtype, 1)
+        of: dict[str, Any] = {"rows": places, "columns": places, "bounds": places, "firsts": places}
+        of["sums"] = (Vector, Sums) if request.summed else ()
         self._kernel = device.function(tiles.coo_tiles, request.dtype, annotations=of)
         self._sums = self._dots(self._groups)
 

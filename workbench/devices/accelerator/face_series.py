@@ -51,7 +51,7 @@ class FaceSweep(OperatorTraits):
         self._device, self._faces, self._dtype, self._tile = device, faces, np.dtype(dtype), tile
         self._cells = device.empty((faces.size,), np.uint16)
         steps = tuple(np.int64(stride) for stride in faces.strides)
-        of = {"steps": tuple[(int,) * faces.directions]}
+        of = {"steps": (int,) * faces.directions}
         make = device.function(texts.cells, self._dtype, annotations=of, directions=faces.directions)
         make.over(faces.size, device.to_device(faces.stored), self._cells, steps)
         self._shares = device.array(texts.shares(faces), self._dtype)

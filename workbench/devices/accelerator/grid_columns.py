@@ -78,7 +78,7 @@ class Columns(OnAccelerator):
 
     def __init__(self, device: Launcher, request: Request, bands: int, *, constant: bool) -> None:
         super().__init__(device, request)
-        of = {"lower": tuple[(Vector,) * bands], "steps": tuple[(int,) * bands]}
+        of = {"lower": (Vector,) * bands, "steps": (int,) * bands}
         constants = {"bands": bands, "constant": constant}
         self._kernel = device.function(products.stencil_columns, request.dtype, annotations=of, **constants)
         self._sums = self._dots(device.layout.groups_for(request.rows))

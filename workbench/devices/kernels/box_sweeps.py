@@ -129,7 +129,7 @@ def multiplied(value, scale, *, mixed):
 
 def outer(vector: str, *, mixed: bool) -> dict[str, Any]:
     """What the vector of that name is outside, and the largest magnitudes."""
-    return {vector: Sums, "peaks": Sums} if mixed else {vector: Vector, "peaks": tuple[()]}
+    return {vector: Sums, "peaks": Sums} if mixed else {vector: Vector, "peaks": ()}
 
 
 def plain(*, constant: bool) -> str:

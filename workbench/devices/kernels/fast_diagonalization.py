@@ -32,7 +32,7 @@ def product_annotations(*, mixed: bool, first: bool, last: bool) -> dict[str, An
     return {
         "of": Sums if mixed and first else Vector,
         "out": Sums if mixed and last else Vector,
-        "peaks": Sums if mixed and (first or last) else tuple[()],
+        "peaks": Sums if mixed and (first or last) else (),
     }
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.compiler.kinds import Array
 from workbench.compiler.words import (
     barrier,
     conj,
@@ -28,7 +29,7 @@ from workbench.compiler.words import (
     unrolled,
 )
 from workbench.devices.kernels.frames import store_sums
-from workbench.devices.kernels.parameters import Sums, Vector, places_of
+from workbench.devices.kernels.parameters import Sums, Vector
 from workbench.devices.kernels.source import dots, fill
 from workbench.jit.dot_sums import with_row
 
@@ -49,8 +50,8 @@ def stencil_columns(
     room, sums = shared_array(partial.dtype.type, (members() + strips()) * 3), (partial.dtype.type(0),) * 3
     farthest, far_band = steps[bands - 1], lower[bands - 1]
     across = min(farthest, n)
-    pieces = (quotient(n + across - 1, across) + ALONG - 1) // ALONG
-    for item in items(across * pieces, 0, across * pieces):
+    count = across * ((quotient(n + across - 1, across) + ALONG - 1) // ALONG)
+    for item in items(count, 0, count):
         piece = quotient(item, across)
         i = item - piece * across + piece * ALONG * across
         before = x[i - farthest] if i >= farthest and i < n else dtype(0)
@@ -125,13 +126,13 @@ def csr_annotations(
     index: np.dtype, names: Sequence[str], *, based: bool, scaled: bool, summed: bool, part: bool = False
 ) -> dict[str, Any]:
     """What the arguments of a CSR kernel are. names: of its arrays of integers, which have the dtype `index`."""
-    places = places_of(index)
+    places = Array(index, 1)
     return {
         **dict.fromkeys(names, places),
-        "part": tuple[places, int] if part else tuple[()],
-        "base": tuple[Vector] if based else tuple[()],
-        "scale": tuple[Vector] if scaled else tuple[()],
-        "sums": tuple[Vector, Sums] if summed else tuple[()],
+        "part": (places, int) if part else (),
+        "base": (Vector,) if based else (),
+        "scale": (Vector,) if scaled else (),
+        "sums": (Vector, Sums) if summed else (),
     }
 
 
