@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,23 +12,37 @@ import pytest
 
 from tests.compiler.checking import check, launched
 from tests.compiler.on_opencl import text_of
-from tests.devices.cuda.test_nvcc import compile_with_nvcc, needs_nvcc
+from tests.conftest import DTYPES
+from tests.devices.cuda.test_nvcc import Keeping, compile_together, compile_with_nvcc, needs_nvcc
+from workbench.compiler.kinds import real_of
+from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.cuda.runtime import LAYOUT
 from workbench.devices.kernels.prelude import prelude
 
 PAGE = Path(__file__).parents[2] / "docs" / "how_to_add.md"
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory):
+def module_of(heading, folder):
     """The module that the page says to write."""
-    text = PAGE.read_text(encoding="utf-8").split("### Three kernels")[1]
-    file = tmp_path_factory.mktemp("page") / "three_kernels.py"
+    text = PAGE.read_text(encoding="utf-8").split(f"### {heading}\n")[1]
+    name = heading.lower().replace(" ", "_")
+    file = folder / f"{name}.py"
     file.write_text(text.split("```python\n")[1].split("```")[0], encoding="utf-8")
-    spec = importlib.util.spec_from_file_location("three_kernels", file)
+    spec = importlib.util.spec_from_file_location(name, file)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    return module_of("Three kernels", tmp_path_factory.mktemp("page"))
+
+
+@pytest.fixture(scope="module")
+def of_work_items(tmp_path_factory):
+    return module_of("A kernel of work-items", tmp_path_factory.mktemp("page"))
 
 
 def vector(size=101):
@@ -54,6 +69,25 @@ def test_a_sum_in_chunks(page, size):
     for made in launched(page.dot, x, y, np.zeros((5, 1)), np.zeros(1)):
         np.testing.assert_allclose(made[-1], x @ y, rtol=1e-13, atol=1e-13)
     check(page.dot, x, y, np.zeros((5, 1)), np.zeros(1), rtol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", [1, 1000, 70001])
+def test_a_kernel_of_work_items(of_work_items, accelerator, dtype, size):
+    x = vector(size).astype(dtype)
+    x = x * (1 + 1j) if x.dtype.kind == "c" else x
+    groups = accelerator.layout.groups_for(size)
+    found = accelerator.empty((groups,), real_of(x.dtype))
+    accelerator.function(of_work_items.largest, dtype).over(size, accelerator.array(x, x.dtype), found)
+    np.testing.assert_allclose(accelerator.to_host(found).max(), np.abs(x).max(), rtol=1e-6)
+
+
+@needs_nvcc
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_kernel_of_work_items_is_cuda(of_work_items, tmp_path, dtype):
+    runtime = Keeping()
+    Accelerator(runtime).function(of_work_items.largest, dtype)
+    compile_together(runtime.texts, dtype, tmp_path)
 
 
 @needs_nvcc

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.compiler.c_lines import SCALARS, Definitions, Language, function_in_c, in_c, number
-from workbench.compiler.tree import Function, Node, Pointer, Type, Vector
+from workbench.compiler.tree import POSITIVE, Function, Node, Pointer, Type, Vector
 
 PRODUCTS = {"f": "__fmul_rn", "d": "__dmul_rn"}
 """CUDA's products that are not contracted with sums."""
@@ -52,6 +52,8 @@ class Expressions:
                 return f"(-{self.text(of)})"
             case Node("to", t, (of,)):
                 return f"({self.defined.type(t)})({self.text(of)})"
+            case Node(("//" | "%") as sign, _, (left, right), of) if of == POSITIVE and not _is_power_of_two(right):
+                return f"({self._wide(left)} {sign[0]} {self._wide(right)})"
             case Node(sign, t, (left, right)):
                 return self._operation(sign, t, left, right)
         raise AssertionError(node.op)
@@ -88,8 +90,7 @@ class Expressions:
 
     def _operation(self, sign: str, t: Type, left: Node, right: Node) -> str:
         if sign in ("//", "%"):
-            by = right.of
-            if right.op == "const" and isinstance(by, int) and by > 0 and by.bit_count() == 1:
+            if _is_power_of_two(right) and isinstance(by := right.of, int):
                 more = f">> {by.bit_length() - 1}" if sign == "//" else f"& {by - 1}"
                 return f"({self._wide(left)} {more})"
             return self._call(self.defined.rounded(sign), (left, right))
@@ -119,3 +120,7 @@ class Expressions:
                 word = OF_VECTORS[sign] + "_exact" * product
                 name = self.defined.of_vectors(t, word, f"{of} a, {of} b", entry)
         return self._call(name, args)
+
+
+def _is_power_of_two(of: Node) -> bool:
+    return of.op == "const" and isinstance(of.of, int) and of.of > 0 and of.of.bit_count() == 1

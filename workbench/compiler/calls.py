@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import dataclasses
 import inspect
 import math
 import types
@@ -34,7 +35,7 @@ from workbench.compiler.kinds import (
 from workbench.compiler.numbers import is_complex
 from workbench.compiler.reader import named
 from workbench.compiler.source import ROWS, Source
-from workbench.compiler.tree import ONE, ZERO, Do, Function, Node, minus, times
+from workbench.compiler.tree import ONE, POSITIVE, ZERO, Do, Function, Node, minus, times
 from workbench.compiler.vectors import NOTHING
 from workbench.compiler.words import WORDS
 
@@ -142,7 +143,9 @@ class Calls(DeviceWords):
                 self.store(self.element(of, self.integer(place, node)), value, node)
                 return NOTHING
             case (("quotient" | "remainder"), [a, b]):
-                return self.operation("//" if name == "quotient" else "%", a, b, node)
+                found = self.operation("//" if name == "quotient" else "%", a, b, node)
+                part = found.parts[0]
+                return Value(INT, (dataclasses.replace(part, of=POSITIVE) if part.op in ("//", "%") else part,))
             case "scaled_by", [number, Value(kind=np.dtype(kind="c") as kind, parts=parts)]:
                 number = self.kept(number)
                 products = [self.operation("*", number, Value(real_of(kind), (part,)), node) for part in parts]

@@ -52,6 +52,8 @@ class Room(NamedTuple):
 
 
 Type = Scalar | Vector | Pointer | Room
+POSITIVE = "positive"
+"""`of` a quotient of integers, or its remainder, that are not negative, and the divisor not 0."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

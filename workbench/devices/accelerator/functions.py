@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.compiler.c_lines import in_c
 from workbench.compiler.kinds import Array, Kind
-from workbench.devices.accelerator.runtime import Function, Vector
+from workbench.devices.accelerator.runtime import Function, Runtime, Vector
 from workbench.devices.kernels.device_kernels import printed
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.parameters import kinds_of, known_in
@@ -21,6 +21,7 @@ class Compiles(Protocol):
     """What a function needs of an accelerator."""
 
     layout: Layout
+    runtime: Runtime
 
     def wide(self, dtype: np.dtype) -> np.dtype:
         """The dtype of sums."""
@@ -28,12 +29,6 @@ class Compiles(Protocol):
 
     def kernel(self, body: KernelText, name: str, dtype: np.dtype, *, group: int | None = None) -> Function:
         """A kernel behind the prelude for a dtype."""
-        ...
-
-    def launch(
-        self, function: Function, groups: int, *arguments: Any, group: int | None = None, spread: bool = False
-    ) -> None:
-        """Launch a number of groups."""
         ...
 
 
@@ -53,27 +48,31 @@ class Prepared:
         constants: Mapping[str, object],
         group: int | None,
     ) -> None:
-        self._device, self._group = device, group
+        self._device, self._runtime, self._group = device, device.runtime, group or device.layout.group
         precisions = np.dtype(dtype), device.wide(dtype)
         of, name = kinds_of(function, *precisions, annotations), in_c(function.__name__)
         known = known_in(function, annotations)
         made = printed(function, name, of, precisions, constants, known=known)
-        scalars = list(_scalars(of))
+        scalars, self._is_flat = list(_scalars(of)), not any(isinstance(kind, tuple) for kind in of)
         self._given = [scalars[place] for place in made.given]
+        self._is_whole = self._given == [each for each in scalars if each[1] is None]
         self.kernel = device.kernel(made.text, name, dtype, group=group)
 
     def over(self, items: int, *arguments: Any) -> None:
         """Launch it over so many elements; their number is also its last argument."""
-        given = self._scalars_of((*arguments, np.int64(items)))
-        self._device.launch(self.kernel, self._device.layout.groups_for(items), *given, spread=True)
+        groups = self._device.layout.groups_for(items)
+        self._runtime.launch(self.kernel, groups, self._group, self._taken((*arguments, np.int64(items))), spread=True)
 
     def launch(self, groups: int, *arguments: Any, spread: bool = False) -> None:
         """Launch so many groups. spread: fewer groups give the same result."""
-        self._device.launch(self.kernel, groups, *self._scalars_of(arguments), group=self._group, spread=spread)
+        self._runtime.launch(self.kernel, groups, self._group, self._taken(arguments), spread=spread)
 
-    def _scalars_of(self, arguments: tuple[Any, ...]) -> list[Any]:
-        flat = list(_flat(arguments))
-        return [flat[place] if length is None else length(flat[place]) for place, length in self._given]
+    def _taken(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What the kernel takes of the arguments, at every launch."""
+        flat = arguments if self._is_flat else tuple(_flat(arguments))
+        if not self._is_whole:
+            flat = tuple(flat[at] if length is None else length(flat[at]) for at, length in self._given)
+        return tuple([each.handle if isinstance(each, Vector) else each for each in flat])
 
 
 def _scalars(kinds: tuple[Kind, ...]) -> Iterator[tuple[int, Callable[[Vector], np.int64] | None]]:

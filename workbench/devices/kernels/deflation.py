@@ -14,6 +14,7 @@ from workbench.compiler.words import (
     member,
     members,
     narrow,
+    quotient,
     shared_array,
     strips,
     wide,
@@ -150,7 +151,7 @@ def box_sums(
             total = dtype(0)
             if part < highest:
                 for row in range(place, (z_end - z) * (y_end - y), sharing):
-                    layer = row // (y_end - y)
+                    layer = quotient(row, y_end - y)
                     start = ((z + layer) * ny + y + row - layer * (y_end - y)) * nx
                     if highest - lowest == 1:
                         for i in range(start + x, start + x_end):
@@ -168,13 +169,15 @@ def box_sums(
 def _box(box, grid, per_side):
     """The first cell of a box and the one behind its last along z, y and x."""
     (nz, ny, nx), (kz, ky, kx) = grid, per_side
-    line = box // kx
-    bz = line // ky
+    line = quotient(box, kx)
+    bz = quotient(line, ky)
     by, bx = line - bz * ky, box - line * kx
-    z, z_end = (bz * nz + kz - 1) // kz, ((bz + 1) * nz + kz - 1) // kz
-    y, y_end = (by * ny + ky - 1) // ky, ((by + 1) * ny + ky - 1) // ky
-    x, x_end = (bx * nx + kx - 1) // kx, ((bx + 1) * nx + kx - 1) // kx
-    return z, z_end, y, y_end, x, x_end
+    return *_ends(bz, nz, kz), *_ends(by, ny, ky), *_ends(bx, nx, kx)
+
+
+def _ends(place, cells, boxes):
+    """The first cell of a box along one side, and the one behind its last."""
+    return quotient(place * cells + boxes - 1, boxes), quotient((place + 1) * cells + boxes - 1, boxes)
 
 
 def subtract_rows(rows, starts, columns, data: Vector, w: Vector, coarse: Sums, count: int) -> None:

@@ -16,7 +16,9 @@ from workbench.compiler.words import (
     member,
     members,
     narrow,
+    quotient,
     real,
+    remainder,
     shared_array,
     strips,
     unrolled,
@@ -63,7 +65,7 @@ def summed_rows(arguments, partial, count, *, inner, edge, reach, halo, dots, dt
 
 def each_column(arguments, count, *, edge, width):
     """Compute all rows of block vectors, a work-item one column of a row."""
-    phases, place, phase = members() // width, member() % width, member() // width
+    phases, place, phase = quotient(members(), width), remainder(member(), width), quotient(member(), width)
     if phase < phases:
         for row in range(group() * phases + phase, count, max(1, groups() * phases)):
             edge(row, *column(arguments, place, width), count)
@@ -72,7 +74,7 @@ def each_column(arguments, count, *, edge, width):
 def summed_columns(arguments, partial, count, *, edge, width, dtype):
     """Compute all rows as `each_column`, and dot products of corresponding columns; partial: shape (groups, width)."""
     room, total = shared_array(dtype, members()), dtype(0)
-    phases, place, phase = members() // width, member() % width, member() // width
+    phases, place, phase = quotient(members(), width), remainder(member(), width), quotient(member(), width)
     if phase < phases:
         for row in range(group() * phases + phase, count, max(1, groups() * phases)):
             left, right = edge(row, *column(arguments, place, width), count)
@@ -94,7 +96,7 @@ def body(arrays, scalars, partial, count, *, numbers, row, dtype, sums):
 def block_pass(arrays, factors, matrices, stopped, partial, count, *, row, width, dtype, sums):
     """A pass of lines on block vectors. matrices: of one row; partial: shape (groups, sums, width)."""
     room = shared_array(dtype, members()) if sums > 0 else ()
-    phases, place, phase = members() // width, member() % width, member() // width
+    phases, place, phase = quotient(members(), width), remainder(member(), width), quotient(member(), width)
     rows, numbers, found = count if stopped[0] == 0 else 0, (), (dtype(0),) * sums
     for matrix in matrices:
         numbers += (narrow(matrix[place]),)
@@ -137,9 +139,10 @@ def store_sums(room, partial, sums, place, count):
     barrier()
     strip = len(sums) * size
     for j in range(member(), len(sums) * lanes, members()):
-        total = room.dtype.type(0)
-        for m in range(j // lanes * size + j % lanes, (j // lanes + 1) * size, strips()):
-            total += room[m]
+        first, total = quotient(j, lanes) * size + remainder(j, lanes), room.dtype.type(0)
+        # Equally many terms each, so that the loop can be unrolled.
+        for m in range(0, size, strips()):
+            total += room[first + m]
         room[strip + j] = total
     barrier()
     for k in range(member(), len(sums), members()):
@@ -151,7 +154,7 @@ def store_sums(room, partial, sums, place, count):
 
 def store_column_sums(room, partial, sums, place, *, width):
     """partial[group, k, column] = sum k of the column over the work-items of the group `place` that have it."""
-    own = member() % width
+    own = remainder(member(), width)
     for k in unrolled(len(sums)):
         if k > 0:
             barrier()
@@ -159,7 +162,7 @@ def store_column_sums(room, partial, sums, place, *, width):
         barrier()
         if member() < width:
             total = sums[k]
-            for m in range(1, members() // width):
+            for m in range(1, quotient(members(), width)):
                 total += room[m * width + own]
             partial[(place * len(sums) + k) * width + own] = total
 
