@@ -187,7 +187,7 @@ def _of_vectors(device, dtype):
             of = pieces.of_arguments(index, ("sources", "places", "starts", "lengths"), 3)
             device.function(pieces.products, dtype, annotations=of, sharing=sharing)
             device.function(deflation.runs, dtype, annotations={"bounds": places_of(index)}, sharing=sharing)
-            device.function(deflation.box_sums, dtype, sharing=sharing)
+            device.kernel(deflation.box_sums(sharing), "box_sums", dtype)
     for function in (phases.codes, phases.bits, phases.gather, phases.scatter):
         device.function(function, dtype)
 

@@ -127,18 +127,18 @@ class BoxSubdomains(_Labelled):
         self.coarse = device.zeros(boxes.count, device.wide(dtype))
         grid, per_side = boxes.sides
         self._boxes = int(per_side.prod())
-        self.firsts, self._most = boxes.placed["firsts"], np.int64(boxes.most)
-        self._sides = tuple(grid), tuple(per_side)
+        self.firsts, self._most = boxes.placed["firsts"], np.int32(boxes.most)
+        self._sides = [np.int64(side) for side in (*grid, *per_side)]
         self._items = items_per_row_for(device, labels.size / self._boxes / CELLS_PER_ITEM)
         self._groups = device.layout.groups_for(self._boxes * self._items)
         if device.layout.chunked:
             self._groups = device.layout.groups_for(self.size)
-        self._restrict = device.function(kernels.box_sums, dtype, sharing=self._items)
+        self._restrict = device.kernel(kernels.box_sums(self._items), "box_sums", dtype)
 
     def restrict(self, w: Vector) -> Vector:
         """Z^T w, shape (d,); the next call overwrites it."""
         arguments = (w, self.labels, self.firsts, self.coarse, *self._sides, self._most, np.int64(self._boxes))
-        self._restrict.launch(self._groups, *arguments)
+        self._device.launch(self._restrict, self._groups, *arguments)
         return self.coarse
 
     def own(self, coarse: Vector) -> Vector:

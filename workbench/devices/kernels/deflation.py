@@ -14,18 +14,28 @@ from workbench.compiler.words import (
     member,
     members,
     narrow,
-    quotient,
     shared_array,
     strips,
     wide,
 )
 from workbench.devices.kernels.frames import add_together, store_sum, store_sums, sum_of_sharers
 from workbench.devices.kernels.parameters import Places, RealSum, Sums, Vector
-from workbench.devices.kernels.source import read
+from workbench.devices.kernels.source import fill, read
 from workbench.jit.dot_sums import with_row
 
 BAND = read("band")
 """One group solves with L L^H; factor[j*(width + 1) + k] = L[j + k, j], with rows and columns permuted by `order`."""
+
+
+def box_sums(items_per_box: int) -> str:
+    """coarse[part] = the sum of w over each part of a box; a power of two of work-items share a box."""
+    shared = items_per_box > 1
+    return fill(
+        "box_sums",
+        items_per_box=items_per_box,
+        room="SHARED(W, room, GROUP);" if shared else "",
+        together=fill("box_sums_together", half=items_per_box // 2) if shared else "",
+    )
 
 
 def combine(parts: Sums, order: Places, starts: Places, coarse: Sums) -> None:
@@ -126,58 +136,6 @@ def runs(w: Vector, bounds, parts: Sums, count: int, *, sharing: int) -> None:
             total = sum_of_sharers(room, total, sharing=sharing)
             if place == 0 and run < count:
                 parts[run] = total
-
-
-def box_sums(
-    w: Vector, labels: Places, firsts: Places, coarse: Sums, grid: tuple[int, int, int], per_side: tuple[int, int, int],
-    most: int, boxes: int, *, sharing: int,
-) -> None:  # fmt: skip
-    """coarse[part] = the sum of w over each part of a box; `sharing` work-items, a power of two, share a box.
-
-    They take the rows of a box in turn; a box with several parts is read once for each. most: parts of a box, at most,
-    so that all work-items meet at the barriers.
-    """
-    dtype = coarse.dtype.type
-    room = shared_array(dtype, members()) if sharing > 1 else ()
-    place, at_once = member() % sharing, members() // sharing
-    _, ny, nx = grid
-    for first in range(group() * at_once, boxes, max(1, groups() * at_once)):
-        box = first + member() // sharing
-        z, z_end, y, y_end, x, x_end = _box(box, grid, per_side)
-        lowest, highest = 0, 0
-        if box < boxes:
-            lowest, highest = firsts[box], firsts[box + 1]
-        for part in range(lowest, lowest + most):
-            total = dtype(0)
-            if part < highest:
-                for row in range(place, (z_end - z) * (y_end - y), sharing):
-                    layer = quotient(row, y_end - y)
-                    start = ((z + layer) * ny + y + row - layer * (y_end - y)) * nx
-                    if highest - lowest == 1:
-                        for i in range(start + x, start + x_end):
-                            total += wide(w[i])
-                    else:
-                        for i in range(start + x, start + x_end):
-                            if labels[i] == part:
-                                total += wide(w[i])
-            if sharing > 1:
-                total = sum_of_sharers(room, total, sharing=sharing)
-            if place == 0 and part < highest:
-                coarse[part] = total
-
-
-def _box(box, grid, per_side):
-    """The first cell of a box and the one behind its last along z, y and x."""
-    (nz, ny, nx), (kz, ky, kx) = grid, per_side
-    line = quotient(box, kx)
-    bz = quotient(line, ky)
-    by, bx = line - bz * ky, box - line * kx
-    return *_ends(bz, nz, kz), *_ends(by, ny, ky), *_ends(bx, nx, kx)
-
-
-def _ends(place, cells, boxes):
-    """The first cell of a box along one side, and the one behind its last."""
-    return quotient(place * cells + boxes - 1, boxes), quotient((place + 1) * cells + boxes - 1, boxes)
 
 
 def subtract_rows(rows, starts, columns, data: Vector, w: Vector, coarse: Sums, count: int) -> None:

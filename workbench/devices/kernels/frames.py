@@ -139,10 +139,9 @@ def store_sums(room, partial, sums, place, count):
     barrier()
     strip = len(sums) * size
     for j in range(member(), len(sums) * lanes, members()):
-        first, total = quotient(j, lanes) * size + remainder(j, lanes), room.dtype.type(0)
-        # Equally many terms each, so that the loop can be unrolled.
-        for m in range(0, size, strips()):
-            total += room[first + m]
+        total = room.dtype.type(0)
+        for m in range(j // lanes * size + j % lanes, (j // lanes + 1) * size, strips()):
+            total += room[m]
         room[strip + j] = total
     barrier()
     for k in range(member(), len(sums), members()):
