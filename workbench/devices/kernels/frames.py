@@ -16,9 +16,7 @@ from workbench.compiler.words import (
     member,
     members,
     narrow,
-    quotient,
     real,
-    remainder,
     shared_array,
     strips,
     unrolled,
@@ -65,7 +63,7 @@ def summed_rows(arguments, partial, count, *, inner, edge, reach, halo, dots, dt
 
 def each_column(arguments, count, *, edge, width):
     """Compute all rows of block vectors, a work-item one column of a row."""
-    phases, place, phase = quotient(members(), width), remainder(member(), width), quotient(member(), width)
+    phases, place, phase = members() // width, member() % width, member() // width
     if phase < phases:
         for row in range(group() * phases + phase, count, max(1, groups() * phases)):
             edge(row, *column(arguments, place, width), count)
@@ -74,7 +72,7 @@ def each_column(arguments, count, *, edge, width):
 def summed_columns(arguments, partial, count, *, edge, width, dtype):
     """Compute all rows as `each_column`, and dot products of corresponding columns; partial: shape (groups, width)."""
     room, total = shared_array(dtype, members()), dtype(0)
-    phases, place, phase = quotient(members(), width), remainder(member(), width), quotient(member(), width)
+    phases, place, phase = members() // width, member() % width, member() // width
     if phase < phases:
         for row in range(group() * phases + phase, count, max(1, groups() * phases)):
             left, right = edge(row, *column(arguments, place, width), count)
@@ -96,7 +94,7 @@ def body(arrays, scalars, partial, count, *, numbers, row, dtype, sums):
 def block_pass(arrays, factors, matrices, stopped, partial, count, *, row, width, dtype, sums):
     """A pass of lines on block vectors. matrices: of one row; partial: shape (groups, sums, width)."""
     room = shared_array(dtype, members()) if sums > 0 else ()
-    phases, place, phase = quotient(members(), width), remainder(member(), width), quotient(member(), width)
+    phases, place, phase = members() // width, member() % width, member() // width
     rows, numbers, found = count if stopped[0] == 0 else 0, (), (dtype(0),) * sums
     for matrix in matrices:
         numbers += (narrow(matrix[place]),)
@@ -153,7 +151,7 @@ def store_sums(room, partial, sums, place, count):
 
 def store_column_sums(room, partial, sums, place, *, width):
     """partial[group, k, column] = sum k of the column over the work-items of the group `place` that have it."""
-    own = remainder(member(), width)
+    own = member() % width
     for k in unrolled(len(sums)):
         if k > 0:
             barrier()
@@ -161,7 +159,7 @@ def store_column_sums(room, partial, sums, place, *, width):
         barrier()
         if member() < width:
             total = sums[k]
-            for m in range(1, quotient(members(), width)):
+            for m in range(1, members() // width):
                 total += room[m * width + own]
             partial[(place * len(sums) + k) * width + own] = total
 
