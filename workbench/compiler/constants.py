@@ -36,7 +36,7 @@ def named(constants: Mapping[str, object]) -> Named:
 
 
 def _exact(value: Constant) -> object:
-    """What is equal where constants are the same."""
+    """A value that is equal where constants are the same."""
     match value:
         case tuple():
             return tuple(map(_exact, value))

@@ -174,7 +174,7 @@ class DeviceGrid(PaddedGrid):
     def _over(
         self, function: FunctionType, items: int, *arguments: Any, annotations: Mapping[str, Array] | None = None
     ) -> None:
-        """Run a kernel of this grid over so many items."""
+        """Run a kernel of this grid over `items` items."""
         key = function, *(annotations or {}).values()
         if key not in self._functions:
             constants = {"nx": self.cells[0]} if "nx" in function.__code__.co_varnames else {}

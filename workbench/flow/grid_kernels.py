@@ -23,7 +23,7 @@ def put(rows: LongPlaces, cells, padded, count: int, *, nx: int) -> None:
 
 
 def inside(rows: LongPlaces, phi: Doubles, found: Bytes, count: int, *, nx: int) -> None:
-    """Whether phi is negative in each inner cell."""
+    """found = 1 in each inner cell where phi is negative, else 0; shape (count,)."""
     for item in items(count, 0, count):
         found[item] = 1 if phi[rows[item // nx] + item % nx] < 0 else 0
 
@@ -31,8 +31,8 @@ def inside(rows: LongPlaces, phi: Doubles, found: Bytes, count: int, *, nx: int)
 def near(
     rows: LongPlaces, phi: Doubles, within: Real, up: int, over: int, layers: int, found: Bytes, count: int, *, nx: int
 ) -> None:
-    """Whether |phi| is below `within` in an inner cell or next to it. up, over: from a row to the next one, and from a
-    plane; layers: 1 in three dimensions, else 0."""
+    """found = 1 where |phi| is below `within` in an inner cell or next to it, else 0. up, over: from a row to the
+    next one, and from a plane; layers: 1 in three dimensions, else 0."""
     for item in items(count, 0, count):
         i, reached = rows[item // nx] + item % nx, 0
         for z in range(-layers, layers + 1):
@@ -44,7 +44,7 @@ def near(
 
 
 def has_crossed(i, rows, phi, labels, *, nx):
-    """Whether the sign of inner cell i is no longer that of its label."""
+    """True if the sign of phi in inner cell i is no longer that of its label."""
     return (phi[rows[i // nx] + i % nx] < 0) != (labels[i] > 0)
 
 

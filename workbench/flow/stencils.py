@@ -55,7 +55,7 @@ def of_rows(taken, rows, ends, strides, arguments, *, of):  # pragma: no cover
 
 @kernel(*FAST)
 def summed_rows(taken, rows, ends, strides, arguments, sums, *, of):  # pragma: no cover
-    """The same, with numbers of each row; sums: shape (numbers, rows) or (rows,)."""
+    """Compute the pieces and store numbers of each row; sums: shape (numbers, rows) or (rows,)."""
     for thread in threads(taken):
         for row in shared(taken, thread, rows.size):
             of(row, rows[row], rows[row], ends[row], strides, *arguments, (sums, row, rows.size))
@@ -79,7 +79,7 @@ def of_cells(rows: LongPlaces, near: Bytes, strides, arguments, count: int, *, o
 def summed_cells(
     rows: LongPlaces, near: Bytes, strides, arguments, partial: Doubles, count: int, *, of, nx, sums, largest
 ):
-    """The same, with numbers of each cell: partial[k, group] = the sum of number k over a group, or its maximum."""
+    """Compute those cells; partial[k, group] = the sum of their number k over a group, or its maximum."""
     own, found = local(partial.dtype.type, sums), (0.0,) * sums
     for item in items(count, 0, count):
         row, begin = item // nx, rows[item // nx]

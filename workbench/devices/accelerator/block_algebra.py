@@ -118,7 +118,7 @@ class BlockAlgebra:
         device where it returns dot products, and copies them together."""
         device, first, group = self._device, arrays[work.arrays[0]], texts.GRAM_GROUP
         (size, s), count = first.shape, len(work.products)
-        check_columns(device, s, group)
+        check_columns(device.name, s, group)
         groups, wide = _groups(first, MOST_GROUPS), device.wide(first.dtype)
         if not count:
             groups = max(groups, -(-size // (group // s)))
@@ -179,7 +179,7 @@ class BlockAlgebra:
         held: SmallMatrices | None,
         name: str,
     ) -> Callable[[], Any]:
-        """Computes the partial sums of a kernel over all groups, and their sum. start: launches so many groups."""
+        """Computes the partial sums of a kernel over all groups, and their sum. start: launches a number of groups."""
         groups, wide = _groups(x, most), self._device.wide(x.dtype)
         partial = self._room("partial", (groups, int(np.prod(shape))), wide)
         launch = functools.partial(start, groups, x, y, partial, np.int64(x.shape[0]))

@@ -54,7 +54,7 @@ class Plain(OnAccelerator):
         work = max(request.rows, request.entries // 4) if layout.chunked else request.rows
         self._groups = layout.groups_for(work * request.columns)
         if apart:
-            check_columns(device, request.columns, layout.group)
+            check_columns(device.name, request.columns, layout.group)
             # More groups than are resident hide latency better than loops.
             self._groups = max(1, -(-request.rows // (layout.group // request.columns)))
         self._sums = None if request.columns > 1 else self._dots(self._groups)
@@ -112,11 +112,11 @@ class Plain(OnAccelerator):
         return self._sums
 
 
-def check_columns(device: Any, columns: int, group: int) -> None:
+def check_columns(device: str, columns: int, group: int) -> None:
     """Refuse block vectors of more columns than a group has work-items, each of which has one column."""
     if columns > group:
         raise InputError(
-            f"block vectors of {columns} columns: a kernel of device {device.name} takes at most {group}; take block "
+            f"block vectors of {columns} columns: a kernel of device {device} takes at most {group}; take block "
             "vectors of fewer columns, or device cpu"
         )
 

@@ -45,7 +45,8 @@ class DeviceCycles:
             self._levels.append(DeviceLevel(device, level, width, form.most_children, form.steps_at(depth), lift))
         self._inverse, self._size = device.array(form.bottom, dtype), np.int64(size)
         self._lift = (*self._levels[-1].children, scaling) if form.levels else ()
-        self._bottom = _ending(device, kernels.bottom, dtype, lifted=bool(self._lift), dtype=device.wide(dtype))
+        given = {"lifted": bool(self._lift), "dtype": device.wide(dtype)}
+        self._bottom = device.function(kernels.bottom, dtype, annotations=_ends(lifted=bool(self._lift)), **given)
         self._right = [*(level.b for level in self._levels), device.zeros(size, dtype)]
         self.right = self._right[0]
         self.solution = self._levels[0].solution if self._levels else device.zeros(size, dtype)
@@ -125,7 +126,7 @@ class DeviceLevel:
             self._sums = device.empty((kernels.SUMS, self._summing), device.wide(dtype))
             self._energy = prepared(kernels.energy)
             step = kernels.combine if steps == 1 else kernels.combine_two
-            self._combine = _ending(device, step, dtype, lifted=lifted)
+            self._combine = device.function(step, dtype, annotations=_ends(lifted=lifted), lifted=lifted)
         if steps == 2:
             self.z, self.r = krylov[1:]
             self._restart, self._second_energy = prepared(kernels.restart), prepared(kernels.second_energy)
@@ -202,10 +203,9 @@ def _matrix(device: Any, level: Level, width: int) -> tuple[Vector, ...]:
     return made
 
 
-def _ending(device: Any, function: FunctionType, vector: np.dtype, *, lifted: bool, **more: np.dtype) -> Prepared:
-    """A kernel whose result is the solution of a level, or lifted to the level above."""
-    annotations = {"target": kernels.Above if lifted else parameters.Vector}
-    return device.function(function, vector, annotations=annotations, lifted=lifted, **more)
+def _ends(*, lifted: bool) -> dict[str, object]:
+    """The annotation of the target of kernels that end a level: its solution, or the level above."""
+    return {"target": kernels.Above if lifted else parameters.Vector}
 
 
 def _target(target: Vector, lift: tuple[Any, ...]) -> Any:

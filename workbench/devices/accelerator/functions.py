@@ -13,12 +13,12 @@ from workbench.compiler.kinds import Array, Kind
 from workbench.devices.accelerator.runtime import Function, Runtime, Vector
 from workbench.devices.kernels.device_kernels import printed
 from workbench.devices.kernels.kernel_text import KernelText
-from workbench.devices.kernels.parameters import kinds_of, known_in
+from workbench.devices.kernels.parameters import flat, kinds_of, known_in
 from workbench.devices.kernels.prelude import Layout
 
 
 class Compiles(Protocol):
-    """What a function needs of an accelerator."""
+    """An accelerator as far as functions need it."""
 
     layout: Layout
     runtime: Runtime
@@ -51,7 +51,7 @@ class Prepared:
         self._device, self._runtime, self._group = device, device.runtime, group or device.layout.group
         precisions = np.dtype(dtype), device.wide(dtype)
         of, name = kinds_of(function, *precisions, annotations), in_c(function.__name__)
-        known = known_in(function, annotations)
+        known = known_in(function, annotations, of)
         made = printed(function, name, of, precisions, constants, known=known)
         scalars, self._is_flat = list(_scalars(of)), not any(isinstance(kind, tuple) for kind in of)
         self._given = [scalars[place] for place in made.given]
@@ -59,36 +59,32 @@ class Prepared:
         self.kernel = device.kernel(made.text, name, dtype, group=group)
 
     def over(self, items: int, *arguments: Any) -> None:
-        """Launch it over so many elements; their number is also its last argument."""
+        """Launch it over `items` elements; their number is also its last argument."""
         groups = self._device.layout.groups_for(items)
         self._runtime.launch(self.kernel, groups, self._group, self._taken((*arguments, np.int64(items))), spread=True)
 
     def launch(self, groups: int, *arguments: Any, spread: bool = False) -> None:
-        """Launch so many groups. spread: fewer groups give the same result."""
+        """Launch `groups` groups. spread: fewer groups give the same result."""
         self._runtime.launch(self.kernel, groups, self._group, self._taken(arguments), spread=spread)
 
     def _taken(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What the kernel takes of the arguments, at every launch."""
-        flat = arguments if self._is_flat else tuple(_flat(arguments))
+        """The scalars of a launch, in the order of the kernel's parameters."""
+        found = arguments if self._is_flat else tuple(flat(arguments))
         if not self._is_whole:
-            flat = tuple(flat[at] if length is None else length(flat[at]) for at, length in self._given)
-        return tuple([each.handle if isinstance(each, Vector) else each for each in flat])
+            found = tuple(found[at] if of is None else of(found[at]) for at, of in self._given)
+        return tuple([each.handle if isinstance(each, Vector) else each for each in found])
 
 
-def _scalars(kinds: tuple[Kind, ...]) -> Iterator[tuple[int, Callable[[Vector], np.int64] | None]]:
-    """Of each scalar of a kernel: the place of its argument, tuples taken apart, and which of its lengths it is."""
-    for place, kind in enumerate(_flat(kinds)):
+def _scalars(kinds: tuple[Kind, ...]) -> Iterator[tuple[int, Callable[[Any], np.generic] | None]]:
+    """Of each scalar of a kernel the place of its argument, tuples taken apart, and how it is made of that where it is
+    something else: a length of an array, a part of a complex number."""
+    for place, kind in enumerate(flat(kinds)):
+        if isinstance(kind, np.dtype) and kind.kind == "c":
+            yield from ((place, lambda number: number.real), (place, lambda number: number.imag))
+            continue
         yield place, None
         if isinstance(kind, Array) and kind.ndim == 1:
             yield place, lambda vector: np.int64(vector.size)
         elif isinstance(kind, Array):
             yield place, lambda vector: np.int64(vector.shape[0])
             yield place, lambda vector: np.int64(vector.shape[1])
-
-
-def _flat(of: tuple[Any, ...]) -> Iterator[Any]:
-    for each in of:
-        if isinstance(each, tuple):
-            yield from _flat(each)
-        else:
-            yield each

@@ -84,7 +84,7 @@ def of_stencil(i, count, row, labels, size, diagonal, lower, strides):
 
 
 def of_faces(i, count, row, labels, size, codes, faces, walls, strides, *, walled):
-    """The same for codes of faces; only faces between two parts count."""
+    """Add row i of an A in codes of faces to a row of E, as `of_stencil`; only faces between two parts count."""
     _, values = row
     if walled:
         values[0] += walls[codes[i] >> BITS * len(strides) & CHOICES - 1]

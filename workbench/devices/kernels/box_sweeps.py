@@ -128,7 +128,7 @@ def multiplied(value, scale, *, mixed):
 
 
 def outer(vector: str, *, mixed: bool) -> dict[str, Any]:
-    """What the vector of that name is outside, and the largest magnitudes."""
+    """Annotations of the vector of that name, which comes from outside, and of the largest magnitudes."""
     return {vector: Sums, "peaks": Sums} if mixed else {vector: Vector, "peaks": ()}
 
 

@@ -28,7 +28,7 @@ then vectorizes along a row of the tile."""
 
 
 def product_annotations(*, mixed: bool, first: bool, last: bool) -> dict[str, Any]:
-    """What the arguments of `eigenvectors` are."""
+    """Annotations of the parameters of `eigenvectors` that have none."""
     return {
         "of": Sums if mixed and first else Vector,
         "out": Sums if mixed and last else Vector,

@@ -143,7 +143,7 @@ def shift(matrix: Doubles, null: Doubles, factor: RealSum, rows: int, entries: i
 
 
 def shifted(matrix: Doubles, null: Doubles, factor: RealSum, rows: int, target: Vector, entries: int) -> None:
-    """The same in another matrix, in its precision."""
+    """target = matrix + factor v v^T, as `shift`, in the precision of the target."""
     for i in items(entries, 0, entries):
         target[i] = matrix[i] + factor * null[i // rows] * null[i % rows]
 

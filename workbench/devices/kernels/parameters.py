@@ -1,6 +1,6 @@
-"""What the parameters of kernels of accelerators are for vectors of any dtype, as annotations.
+"""Annotations of the parameters of kernels of accelerators, for vectors of any dtype.
 
-    def scale(x: Vector, factor: Number, y: Vector, count: int, *, steps: int) -> None: ...
+    def scale(x: Vector, factor: Real, y: Vector, count: int, *, steps: int) -> None: ...
 
 A parameter is an array of one dimension, a number, or a tuple of them; `int` is a count. Parameters without annotation
 get one where the kernel is made, or their kind, and keyword-only ones are constants.
@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hi
 
 import numpy as np
 
-from workbench.compiler.kinds import INT, Array, Kind, real_of
+from workbench.compiler.kinds import INT, Array, Kind, real_of, types_of
 
 
 class _Of(NamedTuple):
@@ -73,17 +73,27 @@ def kinds_of(
     return tuple(_kind(annotations.get(name, hint), dtypes) for name, hint in _hints(function))
 
 
-def known_in(function: FunctionType, annotations: Mapping[str, Any]) -> tuple[tuple[int, int], ...]:
-    """The integers that are `Known`: their places among the scalars of the arguments, and their values."""
+def known_in(
+    function: FunctionType, annotations: Mapping[str, Any], kinds: tuple[Kind, ...]
+) -> tuple[tuple[int, int], ...]:
+    """The integers that are `Known`: their places among the scalars of arguments of these kinds, and their values."""
     found, place = list[tuple[int, int]](), 0
-    for hint in _leaves(annotations.get(name, hint) for name, hint in _hints(function)):
-        kind = hint.kind if isinstance(hint, Known) else hint
-        is_array = isinstance(kind, Array) or (kind is not int and not isinstance(kind, np.dtype) and _of(kind).array)
-        first, lengths = (place + 1, kind.ndim if isinstance(kind, Array) else 1) if is_array else (place, 0)
+    hints = _leaves(annotations.get(name, hint) for name, hint in _hints(function))
+    for hint, kind in zip(hints, flat(kinds), strict=True):
         if isinstance(hint, Known):
-            found += enumerate(hint.numbers, first)
-        place += 1 + lengths
+            # The address of an array is before its lengths.
+            found += enumerate(hint.numbers, place + isinstance(kind, Array))
+        place += len(types_of(kind))
     return tuple(found)
+
+
+def flat(of: tuple[Any, ...]) -> Iterator[Any]:
+    """The entries of nested tuples in order."""
+    for each in of:
+        if isinstance(each, tuple):
+            yield from flat(each)
+        else:
+            yield each
 
 
 @functools.cache
@@ -93,7 +103,7 @@ def _hints(function: FunctionType) -> tuple[tuple[str, Any], ...]:
     return tuple((name, hints.get(name)) for name in names)
 
 
-def _kind(hint: Any, dtypes: Mapping[str, np.dtype]) -> Kind:
+def _kind(hint: object, dtypes: Mapping[str, np.dtype]) -> Kind:
     if hint is int:
         return INT
     if isinstance(hint, Known):
@@ -105,15 +115,15 @@ def _kind(hint: Any, dtypes: Mapping[str, np.dtype]) -> Kind:
     return _of(hint).kind(dtypes)
 
 
-def _leaves(hints: Iterable[Any]) -> Iterator[Any]:
+def _leaves(hints: Iterable[object]) -> Iterator[object]:
     for hint in hints:
         is_leaf = isinstance(hint, Known) or not (isinstance(hint, tuple) or get_origin(hint) is tuple)
         yield from [hint] if is_leaf else _leaves(_parts(hint))
 
 
-def _parts(hint: Any) -> tuple[Any, ...]:
+def _parts(hint: object) -> tuple[object, ...]:
     return hint if isinstance(hint, tuple) else get_args(hint)
 
 
-def _of(hint: Any) -> _Of:
-    return next(each for each in hint.__metadata__ if isinstance(each, _Of))
+def _of(hint: object) -> _Of:
+    return next(each for each in getattr(hint, "__metadata__", ()) if isinstance(each, _Of))

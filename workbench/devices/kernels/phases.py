@@ -28,7 +28,7 @@ def _face(phase, i, step, edge):
 
 
 def bits(phase: Places, cells: int, made: Bytes, n: int) -> None:
-    """Whether each cell is inside, in the order of `numpy.packbits`."""
+    """Bits that say of each cell whether it is inside, in the order of `numpy.packbits`."""
     for byte in items(n, 0, n):
         found = 0
         for k in range(8):

@@ -65,6 +65,7 @@ def products(rows: Rows, panel, sources, places, starts, lengths, parts: Sums, c
 
 
 def of_arguments(index: np.dtype | type, names: Sequence[str], vectors: int = 0) -> dict[str, Any]:
-    """What arguments are. names: of integers, which have the dtype `index`. vectors: of the panel, if there is one."""
+    """Annotations of parameters that have none. names: of integers, which have the dtype `index`. vectors: of the
+    panel, if there is one."""
     panel = {"panel": tuple[(Vector,) * vectors]} if vectors else {}
     return {**dict.fromkeys(names, places_of(index)), **panel}

@@ -16,7 +16,6 @@ import numpy as np
 
 from workbench.compiler.kinds import Array
 from workbench.compiler.words import (
-    barrier,
     conj,
     group,
     groups,
@@ -28,7 +27,7 @@ from workbench.compiler.words import (
     strips,
     unrolled,
 )
-from workbench.devices.kernels.frames import store_sums
+from workbench.devices.kernels.frames import store_sums, sum_of_sharers
 from workbench.devices.kernels.parameters import Sums, Vector
 from workbench.devices.kernels.source import dots, fill
 from workbench.jit.dot_sums import with_row
@@ -96,17 +95,9 @@ def csr(
             end, first = (part[0][row], part[1]) if len(part) > 0 else (starts[row + 1], 0)
             for j in range(starts[row] + place, end, items_per_row):
                 total += data[j] * x[indices[j] - first]
-        parts[member()] = total
-        barrier()
-        reach = items_per_row // 2
-        while reach > 0:
-            if place < reach:
-                parts[member()] += parts[member() + reach]
-            barrier()
-            reach = reach // 2
+        total = sum_of_sharers(parts, total, sharing=items_per_row)
         if place == 0 and row < rows:
-            found = with_result(found, row, parts[member()], y, base, scale, sums, added=len(part) > 0)
-        barrier()
+            found = with_result(found, row, total, y, base, scale, sums, added=len(part) > 0)
     if len(sums) > 0:
         store_sums(room, sums[1], found, group(), groups())
 
@@ -125,7 +116,8 @@ def with_result(found, row, total, y, base, scale, sums, *, added):
 def csr_annotations(
     index: np.dtype, names: Sequence[str], *, based: bool, scaled: bool, summed: bool, part: bool = False
 ) -> dict[str, Any]:
-    """What the arguments of a CSR kernel are. names: of its arrays of integers, which have the dtype `index`."""
+    """Annotations of the parameters of a CSR kernel that have none. names: of its arrays of integers, which have the
+    dtype `index`."""
     places = Array(index, 1)
     return {
         **dict.fromkeys(names, places),

@@ -127,7 +127,7 @@ def norms(state: Sums, C: Sums, F: Sums, rr: Sums, gamma: Sums, *, s: int) -> No
 
 
 def own_norms(state: Sums, C: Sums, rr: Sums, gamma: Sums, *, s: int) -> None:
-    """The same without a preconditioner, where F = I."""
+    """gamma = rr = ||c_j||^2: `norms` without a preconditioner, where F = I."""
     j = member()
     if j < s and real(state[STOPPED]) == 0:
         found = real(C.dtype.type(0))
