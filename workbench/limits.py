@@ -7,8 +7,6 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
-
 from workbench.errors import MOST_UNKNOWNS, RANKS_WAIT, RUN_SECONDS, InputError, quoted
 
 try:
@@ -36,6 +34,8 @@ def unpacked(packed: int) -> int:
 def memory() -> tuple[int, int]:
     """Bytes of memory in all, and bytes that can still be had without swapping, limits of a container and of this
     process included."""
+    import psutil
+
     system = psutil.virtual_memory()
     total, free = system.total, system.available
     for limit, used in (*_memory_limits(CGROUPS), *_data_limit()):

@@ -12,7 +12,9 @@ import pytest
 
 from workbench.cli.common import CompilationNotice
 
-COMMAND = [sys.executable, "-m", "workbench.cli", "solve", "poisson5", "--n", "8", "--json"]
+MANY = ("two-layer", "--n", "16", "--preconditioner", "neumann:2", "--deflation", "stripes")
+"""Kernels that take longer than half a second, after which a solve says so."""
+COMMAND = [sys.executable, "-m", "workbench.cli", "solve", *MANY, "--json"]
 LINE = "workbench: compiling kernels for this machine, once; this takes some seconds\n"
 
 

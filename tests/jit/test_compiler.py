@@ -12,7 +12,7 @@ import pytest
 
 from workbench import compiling
 from workbench.compiler.kinds import KernelError
-from workbench.jit import compiled, compiler, store
+from workbench.jit import compiled, compiler, launching, linking, pool, store
 from workbench.jit.threads import WORTH_SHARING, launch
 from workbench.jit.work_stealing import counters
 
@@ -51,7 +51,32 @@ def here(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
+    # What all kernels share is stored elsewhere.
+    for shared in (launching, pool):
+        shared.linked(linking.linker())
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
+
+
+def test_the_process_starts_before_the_first_request_where_nothing_is_stored(monkeypatch, here, tmp_path):
+    monkeypatch.setattr(compiler, "running", None)
+    store.write("a1" * 32, b"code of another kernel")
+    compiler.start_if_nothing_is_stored()
+    assert compiler.running is None
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path / "empty"))
+    compiler.start_if_nothing_is_stored()
+    process = compiler.running
+    compiler.start_if_nothing_is_stored()
+    check(*new_kernel())
+    assert compiler.running is process is not None
+    assert not here
+    process.end()
+
+
+def test_a_process_that_cannot_start_early_is_no_error(monkeypatch):
+    monkeypatch.setattr(compiler, "running", None)
+    monkeypatch.setattr(compiler.subprocess, "Popen", refuse)
+    compiler.start_if_nothing_is_stored()
+    assert compiler.running is None
 
 
 def test_kernels_are_compiled_elsewhere_side_by_side_and_kept(asked, here, tmp_path):

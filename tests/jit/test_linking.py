@@ -6,10 +6,12 @@ import pickle
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from workbench.compiler.kinds import KernelError
 from workbench.errors import InputError
-from workbench.jit import c_abi, compiled, linking, store
+from workbench.jit import c_abi, compiled, launching, linking, store
 from workbench.jit.threads import launch
 from workbench.jit.work_stealing import counters
 
@@ -44,9 +46,9 @@ def swapped(x):
 )
 def test_arrays_of_another_type_have_code_of_their_own(change):
     kernel, x = compiled.generated(SUM), np.arange(5.0)
-    for given in (x, change(x), x):
+    for values in (x, change(x), x):
         out = np.zeros(5, complex if change is np.complex128 else float)
-        launch(1, kernel, out, given)
+        launch(1, kernel, out, values)
         assert (out == x).all()
 
 
@@ -95,11 +97,42 @@ def test_tuples_and_numbers_of_all_kinds():
         launch(1, kernel, out, (np.full(2, 1.0),), np.float32(0.5), 4.25, 5 + 1j, 6)
 
 
+LEAVES = st.sampled_from(
+    (np.full(3, 2.0), np.full((2, 2), 3, np.uint8), np.full(1, 4, np.complex64), 5.5, np.float32(6.5), 7 - 1j, True, -8)
+)
+
+
+def paths_of(value, path=""):
+    """The text and the value of each array and number in nested tuples."""
+    if isinstance(value, tuple):
+        return [found for k, each in enumerate(value) for found in paths_of(each, f"{path}[{k}]")]
+    if isinstance(value, np.ndarray):
+        return [(f"{path}[{', '.join('0' * value.ndim)}]", value.flat[0])]
+    return [(path, value)]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.recursive(LEAVES, lambda inner: st.lists(inner, min_size=1, max_size=3).map(tuple)), min_size=1))
+def test_nested_tuples_of_all_kinds_are_read(arguments):
+    found = [each for k, value in enumerate(arguments) for each in paths_of(value, f"a{k}")]
+    names = ", ".join(f"a{k}" for k in range(len(arguments)))
+    stores = "\n".join(f"    out[{k}] = {path}" for k, (path, _) in enumerate(found))
+    kernel, out = compiled.generated(f"def kernel(taken, out, {names}):\n{stores}\n"), np.zeros(len(found), complex)
+    launch(1, kernel, out, *arguments)
+    assert (out == [value for _, value in found]).all()
+    # Code for these types does nothing where an array in the innermost tuple is of another class.
+    kinds = compiled.kinds_of((counters(1), out, *arguments))
+    before = out.copy()
+    assert kernel.compile(kinds)(counters(1), (out.view(np.recarray), *arguments)) == launching.WRONG_TYPES
+    assert kernel.compile(kinds)(counters(1), (out, *arguments[:-1], (arguments[-1],))) == launching.WRONG_TYPES
+    assert (out == before).all()
+
+
 def test_a_damaged_object_is_compiled_again(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
     text = SUM.replace("x[chunk]", "3*x[chunk]")
     launch(1, compiled.generated(text), np.zeros(5), np.arange(5.0))
-    (file,) = tmp_path.glob("machine-code/*.kernel")
+    file = tmp_path / "machine-code" / f"{compiled.generated(text).key(TYPES)}{store.SUFFIX}"
     content = file.read_bytes()
     file.write_bytes(content[:2000] + bytes(64) + content[2064:])
     assert store.read(file.stem) is None
@@ -121,7 +154,7 @@ def test_a_symbol_that_the_process_does_not_have_is_refused(code):
         linking.link(pickle.dumps(([*names, "no_such_symbol"], machine_code)), TYPES)
     # The object file needs a symbol that is not in the list.
     with pytest.raises(RuntimeError, match="symbols"):
-        linking.link(pickle.dumps(([name for name in names if name != c_abi.ARRAY], machine_code)), TYPES)
+        linking.link(pickle.dumps(([name for name in names if name != launching.START], machine_code)), TYPES)
     assert linking.link(code, TYPES)
 
 

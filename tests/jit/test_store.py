@@ -23,7 +23,9 @@ def folder(tmp_path, monkeypatch):
 
 def test_what_was_written_is_read(folder):
     assert store.read(KEY) is None
+    assert not store.has_any()
     assert store.write(KEY, CODE)
+    assert store.has_any()
     assert store.read(KEY) == CODE
     assert [path.name for path in folder.iterdir()] == [f"{KEY}.kernel"]
     assert (folder / f"{KEY}.kernel").stat().st_mode & 0o777 == 0o600

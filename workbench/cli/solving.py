@@ -66,7 +66,10 @@ def configuration_of(options: argparse.Namespace) -> Configuration:
 
 
 def _solve(options: argparse.Namespace) -> int:
-    # Imported here because it takes most of a second, and other commands do not need it.
+    from workbench.jit.compiler import start_if_nothing_is_stored
+
+    start_if_nothing_is_stored()
+    # Imported here because it takes a third of a second, and other commands do not need it.
     from workbench.devices.ranks import enter
     from workbench.ranks.stepping import stepping, trace_of_all
     from workbench.run import Reason, Run

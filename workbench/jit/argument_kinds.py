@@ -41,11 +41,12 @@ def in_registers(kind: ArgumentKind) -> Kind:
 
 
 def leaves(
-    kinds: tuple[ArgumentKind, ...], path: tuple[int, ...] = ()
+    kinds: tuple[ArgumentKind, ...], path: tuple[int, ...] = (), start: int = 0
 ) -> list[tuple[tuple[int, ...], ArrayOf | np.dtype]]:
-    """The kinds of arrays and numbers, with the index of each, and of those in tuples of each step."""
+    """The kinds of arrays and numbers, with the index of each, and of those in tuples of each step. start: the index of
+    the first."""
     found: list[tuple[tuple[int, ...], ArrayOf | np.dtype]] = []
-    for k, kind in enumerate(kinds):
+    for k, kind in enumerate(kinds, start):
         found += leaves(kind, (*path, k)) if isinstance(kind, tuple) else [((*path, k), kind)]
     return found
 

@@ -6,40 +6,27 @@ threads on which the kernel failed, or WRONG_TYPES without having done anything 
 the kernel was compiled for. It needs no GIL, for the caller holds the objects.
 
 The kernel is a function `worker(number, words)` of one thread, in the text that `workbench.compiler` prints. `launch`
-around it is written in LLVM: one thread calls `worker` directly, several through the pool. Tuples and arrays are read
-from their C structs, whose layout is part of the binary interfaces of Python and NumPy.
+stores the numbers in the words, and leaves the rest to `launching`, code that all kernels share, with a table of what
+the arguments are.
 """
 
 from __future__ import annotations
 
 import functools
 import pickle
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import llvmlite.binding as llvm
 import numpy as np
-from llvmlite import ir
 
 from workbench.compiler.kinds import real_of
 from workbench.compiler.llvm import Argument, Layout
-from workbench.jit import pool
+from workbench.jit import launching
 from workbench.jit.argument_kinds import ArgumentKind, ArrayOf, leaves
 
-LAUNCH, WORKER = "launch", "worker"
-ARRAY, TUPLE = "workbench_ndarray", "workbench_tuple"
-"""Symbols that the linking process gives the addresses of the classes numpy.ndarray and tuple."""
-WRONG_TYPES = -1
-
-WORD, BYTE, INT = ir.IntType(64), ir.IntType(8), ir.IntType(32)
-HEAD, ITEMS = object.__basicsize__, tuple.__basicsize__
-DATA, DIMENSIONS, SHAPE, STRIDES, DESCRIPTION, FLAGS = (HEAD + offset for offset in (0, 8, 16, 24, 40, 48))
-"""Places in the struct of an array. The class of any object comes last in its head."""
-LAYOUT = Layout(DATA, SHAPE)
-KIND, ORDER, SIZE = (HEAD + offset for offset in (8, 10, 24))
-"""Places in the struct of a dtype: its letter, the order of its bytes, their number."""
-SWAPPED = np.dtype(np.int64).newbyteorder("S").byteorder
-FLAG = {"C": 0x1, "aligned": 0x100, "writeable": 0x400}
+LAUNCH, WORKER, TABLE = "launch", "worker", "workbench_table"
+LAYOUT = Layout(launching.DATA, launching.SHAPE)
 Kinds = tuple[ArgumentKind, ...]
 
 
@@ -74,9 +61,9 @@ class Text(NamedTuple):
 
 def object_file(text: Text) -> bytes:
     """The object file of a kernel, and the names of the symbols that it needs, as one byte string."""
-    module, machine = llvm.parse_assembly(text.llvm), _machine()
+    machine = _machine()
+    module = llvm.parse_assembly(text.llvm + _launch(text.kinds, first=text.first))
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    module.link_in(llvm.parse_assembly(str(_launch(text.kinds, first=text.first))))
     module.get_function(WORKER).linkage = "internal"
     level = llvm.create_pipeline_tuning_options(speed_level=3)
     level.loop_vectorization = True
@@ -87,124 +74,68 @@ def object_file(text: Text) -> bytes:
     return pickle.dumps((names, machine.emit_object(module)))
 
 
-def field(builder: Any, word: Any, place: int, kind: Any) -> Any:
-    """The field of a struct whose address is a word."""
-    return builder.load(builder.inttoptr(builder.add(word, ir.Constant(WORD, place)), kind.as_pointer()))
-
-
-def _launch(kinds: Kinds, *, first: bool) -> ir.Module:
-    """The module of `launch`."""
+def _launch(kinds: Kinds, *, first: bool) -> str:
+    """The text of `launch`."""
     places, count = places_of(kinds)
-    module = ir.Module()
-    words = WORD.as_pointer()
-    work = ir.Function(module, ir.FunctionType(ir.VoidType(), [WORD, words]), WORKER)
-    run = ir.FunctionType(ir.VoidType(), [work.type, words, WORD]).as_pointer()
-    numbers = [part for _, kind in leaves(kinds) for part in _number_types(kind)]
-    function = ir.Function(module, ir.FunctionType(WORD, [WORD, WORD, *numbers]), LAUNCH)
-    builder = ir.IRBuilder(function.append_basic_block())
-    zero, one = (ir.Constant(WORD, value) for value in (0, 1))
-    state = builder.alloca(WORD, count)
-    taken, arguments, *_ = function.args
-    builder.store(taken, builder.gep(state, [ir.Constant(WORD, places[0,])]))
-    reading = _Reading(builder, state, places, iter(function.args[2:]))
-    reading.read_tuple(arguments, kinds[1:], (), 1)
-    shape = builder.inttoptr(field(builder, taken, SHAPE, WORD), words)
-    threads, width = (builder.load(builder.gep(shape, [ir.Constant(WORD, k)])) for k in range(2))
-    counters = builder.inttoptr(field(builder, taken, DATA, WORD), words)
-    _for_each(builder, threads, lambda k: builder.store(zero, builder.gep(counters, [builder.mul(k, width)])))
-    if first:
-        builder.call(work, [ir.Constant(WORD, -1), state])
-    builder.store(threads, state)
-    with builder.if_else(builder.icmp_signed("==", threads, one)) as (alone, shared):
-        with alone:
-            builder.call(work, [zero, state])
-        with shared:
-            builder.call(builder.load(ir.GlobalVariable(module, run, pool.ENTRY)), [work, state, threads])
-    builder.ret(builder.load(state))
-    return module
-
-
-def _for_each(builder: Any, count: Any, body: Callable[[Any], object]) -> None:
-    """A loop over the integers below a count, which is not 0."""
-    before, inside, after = builder.block, *(builder.append_basic_block(name) for name in ("each", "done"))
-    builder.branch(inside)
-    builder.position_at_end(inside)
-    k = builder.phi(WORD)
-    k.add_incoming(ir.Constant(WORD, 0), before)
-    body(k)
-    following = builder.add(k, ir.Constant(WORD, 1))
-    k.add_incoming(following, builder.block)
-    builder.cbranch(builder.icmp_signed("<", following, count), inside, after)
-    builder.position_at_end(after)
-
-
-class _Reading:
-    """The part of `launch` that tests the arguments and puts them into words."""
-
-    def __init__(self, builder: Any, state: Any, places: dict[tuple[int, ...], int], numbers: Iterator[Any]) -> None:
-        self._builder, self._state, self._places, self._numbers = builder, state, places, numbers
-        self._array, self._tuple = (
-            builder.ptrtoint(ir.GlobalVariable(builder.module, BYTE, name), WORD) for name in (ARRAY, TUPLE)
+    table = [int(first), *_described(kinds[1:], places)]
+    types, stores = [], []
+    for path, kind in leaves(kinds[1:], start=1):
+        for part, number in enumerate(_number_types(kind)):
+            value, word, place = (f"%{what}{len(types)}" for what in ("value", "word", "place"))
+            stores += [
+                f"{word} = getelementptr i64, ptr %state, i64 {places[path]}",
+                f"{place} = getelementptr {number}, ptr {word}, i64 {part}",
+                f"store {number} {value}, ptr {place}",
+            ]
+            types.append(number)
+    parameters = "".join(f", {number} %value{k}" for k, number in enumerate(types))
+    words = ", ".join(f"i64 {word}" for word in table)
+    return "\n".join(
+        (
+            f"@{TABLE} = internal constant [{len(table)} x i64] [{words}]",
+            f"declare i64 @{launching.START}(ptr, ptr, ptr, ptr, ptr)",
+            f"define i64 @{LAUNCH}(ptr %taken, ptr %arguments{parameters}) {{",
+            f"%state = alloca [{count} x i64]",
+            *stores,
+            f"%failed = call i64 @{launching.START}"
+            f"(ptr %taken, ptr %arguments, ptr @{TABLE}, ptr %state, ptr @{WORKER})",
+            "ret i64 %failed",
+            "}\n",
         )
-
-    def read_tuple(self, word: Any, kinds: Kinds, path: tuple[int, ...], start: int = 0) -> None:
-        """The arguments in a tuple; start: the index of its first one in `places`."""
-        self._expect(word, HEAD - 8, WORD, self._tuple)
-        self._expect(word, HEAD, WORD, len(kinds))
-        for k, kind in enumerate(kinds):
-            at = (*path, start + k)
-            if isinstance(kind, tuple):
-                self.read_tuple(field(self._builder, word, ITEMS + 8 * k, WORD), kind, at)
-            elif isinstance(kind, ArrayOf):
-                value = field(self._builder, word, ITEMS + 8 * k, WORD)
-                self._expect_array(value, kind)
-                self._keep(value, self._places[at])
-            else:
-                for part in range(len(_number_types(kind))):
-                    self._keep(next(self._numbers), self._places[at], part)
-
-    def _keep(self, value: Any, place: int, part: int = 0) -> None:
-        """Put a value at a word; part: how many of its kind come before."""
-        word = self._builder.gep(self._state, [ir.Constant(WORD, place)])
-        values = self._builder.bitcast(word, value.type.as_pointer())
-        self._builder.store(value, self._builder.gep(values, [ir.Constant(WORD, part)]))
-
-    def _expect_array(self, word: Any, kind: ArrayOf) -> None:
-        """An array of this type, of no subclass."""
-        flags = FLAG["C"] | FLAG["aligned"] | FLAG["writeable"] * kind.writeable
-        self._expect(word, HEAD - 8, WORD, self._array)
-        self._expect(word, DIMENSIONS, INT, kind.ndim)
-        self._expect(word, FLAGS, INT, flags, mask=flags)
-        description = field(self._builder, word, DESCRIPTION, WORD)
-        self._expect(description, SIZE, WORD, kind.dtype.itemsize)
-        self._expect(description, KIND, BYTE, ord(kind.dtype.kind))
-        self._expect(description, ORDER, BYTE, ord(SWAPPED), relation="!=")
-
-    def _expect(
-        self, word: Any, place: int, kind: Any, value: Any, *, mask: int | None = None, relation: str = "=="
-    ) -> None:
-        """Return WRONG_TYPES unless the field of a struct has a value."""
-        builder, found = self._builder, field(self._builder, word, place, kind)
-        found = found if mask is None else builder.and_(found, ir.Constant(kind, mask))
-        value = ir.Constant(kind, value) if isinstance(value, int) else value
-        with builder.if_then(builder.not_(builder.icmp_signed(relation, found, value)), likely=False):
-            builder.ret(ir.Constant(WORD, WRONG_TYPES))
+    )
 
 
-def _number_types(kind: ArrayOf | np.dtype) -> list[Any]:
+def _described(
+    kinds: Kinds, places: dict[tuple[int, ...], int], path: tuple[int, ...] = (), start: int = 1
+) -> list[int]:
+    """A tuple of arguments in the table of `launching`. start: the index of its first one in `places`."""
+    table = [len(kinds)]
+    for k, kind in enumerate(kinds, start):
+        match kind:
+            case tuple():
+                table += [launching.TUPLE, *_described(kind, places, (*path, k), 0)]
+            case ArrayOf(dtype, ndim, writeable):
+                flags = sum(launching.FLAG[name] for name in ("C", "aligned", *["writeable"] * writeable))
+                table += [launching.ARRAY, ndim, flags, dtype.itemsize, ord(dtype.kind), places[*path, k]]
+            case _:
+                table.append(launching.NUMBER)
+    return table
+
+
+def _number_types(kind: ArrayOf | np.dtype) -> Iterator[str]:
     """The LLVM types of a number as arguments of C; none for an array."""
-    if isinstance(kind, ArrayOf):
-        return []
-    match kind.kind:
-        case "c":
-            return _number_types(real_of(kind)) * 2
-        case "f":
-            return [ir.DoubleType() if kind.itemsize == 8 else ir.FloatType()]
-    return [ir.IntType(8 * kind.itemsize)]
+    if isinstance(kind, np.dtype):
+        match kind.kind:
+            case "c":
+                yield from [*_number_types(real_of(kind))] * 2
+            case "f":
+                yield "double" if kind.itemsize == 8 else "float"
+            case _:
+                yield f"i{8 * kind.itemsize}"
 
 
 @functools.cache
-def _machine() -> Any:
+def _machine() -> llvm.TargetMachine:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     features = llvm.get_host_cpu_features().flatten()

@@ -33,7 +33,7 @@ from workbench.compiler.constants import named as named_constants
 from workbench.compiler.kinds import KernelError, Row
 from workbench.compiler.llvm import llvm_text
 from workbench.compiler.source import checked_licences, source_of, source_of_text
-from workbench.jit import c_abi, compiler, dependencies, dot_sums, linking, store, work_stealing
+from workbench.jit import c_abi, compiler, dependencies, dot_sums, launching, linking, store, work_stealing
 from workbench.jit.argument_kinds import in_registers, kinds_of
 from workbench.jit.c_abi import Kinds, Text, object_file
 
@@ -202,7 +202,7 @@ def _functions(constants: object) -> Iterator[types.FunctionType]:
 
 
 def _not_loaded(*_: Any) -> int:
-    return c_abi.WRONG_TYPES
+    return launching.WRONG_TYPES
 
 
 def kernel(*licences: str) -> Callable[[types.FunctionType], Kernel]:
@@ -241,7 +241,7 @@ def warm_up() -> None:
 def _environment() -> tuple[str, ...]:
     """Everything that machine code depends on in addition to its text and types: versions, processor, options."""
     names = (f"{language.__name__}.{module.name}" for module in pkgutil.iter_modules(language.__path__))
-    support = (*map(importlib.import_module, names), dot_sums, c_abi, linking, sys.modules[__name__])
+    support = (*map(importlib.import_module, names), dot_sums, c_abi, launching, linking, sys.modules[__name__])
     processor = (llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
     return (*map(inspect.getsource, support), llvmlite.__version__, np.__version__, sys.version, *processor)
 

@@ -16,10 +16,13 @@ import sys
 import threading
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from workbench.jit.c_abi import Text
+from workbench.jit import store
 from workbench.jit.messages import read_message, write_message
+
+if TYPE_CHECKING:
+    from workbench.jit.c_abi import Text
 
 ROOT = str(Path(__file__).resolve().parents[2])
 TRIES = 2
@@ -44,6 +47,17 @@ def compile_elsewhere(text: Text) -> Future[bytes]:
     coming: Future[bytes] = Future()
     _send(pickle.dumps(text), coming, TRIES)
     return coming
+
+
+def start_if_nothing_is_stored() -> None:
+    """Start the process before the first request where the machine code of no kernel is on disk, so that it will be
+    asked for: it takes a third of a second to start, in which this process may import what it needs."""
+    global running
+    with _changing:
+        if running is None and not _ending and not store.has_any():
+            # The first request tries again.
+            with contextlib.suppress(OSError, RuntimeError, ValueError):
+                running = _Process()
 
 
 def _send(request: bytes, coming: Future[bytes], tries: int) -> None:

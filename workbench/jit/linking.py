@@ -15,10 +15,10 @@ import numpy as np
 
 from workbench.compiler.kinds import BOOL, DOUBLE, FLOAT, INT, real_of
 from workbench.errors import InputError
-from workbench.jit import pool
+from workbench.jit import launching
 from workbench.jit.argument_kinds import leaves
-from workbench.jit.c_abi import (
-    ARRAY,
+from workbench.jit.c_abi import LAUNCH, Kinds
+from workbench.jit.launching import (
     DATA,
     DESCRIPTION,
     DIMENSIONS,
@@ -26,18 +26,15 @@ from workbench.jit.c_abi import (
     FLAGS,
     HEAD,
     KIND,
-    LAUNCH,
     ORDER,
     SHAPE,
     SIZE,
+    START,
     STRIDES,
-    TUPLE,
     WRONG_TYPES,
-    Kinds,
 )
 
 _counter = itertools.count()
-_known = {ARRAY: id(np.ndarray), TUPLE: id(tuple), pool.ENTRY: ctypes.addressof(pool.entry)}
 IMPLIED = ("memcpy", "memmove", "memset")
 """Functions that the code generator calls for what a module only describes."""
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -64,7 +61,7 @@ def link(code: bytes, kinds: Kinds) -> Callable[[np.ndarray, tuple], int]:
     library = llvm.JITLibraryBuilder().add_object_img(machine_code).export_symbol(LAUNCH)
     compiler = linker()
     for name in {*names, *IMPLIED}:
-        address = _known[name] if name in _known else llvm.address_of_symbol(name)
+        address = launching.linked(compiler)[START] if name == START else llvm.address_of_symbol(name)
         if not address:
             raise RuntimeError(f"a kernel needs {name}, which this process does not have")
         library.import_symbol(name, address)

@@ -15,22 +15,20 @@ from __future__ import annotations
 import _thread
 import ctypes
 import functools
-import hashlib
 import re
 import string
 import sys
 from typing import Any
 
-import llvmlite
 import llvmlite.binding as llvm
 
-from workbench.jit import store
 from workbench.jit.environment import MOST
+from workbench.jit.fixed_text import fixed_object
 
-ENTRY, RUN, SERVE = "workbench_pool", "run", "serve"
+RUN, SERVE = "run", "serve"
 entry = ctypes.c_void_p()
-"""Where kernels find the address of `run(kernel, words, count)`, which makes a launch; only one at a time may be made.
-Empty until `start`."""
+"""The address of `run(kernel, words, count)`, which shares a launch; only one at a time may be shared. Empty until
+`start`."""
 threads = 1
 """Threads that share a launch, with the one that launches."""
 
@@ -180,7 +178,7 @@ def linked(compiler: Any) -> Any:
         name = call.partition("@")[2].partition("(")[0]
         declared[name] = "declare " + re.sub(r" [^ ]+(?=[,)])", "", call)
         builder.import_symbol(name, ctypes.cast(getattr(system, name), ctypes.c_void_p).value)
-    builder.add_object_img(_object("\n".join(declared.values()) + _TEXT.substitute(calls, most=MOST)))
+    builder.add_object_img(fixed_object("\n".join(declared.values()) + _TEXT.substitute(calls, most=MOST)))
     for name in (RUN, SERVE, *_INITIALIZED):
         builder.export_symbol(name)
     library = builder.link(compiler, "threads")
@@ -188,19 +186,6 @@ def linked(compiler: Any) -> Any:
         for name, initialize in _INITIALIZED.items():
             getattr(system, initialize)(ctypes.c_void_p(library[name]), None)
     return library
-
-
-def _object(text: str) -> bytes:
-    """The object file of a text, which is stored on disk."""
-    triple = llvm.get_process_triple()
-    key = hashlib.sha256("\n".join((text, triple, llvmlite.__version__)).encode()).hexdigest()
-    code = store.read(key)
-    if code is None:
-        machine, module = llvm.Target.from_triple(triple).create_target_machine(reloc="pic"), llvm.parse_assembly(text)
-        module.triple, module.data_layout = triple, str(machine.target_data)
-        code = machine.emit_object(module)
-        store.write(key, code)
-    return code
 
 
 def start(compiler: Any, count: int) -> None:

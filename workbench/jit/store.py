@@ -37,6 +37,13 @@ def write(key: str, code: bytes) -> bool:
     return any(_written(folder, key, code) for folder in _folders())
 
 
+def has_any() -> bool:
+    """Whether machine code is stored under any key; False where no folder can be read."""
+    with contextlib.suppress(OSError):
+        return any(next(folder.glob(f"*{SUFFIX}"), None) is not None for folder in _folders())
+    return False
+
+
 def _folders() -> Iterator[Path]:
     """The user's cache folder, and a private one where that cannot be used."""
     with contextlib.suppress(RuntimeError):  # raised by pathlib and platformdirs without a home folder

@@ -13,8 +13,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
-
 from workbench.limits import CGROUPS, cpu_share, text_of
 
 CPUS = Path("/sys/devices/system/cpu")
@@ -52,6 +50,8 @@ def physical_cores() -> int:
     siblings = {text_of(CPUS / f"cpu{cpu}" / "topology" / "thread_siblings_list") for cpu in allowed()}
     if None not in siblings:
         return len(siblings)
+    import psutil
+
     return min(psutil.cpu_count(logical=False) or logical_cores(), len(allowed()))
 
 

@@ -13,8 +13,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import psutil
-
 from workbench import compiling
 
 DEVICE = "start of the device"
@@ -49,6 +47,8 @@ class SetupPhases:
         self._thread = 0
         self._inner = (0.0, 0)
         self._device: Any = None
+        import psutil
+
         self._process = psutil.Process()
 
     @property

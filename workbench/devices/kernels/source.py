@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import re
 import textwrap
-from importlib import resources
 from string import Template
 
 _ON_ITS_OWN_LINE = re.compile(r"^( *)\$(\w+)\n", re.MULTILINE)
@@ -18,6 +17,8 @@ _ON_ITS_OWN_LINE = re.compile(r"^( *)\$(\w+)\n", re.MULTILINE)
 @functools.cache
 def read(name: str) -> str:
     """The file `text/<name>.cl`."""
+    from importlib import resources
+
     return resources.files("workbench.devices.kernels").joinpath("text", f"{name}.cl").read_text("utf-8")
 
 
