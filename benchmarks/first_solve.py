@@ -4,7 +4,7 @@
 
 Each command is run three times (--quick: once) with an empty kernel cache, and after each once more, on the cores and,
 where it is there, on CUDA. Seconds are of the setup with all compilation, and of the whole command; medians. `kernels`:
-those of the cores.
+files of machine code for the cores.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from workbench.compiler.words import counted_from, shared, threads, unrolled
 from workbench.devices.bound import Request
 from workbench.devices.cpu.subdomain_kernels import add_groups, bounds, restrict
 from workbench.devices.cpu.subdomains import Subdomains
-from workbench.devices.on_cores import Arguments, fixed_on_cores
+from workbench.devices.on_cores import filling, fixed_on_cores
 from workbench.devices.ops.faces import FaceProduct
 from workbench.devices.ops.stencil import StencilProduct
 from workbench.jit.compiled import REORDERED, kernel
@@ -58,7 +58,6 @@ class _Pass:
         wide, rows, chunks = accumulator(request.dtype), request.rows, chunks_of(request.rows)
         fixed = fixed_on_cores(request, wide)
         of = request.form(fixed, wide)
-        form = Arguments.of(of, fixed)
         self.dots = np.zeros(of.sums, wide)
         room: tuple[np.ndarray, ...]
         if of.sums:
@@ -68,7 +67,7 @@ class _Pass:
         self._rows, self._last = rows, (rows, *room, *subdomains.stored)
         constants = {"width": subdomains.width, **of.loop}
         self._kernel = _product.of(**constants, dtype=wide, count=of.sums) if of.sums else _residual.of(**constants)
-        self._form, self._place = form, form.places.pop("y")
+        self._filled, self._place, self._keeps_y = filling(of, fixed), of.parameters.index("y"), of.sums > 0
         some = np.empty(0, request.dtype)
         prepare(self._kernel, *self._arguments(*[some] * 2), *self._last)
 
@@ -77,9 +76,8 @@ class _Pass:
 
     def _arguments(self, *vectors: np.ndarray) -> tuple[Any, ...]:
         """Those of a row before y, y if it is kept, and those behind it."""
-        read, kept = vectors[: len(self._form.places)], vectors[len(self._form.places) :]
-        filled = self._form.filled(read)
-        return filled[: self._place], *kept, filled[self._place + 1 :]
+        filled, place = self._filled(*vectors) if self._keeps_y else self._filled(*vectors, ()), self._place
+        return filled[:place], *filled[place : place + self._keeps_y], filled[place + 1 :]
 
 
 @kernel(*REORDERED)
