@@ -86,7 +86,7 @@ def _follow(taken, labels, shape, moved, near, failed):  # pragma: no cover
             for n in range(moved.size):
                 i = moved[n]
                 z, y, x = i // (nx * ny), (i // nx) % ny, i % nx
-                faces, number, start = 0, 0, 0
+                number, start = 0, 0
                 for k in range(27):
                     dz, dy, dx = k // 9 - 1, (k // 3) % 3 - 1, k % 3 - 1
                     there = 0
@@ -96,8 +96,8 @@ def _follow(taken, labels, shape, moved, near, failed):  # pragma: no cover
                     if there > 0 and abs(dz) + abs(dy) + abs(dx) == 1:
                         if number != 0 and there != number:
                             failed[0] = 1
-                        faces, number, start = faces + 1, there, k
-                if faces == 0 or failed[0] != 0:
+                        number, start = there, k
+                if number == 0 or failed[0] != 0:
                     failed[0] = 1
                     break
                 if labels[i] == 0:

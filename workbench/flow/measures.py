@@ -98,8 +98,9 @@ def areas(row, begin, first, end, strides, phi, h, sums):  # pragma: no cover
 
 
 @helper()
-def on_side(k, t):  # pragma: no cover
-    """A point of a square's k-th side, anticlockwise from the lower one."""
+def point_on_side(k, t):  # pragma: no cover
+    """The point of a unit square at a fraction t of side k; sides are counted, and run through, anticlockwise from the
+    lower one."""
     if k == 0:
         return t, 0.0
     if k == 1:
@@ -129,8 +130,8 @@ def _segments(taken, nx, phi, cut, segments, areas):  # pragma: no cover
                         # Four roots, a saddle, are two segments that go around opposite corners.
                         is_one = roots == 2 or (j == k + 1 and k != 1)
                         if is_one and (p < 0) != (q < 0) and (v < 0) != (w < 0):
-                            x_k, y_k = on_side(k, p / (p - q))
-                            x_j, y_j = on_side(j, v / (v - w))
+                            x_k, y_k = point_on_side(k, p / (p - q))
+                            x_j, y_j = point_on_side(j, v / (v - w))
                             x_k, y_k, x_j, y_j = x_k + x, y_k + y, x_j + x, y_j + y
                             segments[n, found, 0], segments[n, found, 1] = x_k, y_k
                             segments[n, found, 2], segments[n, found, 3] = x_j, y_j

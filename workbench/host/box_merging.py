@@ -38,6 +38,8 @@ def merged_parts(
 
 @kernel()
 def _merge(taken, firsts, phases, fine, coarse, chunks, room, fill, ends, merged, parents):  # pragma: no cover
+    """Count the parts of each merged box, ends[box + 1]; or, with `fill`, store their phases, and of each given part
+    the merged one."""
     count = coarse[0] * coarse[1] * coarse[2]
     for thread in threads(taken):
         lists = room[thread, 0], room[thread, 1]

@@ -336,6 +336,12 @@ def _couple_faces(
     taken, codes, faces, walls, strides, labels, shape, boxes, first, shift, stale, first_before, names, data_before,
     indices_before, indptr_before, room, fill, indptr, indices, data,
 ):  # pragma: no cover  # fmt: skip
+    """Count the entries of the rows of E of each box, indptr[part + 1], or REFUSED where they do not fit; or, with
+    `fill`, store them.
+
+    Rows of boxes that are not stale are taken from the earlier E. shift: cells before those of the boxes, none of which
+    is empty.
+    """
     ny, nx, far = shape[1], shape[2], strides.size - 1
     below, above = shift > 0, shift + shape[0] * ny * nx < codes.size
     for thread in threads(taken):

@@ -65,36 +65,41 @@ def label_sums(
 def _stencil_rows(
     taken, main, lower, strides, labels, eps, chunks, room, fill, indptr, indices, data
 ):  # pragma: no cover
+    """Count the entries of each row of AZ, indptr[i + 1]; or, with `fill`, store their columns and values.
+
+    room: of each thread, the columns and values of one row, ascending by column. eps: entries below it, relative to the
+    diagonal, are left out.
+    """
     size = main.size
     for thread in threads(taken):
-        names, values = room[0][thread], room[1][thread]
+        columns, values = room[0][thread], room[1][thread]
         for chunk in shared(taken, thread, chunks):
             for i in range(size * chunk // chunks, size * (chunk + 1) // chunks):
-                names[0], values[0] = labels[i], main[i]
+                columns[0], values[0] = labels[i], main[i]
                 count = 1
                 for k in range(2 * len(lower)):
                     low, stride, above = lower[k // 2], strides[k // 2], k % 2
                     if (above and i + stride >= size) or (not above and i < stride):
                         continue
-                    name = labels[i + stride] if above else labels[i - stride]
+                    column = labels[i + stride] if above else labels[i - stride]
                     value = np.conj(low[i + stride]) if above else low[i]
                     if value == 0:
                         continue
                     place = 0
-                    while place < count and names[place] < name:
+                    while place < count and columns[place] < column:
                         place += 1
-                    if place < count and names[place] == name:
+                    if place < count and columns[place] == column:
                         values[place] += value
                         continue
                     for later in range(count, place, -1):
-                        names[later], values[later] = names[later - 1], values[later - 1]
-                    names[place], values[place] = name, value
+                        columns[later], values[later] = columns[later - 1], values[later - 1]
+                    columns[place], values[place] = column, value
                     count += 1
                 kept = 0
                 for place in range(count):
                     if np.abs(values[place]) > eps * np.abs(main[i]):
                         if fill:
-                            indices[indptr[i] + kept], data[indptr[i] + kept] = names[place], values[place]
+                            indices[indptr[i] + kept], data[indptr[i] + kept] = columns[place], values[place]
                         kept += 1
                 if not fill:
                     indptr[i + 1] = kept

@@ -9,7 +9,12 @@ from workbench.jit.dot_sums import total
 
 @kernel(*REORDERED)
 def one_pass(taken, arrays, scalars, slots, begins, partial, sums, *, before, numbers, row, after, dtype, count):
-    """All rows of a pass, and the sums of its dot products, a number `count`; partial: shape (chunks, count)."""
+    """Compute all rows of a pass and its dot products, `count` of them.
+
+    before, after: evaluate the scalar lines around it. numbers: reads what a row needs of the scalars. row: computes a
+    row and returns the factors of its products. begins: the first row of each chunk, and their number. partial: shape
+    (chunks, count).
+    """
     before(scalars, slots)
     for thread in threads(taken):
         for chunk in shared(taken, thread, begins.size - 1):
@@ -26,7 +31,7 @@ def one_pass(taken, arrays, scalars, slots, begins, partial, sums, *, before, nu
 
 @kernel(*REORDERED)
 def block_pass(taken, arrays, factors, numbers, begins, partial, sums, *, row, tiles, count, rows, all_columns):
-    """All rows of a pass of block vectors, which are in tiles, and the dot products of their columns.
+    """Compute all rows of a pass of block vectors, which are in tiles, and the dot products of their columns.
 
     tiles: place among the tiles, first column and width of each. rows: of `numbers`, a small matrix of one row each.
     partial: shape (chunks, count*columns).

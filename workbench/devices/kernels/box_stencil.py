@@ -73,11 +73,12 @@ def _edge_sum(w, at, i, nx, *, reach):
 
 
 def columns(reach: int) -> str:
-    """For GPUs: a group moves a tile of cells through the planes. It sums the tile along x and y in shared memory; a
-    work-item keeps the latest sums of its cell in registers and adds them along z."""
+    """The C text of a kernel for GPUs: y = own x + coupling S x. A group moves a tile of cells through the planes. It
+    sums the tile along x and y in shared memory; each work-item keeps the latest sums of its cell in registers and adds
+    them along z."""
     width, halo = TILE_WIDTH, 2 * reach
     wide, shifts, kept = width + halo, range(1, halo + 1), [f"s{k}" for k in range(halo + 1)]
-    across = [f"s{halo} = T_ADD(s{halo}, middle[(ty + {k})*{width} + tx]);" for k in shifts]
+    down = [f"s{halo} = T_ADD(s{halo}, middle[(ty + {k})*{width} + tx]);" for k in shifts]
     return fill(
         "box_columns",
         reach=reach,
@@ -89,7 +90,7 @@ def columns(reach: int) -> str:
         sums=", ".join(f"{name} = T_OF(0)" for name in kept),
         along=" ".join(f"sum = T_ADD(sum, raw[row*{wide} + column + {k}]);" for k in shifts),
         shift=" ".join(f"{a} = {b};" for a, b in itertools.pairwise(kept)),
-        across=" ".join([f"s{halo} = middle[ty*{width} + tx];", *across]),
+        down=" ".join([f"s{halo} = middle[ty*{width} + tx];", *down]),
         total=" ".join(f"sum = T_ADD(sum, {name});" for name in kept[1:]),
         **dots("x[i]"),
     )

@@ -28,11 +28,13 @@ from workbench.compiler.words import (
     unrolled,
     wide,
 )
-from workbench.devices.kernels.frames import add_together, store_sums
+from workbench.devices.kernels.frames import add_rows, add_together, store_sums
 from workbench.devices.kernels.parameters import LongPlaces, Places, Real, Reals, Sums, Vector
 
 Matrix = tuple[Vector, Places, Places, Vector, Places]
 Above = tuple[Vector, Places, Reals, Real]
+LEAST_LEFT = 1e-6
+"""Of the curvature along z what must be left beside p for a second direction."""
 SUMS = 6
 """Of two steps of flexible CG."""
 
@@ -105,7 +107,7 @@ def restart(
 ) -> None:  # fmt: skip
     """r = b - alpha s, x = one r - two E r."""
     room = shared_array(partial.dtype.type, members() * 2)
-    alpha = narrow(_first_step(_totals(room, partial, parts, sums=2)))
+    alpha = narrow(_first_step(_totals(room, partial, parts, rows=(0, 1))))
     for i in items(rows, 0, rows):
         here = b[i] - alpha * s[i]
         product = _product(matrix, (b, s, alpha), i, rows, width=width)
@@ -184,7 +186,7 @@ def second_energy(
 def combine(partial: Sums, parts: int, p: Vector, target, rows: int, *, lifted: bool) -> None:
     """x = the solution of the level by one step of flexible CG."""
     room = shared_array(partial.dtype.type, members() * 2)
-    first = narrow(_first_step(_totals(room, partial, parts, sums=2)))
+    first = narrow(_first_step(_totals(room, partial, parts, rows=(0, 1))))
     for i in items(rows, 0, rows):
         _put(target, i, first * p[i], lifted=lifted)
 
@@ -195,13 +197,13 @@ def combine_two(partial: Sums, parts: int, p: Vector, z: Vector, target, rows: i
     Where next to nothing is left of z, there is no second direction.
     """
     dtype = partial.dtype.type
-    totals = _totals(shared_array(dtype, members() * SUMS), partial, parts, sums=SUMS)
+    totals = _totals(shared_array(dtype, members() * SUMS), partial, parts, rows=(0, 1, 2, 3, 4, 5))
     first, second, beta = _first_step(totals), dtype(0), dtype(0)
     _, ps, zs, ez, zr, pr = totals
     if real(ps) > 0:
         beta = conj(zs) / ps
     curvature = ez - beta * zs
-    if real(curvature) > real(dtype(1e-6)) * real(ez):
+    if real(curvature) > real(dtype(LEAST_LEFT)) * real(ez):
         second = (zr - conj(beta) * pr) / curvature
     of_p, of_z = narrow(first - second * beta), narrow(second)
     for i in items(rows, 0, rows):
@@ -236,16 +238,11 @@ def _put(target, i, value, *, lifted):
         target[i] = value
 
 
-def _totals(room, partial, count, *, sums) -> tuple[float, ...]:
-    """The sums, which every group adds itself: a kernel of its own for some numbers would cost more."""
-    found, totals = (), ()
-    for k in unrolled(sums):
-        total = room.dtype.type(0)
-        for j in range(member(), count, members()):
-            total += partial[k * count + j]
-        found += (total,)
-    add_together(room, found)
-    for k in unrolled(sums):
+def _totals(room, partial, count, *, rows) -> tuple[float, ...]:
+    """The sums over all groups; every group adds them itself, since a kernel for so few numbers would cost more."""
+    totals = ()
+    add_rows(room, partial, count, rows=rows)
+    for k in unrolled(len(rows)):
         totals += (room[k * members()],)
     return totals
 

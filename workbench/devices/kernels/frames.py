@@ -105,20 +105,15 @@ def block_pass(arrays, factors, matrices, stopped, partial, count, *, row, width
         store_column_sums(room, partial, found, group(), width=width)
 
 
-def finish(scalars, partial, count, *, before, rows, slots, dtype):
+def finish(scalars, partial, count, *, lines, rows, slots, dtype):
     """One group: add partial sums, those of a row of `partial` into a slot of the scalars, then evaluate lines."""
-    room, found = shared_array(dtype, members() * len(rows)) if len(rows) > 0 else (), ()
-    for row in rows:
-        total = dtype(0)
-        for i in range(member(), count, members()):
-            total += partial[row * count + i]
-        found += (total,)
+    room = shared_array(dtype, members() * len(rows)) if len(rows) > 0 else ()
     if len(rows) > 0:
-        add_together(room, found)
+        add_rows(room, partial, count, rows=rows)
     if member() == 0 and real(scalars[STOP]) == 0:
         for k in unrolled(len(rows)):
             scalars[slots[k]] = room[k * members()]
-        before(scalars, ())
+        lines(scalars, ())
 
 
 def with_pairs(sums, factors):
@@ -177,6 +172,17 @@ def add_together(room, sums):
                 room[k * size + member()] += room[k * size + member() + reach]
         barrier()
         reach = reach // 2
+
+
+def add_rows(room, partial, count, *, rows):
+    """Add the `count` partial sums in each of some rows; room[k*members] gets the sum of the k-th of them."""
+    found = ()
+    for row in rows:
+        total = room.dtype.type(0)
+        for i in range(member(), count, members()):
+            total += partial[row * count + i]
+        found += (total,)
+    add_together(room, found)
 
 
 def store_sum(room, total, into, place):

@@ -85,10 +85,10 @@ def _body(of: PassTexts, step: Pass) -> KernelText:
 
 @functools.lru_cache(512)
 def _finish(of: PassTexts, sums: tuple[tuple[int, int], ...], lines: tuple[Formula | Solve, ...]) -> KernelText:
-    before = row_of(of.lines.before(lines), of.vector, of.wide)
+    evaluated = row_of(of.lines.before(lines), of.vector, of.wide)
     kinds = Array(of.wide, 1), Array(of.wide, 1), INT
     rows, slots = (tuple(pair[k] for pair in sums) for k in range(2))
-    given = {"before": before, "rows": rows, "slots": slots, "dtype": of.wide}
+    given = {"lines": evaluated, "rows": rows, "slots": slots, "dtype": of.wide}
     text = printed(frames.finish, "finish", kinds, (of.vector, of.wide), given, "FINISH").text
     return dataclasses.replace(text, on_scalars=True, partial_count=2)
 

@@ -42,23 +42,27 @@ def arm(scalars: Vector, limit: Real, most: Real) -> None:
         scalars[MOST] = most
 
 
-def keep(scalars: Sums, rows: Sums, capacity: int, width: int, norm: int, one: int, two: int) -> None:
+def keep(scalars: Sums, rows: Sums, capacity: int, width: int, norm: int, positive: int, also_positive: int) -> None:
     """Store the scalars as a row behind the others, whose number is rows[0], and stop the run where it ends.
 
-    norm: the slot of the squared norm. one, two: those of scalars that must be positive. Below 0: there is none.
+    norm: the slot of the squared norm. positive, also_positive: those of scalars that must be so. A slot below 0: there
+    is none.
     """
     active, row = real(scalars[STOP]) == 0, int(real(scalars[COUNT]))
     barrier()
     if active and row < capacity:
         for k in range(member(), width, members()):
             rows[1 + row * width + k] = scalars[k]
+        # The number of rows is among these scalars.
+        barrier()
         if member() == 0:
             small = norm >= 0 and not real(scalars[norm]) > real(scalars[LIMIT])
             large = norm >= 0 and real(scalars[norm]) > real(scalars[MOST])
-            broken = (one >= 0 and not real(scalars[one]) > 0) or (two >= 0 and not real(scalars[two]) > 0)
+            first = positive >= 0 and not real(scalars[positive]) > 0
+            second = also_positive >= 0 and not real(scalars[also_positive]) > 0
             scalars[COUNT] = row + 1
             rows[0] = row + 1
-            if small or large or broken:
+            if small or large or first or second:
                 scalars[STOP] = 1
 
 

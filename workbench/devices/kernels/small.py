@@ -235,19 +235,21 @@ def again(
             C[e] = (largest - largest) / (largest - largest)
 
 
-def _cholesky(state, of, spanned, room, *, s, halts, bounds, pivots):
-    """L L^H = a Hermitian matrix on the columns that are spanned, scaled to a unit diagonal, one row a work-item, and
-    L^-1 in its upper triangle.
+def _cholesky(state, matrix, spanned, room, *, s, halts, bounds, pivots):
+    """Factor a Hermitian matrix, scaled to a unit diagonal, as L L^H on the columns that are spanned; a work-item has
+    one row. L^-1 is left above the diagonal in the array of L.
 
-    room: L, what is left of the diagonal, the scale, the column that each step has taken, and the step that took each
-    column. bounds: see RankBounds. halts: where the device stops without a factor, 0 if it goes on. Returns whether
-    there is one, the largest scale, and the least pivot over the largest.
+    pivots: each step takes the column with the largest diagonal that is left; else columns go in order. room: L, what
+    is left of the diagonal, the scale, the column that each step has taken, and the step that took each column. bounds:
+    see RankBounds. halts: where the device stops without a factor, 0 if it goes on. Returns whether there is one, the
+    largest scale, and the least pivot over the largest.
     """
     factor, diagonal, scale, picked, place = room
     j, active, number = member(), real(state[STOPPED]) == 0, scale.dtype.type
     count, ok, largest, least, most = 0, active, number(0), number(1), number(0)
+    # Scales, and the columns that take part.
     if j < s:
-        d = real(of[j * s + j])
+        d = real(matrix[j * s + j])
         scale[j] = sqrt(d) if d > 0 else 0
         place[j] = -1 if real(spanned[j]) != 0 else -2
         diagonal[j] = 1
@@ -258,6 +260,7 @@ def _cholesky(state, of, spanned, room, *, s, halts, bounds, pivots):
             largest = max(largest, scale[i])
     for i in range(s):
         ok = ok and (place[i] != -1 or scale[i] > bounds[0] * largest)
+    # Column k of L.
     for k in range(count):
         p, best = -1, number(0)
         for i in range(s):
@@ -272,13 +275,14 @@ def _cholesky(state, of, spanned, room, *, s, halts, bounds, pivots):
                 factor[j * s + k] = root
                 place[j], picked[k] = k, j
             else:
-                value = 1 / (scale[j] * scale[p]) * of[j * s + p]
+                value = 1 / (scale[j] * scale[p]) * matrix[j * s + p]
                 for q in range(k):
                     value -= factor[j * s + q] * conj(factor[p * s + q])
                 value = 1 / root * value
                 factor[j * s + k] = value
                 diagonal[j] -= real(value * conj(value))
         barrier()
+    # L^-1, a column each.
     if ok and j < count:
         row = picked[j] * s
         for a in range(j + 1, count):

@@ -24,7 +24,7 @@ KERNEL columns(GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y, const R own, co
                 middle[m] = sum;
             }
             BARRIER;
-            $shift $across
+            $shift $down
             const I64 plane = z - $reach, row = top + ty, column = left + tx;
             if (plane >= low && row < ny && column < nx) {
                 const I64 i = (plane*ny + row)*nx + column;
