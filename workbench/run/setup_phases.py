@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench import compiling
+
+if TYPE_CHECKING:
+    import psutil
 
 DEVICE = "start of the device"
 """Import of its library, and its context, in the first run of a process."""
@@ -47,9 +51,6 @@ class SetupPhases:
         self._thread = 0
         self._inner = (0.0, 0)
         self._device: Any = None
-        import psutil
-
-        self._process = psutil.Process()
 
     @property
     def present(self) -> str:
@@ -81,7 +82,7 @@ class SetupPhases:
     def __call__(self, name: str) -> Iterator[None]:
         """A phase. Cost: two reads of the memory in use, tens of microseconds."""
         self._thread = threading.get_ident()
-        before, begun = self._in_use(), _clock()
+        begun, before = _clock(), self._in_use()
         outer, self._present = self._present, name
         earlier, self._inner = self._inner, (0.0, 0)
         try:
@@ -124,6 +125,13 @@ class SetupPhases:
     def _in_use(self) -> int:
         budget = getattr(self._device, "budget", None)
         return self._process.memory_info().rss if budget is None else budget.allocated
+
+    @functools.cached_property
+    def _process(self) -> psutil.Process:
+        # Imported within the first phase, which counts that.
+        import psutil
+
+        return psutil.Process()
 
 
 def _clock() -> float:
