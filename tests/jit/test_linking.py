@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import pickle
 
+import llvmlite.binding as llvm
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 from workbench.compiler.kinds import KernelError
 from workbench.errors import InputError
-from workbench.jit import c_abi, compiled, launching, linking, store
+from workbench.jit import c_abi, compiled, fixed_text, launching, linking, store
 from workbench.jit.threads import launch
 from workbench.jit.work_stealing import counters
 
@@ -97,6 +99,27 @@ def test_tuples_and_numbers_of_all_kinds():
         launch(1, kernel, out, (np.full(2, 1.0),), np.float32(0.5), 4.25, 5 + 1j, 6)
 
 
+@pytest.mark.parametrize("number", [np.longlong(7), np.ulonglong(7), np.uint8(7), np.intp(7), 7])
+def test_integers_of_all_types_are_one_kind(number):
+    kernel, out = compiled.generated("def kernel(taken, out, k):\n    out[0] = k + 1\n"), np.zeros(1)
+    launch(1, kernel, out, number)
+    assert out[0] == 8
+
+
+class Refuses:
+    def __getitem__(self, place):
+        raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("other", [Refuses(), memoryview(np.zeros((2, 2))), [1.0], None])
+def test_what_stands_where_a_tuple_was_is_refused(other):
+    kernel, out = compiled.generated("def kernel(taken, out, pair):\n    out[0] = pair[0]\n"), np.zeros(1)
+    launch(1, kernel, out, (2.0,))
+    with pytest.raises(KernelError, match="kernels take arrays, numbers and tuples of them, not a"):
+        launch(1, kernel, out, other)
+    assert out[0] == 2
+
+
 LEAVES = st.sampled_from(
     (np.full(3, 2.0), np.full((2, 2), 3, np.uint8), np.full(1, 4, np.complex64), 5.5, np.float32(6.5), 7 - 1j, True, -8)
 )
@@ -141,6 +164,38 @@ def test_a_damaged_object_is_compiled_again(tmp_path, monkeypatch):
     launch(1, compiled.generated(text), out, np.arange(5.0))
     assert (out == 3 * np.arange(5.0)).all()
     assert store.read(file.stem)
+
+
+TEXT = "define i64 @answer() {\n  ret i64 42\n}\n"
+
+
+def answer(library):
+    return ctypes.CFUNCTYPE(ctypes.c_int64)(library["answer"])()
+
+
+@pytest.mark.parametrize("stored", [b"", b"junk", bytes(5000)])
+def test_a_text_whose_stored_code_does_not_link_is_compiled_again(tmp_path, monkeypatch, stored):
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
+    assert answer(fixed_text.link_text(linking.linker(), TEXT, {}, ("answer",))) == 42
+    (file,) = tmp_path.glob("machine-code/*.kernel")
+    code = store.read(file.stem)
+    store.write(file.stem, stored)
+    assert answer(fixed_text.link_text(linking.linker(), TEXT, {}, ("answer",))) == 42
+    assert store.read(file.stem) == code
+
+
+def test_an_interrupt_while_a_text_is_linked_is_forgotten(monkeypatch):
+    link = llvm.JITLibraryBuilder.link
+
+    def interrupted(*arguments):
+        link(*arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(llvm.JITLibraryBuilder, "link", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            fixed_text.link_text(linking.linker(), TEXT, {}, ("answer",))
+    assert answer(fixed_text.link_text(linking.linker(), TEXT, {}, ("answer",))) == 42
 
 
 @pytest.fixture

@@ -50,8 +50,8 @@ def compile_elsewhere(text: Text) -> Future[bytes]:
 
 
 def start_if_nothing_is_stored() -> None:
-    """Start the process before the first request where the machine code of no kernel is on disk, so that it will be
-    asked for: it takes a third of a second to start, in which this process may import what it needs."""
+    """Start the process before the first request where the machine code of no kernel is on disk, since nearly every
+    solve will ask for some. It takes a third of a second to start, in which this process may import what it needs."""
     global running
     with _changing:
         if running is None and not _ending and not store.has_any():

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import itertools
+from collections.abc import Mapping
+from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -11,18 +15,39 @@ from workbench.jit import store
 
 OPTIONS = "speed 2"
 """A part of the key."""
+_numbers = itertools.count()
 
 
-def fixed_object(text: str) -> bytes:
-    """The object file of a text, which is stored on disk. LLVM is to be initialized."""
+def link_text(compiler: Any, text: str, imported: Mapping[str, int], exported: tuple[str, ...]) -> Any:
+    """The machine code of a text by the symbols that it exports, stored on disk. compiler: LLVM's linker.
+
+    imported: addresses of the symbols that it lacks. Raises RuntimeError where it cannot be linked.
+    """
     triple = llvm.get_process_triple()
     key = hashlib.sha256("\n".join((text, triple, OPTIONS, llvmlite.__version__)).encode()).hexdigest()
     code = store.read(key)
-    if code is None:
-        machine, module = llvm.Target.from_triple(triple).create_target_machine(reloc="pic"), llvm.parse_assembly(text)
-        module.triple, module.data_layout = triple, str(machine.target_data)
-        passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
-        passes.getModulePassManager().run(module, passes)
-        code = machine.emit_object(module)
-        store.write(key, code)
-    return code
+    if code is not None:
+        # Any failure: compile instead, as for kernels.
+        with contextlib.suppress(RuntimeError):
+            return _linked(compiler, code, imported, exported)
+    code = _object(text, triple)
+    store.write(key, code)
+    return _linked(compiler, code, imported, exported)
+
+
+def _object(text: str, triple: str) -> bytes:
+    machine, module = llvm.Target.from_triple(triple).create_target_machine(reloc="pic"), llvm.parse_assembly(text)
+    module.triple, module.data_layout = triple, str(machine.target_data)
+    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
+    passes.getModulePassManager().run(module, passes)
+    return machine.emit_object(module)
+
+
+def _linked(compiler: Any, code: bytes, imported: Mapping[str, int], exported: tuple[str, ...]) -> Any:
+    builder = llvm.JITLibraryBuilder().add_object_img(code)
+    for name, address in imported.items():
+        builder.import_symbol(name, address)
+    for name in exported:
+        builder.export_symbol(name)
+    # LLVM keeps a name for ever, also where an interrupt comes before it returns.
+    return builder.link(compiler, f"text {next(_numbers)}")

@@ -18,11 +18,10 @@ import functools
 import string
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 
 from workbench.jit import pool
-from workbench.jit.fixed_text import fixed_object
+from workbench.jit.fixed_text import link_text
 
 START = "workbench_start"
 """Symbol of the function in kernels."""
@@ -203,7 +202,4 @@ def linked(compiler: Any) -> Any:
     """The machine code of `start` by symbols, for LLVM's linker."""
     places = {name: value for name, value in globals().items() if isinstance(value, int | str)}
     text = _TEXT.substitute(places, place_of_class=HEAD - 8, swapped=ord(SWAPPED))
-    builder = llvm.JITLibraryBuilder().add_object_img(fixed_object(text)).export_symbol(START)
-    for name, address in _SYMBOLS.items():
-        builder.import_symbol(name, address)
-    return builder.link(compiler, "launches")
+    return link_text(compiler, text, _SYMBOLS, (START,))

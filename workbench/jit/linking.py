@@ -40,7 +40,7 @@ IMPLIED = ("memcpy", "memmove", "memset")
 LEAST, MOST = -(2**63), 2**63 - 1
 """Integers of kernels."""
 OF_KINDS = {
-    INT: frozenset((int, *(np.dtype(f"{sign}{size}").type for sign in "iu" for size in (1, 2, 4, 8)))),
+    INT: frozenset((int, *(np.dtype(letter).type for letter in np.typecodes["AllInteger"]))),
     BOOL: frozenset((bool, np.bool_)),
     FLOAT: frozenset((np.float32,)),
     DOUBLE: frozenset((float, np.float64)),
@@ -77,8 +77,8 @@ def link(code: bytes, kinds: Kinds) -> Callable[[np.ndarray, tuple], int]:
     def with_numbers(taken: np.ndarray, arguments: tuple) -> int:
         try:
             given = numbers_of(arguments)
-        # A tuple has another length, or a number is where it was.
-        except (LookupError, TypeError):
+        # A tuple has another length, or anything else is where it was.
+        except Exception:
             return WRONG_TYPES
         return function(taken, arguments, *given) if given else WRONG_TYPES
 

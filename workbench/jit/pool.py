@@ -20,10 +20,8 @@ import string
 import sys
 from typing import Any
 
-import llvmlite.binding as llvm
-
 from workbench.jit.environment import MOST
-from workbench.jit.fixed_text import fixed_object
+from workbench.jit.fixed_text import link_text
 
 RUN, SERVE = "run", "serve"
 entry = ctypes.c_void_p()
@@ -172,16 +170,15 @@ def linked(compiler: Any) -> Any:
         calls, system = _WINDOWS, ctypes.WinDLL("kernel32")
     else:
         calls, system = _POSIX, ctypes.CDLL(None)
-    builder = llvm.JITLibraryBuilder()
-    declared = {}
+    declared, imported = {}, {}
     for call in calls.values():
         name = call.partition("@")[2].partition("(")[0]
         declared[name] = "declare " + re.sub(r" [^ ]+(?=[,)])", "", call)
-        builder.import_symbol(name, ctypes.cast(getattr(system, name), ctypes.c_void_p).value)
-    builder.add_object_img(fixed_object("\n".join(declared.values()) + _TEXT.substitute(calls, most=MOST)))
-    for name in (RUN, SERVE, *_INITIALIZED):
-        builder.export_symbol(name)
-    library = builder.link(compiler, "threads")
+        address = ctypes.cast(getattr(system, name), ctypes.c_void_p).value
+        assert address
+        imported[name] = address
+    text = "\n".join(declared.values()) + _TEXT.substitute(calls, most=MOST)
+    library = link_text(compiler, text, imported, (RUN, SERVE, *_INITIALIZED))
     if sys.platform != "win32":
         for name, initialize in _INITIALIZED.items():
             getattr(system, initialize)(ctypes.c_void_p(library[name]), None)

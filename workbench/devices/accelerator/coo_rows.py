@@ -33,18 +33,18 @@ class Tiles(OnAccelerator):
     def __init__(self, device: Launcher, request: Request) -> None:
         starts = request.hints["starts"]
         firsts = tiles_of(starts, tiles.PER_ITEM * device.layout.group)
-        of_tiles = {"bounds": firsts.astype(starts.dtype), "begins": starts[firsts]}
-        super().__init__(device, dataclasses.replace(request, fixed={**request.fixed, **of_tiles}))
+        bounds = {"firsts": firsts.astype(starts.dtype), "bounds": starts[firsts]}
+        super().__init__(device, dataclasses.replace(request, fixed={**request.fixed, **bounds}))
         self._tiles = firsts.size - 1
         self._groups = max(1, min(self._tiles, device.layout.groups))
         places = Array(self.fixed["rows"].dtype, 1)
-        of: dict[str, Any] = {"rows": places, "columns": places, "begins": places, "bounds": places}
+        of: dict[str, Any] = {"rows": places, "columns": places, "bounds": places, "firsts": places}
         of["sums"] = (Vector, Sums) if request.summed else ()
         self._kernel = device.function(tiles.coo_tiles, request.dtype, annotations=of)
         self._sums = self._dots(self._groups)
 
     def __call__(self, *free: Any) -> Dots | None:
-        names = ("data", "rows", "columns", "begins", "bounds")
+        names = ("data", "rows", "columns", "bounds", "firsts")
         sums = (free[0], self._sums.partial) if self._sums else ()
         fixed = (self.fixed[name] for name in names)
         self._kernel.launch(self._groups, *fixed, *free, sums, np.int64(self._tiles), spread=True)

@@ -42,18 +42,18 @@ def csr_tiles(data: Vector, columns, starts, bounds, x: Vector, y: Vector, base,
         store_sums(room, sums[1], found, group(), groups())
 
 
-def coo_tiles(data: Vector, rows, columns, begins, bounds, x: Vector, y: Vector, sums, tiles: int) -> None:
-    """y = A x for coordinates sorted by row, whose tile t is the rows bounds[t] to bounds[t + 1] with the entries
-    begins[t] to begins[t + 1]; a work-item finds its row among them by bisection. Tiles as those of `csr_tiles`."""
+def coo_tiles(data: Vector, rows, columns, bounds, firsts, x: Vector, y: Vector, sums, tiles: int) -> None:
+    """y = A x for coordinates sorted by row, whose tile t is the rows firsts[t] to firsts[t + 1] with the entries
+    bounds[t] to bounds[t + 1]; a work-item finds its row among them by bisection. Tiles as those of `csr_tiles`."""
     dtype = y.dtype.type
     products = shared_array(dtype, PER_ITEM * members())
     room = shared_array(sums[1].dtype.type, (members() + strips()) * 3) if len(sums) > 0 else ()
     found = (sums[1].dtype.type(0),) * 3 if len(sums) > 0 else ()
     for tile in range(group(), tiles, max(1, groups())):
-        first, last = begins[tile], begins[tile + 1]
+        first, last = bounds[tile], bounds[tile + 1]
         whole = last - first <= PER_ITEM * members()
         _multiply(products, data, columns, x, first, last, whole)
-        for row in range(bounds[tile] + member(), bounds[tile + 1], members()):
+        for row in range(firsts[tile] + member(), firsts[tile + 1], members()):
             total = dtype(0)
             if whole:
                 j = _first_of(row, rows, first, last)
