@@ -39,11 +39,12 @@ test-all: develop ## run all tests, also all in the browser and those marked as 
 test-oldest: python ## solve, race and open pages with the lower bound of each dependency, in .venv-oldest
 	@$(PYTHON) scripts/oldest.py $(ARGS)
 
-check: develop ## check style, types and the layers of imports
+check: develop ## check style, types, the layers of imports, and measures of the structure
 	$(VENV_PYTHON) -m ruff check .
 	$(VENV_PYTHON) -m ruff format --check .
 	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(VENV_PYTHON) -m pyright
 	.venv/bin/lint-imports
+	$(VENV_PYTHON) -m scripts.measures
 
 docs: develop ## make the site in build/docs/site: documents, blocks, reference, executed notebooks; it needs no network
 	@test -f $(RECORDING) || $(MAKE) --no-print-directory docs-recording
