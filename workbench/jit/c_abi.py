@@ -1,26 +1,25 @@
 """Machine code of a kernel as an object file of one C function, `launch`, made in the compiling process.
 
-`launch(taken, arguments, ..)` has the Python objects of the counters of work stealing and of a tuple with all other
-arguments of the kernel, and then the numbers in it as numbers of C, a complex one as two. It returns 0, the number of
+`launch(numbers, taken, arguments)` has the Python objects of the counters of work stealing, of a tuple with all other
+arguments of the kernel, and of bytes with the numbers in that: each begins a word, and a complex one has its real part
+first. It returns 0, the number of
 threads on which the kernel failed, or WRONG_TYPES without having done anything if the arguments are not the arrays that
 the kernel was compiled for. It needs no GIL, for the caller holds the objects.
 
 The kernel is a function `worker(number, words)` of one thread, in the text that `workbench.compiler` prints. `launch`
-stores the numbers in the words, and leaves the rest to `launching`, code that all kernels share, with a table of what
-the arguments are.
+has the memory for the words and a table of the arguments, and leaves the rest to `launching`, code that all kernels
+share.
 """
 
 from __future__ import annotations
 
 import functools
 import pickle
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import llvmlite.binding as llvm
 import numpy as np
 
-from workbench.compiler.kinds import real_of
 from workbench.compiler.llvm import Argument, Layout
 from workbench.jit import launching
 from workbench.jit.argument_kinds import ArgumentKind, ArrayOf, leaves
@@ -35,8 +34,13 @@ def places_of(kinds: Kinds) -> tuple[dict[tuple[int, ...], int], int]:
     places, count = {}, 1
     for path, kind in leaves(kinds):
         places[path] = count
-        count += 2 if isinstance(kind, np.dtype) and kind.kind == "c" else 1
+        count += words_of(kind) if isinstance(kind, np.dtype) else 1
     return places, count
+
+
+def words_of(number: np.dtype) -> int:
+    """Words of a number among the arguments."""
+    return -(-number.itemsize // 8)
 
 
 def arguments_of(kinds: Kinds) -> list[Argument]:
@@ -77,32 +81,24 @@ def object_file(text: Text) -> bytes:
 def _launch(kinds: Kinds, *, first: bool) -> str:
     """The text of `launch`."""
     places, count = places_of(kinds)
-    table = [int(first), *_described(kinds[1:], places)]
-    types, stores = [], []
-    for path, kind in leaves(kinds[1:], start=1):
-        for part, number in enumerate(_number_types(kind)):
-            value, word, place = (f"%{what}{len(types)}" for what in ("value", "word", "place"))
-            stores += [
-                f"{word} = getelementptr i64, ptr %state, i64 {places[path]}",
-                f"{place} = getelementptr {number}, ptr {word}, i64 {part}",
-                f"store {number} {value}, ptr {place}",
-            ]
-            types.append(number)
-    parameters = "".join(f", {number} %value{k}" for k, number in enumerate(types))
-    words = ", ".join(f"i64 {word}" for word in table)
-    return "\n".join(
-        (
-            f"@{TABLE} = internal constant [{len(table)} x i64] [{words}]",
-            f"declare i64 @{launching.START}(ptr, ptr, ptr, ptr, ptr)",
-            f"define i64 @{LAUNCH}(ptr %taken, ptr %arguments{parameters}) {{",
-            f"%state = alloca [{count} x i64]",
-            *stores,
-            f"%failed = call i64 @{launching.START}"
-            f"(ptr %taken, ptr %arguments, ptr @{TABLE}, ptr %state, ptr @{WORKER})",
-            "ret i64 %failed",
-            "}\n",
-        )
-    )
+    words = [
+        places[path] + word
+        for path, kind in leaves(kinds[1:], start=1)
+        if isinstance(kind, np.dtype)
+        for word in range(words_of(kind))
+    ]
+    table = [int(first), *_described(kinds[1:], places), len(words), *words]
+    listed = ", ".join(f"i64 {word}" for word in table)
+    return f"""
+@{TABLE} = internal constant [{len(table)} x i64] [{listed}]
+declare i64 @{launching.START}(ptr, ptr, ptr, ptr, ptr, ptr)
+define i64 @{LAUNCH}(ptr %numbers, ptr %taken, ptr %arguments) {{
+  %state = alloca [{count} x i64]
+  %failed = call i64 @{launching.START}(
+    ptr %numbers, ptr %taken, ptr %arguments, ptr @{TABLE}, ptr %state, ptr @{WORKER})
+  ret i64 %failed
+}}
+"""
 
 
 def _described(
@@ -120,18 +116,6 @@ def _described(
             case _:
                 table.append(launching.NUMBER)
     return table
-
-
-def _number_types(kind: ArrayOf | np.dtype) -> Iterator[str]:
-    """The LLVM types of a number as arguments of C; none for an array."""
-    if isinstance(kind, np.dtype):
-        match kind.kind:
-            case "c":
-                yield from [*_number_types(real_of(kind))] * 2
-            case "f":
-                yield "double" if kind.itemsize == 8 else "float"
-            case _:
-                yield f"i{8 * kind.itemsize}"
 
 
 @functools.cache

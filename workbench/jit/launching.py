@@ -1,14 +1,15 @@
 """The part of a launch that all kernels share: it reads the arguments, resets the counters and calls the threads.
 
-`start(taken, arguments, table, state, worker)` has the Python objects of the counters of work stealing and of a tuple
-with all other arguments. It puts the address of each array, an object of NumPy, into a word of `state` and calls
-`worker(number, state)`: one thread directly, several through the pool. It returns 0, the number of threads on which the
-kernel failed, or WRONG_TYPES without having done anything if the arguments are not those that the table describes.
+`start(numbers, taken, arguments, table, state, worker)` has the Python objects of bytes with the words of all numbers,
+of the counters of work stealing, and of a tuple with all other arguments. It puts the address of each array, an object
+of NumPy, and the words of the numbers into words of `state` and calls `worker(number, state)`: one thread directly,
+several through the pool. It returns 0, the number of threads on which the kernel failed, or WRONG_TYPES without having
+done anything if the arguments are not those that the table describes.
 
-The table has integers: whether a call comes before those of the threads, then for the tuple how many items it has, and
-for each its description: NUMBER; TUPLE and that of the tuple; ARRAY, the dimensions, flags, bytes and letter of the
-numbers, and the word for the address. Tuples and arrays are read from their C structs, whose layout is part of the
-binary interfaces of Python and NumPy.
+The table has integers: whether a call comes before those of the threads; for the tuple how many items it has, and for
+each its description: NUMBER; TUPLE and that of the tuple; ARRAY, the dimensions, flags, bytes and letter of the
+entries, and the word for the address; then how many words the numbers have, and the word of `state` for each. Tuples,
+arrays and bytes are read from their C structs, whose layout is part of the binary interfaces of Python and NumPy.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ DATA, DIMENSIONS, SHAPE, STRIDES, DESCRIPTION, FLAGS = (HEAD + offset for offset
 """Places in the struct of an array. The class of any object comes last in its head."""
 KIND, ORDER, SIZE = (HEAD + offset for offset in (8, 10, 24))
 """Places in the struct of a dtype: its letter, the order of its bytes, their number."""
+BYTES = bytes.__basicsize__ - 1
+"""The place of the first byte in the struct of bytes, which ends with a zero."""
 SWAPPED = np.dtype(np.int64).newbyteorder("S").byteorder
 FLAG = {"C": 0x1, "aligned": 0x100, "writeable": 0x400}
 
@@ -145,13 +148,31 @@ wrong:
   ret ptr null
 }
 
-define i64 @$START(ptr %taken, ptr %arguments, ptr %table, ptr %state, ptr %worker) {
+define i64 @$START(ptr %numbers, ptr %taken, ptr %arguments, ptr %table, ptr %state, ptr %worker) {
 begin:
   %of_arguments = getelementptr i64, ptr %table, i64 1
   %behind = call ptr @read_tuple(ptr %arguments, ptr %of_arguments, ptr %state)
   %right = icmp ne ptr %behind, null
   br i1 %right, label %reset, label %wrong
 reset:
+  %count = load i64, ptr %behind
+  %words = getelementptr i64, ptr %behind, i64 1
+  %values = getelementptr i8, ptr %numbers, i64 $BYTES
+  br label %number
+number:
+  %n = phi i64 [ 0, %reset ], [ %next, %copy ]
+  %left = icmp slt i64 %n, %count
+  br i1 %left, label %copy, label %count_threads
+copy:
+  %value_at = getelementptr i64, ptr %values, i64 %n
+  %value = load i64, ptr %value_at
+  %word_at = getelementptr i64, ptr %words, i64 %n
+  %word = load i64, ptr %word_at
+  %of_number = getelementptr i64, ptr %state, i64 %word
+  store i64 %value, ptr %of_number
+  %next = add i64 %n, 1
+  br label %number
+count_threads:
   %of_taken = getelementptr ptr, ptr %state, i64 1
   store ptr %taken, ptr %of_taken
   %shape_at = getelementptr i8, ptr %taken, i64 $SHAPE
@@ -162,7 +183,7 @@ reset:
   %counters = load ptr, ptr %counters_at
   br label %each
 each:
-  %k = phi i64 [ 0, %reset ], [ %after, %each ]
+  %k = phi i64 [ 0, %count_threads ], [ %after, %each ]
   %place = mul i64 %k, %width
   %counter = getelementptr i64, ptr %counters, i64 %place
   store i64 0, ptr %counter

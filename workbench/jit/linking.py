@@ -6,6 +6,7 @@ import ctypes
 import functools
 import itertools
 import pickle
+import struct
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -13,12 +14,13 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
-from workbench.compiler.kinds import BOOL, DOUBLE, FLOAT, INT, real_of
+from workbench.compiler.kinds import BOOL, DOUBLE, FLOAT, INT
 from workbench.errors import InputError
 from workbench.jit import launching
 from workbench.jit.argument_kinds import leaves
 from workbench.jit.c_abi import LAUNCH, Kinds
 from workbench.jit.launching import (
+    BYTES,
     DATA,
     DESCRIPTION,
     DIMENSIONS,
@@ -37,8 +39,7 @@ from workbench.jit.launching import (
 _counter = itertools.count()
 IMPLIED = ("memcpy", "memmove", "memset")
 """Functions that the code generator calls for what a module only describes."""
-LEAST, MOST = -(2**63), 2**63 - 1
-"""Integers of kernels."""
+_LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.py_object, ctypes.py_object, ctypes.py_object)
 OF_KINDS = {
     INT: frozenset((int, *(np.dtype(letter).type for letter in np.typecodes["AllInteger"]))),
     BOOL: frozenset((bool, np.bool_)),
@@ -48,6 +49,15 @@ OF_KINDS = {
     np.dtype(np.complex128): frozenset((complex, np.complex128)),
 }
 """Types of the numbers of each kind."""
+LETTERS = {
+    INT: "q",
+    BOOL: "?7x",
+    FLOAT: "f4x",
+    DOUBLE: "d",
+    np.dtype(np.complex64): "ff",
+    np.dtype(np.complex128): "dd",
+}
+"""Formats of their words."""
 _kept: list[Any] = []
 """What LLVM has linked: without a reference it would be unloaded."""
 
@@ -67,20 +77,19 @@ def link(code: bytes, kinds: Kinds) -> Callable[[np.ndarray, tuple], int]:
         library.import_symbol(name, address)
     linked = library.link(compiler, f"kernel {next(_counter)}")
     _kept.append(linked)
+    launch = _LAUNCH(linked[LAUNCH])
     numbers = [(path, kind) for path, kind in leaves(kinds[1:]) if isinstance(kind, np.dtype)]
-    parts = [part for _, kind in numbers for part in _c_types(kind)]
-    function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.py_object, ctypes.py_object, *parts)(linked[LAUNCH])
     if not numbers:
-        return function
-    numbers_of = _reader(numbers)
+        return functools.partial(launch, b"")
+    words_of = _reader(numbers)
 
     def with_numbers(taken: np.ndarray, arguments: tuple) -> int:
         try:
-            given = numbers_of(arguments)
-        # A tuple has another length, or anything else is where it was.
+            words = words_of(arguments)
+        # A tuple has another length, anything else is where it was, or an integer has more than 64 bits.
         except Exception:
             return WRONG_TYPES
-        return function(taken, arguments, *given) if given else WRONG_TYPES
+        return launch(words, taken, arguments) if words else WRONG_TYPES
 
     return with_numbers
 
@@ -100,11 +109,13 @@ def linker() -> Any:
 
 
 def is_laid_out(array: np.ndarray, number: float) -> bool:
-    """Whether the structs of an array and of a tuple have their fields where `launch` reads them."""
+    """True if the structs of an array, of a tuple and of bytes have their fields where `launching` reads them."""
 
     def words(address: int, place: int, count: int = 1) -> list[int]:
         return list((ctypes.c_int64 * count).from_address(address + place))
 
+    if ctypes.string_at(id(probe := bytes(range(1, 17))) + BYTES, 17) != probe + b"\0":
+        return False
     pair = array, number
     if words(id(pair), HEAD - 8, 4) != [id(tuple), len(pair), id(array), id(number)]:
         return False
@@ -127,20 +138,18 @@ def plain(argument: Any) -> Any:
     return tuple(map(plain, argument)) if isinstance(argument, tuple) else argument
 
 
-def _reader(places: list[tuple[tuple[int, ...], np.dtype]]) -> Callable[[tuple], tuple | None]:
-    """A function that returns the numbers at these places of the arguments, a complex one as two, or None where one has
-    another type: ctypes would convert it, 1.5 to a float32 or 2**64 to 0.
+def _reader(places: list[tuple[tuple[int, ...], np.dtype]]) -> Callable[[tuple], bytes | None]:
+    """A function that returns the words of the numbers at these places of the arguments, or None where one has another
+    type. Raises struct.error for an integer of more than 64 bits.
 
     It is compiled, since a loop over the places would take as long as a launch.
     """
-    read, tests, names = [], [], {}
+    read, tests, letters, names = [], [], "=", {}
     for k, (path, kind) in enumerate(places):
         value = "arguments" + "".join(f"[{place}]" for place in path)
         names[f"of_{k}"] = OF_KINDS[kind]
-        tests.append(f"type(v_{k} := {value}) in of_{k}" + f" and {LEAST} <= v_{k} <= {MOST}" * (kind == INT))
+        tests.append(f"type(v_{k} := {value}) in of_{k}")
         read += [f"v_{k}.real", f"v_{k}.imag"] if kind.kind == "c" else [f"v_{k}"]
-    return eval(f"lambda arguments: ({', '.join(read)},) if {' and '.join(tests)} else None", names)
-
-
-def _c_types(kind: np.dtype) -> list[Any]:
-    return [np.ctypeslib.as_ctypes_type(real_of(kind))] * (2 if kind.kind == "c" else 1)
+        letters += LETTERS[kind]
+    names["pack"] = struct.Struct(letters).pack
+    return eval(f"lambda arguments: pack({', '.join(read)}) if {' and '.join(tests)} else None", names)
