@@ -106,6 +106,16 @@ def test_integers_of_all_types_are_one_kind(number):
     assert out[0] == 8
 
 
+@pytest.mark.parametrize("kind", [float, np.float32, np.complex64, complex, np.bool_, int])
+def test_numbers_may_be_many(kind):
+    names = ", ".join(f"a{k}" for k in range(600))
+    sums = "\n".join(f"    out[{k}] = a{k}" for k in range(600))
+    kernel, out = compiled.generated(f"def kernel(taken, out, {names}):\n{sums}\n"), np.zeros(600, complex)
+    numbers = [kind(k) for k in range(600)]
+    launch(1, kernel, out, *numbers)
+    assert (out == numbers).all()
+
+
 class Refuses:
     def __getitem__(self, place):
         raise ZeroDivisionError
