@@ -35,7 +35,7 @@ HOW_TO_INSTALL = (
 
 
 def installed() -> bool:
-    """Whether pyamgx can be imported."""
+    """True if pyamgx can be imported."""
     try:
         importlib.import_module("pyamgx")
     except ImportError:
@@ -205,9 +205,9 @@ class AmgxSolver:
         return x
 
     def solve_there(self, b: int, x: int) -> None:
-        """The same for addresses of float64 vectors in the GPU's memory, without copies through the host.
+        """Solve for vectors in the GPU's memory, without copies through the host. b, x: addresses of float64 vectors.
 
-        The caller synchronizes before (b is written) and after (x is complete).
+        The start is zero. The caller synchronizes before (b is written) and after (x is complete).
         """
         with self._working():
             self._b.upload_raw(b, self.size)
@@ -289,7 +289,7 @@ class Cycle(OperatorTraits):
 
 
 def takes_addresses(device: Device) -> bool:
-    """Whether the vectors of a device are on CUDA device 0, which AmgX uses."""
+    """True if the vectors of a device are on CUDA device 0, which AmgX uses."""
     return getattr(getattr(device, "runtime", None), "number", None) == 0
 
 

@@ -1,4 +1,4 @@
-"""What a device knows of the ranks of its run: numbers that are summed over them, or agreed on by them."""
+"""The ranks of a run, as a device knows them: numbers that are summed over them, or agreed on by them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ class AmongRanks(Protocol):
     """The defaults are those of a run in one process."""
 
     rank: int = 0
-    """Which of the ranks this process is."""
+    """The number of this rank, the first being 0."""
     ranks: int = 1
     """Processes that make the run together."""
     share: float = 1.0
-    """Of the memory that the run needs, the part on this machine."""
+    """The fraction of the run's memory that this machine provides."""
     slab: Any = None
     """The `Slab` of rows of this rank, None for all."""
 
@@ -28,11 +28,11 @@ class AmongRanks(Protocol):
         return value
 
     def agreed(self, value: Any) -> Any:
-        """What the first rank has."""
+        """The value of the first rank."""
         return value
 
     def gathered(self, value: Any) -> list[Any]:
-        """What each rank has."""
+        """The value of each rank, in order."""
         return [value]
 
     def common(self, value: T) -> T | None:

@@ -35,14 +35,14 @@ class DeviceBase(AmongRanks, LinesDevice):
         return AppliedElementWise(self, operator, size, dtype)
 
     def holds(self, values: Any) -> bool:
-        """Whether this is a user's vector in the memory of this device."""
+        """True for a user's vector in the memory of this device."""
         return False
 
     def release(self) -> None:
         """Free the memory of a run whose device this is alone; devices that runs share have none."""
 
     def block_watch(self, space: Any) -> Any:
-        """What repeats the iterations of a workspace of block vectors; None where the host takes part in each."""
+        """The watch that repeats iterations on block vectors; None where the host takes part in each."""
         return None
 
     def settle(self) -> None:

@@ -57,7 +57,7 @@ class Request:
         )  # fmt: skip
 
     def in_blocks(self, columns: int, fixed: Mapping[str, Any], *, summed: bool = False) -> Request:
-        """The same from x to y, both block vectors. fixed: the arguments as a device has them. summed: with the dot
+        """The kernel from x to y, both block vectors. fixed: the arguments as a device has them. summed: with the dot
         products of corresponding columns."""
         return dataclasses.replace(self, fixed=fixed, summed=summed, columns=columns, blocks=("x", "y"))
 
@@ -72,7 +72,7 @@ class Request:
 class Bound(ABC):
     """A bound kernel; called with the arguments that are not fixed, in the order of the text.
 
-    A call returns the sums as the device has them, None where there are none. Neither a vector that is written nor
+    A call returns the sums as the device has them, None without sums. Neither a vector that is written nor
     its memory may be another argument. column_sums: of block vectors, as `OperatorTraits` has them.
     """
 

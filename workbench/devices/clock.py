@@ -39,7 +39,7 @@ def rank_lane(number: int) -> str:
 
 
 def is_worker(lane: str) -> bool:
-    """Whether a lane is a worker's."""
+    """True for the lane of a worker."""
     return re.fullmatch(rf"{WORKER}[1-9]\d{{0,3}}", lane) is not None
 
 
@@ -62,7 +62,7 @@ TimedCalls = Iterator[tuple[Any, str, str, int, int]]
 
 @runtime_checkable
 class HasParts(Protocol):
-    """What is applied in parts."""
+    """An operation in several parts."""
 
     def parts(self) -> TimedCalls:
         """The calls that a trace records separately."""
@@ -112,7 +112,7 @@ class Clock(Protocol):
 
     iteration: int
     noting: bool
-    """Whether steps are recorded. A run sets it to False around work that is no part of the solve."""
+    """Is on while steps are recorded. A run sets it to False around work that is no part of the solve."""
 
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
         """Wrap a callable so that each call records one event, or none if timed steps inside it recorded theirs.
@@ -122,7 +122,7 @@ class Clock(Protocol):
         ...
 
     def reading(self, read: Callable[..., Returned], name: str = "scalars") -> Callable[..., Returned]:
-        """The same for a read of what the device has computed, by default of the scalars of some iterations."""
+        """Wrap a read of results from the device, by default of the scalars of some iterations, as `timed` does."""
         ...
 
     def resolve(self) -> None:

@@ -40,6 +40,6 @@ def summed_name(name: str) -> str:
 
 
 def level_rank(name: str) -> tuple[bool, int]:
-    """What the names of levels are sorted by, finest first."""
+    """A key that sorts the names of levels, finest first."""
     number = name.rpartition("level ")[2]
     return not number.isdigit(), int(number) if number.isdigit() else 0

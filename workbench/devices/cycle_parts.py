@@ -1,4 +1,4 @@
-"""What a trace records of the cycles over levels: calls, their names by level, their bytes and operations."""
+"""Entries of a trace for the cycles over levels: calls, their names by level, their bytes and operations."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ INSTALL = 'pip install "cupy-cuda13x[ctk]"'
 
 
 def is_foreign(array: Any) -> bool:
-    """Whether it is an array of another library than NumPy, which DLPack can read."""
+    """True for an array of another library than NumPy that DLPack can read."""
     return hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__") and not isinstance(array, np.ndarray)
 
 

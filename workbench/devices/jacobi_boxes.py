@@ -77,7 +77,7 @@ class JacobiBoxes:
 
     @property
     def constant(self) -> bool:
-        """Whether each box has three numbers instead of three arrays."""
+        """True if each box has three numbers instead of three arrays."""
         # A single unknown in every box: both forms mean the same.
         return self.main.size == len(self.shapes)
 
@@ -103,7 +103,7 @@ class JacobiBoxes:
 
     @property
     def mixed(self) -> bool:
-        """Whether r is scaled and rounded before the sweeps."""
+        """True if r is scaled and rounded before the sweeps."""
         return self.outer != self.inner
 
     @property

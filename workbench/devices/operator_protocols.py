@@ -33,14 +33,14 @@ class OnePass(Protocol):
 
 
 class OperatorTraits:
-    """What an operator says of itself; a class states what differs from these defaults."""
+    """Properties of an operator; a class states those that differ from these defaults."""
 
     waits: bool = False
-    """Whether an application synchronizes with the host."""
+    """Set where an application synchronizes with the host."""
     varies: bool = False
-    """Whether it is linear to fewer digits than its vectors have."""
+    """Set where the operator is linear to fewer digits than its vectors have."""
     local: bool = True
-    """Whether a row of its result needs those of its argument only where A has entries."""
+    """Set where a row of the result needs only those rows of the argument that A couples with it."""
     notes: Sequence[str] = ()
     """Sentences for the provenance of a run."""
     advice: str = ""
@@ -48,10 +48,10 @@ class OperatorTraits:
     fused_dots: Sequence[str] = tuple(OperatorDot)
     """The dot products that it computes along with its product."""
     split_dots: Sequence[str] = ()
-    """The same where its result is split: of `apply_split`; empty where that is not offered. The result then is what
-    that call leaves in `out`, and in each row the entry of a coarse vector, `rest`."""
+    """The dot products that `apply_split` computes; empty where that is not offered. Its result is split: the sum of
+    `out` and, in each row, an entry of a coarse vector, `rest`."""
     column_sums: Any = None
-    """For block vectors, the partial sums of those of x_j and out_j, shape (groups, columns), which an application
+    """Partial sums of the dot products (x_j, out_j) of block vectors, shape (groups, columns), which an application
     leaves; None where it computes none."""
 
 
@@ -233,7 +233,7 @@ class BlockAlgebra(Protocol):
         ...
 
     def fuses(self, columns: int) -> bool:
-        """Whether lines that act on every column alone are one pass."""
+        """True if lines that act on every column alone are one pass."""
         ...
 
     def gram(self, x: DeviceVector, y: DeviceVector, *, transposed: bool = False) -> Callable[[], np.ndarray]:
@@ -241,7 +241,7 @@ class BlockAlgebra(Protocol):
         ...
 
     def column_dots(self, x: DeviceVector, y: DeviceVector, *, transposed: bool = False) -> Callable[[], np.ndarray]:
-        """The diagonal of the same, shape (s,)."""
+        """The diagonal of that matrix, (x_j, y_j) for corresponding columns, shape (s,)."""
         ...
 
     def combine(
@@ -296,7 +296,7 @@ class Watch(Protocol):
 
     @property
     def stops(self) -> bool:
-        """Whether nothing is launched after the iteration that meets the threshold."""
+        """True if nothing is launched after the iteration that meets the threshold."""
         ...
 
     def prepare(self, norm: str, *, uniform: bool) -> None: ...
@@ -320,7 +320,7 @@ class BlockWatch(Protocol):
 
     @property
     def repeats(self) -> Any:
-        """What it repeats, see `block_workspace.Repeats`."""
+        """The iteration that it repeats, a `block_workspace.Repeats`."""
         ...
 
     @property

@@ -42,7 +42,7 @@ REASONS = {
 
 
 def installed() -> bool:
-    """Whether petsc4py is there; it is not imported."""
+    """True if petsc4py is installed; it is not imported."""
     return importlib.util.find_spec("petsc4py") is not None
 
 
@@ -138,7 +138,7 @@ def _aij(csr: sparse.csr_array) -> Any:
 
 
 def _applied(pc: Any, r: np.ndarray, u: Any) -> np.ndarray:
-    """What a PC of PETSc makes of r, in a new array. u: its vector."""
+    """The result of a PC of PETSc for r, in a new array. u: its vector."""
     petsc = library()
     given = petsc.Vec().createWithArray(np.ascontiguousarray(r, petsc.ScalarType), comm=petsc.COMM_SELF)
     pc.apply(given, u)
@@ -335,7 +335,7 @@ class KrylovSteps:
 
 
 def _reason(error: BaseException) -> str:
-    """What PETSc says of an error, in one line."""
+    """The message of PETSc for an error, in one line."""
     lines = [line.partition("] ")[2] or line for line in str(error).splitlines()]
     said = [line for line in lines if line and not line.startswith(("error code", "#", "PETSc Error"))]
     return (said[-1] if said else str(error)).strip().rstrip(".")

@@ -71,7 +71,7 @@ class Pieces:
 
     @property
     def whole(self) -> bool:
-        """Whether there is one piece, of all unknowns."""
+        """True for a single piece, of all unknowns."""
         return self.count == 1 and self.local_size == self.size
 
     @functools.cached_property

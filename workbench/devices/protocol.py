@@ -47,7 +47,7 @@ class Memory(Protocol):
         ...
 
     def need_room(self, nbytes: int, way_out: str = "") -> None:
-        """Raise InputError where a run may not use so many bytes more; way_out ends the sentence."""
+        """Raise InputError where a run may not use `nbytes` more; way_out ends the sentence."""
         ...
 
     def available_memory(self, stored: int) -> int | None:
@@ -59,7 +59,7 @@ class Memory(Protocol):
         ...
 
     def holds(self, values: Any) -> bool:
-        """Whether this is a user's vector in the memory of this device, a `HeldVector`."""
+        """True for a user's vector in the memory of this device, a `HeldVector`."""
         ...
 
     def to_device(self, values: np.ndarray) -> DeviceVector:
@@ -127,7 +127,7 @@ class Memory(Protocol):
         ...
 
     def overlap(self, a: DeviceVector, b: DeviceVector) -> bool:
-        """Whether two vectors share memory."""
+        """True if two vectors share memory."""
         ...
 
 
@@ -249,7 +249,7 @@ class Operators(Protocol):
         ...
 
     def face_series(self, faces: FaceCodes, dtype: np.dtype, order: int) -> DeviceOperator:
-        """The same for codes of faces, for vectors of that dtype."""
+        """K^H D^-1 K for codes of faces, for vectors of that dtype."""
         ...
 
     def inverse_diagonal(self, faces: FaceCodes, dtype: np.dtype) -> DeviceVector:
@@ -267,7 +267,7 @@ class Operators(Protocol):
 
     @property
     def whole_triangles(self) -> bool:
-        """Whether a recurrence through the whole matrix runs well; else factors need blocks."""
+        """True if a recurrence through the whole matrix runs well; else factors need blocks."""
         ...
 
     def stencil_factor(
@@ -283,7 +283,7 @@ class Operators(Protocol):
         ...
 
     def csr_factor(self, lower: sparse.csr_array, inverse: DeviceVector, block: int, scale: float) -> DeviceOperator:
-        """The same with L in CSR form."""
+        """u = scale M^-1 r for the M of `stencil_factor`, with L in CSR form."""
         ...
 
     def factorized_inverse(self, factor: sparse.csr_array) -> DeviceOperator:
@@ -295,7 +295,7 @@ class SeveralDirections(Protocol):
     """Local vectors on pieces of a vector."""
 
     def pieces(self, pieces: Pieces, dtype: np.dtype) -> PieceVectors:
-        """What copies vectors to local ones, sums those, and multiplies them."""
+        """Operations on local vectors: copies of a vector to them, their sums and their products."""
         ...
 
     def fast_diagonalization(
@@ -322,11 +322,11 @@ class Device(Memory, Reductions, Programs, Operators, SeveralDirections, SecondL
         ...
 
     def limited(self, limit: int | None) -> Device:
-        """The same device for a run that may use so many bytes of its memory; None for all of it."""
+        """This device for a run that may use `limit` bytes of its memory; None for all of it."""
         ...
 
     def block_watch(self, space: BlockWorkspace) -> BlockWatch | None:
-        """What repeats the iterations of a workspace of block vectors; None where the host takes part in each."""
+        """The watch that repeats iterations on block vectors; None where the host takes part in each."""
         ...
 
     def clock(self, recorder: Recorder) -> Clock:

@@ -1,4 +1,4 @@
-"""What a device offers to deflation and coarse levels."""
+"""Operations of a device for deflation and coarse levels."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class SecondLevel(Protocol):
         shift: int = 0,
         first: int = 0,
     ) -> Rows | None:
-        """The same for codes of faces. shift: rows of A, and labels, before the cells of the boxes; their faces count
-        as those behind the boxes do. first: is added to the numbers of parts in the result."""
+        """E of codes of faces, as in `box_matrix`. shift: rows of A, and labels, before the cells of the boxes; their
+        faces count as those behind the boxes do. first: is added to the numbers of parts in the result."""
         ...
 
     def columns(self, rows: np.ndarray) -> Any:

@@ -47,7 +47,7 @@ class BlockWorkspace(NamedVectors["BlockProgram"]):
     """Block vectors, and the small matrices of one solve by name, s columns each.
 
     matrices: small matrices in double precision, set by programs and by the caller; of shape (s, t), or (s,) for the
-    numbers that belong to the columns. held: the same, where an accelerator holds them; reading one then waits for it.
+    numbers that belong to the columns. held: the matrices of an accelerator, else None; reading one waits for it.
     all_norms: whether ||M^-1 r_j|| is wanted, for which most methods need one more Gram matrix.
     """
 
@@ -139,7 +139,7 @@ class BlockProgram(Program):
             yield group
 
     def _sums_of(self, line: Line, dots: Line) -> bool:
-        """Whether the operator of a line computes these dot products, of its argument and its result."""
+        """True if the operator of a line also computes these dot products, of its argument and its result."""
         if self._workspace.held is None or not isinstance(line, Application) or not isinstance(dots, Dot):
             return False
         same = dots.columnwise and (dots.left, dots.right) == (line.argument, line.target)

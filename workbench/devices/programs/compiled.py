@@ -35,7 +35,7 @@ class Compiled(Program):
 
     @property
     def repeatable(self) -> bool:
-        """Whether applying the operators once more, without any pass between, leaves every vector as it is."""
+        """True if a second application of all operators, with no pass between, leaves every vector as it is."""
         return schedule.repeatable(self.lines, self.steps, tall_names(self._shapes))
 
     @property

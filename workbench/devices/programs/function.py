@@ -23,7 +23,7 @@ class LinesDevice(ProgramDevice, Protocol):
     """A device whose programs run."""
 
     def overlap(self, a: Any, b: Any) -> bool:
-        """Whether two vectors share memory."""
+        """True if two vectors share memory."""
         ...
 
     def new_pass(self, *given: Any) -> Any:

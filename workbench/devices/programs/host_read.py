@@ -31,7 +31,7 @@ class HostRead:
         return self.after(self.add(found) if self.add else found)
 
     def timed(self, clock: Clock, name: str, work: Work) -> HostRead:
-        """The same, with each part recorded."""
+        """A copy whose parts a clock records one by one."""
         add, after = self.add, self.after
         return dataclasses.replace(
             self,

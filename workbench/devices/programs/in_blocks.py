@@ -23,7 +23,7 @@ def in_blocks(device: Any, operator: Any, size: int, columns: int, dtype: np.dty
 
 
 def has_blocks(operator: Any) -> bool:
-    """Whether the operator has a form for block vectors that is not column by column."""
+    """True for an operator with a form for block vectors other than column by column."""
     return isinstance(getattr(operator, "element_wise", operator), Inlined) or hasattr(operator, "block")
 
 

@@ -29,7 +29,7 @@ class NamedVectors(Generic[Made]):
     """
 
     stepping: bool = False
-    """Whether a method is stepped through here, and its values are to be `shown`."""
+    """Is on while a method is stepped through; its values are then `shown`."""
     halted: int = 0
     """Where a device that repeats iterations has stopped within one, which the method completes and then sets 0."""
     held: Any = None
@@ -59,9 +59,9 @@ class NamedVectors(Generic[Made]):
         self.added: list[str] = []
         """Names of the vectors that the programs allocated here."""
         self.notes: list[str] = []
-        """What a method has to say of its run, in sentences."""
+        """Remarks of a method on its run, in sentences."""
         self.steps: list[Any] = []
-        """What a method has to say of each iteration, see `multi.basis.Step`."""
+        """Records of a method on its iterations, see `multi.basis.Step`."""
         self._shapes: dict[str, Shape] = {}
         self._in_blocks: dict[tuple[str, int], Any] = {}
         # A program refers to its vectors, which are freed with the last program.
@@ -88,11 +88,11 @@ class NamedVectors(Generic[Made]):
         return self.vectors[name]
 
     def inlines(self, operator: str) -> bool:
-        """Whether an operator acts element by element and joins the passes as a formula."""
+        """True for an operator that acts element by element and joins the passes as a formula."""
         return isinstance(self.operators[operator], schedule.Inlined)
 
     def remakes(self, operator: str) -> bool:
-        """Whether its product joins passes over block vectors, where it costs less than its result in memory."""
+        """True if passes over block vectors compute its product, for less than its result in memory costs."""
         return False
 
     def block_operator(self, name: str, columns: int) -> Any:
@@ -111,7 +111,7 @@ class NamedVectors(Generic[Made]):
         return value
 
     def gathered(self, name: str) -> Any:
-        """The whole vector of that name for a snapshot, None where there is none."""
+        """The whole vector of that name for a snapshot; None for an unknown name."""
         return self.vectors.get(name)
 
     def _check_vector(self, name: str, vector: Any) -> None:

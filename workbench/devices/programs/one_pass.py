@@ -76,7 +76,7 @@ class _Formula(NamedTuple):
 def _planned(
     text: str, known: tuple[str, ...], numbers: tuple[str, ...], formulas: tuple[tuple[str, _Formula], ...]
 ) -> tuple[schedule.Pass, Shapes]:
-    """The one pass of some lines; a setup has a dozen, most of which earlier ones had too."""
+    """The one pass of some lines; kept, since most of the dozen of a setup recur in later ones."""
     lines = schedule.inline(parse(text), dict(formulas))
     shapes = infer(lines, dict.fromkeys(known, VECTOR) | dict.fromkeys(numbers, SCALAR))
     steps = schedule.plan(lines, tall_names(shapes), known, {})

@@ -27,7 +27,7 @@ class Program:
 
     @property
     def runs(self) -> tuple[Callable[[], None], ...]:
-        """What a call calls, in order."""
+        """The functions that a call runs, in order."""
         return tuple(self._runs)
 
     @property

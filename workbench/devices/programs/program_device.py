@@ -1,4 +1,4 @@
-"""What a workspace needs of a device."""
+"""Protocols between a workspace and its device."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.lines.types import Shapes
 
 
 class Storage(Protocol):
-    """What programs are bound to: the vectors, scalars and operators of one solve by name, see `Workspace`."""
+    """The vectors, scalars and operators of one solve by name, to which programs are bound; see `Workspace`."""
 
     device: ProgramDevice
     clock: Clock | None
@@ -73,7 +73,7 @@ class ProgramDevice(Protocol):
         ...
 
     def batched(self, runs: list[Callable[[], None]], workspace: Storage) -> list[Callable[[], None]]:
-        """The same calls, or fewer that do the same."""
+        """The calls, merged into fewer where the device can."""
         ...
 
     def settle(self) -> None:

@@ -42,7 +42,7 @@ class StepByStep:
         return runs
 
     def batched(self, runs: list[Callable[[], None]], workspace: Storage) -> list[Callable[[], None]]:
-        """The same calls; here nothing is gained by merging them."""
+        """The calls as they are: merging them gains nothing here."""
         return runs
 
 

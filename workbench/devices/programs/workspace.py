@@ -64,7 +64,7 @@ class Workspace(NamedVectors[Compiled]):
         """Where the next scalar or small matrix goes."""
         self._make_slots(dict.fromkeys(scalars, SCALAR))
         self.repeatable = True
-        """Whether all programs that run again and again are, see `Compiled.repeatable`."""
+        """Set while every program of the iterations is repeatable, see `Compiled.repeatable`."""
         for name, operator in self.operators.items():
             for factor, vector in getattr(operator, "factors", {}).items():
                 full = schedule.factor_name(name, factor)

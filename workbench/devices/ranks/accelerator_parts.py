@@ -44,7 +44,7 @@ class PartsOnAccelerator(OnRanks, Accelerator):
 
     @functools.cached_property
     def alone(self) -> Accelerator:
-        """The same accelerator, whose vectors have no ghosts and whose sums are its own."""
+        """The accelerator without the other ranks: its vectors have no ghosts, and its sums are its own."""
         return Accelerator(self.runtime, self.budget)
 
     def placed_boxes(self, boxes: Boxes) -> PlacedBoxes:

@@ -15,7 +15,7 @@ LEAST = 2e-6
 
 
 class _Part(NamedTuple):
-    """What happened within a step: a message that is not recorded yet, or a step that is."""
+    """An event within a step: a message that is not recorded yet, or a step that is. message: None for a step."""
 
     begin: float
     end: float
@@ -28,7 +28,7 @@ class RankClock(HostClock):
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder)
         self._within: list[_Part] | None = None
-        """What happened within the present step."""
+        """Events within the present step, None outside of steps."""
 
     def attach(self, halo: Any, sums: Any) -> None:
         """Time the exchanges and the sums of a rank."""

@@ -35,7 +35,7 @@ class DeviceHalo:
         self._device, self.slab, self._link = device, slab, link
         self._rooms: dict[tuple[Any, ...], Vector] = {}
         self.copies = device.runtime.part(device.runtime.allocate(2), 1, 1) is None
-        """Whether operators work on copies."""
+        """Set where operators work on copies."""
 
     def vector(self, shape: tuple[int, ...], dtype: np.dtype) -> Vector:
         """An uninitialized vector (rows,), or block vector (rows, columns), with room for ghosts."""
@@ -46,7 +46,7 @@ class DeviceHalo:
         return SlabVector(self._device.runtime.part(taller.handle, first, nbytes), shape, dtype, taller)
 
     def has_room(self, vector: Any) -> bool:
-        """Whether a vector was made by `vector`."""
+        """True for a vector that `vector` has made."""
         return isinstance(vector, SlabVector)
 
     def taller(self, vector: Vector, depth: int, use: str = "out") -> Vector:

@@ -14,7 +14,7 @@ from workbench.host.slab import Slab
 
 
 class Piece(NamedTuple):
-    """What travels between this rank and another: rows of a vector, by a slice or by their numbers."""
+    """Rows of a vector that travel between this rank and another, by a slice or by their numbers."""
 
     rank: int
     rows: Any
@@ -49,7 +49,7 @@ class Halo:
         return made
 
     def has_room(self, vector: Any) -> bool:
-        """Whether a vector was made by `vector`."""
+        """True for a vector that `vector` has made."""
         return isinstance(vector, np.ndarray) and id(vector.base) in self._rooms and len(vector) == self.slab.size
 
     def taller(self, vector: np.ndarray, depth: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What the devices of ranks share, whatever computes on a rank: sums of numbers in host memory, by MPI."""
+"""The base of the devices of ranks, whatever computes on a rank: sums of numbers in host memory, by MPI."""
 
 from __future__ import annotations
 
