@@ -27,7 +27,7 @@ ELEMENTS_PER_GROUP = 2048
 MOST_GROUPS = 2112
 """Most groups of a reduction by columns, each with a partial sum for every entry of the small matrix."""
 MOST_GROUPS_OF_GRAM = 264
-"""The same of a Gram matrix: two for each multiprocessor of a large GPU, which hold much."""
+"""Most groups of a Gram matrix: two for each multiprocessor of a large GPU, since a group holds many numbers."""
 
 
 class BlockAlgebra:
@@ -46,7 +46,7 @@ class BlockAlgebra:
         return None if self._device.reduction == HOST else SmallMatrices(self._device, dtype, columns, clock)
 
     def fuses(self, columns: int) -> bool:
-        """Whether lines on block vectors of so many columns are one pass."""
+        """True: lines on block vectors of any number of columns are one pass."""
         return True
 
     def gram(
@@ -233,7 +233,7 @@ class BlockAlgebra:
         )
 
     def _stopped(self, held: SmallMatrices | None, wide: np.dtype) -> Vector:
-        """What lets a kernel do nothing; never without small matrices on the device."""
+        """The flag that stops kernels; it is never set without small matrices on the device."""
         return held.stopped if held is not None else self._room("never stopped", (1,), wide)
 
     def _room(self, name: str, shape: tuple[int, ...], dtype: np.dtype) -> Vector:

@@ -26,7 +26,7 @@ CsrVectors = tuple[Vector, Vector, Vector]
 LONGEST_RUN = 2048
 """Unknowns of a run of equal labels; longer runs are cut, for load balance."""
 LONGEST_SHARED_RUN = 256
-"""The same where work-items share runs; many short runs occupy all of a GPU."""
+"""Unknowns of a run that work-items share; many short runs occupy all of a GPU."""
 MOST_CELLS_OF_A_BOX = 8192
 """Larger boxes have too few work-items."""
 CELLS_PER_ITEM = 64
@@ -109,12 +109,12 @@ class Subdomains(_Labelled):
 
 
 def small_boxes(boxes: Boxes) -> bool:
-    """Whether a box holds few enough cells for the work-items of one group."""
+    """True if a box has few enough cells for the work-items of one group."""
     return many_boxes(boxes.grid, boxes.per_side)
 
 
 def many_boxes(grid: tuple[int, ...], per_side: tuple[int, ...]) -> bool:
-    """The same for a grid of cells and the number of boxes per side."""
+    """True if the boxes of a grid of cells are that small. per_side: their numbers along the sides."""
     return math.prod(grid) <= MOST_CELLS_OF_A_BOX * math.prod(per_side)
 
 
@@ -169,7 +169,8 @@ def box_matrix(
 def face_box_matrix(
     device: Launcher, faces: FaceCodes, labels: np.ndarray, boxes: Boxes, shift: int, first: int
 ) -> CsrVectors | None:
-    """The same for codes of faces, in double precision where the device has it. shift, first: as in the protocol."""
+    """E of codes of faces, as in `box_matrix`, in double precision where the device has it. shift, first: as in the
+    protocol."""
     dtype = device.wide(np.dtype(np.float64))
     numbers = (tuple(device.number(value, dtype) for value in each) for each in (faces.values, faces.walls))
     operator = (device.to_device(faces.stored), *numbers, tuple(map(np.int64, faces.strides)))

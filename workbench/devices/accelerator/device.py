@@ -38,11 +38,11 @@ class Accelerator(Operators, DeviceBase):
     check_every = CHECK_EVERY
 
     def limited(self, limit: int | None) -> Accelerator:
-        """The same device with a memory limit in bytes."""
+        """This device with a memory limit in bytes; None changes nothing."""
         return self if limit is None else self._with(Budget(limit, self.runtime.memory, self.name), ON_DEVICE)
 
     def reducing(self, where: str) -> Accelerator:
-        """The same device and memory limit, with partial sums added there: a value of the setting `reduction`."""
+        """This device and memory limit, with partial sums added `where`: a value of the setting `reduction`."""
         return self if where == self.reduction else self._with(self.budget, where)
 
     def _with(self, budget: Budget, reduction: str) -> Accelerator:

@@ -34,7 +34,7 @@ def face_series(device: Any, faces: FaceCodes, dtype: np.dtype, order: int) -> T
 
 
 def takes(faces: FaceCodes, order: int) -> bool:
-    """Whether there is a sweep for these codes: with a direction of one cell, more faces may be at the edge."""
+    """True if a sweep takes these codes. With a direction of one cell more faces may be at the edge: it takes none."""
     few = order <= MOST_ORDER and faces.directions > 1 and faces.size <= np.iinfo(np.int32).max
     return few and min(_sides(faces)) > 1 and min(faces.values[0], faces.values[2]) > 0
 

@@ -40,7 +40,7 @@ class GridBlockFactor(OperatorTraits):
 
     @staticmethod
     def takes(device: Launcher, strides: tuple[int, ...], width: int, block: int) -> bool:
-        """Whether blocks couple only along a row and to the next row, and a group has a work-item for every row."""
+        """True if blocks couple only along a row and to the next row, and a group has a work-item for every row."""
         far = len(strides) == 2 or (len(strides) == 3 and block <= strides[2])
         most = min(MOST_ROWS, device.layout.group)
         return not device.layout.chunked and far and block % width == 0 and block // width <= most

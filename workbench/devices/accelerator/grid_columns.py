@@ -33,7 +33,7 @@ def stencil_columns(device: Launcher, request: Request) -> Columns | None:
 
 @override(face_product, "accelerator")
 def face_columns(device: Launcher, request: Request) -> FaceColumns | None:
-    """The same for codes of faces."""
+    """The product with codes of faces in two or three dimensions on a GPU; None in other cases."""
     if device.layout.chunked or request.constants["directions"] == 1 or not request.summed:
         return None
     return FaceColumns(device, request)

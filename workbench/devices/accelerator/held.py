@@ -20,7 +20,7 @@ class HeldVector:
     def __init__(self, values: Any, device: str) -> None:
         self.values, self.device = values, device
         self.vector = Vector(values, values.shape, np.dtype(values.dtype))
-        """The same memory for kernels."""
+        """The memory of `values`, as kernels take it."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -35,11 +35,11 @@ class HeldVector:
         return self.vector.dtype
 
     def astype(self, dtype: np.dtype, *, copy: bool = True) -> HeldVector:
-        """The same in another precision, converted on the device."""
+        """The vector in another precision, converted on the device."""
         return HeldVector(self.values.astype(dtype, copy=copy), self.device)
 
     def any(self) -> bool:
-        """Whether an entry is not zero, tested on the device."""
+        """True if an entry is not zero; tested on the device."""
         return bool(self.values.any())
 
     def sum_and_norm(self) -> tuple[complex, float]:

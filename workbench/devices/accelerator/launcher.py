@@ -76,7 +76,7 @@ class Launcher:
         return made
 
     def holds(self, values: Any) -> bool:
-        """Whether this is a user's vector in the memory of this device."""
+        """True for a user's vector in the memory of this device."""
         return isinstance(values, HeldVector) and values.device == self.name
 
     def to_device(self, values: np.ndarray | Vector | HeldVector) -> Vector:

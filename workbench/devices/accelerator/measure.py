@@ -37,7 +37,7 @@ def copy_to_device(device: Accelerator, nbytes: int) -> tuple[float, float]:
 
 
 def copy_to_host(device: Accelerator, nbytes: int) -> tuple[float, float]:
-    """The same the other way."""
+    """Bytes per second of a large copy to pinned host memory, and seconds of a tiny one."""
     return _copy(device, device.runtime.download, nbytes)
 
 

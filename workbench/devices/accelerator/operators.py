@@ -68,7 +68,7 @@ class Operators(OperatorsOfAllDevices, Launcher):
 
     @property
     def inverts(self) -> bool:
-        """Whether `inverse_of_last` has a library."""
+        """True if the runtime has a library for `inverse_of_last`."""
         return hasattr(self.runtime, "cholesky_inverse")
 
     def bind(self, request: Request) -> Bound:
@@ -144,7 +144,7 @@ class Operators(OperatorsOfAllDevices, Launcher):
         shift: int = 0,
         first: int = 0,
     ) -> Rows | None:
-        """The same for codes of faces."""
+        """E of codes of faces, as in `box_matrix`."""
         if not deflation.small_boxes(boxes):
             return None
         return deflation.face_box_matrix(self, faces, labels, boxes, shift, first)

@@ -36,7 +36,7 @@ class PlacedPhase:
         return cls(device, device.array(phase.reshape(-1), WHOLE), phase.shape)
 
     def lies_on(self, device: Any) -> bool:
-        """Whether it is in the memory of a device, an accelerator or not."""
+        """True if the phase is in the memory of a device, which may be no accelerator."""
         return getattr(device, "runtime", None) is self.device.runtime
 
     @property
@@ -48,7 +48,7 @@ class PlacedPhase:
         return len(self.shape)
 
     def reshape(self, *shape: Any) -> PlacedPhase:
-        """The same memory; shape: (N,) as -1, or that of the grid."""
+        """The phase in the same memory. shape: (N,) as -1, or that of the grid."""
         wanted = shape[0] if isinstance(shape[0], tuple) else shape
         return PlacedPhase(self.device, self.vector, (self.size,) if wanted == (-1,) else wanted)
 
@@ -71,7 +71,7 @@ class PlacedPhase:
         return PlacedPhase(self.device, made, self.shape)
 
     def bits(self) -> np.ndarray:
-        """Whether each cell has a phase above 0, as by `numpy.packbits`."""
+        """A bit for each cell, set for a phase above 0, packed as by `numpy.packbits`."""
         made = self.device.empty((-(-self.size // 8),), np.uint8)
         self._over("bits", made, self.vector, np.int64(self.size), made)
         return self.device.to_host(made)
@@ -79,7 +79,7 @@ class PlacedPhase:
     def coded(self, faces: FaceCodes) -> FaceCodes:
         """The codes of this phase, for coefficients as those of `faces`, which have no wall terms."""
         made = self.device.empty((self.size,), np.uint8)
-        # In directions that there are not, a stride is N.
+        # The stride of a direction that the grid lacks is N.
         strides = (*faces.strides, self.size, self.size)
         sizes = np.int64(strides[1]), np.int64(strides[2] // strides[1]), np.int64(faces.directions)
         self._over("codes", made, self.vector, *sizes, made)

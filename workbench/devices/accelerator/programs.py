@@ -71,7 +71,7 @@ def _both(one: Callable[[], Any], two: Callable[[], Any]) -> Callable[[], Any]:
 
 
 def waits(device: Launcher, workspace: Storage) -> bool:
-    """Whether the host takes part in every iteration, so that launches cannot be recorded."""
+    """True if the host takes part in every iteration; launches can then not be recorded."""
     return device.reduction == HOST or any(operator.waits for operator in workspace.operators.values())
 
 
@@ -113,7 +113,7 @@ def _finish(
     sums: list[tuple[int, int]],
     after: Sequence[Formula | Solve],
 ) -> Any:
-    """The kernel that adds up and evaluates, or None where there is neither."""
+    """The kernel that adds up and evaluates; None where neither is needed."""
     if not sums and not after:
         return None
     key = ("finish", place)

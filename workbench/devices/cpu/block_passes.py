@@ -20,7 +20,7 @@ MOST_SUMS = 64
 
 
 def fuses(columns: int) -> bool:
-    """Whether lines on so many columns are one pass."""
+    """True if lines on that number of columns are one pass."""
     return columns >= FEWEST
 
 

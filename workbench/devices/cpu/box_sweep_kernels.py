@@ -101,11 +101,11 @@ def plain(taken, room, boxes, numbers, sweeps, constant):  # pragma: no cover
 
 @kernel()
 def blocked(taken, room, boxes, numbers, parts, first, sweeps, depth, alone, states, constant):  # pragma: no cover
-    """The same for sweeps from `first` on, in tiles: `depth` of them (a pass) on the rows of a part of a box.
+    """Sweeps from `first` on, in tiles: `depth` of them (a pass) on the rows of a part of a box.
 
     A row of `parts` has the box, the first row and the end of a part. Threads take the parts of the first `alone` boxes
-    one box at a time. The other parts belong to threads, so that each thread has its rows in
-    its own cache; a thread whose parts are not ready for long takes those of others, and leaves if none is.
+    one box at a time. The other parts belong to threads, so that each thread has its rows in its own cache; a
+    thread whose parts are not ready for long takes those of others, and leaves if none is.
     """
     passes = (sweeps + depth - 1) // depth
     for thread in threads(taken):
@@ -144,7 +144,7 @@ def blocked(taken, room, boxes, numbers, parts, first, sweeps, depth, alone, sta
 
 
 def _ready(boxes, parts, left, place, states, done):  # pragma: no cover
-    """Whether the next pass of a part may begin: the part below has made it, the part above the one before."""
+    """True if the next pass of a part may begin: the part below has made it, the part above the one before."""
     k, count = parts[left + place, 0], states.shape[0] // 2
     if published(states, count + place):  # pyright: ignore[reportCallIssue]
         return False

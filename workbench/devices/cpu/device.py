@@ -36,7 +36,7 @@ class Cpu(StepByStep, Operators):
     """Bytes that `need_room` allows, None for no limit. Vectors are not counted as they are allocated."""
 
     def limited(self, limit: int | None) -> Cpu:
-        """The same device with a memory limit in bytes."""
+        """This device with a memory limit in bytes; None changes nothing."""
         if limit is None:
             return self
         made = Cpu()

@@ -53,7 +53,7 @@ def bands_of_series(bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inv
 
 
 def face_series(faces: FaceCodes, dtype: np.dtype, order: int) -> OnePassSeries | SeveralPassSeries:
-    """The same for codes of faces, on vectors of that dtype. Stores D^-1, and L D^-1 where `stores_bands`."""
+    """u = K^H D^-1 K r for codes of faces, on vectors of that dtype. Stores D^-1, and L D^-1 where `stores_bands`."""
     scale = diagonal(faces, dtype, inverse=True)
     if stores_bands(faces.directions, dtype.itemsize):
         # One band at a time, so that no more than one waits for its scale.

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.devices.accelerator.runtime import Handle
 
 _INFO: dict[int, Any] = {}
-"""What cuSOLVER reports of a solve, by device: a recorded graph repeats a solve, and must not allocate."""
+"""Room for cuSOLVER's report of a solve, by device: a recorded graph repeats a solve, and must not allocate."""
 
 
 def solve(runtime: Any, factor: Handle, right: Handle, size: int, dtype: np.dtype) -> None:

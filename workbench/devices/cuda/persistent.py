@@ -53,7 +53,7 @@ class Launch:
 
     @property
     def by_every_group(self) -> bool:
-        """Whether every group runs it, on its own scalars; to other memory all groups write the same values."""
+        """True if every group runs it, on its own scalars; to other memory all groups write the same values."""
         return self.groups == 1 and self.kernel.on_scalars
 
     @property
@@ -63,7 +63,7 @@ class Launch:
 
 
 def fit_together(launches: Sequence[Launch]) -> bool:
-    """Whether they can be one kernel: the same types and group size, not too many arguments, and room in the arena."""
+    """True if they can be one kernel: the same types and group size, few enough arguments, and room in the arena."""
     alike = {(launch.prelude, launch.group) for launch in launches}
     few = sum(len(launch.arguments) for launch in launches) <= MOST_ARGUMENTS
     return len(alike) == 1 and few and all(shared_bytes(launch) <= ARENA for launch in launches)

@@ -76,12 +76,12 @@ class Cuda:
         self._kernels = Kernels(self._compiled)
         self.recording = False
         self.persist: bool | None = None
-        """Whether iterations run in a persistent kernel; None: where their memory fits the last-level cache."""
+        """True for iterations in a persistent kernel; None: where their memory fits the last-level cache."""
         self._cache, self._multiprocessors = int(properties["l2CacheSize"]), int(properties["multiProcessorCount"])
         self._cooperates = bool(properties.get("cooperativeLaunch", 0))
         self.multiprocessors = self._multiprocessors if self._cooperates else 0
         self._ahead = set[Any]()
-        """What `compile_ahead` has run: texts, and the kernels of the iteration that was recorded before."""
+        """Texts that `compile_ahead` has run, each with the kernels of the iteration that was recorded before."""
         self._collected: list[persistent.Launch] | None = None
         self._only_kernels = True
         self._thread = threading.local()

@@ -22,7 +22,7 @@ ITERATIONS = 8
 
 
 class Method(Protocol):
-    """What a dry run needs of a solver."""
+    """The part of a solver that a dry run calls."""
 
     needs_accelerator: ClassVar[bool]
 

@@ -64,7 +64,7 @@ class CsrBlock:
 
     @classmethod
     def of(cls, columns: int, itemsize: int, wide: int, mean: float, most: int, group: int, **form: bool) -> CsrBlock:
-        """The form for rows of so many entries in the mean, in groups of so many work-items at most."""
+        """The form for rows of `mean` entries on average, in groups of at most `group` work-items."""
         least = 1 if mean < SHORT_ROWS else 2
         widths = [width for width in (4, 2, 1) if width * itemsize <= BYTES and columns % width == 0]
         vector = next((width for width in widths if columns // width >= least), 1)
@@ -108,7 +108,7 @@ class CsrBlock:
 
     @property
     def place_pitch(self) -> int:
-        """The same of indices."""
+        """Indices from a row to the next in local memory."""
         return self.chunk + 4
 
     @property

@@ -98,11 +98,11 @@ class FaceProduct(Applied):
         return in_blocks(self._device, product, columns, product.fixed)
 
     def request(self) -> Request:
-        """What computes y = A x."""
+        """The request for y = A x."""
         return self.bound.request
 
     def residual(self) -> Request:
-        """What computes y = base - A x."""
+        """The request for y = base - A x."""
         request = self.bound.request
         return dataclasses.replace(request, constants={**request.constants, "residual": True}, summed=False)
 

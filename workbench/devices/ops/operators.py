@@ -31,7 +31,7 @@ class OperatorsOfAllDevices:
     """Base of a device that binds kernels of the kernel language: it has `bind`."""
 
     sums_columns = False
-    """Whether products with block vectors compute (x_j, out_j) along."""
+    """Set where products with block vectors also compute the dot products (x_j, out_j)."""
     stencil = method(StencilProduct)
     faces = method(FaceProduct)
     inverse_diagonal = method(inverse_diagonal)

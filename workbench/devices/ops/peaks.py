@@ -37,9 +37,9 @@ def block_peak(
 
 
 def downsampled(device: Any, vector: Any, part: PlaneSlice | VolumeSlice) -> np.ndarray:
-    """What `part` shows of the vector as a new NumPy array of shape `part.seen`; no more than that is copied.
+    """The values that `part` shows of a vector, as a new NumPy array of shape `part.seen`; no others are copied.
 
-    Waits for the device. Cost: one read of the cells that count. Raises InputError where there is no room for it.
+    Waits for the device. Cost: one read of the cells that count. Raises InputError where the array does not fit.
     """
     if isinstance(part, PlaneSlice):
         first, apart, cells = part.first, (0, *part.apart), (1, *part.shape)

@@ -76,11 +76,11 @@ class StencilProduct(Applied):
         return in_blocks(self._device, self.bound.request, columns, self.bound.fixed)
 
     def request(self) -> Request:
-        """What computes y = A x."""
+        """The request for y = A x."""
         return self.bound.request
 
     def residual(self) -> Request:
-        """What computes y = base - A x."""
+        """The request for y = base - A x."""
         request = self.bound.request
         form = {**request.constants, "based": True, "minus": True}
         return dataclasses.replace(request, constants=form, summed=False)

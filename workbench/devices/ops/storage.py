@@ -216,7 +216,7 @@ def _dia(device: Any, matrix: sparse.csr_array) -> OneKernel:
 
 
 def _ell(device: Any, matrix: sparse.csr_array, width: int) -> OneKernel | HybProduct:
-    """ELL of so many entries a row, and the rest in coordinates if there is any."""
+    """ELL with `width` entries a row, and any other entries in coordinates."""
     size = matrix.indptr.size - 1
     values, columns, rest = storage.ell_arrays(matrix, width, rowwise=by_rows(device))
     fixed = {"data": values, "indices": columns, "width": width, "size": size}
@@ -226,6 +226,6 @@ def _ell(device: Any, matrix: sparse.csr_array, width: int) -> OneKernel | HybPr
 
 
 def by_rows(device: Any) -> bool:
-    """Whether a work-item, or a core, computes rows one after another."""
+    """True if a work-item, or a core, computes rows one after another."""
     layout = getattr(device, "layout", None)
     return layout is None or layout.chunked
