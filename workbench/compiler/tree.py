@@ -190,12 +190,12 @@ class Function:
 
     @functools.cached_property
     def changes_memory(self) -> bool:
-        """Whether a call may change what is loaded after it; asked once the function has its body."""
+        """True if a call may change memory that is loaded after it; read once the function has its body."""
         return changes_memory(self.body)
 
     @functools.cached_property
     def parameters_read(self) -> tuple[bool, ...]:
-        """For each parameter whether it is needed; asked once the function has its body."""
+        """True for each parameter that the body needs; read once the function has its body."""
         read = names_read(self.body)
         return tuple(name in read for name in self.parameters)
 

@@ -81,9 +81,9 @@ def face_parts_matrix(
     shift: int = 0,
     first: int = 0,
 ) -> Rows | None:
-    """The same for codes of faces: only faces between two parts count, so that rows of E without walls sum to zero.
+    """E of codes of faces: only faces between two parts count, so that rows of E without walls sum to zero.
 
-    earlier: where the rows of boxes are taken from that are not stale. shift: rows of A, and labels, before the cells
+    earlier: provides the rows of boxes that are not stale. shift: rows of A, and labels, before the cells
     of the boxes; others may lie behind them. first: is added to the numbers of parts in the result.
     """
     if earlier:

@@ -105,7 +105,7 @@ class EarlierParts(NamedTuple):
 
     @property
     def stale(self) -> np.ndarray:
-        """Whether rows of E of a box may have changed: of those that moved and their face neighbours."""
+        """True for a box whose rows of E may have changed: one that moved, or a face neighbour of such a box."""
         moved = self.moved.reshape(self.boxes.per_side)
         stale = moved.copy()
         for axis in range(moved.ndim):

@@ -49,7 +49,7 @@ def overlaps(first: np.ndarray, second: np.ndarray, most: int, most_second: int)
 
 
 def has_unnumbered_components(phase: np.ndarray, grid: tuple[int, ...]) -> bool:
-    """Whether a phase of 0 and 1 alone has several connected components. Cost: at most three reads."""
+    """True if a phase of 0 and 1 alone has several connected components. Cost: at most three reads."""
     # Mostly a few cells show larger numbers; an odd step meets all columns of a grid.
     some = phase.reshape(-1)[:: phase.size // SAMPLE | 1]
     if some.max(initial=0) > 1 or phase.max(initial=0) != 1:

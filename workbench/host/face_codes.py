@@ -46,7 +46,7 @@ class FaceCodes:
 
     @property
     def walled(self) -> bool:
-        """Whether any wall term is not zero."""
+        """True if a wall term is not zero."""
         return bool(self.walls.any())
 
     @property

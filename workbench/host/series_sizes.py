@@ -14,7 +14,7 @@ ALIGNED = 64
 
 
 def stores_bands(directions: int, item: int) -> bool:
-    """Whether a series of codes of faces reads bands: two of float64 take less time than decoding for each term.
+    """True if a series of codes of faces reads bands: two of float64 take less time than decoding for each term.
     item: bytes of an entry of a vector."""
     return directions == 2 and item == 8
 

@@ -64,7 +64,7 @@ class Slab:
         return min(self.depth, self.grid[0] - self.last)
 
     def within(self, depth: int) -> Slab:
-        """The same slab with fewer ghost planes."""
+        """This slab with fewer ghost planes, at most `depth` on a side."""
         return dataclasses.replace(self, depth=depth)
 
     @property

@@ -1,4 +1,4 @@
-"""Storage formats of sparse matrices: what each stores, and the arrays of each from a CSR matrix.
+"""Storage formats of sparse matrices: the numbers that each stores, and its arrays from a CSR matrix.
 
 Sources: Bell, Garland, "Implementing sparse matrix-vector multiplication on throughput-oriented processors", SC 2009;
 Tali, Vainikko, section II, figures 2 and 3; for AZ Gupta, van Gijzen, Vuik 2013, section 5.2.
@@ -33,17 +33,17 @@ class Stored:
     width: int = 0
 
     def nbytes(self, item: int, index: int = 4) -> int:
-        """Bytes, of values of `item` and indices of `index` bytes."""
+        """Bytes, for values of `item` and indices of `index` bytes."""
         return self.values * item + self.indices * index
 
     def words(self, item: int, index: int = 4) -> float:
-        """The same in words of 8 bytes."""
+        """Words of 8 bytes, for values of `item` and indices of `index` bytes."""
         return self.nbytes(item, index) / WORD
 
 
 def stored(name: str, matrix: sparse.csr_array) -> Stored:
-    """What a format stores of a square matrix, without storing it. Cost: one pass over the row pointers, for DIA over
-    all entries."""
+    """The numbers that a format stores of a square matrix, without storing it. Cost: one pass over the row pointers,
+    for DIA over all entries."""
     size, entries, lengths = matrix.shape[0], int(matrix.nnz), np.diff(matrix.indptr)
     if name == "csr":
         return Stored(entries, entries + size + 1)
@@ -89,7 +89,7 @@ def runs_of_labels(labels: np.ndarray, count: int) -> int:
 
 
 def stored_az(az: sparse.csr_array, labels: np.ndarray) -> Stored:
-    """What AZ, shape (N, d), takes as N x d by diagonals: the paper's 5 N for stripes in 2D.
+    """The numbers that AZ, shape (N, d), stores as N x d by diagonals: the paper's 5 N for stripes in 2D.
 
     The column of an entry is the label of its row and a distance. The label follows from the row where all runs of
     labels have one length, and is stored otherwise.

@@ -39,7 +39,7 @@ _changing = threading.Lock()
 running: _Process | None = None
 """The compiling process; None before the first request."""
 _ending = False
-"""Whether the interpreter is shutting down."""
+"""Is on while the interpreter shuts down."""
 
 
 def compile_elsewhere(text: Text) -> Future[bytes]:

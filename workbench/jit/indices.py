@@ -6,5 +6,5 @@ import numpy as np
 
 
 def as_unsigned(index: np.ndarray) -> np.ndarray:
-    """The same indices as unsigned numbers, which need no test for being negative."""
+    """Indices as unsigned numbers, which need no test for negative ones."""
     return index.view(np.uint32 if index.dtype.itemsize == 4 else np.uint64)

@@ -59,7 +59,7 @@ LETTERS = {
 }
 """Formats of their words."""
 _kept: list[Any] = []
-"""What LLVM has linked: without a reference it would be unloaded."""
+"""Libraries that LLVM has linked: it unloads those without a reference."""
 
 
 def link(code: bytes, kinds: Kinds) -> Callable[[np.ndarray, tuple], int]:

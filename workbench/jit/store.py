@@ -38,7 +38,7 @@ def write(key: str, code: bytes) -> bool:
 
 
 def has_any() -> bool:
-    """Whether machine code is stored under any key; False where no folder can be read."""
+    """True if machine code is stored under any key; False where no folder can be read."""
     with contextlib.suppress(OSError):
         return any(next(folder.glob(f"*{SUFFIX}"), None) is not None for folder in _folders())
     return False

@@ -68,7 +68,7 @@ class Pass:
         return tuple(line for line in self.body if isinstance(line, Dot))
 
     def renamed(self, names: Mapping[str, str]) -> Pass:
-        """The same pass with other names."""
+        """The pass with other names."""
         return Pass(
             tuple(line.renamed(names) for line in self.scalars),
             tuple(line.renamed(names) for line in self.body),
@@ -159,7 +159,7 @@ def plan(
 
 
 def splits(lines: Collection[Line], operator: str, vectors: Collection[str], persistent: Collection[str]) -> bool:
-    """Whether only passes of a program read the results of an operator: then they may add a part of them."""
+    """True if only passes of a program read the results of an operator: they may then add a part of them."""
     made = [line.target for line in lines if isinstance(line, Application) and line.operator == operator]
     applied = {line.argument for line in lines if isinstance(line, Application)}
     written = [line.target for line in lines if line.target in vectors]
@@ -182,7 +182,7 @@ class _Draft:
 
     @property
     def only_dots(self) -> bool:
-        """Whether it is a pass of dot products alone so far."""
+        """True for a pass of dot products alone so far."""
         return bool(self.body) and not self.scalars and all(isinstance(line, Dot) for line in self.body)
 
     @property
@@ -302,7 +302,7 @@ def _same_formula(
 
 
 def _multiplies(formula: Formula) -> bool:
-    """Whether a formula multiplies by a small matrix, which costs more than reading its result back."""
+    """True if a formula multiplies by a small matrix, which costs more than reading its result back."""
     return any(isinstance(node, Binary) and node.sign == "@" for node in walk(formula.expression))
 
 
@@ -364,7 +364,7 @@ def read_first(lines: Iterable[Line], vectors: Collection[str]) -> set[str]:
 
 
 def repeatable(lines: Iterable[Line], steps: Sequence[Step], vectors: Collection[str]) -> bool:
-    """Whether applying the operators once more, without any pass between, leaves every vector as it is."""
+    """True if a second application of all operators, with no pass between, leaves every vector as it is."""
     applications = [step for step in steps if isinstance(step, Apply)]
     applied = {step.target for step in applications}
     if any(applied.intersection(step.stores) for step in steps if isinstance(step, Pass)):

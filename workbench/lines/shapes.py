@@ -45,7 +45,7 @@ def infer(lines: Iterable[Line], given: Mapping[str, Shape] | Collection[str]) -
 
 @functools.lru_cache(512)
 def _inferred(lines: tuple[Line, ...], given: tuple[tuple[str, Shape], ...]) -> dict[str, Shape]:
-    """The same; a setup asks for what earlier ones had too."""
+    """The shapes of `infer`, cached: a setup has most lines of earlier ones."""
     known = dict(given)
     with_rows = _with_rows(lines, {name for name, shape in known.items() if shape.has_rows})
     fixed = frozenset(known)
@@ -94,7 +94,7 @@ def _spread(lines: Sequence[Line], known: dict[str, Shape], with_rows: set[str],
 
 
 def _wider(old: Shape | None, new: Shape | None) -> bool:
-    """Whether a shape says more than the one known so far: a block than a vector, a small matrix than a scalar."""
+    """True if a shape says more than the one known so far: a block than a vector, a small matrix than a scalar."""
     if old is None or new is None:
         return new is not None
     return (old.kind, new.kind) in ((Kind.VECTOR, Kind.BLOCK), (Kind.SCALAR, Kind.SMALL))

@@ -47,7 +47,7 @@ class LinesError(InputError):
 
 
 class Kind(enum.Enum):
-    """What a name stands for. Vectors and blocks have a row per unknown; the other two are the same for all rows."""
+    """The kind of a name. Vectors and blocks have a row per unknown; the other two are the same for all rows."""
 
     SCALAR = "a scalar"
     VECTOR = "a vector"
@@ -65,12 +65,12 @@ class Shape:
 
     @property
     def has_rows(self) -> bool:
-        """Whether there is a row per unknown."""
+        """True if there is a row per unknown."""
         return self.kind in (Kind.VECTOR, Kind.BLOCK)
 
     @property
     def words(self) -> int:
-        """Numbers held, per unknown where the shape has rows."""
+        """Numbers in the shape, per unknown where it has rows."""
         return self.rows * self.columns
 
     def __str__(self) -> str:

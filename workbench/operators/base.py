@@ -128,7 +128,7 @@ class Operator(Protocol):
         ...
 
     def astype(self, dtype: np.dtype) -> Operator:
-        """The same operator on vectors of another dtype, which must represent all of its entries."""
+        """This operator on vectors of another dtype, which must represent all of its entries."""
         ...
 
     def bind(self, device: Device) -> BoundOperator:

@@ -111,7 +111,7 @@ class Matrix:
         return type(self)(sparse.csr_array(self.csr.astype(dtype)), self.precision, self.form, self.items_per_row)
 
     def in_format(self, form: str, items_per_row: int | None = None) -> Matrix:
-        """The same matrix, which devices store in another format; its entries were checked."""
+        """This matrix, which devices store in another format; its entries were checked."""
         made = copy.copy(self)
         object.__setattr__(made, "form", form)
         object.__setattr__(made, "items_per_row", items_per_row)
@@ -219,7 +219,7 @@ class LinearOperatorAdapter:
         return dataclasses.replace(self, vector_dtype=dtype)
 
     def with_diagonal(self, main: np.ndarray, kind: type[Matrix] = Matrix) -> LinearOperatorAdapter:
-        """The same operator with its main diagonal, finite, shape (N,).
+        """This operator with its main diagonal, finite, shape (N,).
 
         kind: the class of matrices whose diagonal it has to be: real and above 0, or for COCG not 0, but for rows of
         zeros.

@@ -76,7 +76,7 @@ class NullSpace:
 
     @property
     def is_constant(self) -> bool:
-        """Whether it holds the constants and nothing else."""
+        """True if the constants alone span the null space."""
         return len(self.vectors) == 1 and constant_of(self.vectors[0]) is not None
 
     def is_constant_elsewhere(self, device: Device) -> bool:
@@ -86,7 +86,7 @@ class NullSpace:
         return device.largest(float(np.any(np.delete(self.vectors[0], self.empty) != 1))) == 0
 
     def conjugate(self) -> NullSpace:
-        """What the range of A = A^T is orthogonal to; that of a Hermitian A is orthogonal to the null space itself."""
+        """The orthogonal complement of the range of A = A^T; for a Hermitian A that is the null space itself."""
         return NullSpace(tuple(v if constant_of(v) is not None else v.conj() for v in self.vectors), self.empty)
 
     def complement(self, x: DeviceVector, device: Device) -> tuple[DeviceVector, float]:
@@ -214,7 +214,7 @@ def excess(matrix: sparse.csr_array, v: np.ndarray, eps: float | None = None) ->
 def excess_of_products(
     product: np.ndarray, v: np.ndarray, others: Sequence[np.ndarray], allowed: float
 ) -> RowExcess | None:
-    """The same for an A without entries: the size of a row is estimated by products with two random vectors, `others`.
+    """The row of `excess` for an A without entries: its products with two random vectors, `others`, estimate row sizes.
 
     product: A v. allowed: for a row, relative to its size and the largest entry of v. The root mean square over the
     rows decides, since some are estimated too small by chance; the row of the largest entry is returned.

@@ -75,7 +75,7 @@ class SlabStencil(Stencil):
         return self.tall.faces
 
     def on(self, dtype: np.dtype) -> SlabStencil:
-        """The same operator on vectors in another real precision."""
+        """This operator on vectors in another real precision."""
         return SlabStencil(self.tall.on(dtype), self.slab)
 
     @property

@@ -88,7 +88,7 @@ class Stencil(abc.ABC):
         return largest(self.main)
 
     def moved(self, phase: np.ndarray | PlacedPhase, cells: np.ndarray | None) -> Stencil:
-        """The same operator for another phase, of the shape of the grid, which may be stored in another way. cells:
+        """This operator for another phase, of the shape of the grid, which may be stored in another way. cells:
         flat places of the cells that have changed, None for many. Raises InputError where `assemble` is unknown."""
         if self.assemble is None:
             raise InputError("this stencil was not assembled from phases; assemble another one")

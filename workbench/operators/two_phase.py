@@ -58,7 +58,7 @@ class TwoPhaseStencil(Stencil):
         return self._dtype
 
     def on(self, dtype: np.dtype) -> TwoPhaseStencil:
-        """The same operator on vectors that are stored in another real precision. Products are computed in double
+        """This operator on vectors that are stored in another real precision. Products are computed in double
         precision; bands, which serve preconditioners alone, are rounded."""
         return TwoPhaseStencil(self.grid, self.faces, dtype, self.assemble)
 

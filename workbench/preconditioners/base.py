@@ -29,15 +29,15 @@ class Preconditioner(Block):
 
     kind: ClassVar[str] = "preconditioner"
     element_wise: ClassVar[bool] = False
-    """Whether `setup` returns an `ElementWise`."""
+    """Set where `setup` returns an `ElementWise`."""
 
     follows_scale: ClassVar[bool] = True
-    """Whether the eigenvalues of M^-1 A stay near 1 where A is multiplied by a number."""
+    """Set where the eigenvalues of M^-1 A stay near 1 whatever number multiplies A."""
 
     keeps_levels: ClassVar[bool] = False
-    """Whether `renewed` can keep coarse levels of an earlier phase."""
+    """Set where `renewed` can keep coarse levels of an earlier phase."""
     needs_stencil: ClassVar[bool] = False
-    """Whether A has to be a nearest-neighbour stencil on a grid."""
+    """Set where A has to be a nearest-neighbour stencil on a grid."""
     cuts_by_index: ClassVar[bool] = False
     """True if its blocks or boxes are ranges of consecutive unknowns where there is no grid."""
 
@@ -52,12 +52,12 @@ class Preconditioner(Block):
 
     @property
     def varies(self) -> bool:
-        """Whether M^-1 is linear in r to few digits only, whatever A is; see `OperatorTraits.varies`."""
+        """True if M^-1 is linear in r to few digits only, whatever A is; see `OperatorTraits.varies`."""
         return False
 
     @property
     def on_workers(self) -> bool:
-        """Whether workers of a cluster can do a part of its work."""
+        """True if workers of a cluster can do a part of its work."""
         return False
 
     def check(self, device: Device) -> None:

@@ -62,7 +62,7 @@ def check_cycle(name: str, apply: Callable[[np.ndarray], np.ndarray], size: int,
 
 
 def _remedy(name: str) -> str:
-    """What to use instead of a cycle that is not positive definite."""
+    """Advice for a cycle that is not positive definite."""
     return f"use another preconditioner than {name}, such as ssor, block-ic or jacobi"
 
 

@@ -134,7 +134,7 @@ class Multigrid(Preconditioner):
     def renewed(
         self, before: GridCycle, system: Any, device: Device, cells: np.ndarray | None, *, keep_coarse: bool = False
     ) -> GridCycle:
-        """The same as in the base class. Levels of an earlier phase are wrong where it has moved: that takes a few
+        """M^-1 for a moved phase. Levels of an earlier phase are wrong where it has moved: that takes a few
         iterations more for a density ratio of 10, tens for one of 1000."""
         if not keep_coarse:
             known = before.parts_below

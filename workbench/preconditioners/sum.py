@@ -55,7 +55,7 @@ class Sum(Preconditioner):
 
     @property
     def spec(self) -> str:
-        """The same text."""
+        """The members, as in `text`."""
         return self.members
 
     def check(self, device: Device) -> None:
@@ -68,12 +68,12 @@ class Sum(Preconditioner):
 
     @property
     def varies(self) -> bool:
-        """Whether a member does."""
+        """True if M^-1 of a member varies."""
         return any(block.varies for block in self.blocks)
 
     @property
     def on_workers(self) -> bool:
-        """Whether a member's work can be done there."""
+        """True if workers of a cluster can do a part of a member's work."""
         return any(block.on_workers for block in self.blocks)
 
     def setup(self, operator: Operator, device: Device) -> PreconditionerSum:
