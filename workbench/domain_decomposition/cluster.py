@@ -74,7 +74,7 @@ class ClusterSolver(OperatorTraits):
         self._apply("solve", r, z)
 
     def apply_and_keep(self, r: DeviceVector, z: DeviceVector) -> None:
-        """The same; the workers keep z as their newest terms."""
+        """z = the solutions for r, which the workers keep as their newest terms."""
         self._apply("solve_and_keep", r, z)
 
     def _apply(self, method: str, r: DeviceVector, z: DeviceVector) -> None:

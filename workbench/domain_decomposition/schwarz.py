@@ -109,12 +109,12 @@ class Schwarz(Preconditioner):
 
     @property
     def varies(self) -> bool:
-        """Whether boxes are solved in single precision."""
+        """True if boxes are solved in single precision."""
         return self.precision != "float64"
 
     @property
     def on_workers(self) -> bool:
-        """Whether workers of a cluster can solve the boxes: always."""
+        """True: workers of a cluster can solve the boxes."""
         return True
 
     def setup(self, operator: Operator, device: Device) -> PreconditionerSum:
@@ -173,7 +173,7 @@ class OverlappingSubdomains(OperatorTraits):
         self.notes = tuple(self.solver.notes)
         self.waits = self.solver.waits
         self.varies = method.precision != dtype or self.solver.varies
-        """Whether the results are linear in r only to the digits of single precision, or fewer."""
+        """Set where the results are linear in r only to the digits of single precision, or fewer."""
 
     def apply(self, r: DeviceVector, local: DeviceVector) -> None:
         """local = A_i^-1 R_i r of all boxes i."""
@@ -225,7 +225,7 @@ def _block(
 
 
 def _constant(block: sparse.csr_array, side: tuple[int, ...]) -> sparse.csr_array:
-    """The same pattern with the entries of the row at the box's centre; couplings across an edge stay absent."""
+    """The pattern of a box with the entries of the row at its centre; couplings across an edge stay absent."""
     centre = int(np.ravel_multi_index(tuple(points // 2 for points in side), side))
     row = slice(block.indptr[centre], block.indptr[centre + 1])
     by_distance = dict(zip((block.indices[row] - centre).tolist(), block.data[row].tolist(), strict=True))

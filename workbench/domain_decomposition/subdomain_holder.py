@@ -1,4 +1,4 @@
-"""What a worker of a cluster runs: the solvers of its boxes."""
+"""The solvers of boxes, as a worker of a cluster runs them."""
 
 from __future__ import annotations
 

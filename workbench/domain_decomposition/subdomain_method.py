@@ -27,7 +27,7 @@ class SubdomainMethod(NamedTuple):
 
     @property
     def joins_boxes(self) -> bool:
-        """Whether a result in one box may depend on what other boxes are solved with it, as bounds of eigenvalues."""
+        """True if a result in one box may depend on the boxes that are solved with it, as bounds of eigenvalues do."""
         return self.solver not in (EXACT, SWEEPS)
 
     def solver_of(self, boxes: Sequence[Subdomain], device: Device) -> Any:

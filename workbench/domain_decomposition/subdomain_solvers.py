@@ -115,7 +115,7 @@ def _bands(box: Subdomain) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _is_one_number(band: np.ndarray) -> bool:
-    """Whether all entries that are not zero are equal."""
+    """True if all entries other than zero are equal."""
     used = band[band != 0]
     return not used.size or bool((used == used[0]).all())
 

@@ -1,4 +1,4 @@
-"""What a worker does for sums of terms: it keeps those of its boxes, and is a node of a tree.
+"""The part of a worker in sums of terms: it keeps the terms of its boxes, and is a node of a tree.
 
 In an iteration the root is asked for the sums. A node asks its children, fetches from its neighbours the entries of
 their newest terms that A couples with its boxes, computes the rows of its own terms, and returns them with those of its
@@ -185,7 +185,7 @@ class TreeNode(SubdomainHolder, abc.ABC):
             return error
 
     async def _asked(self, peer: Peer, method: str, *arguments: Any) -> Any:
-        """What a method of another node returns, or that it was not reached."""
+        """The result of a method of another node; `Unreached` where it does not answer."""
         try:
             return await self.ask(peer, method, *arguments)
         # Whatever is raised here is the loss of the worker: methods return their own errors.

@@ -106,7 +106,7 @@ class TreeSums:
         ]
 
     def _asked(self, method: str, argument: Any, terms: Sequence[Sequence[DeviceVector]]) -> Any:
-        """What the root of the tree returns, for these terms; again where a worker is lost."""
+        """The reply of the root of the tree, for these terms; it is asked again where a worker is lost."""
         self._connect(terms)
         failures = 0
         while isinstance(found := self._reply(method, argument), Unreached):

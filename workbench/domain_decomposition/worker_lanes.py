@@ -1,9 +1,9 @@
-"""What the workers of a cluster did, on lanes of a trace: a lane for each worker, on the clock of this process.
+"""The work of the workers of a cluster in a trace: a lane for each worker, on the clock of this process.
 
-A worker reports when it computed by its own clock. How far that is ahead is estimated once, from messages back and
-forth: the worker read its clock half-way, and the shortest of them counts. A worker's times never leave the interval
-from its request to its reply. What is between those and is no work is the transfer of messages; from its own reply to
-the last one a worker waits.
+A worker reports when it computed by its own clock. The lead of that clock is estimated once, from messages back and
+forth: the worker reads its clock half-way, and the shortest of them counts. A worker's times never leave the interval
+from its request to its reply. The rest of that interval is the transfer of messages; from its own reply to the last
+one a worker waits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MESSAGES = 5
 
 
 class Work(NamedTuple):
-    """What a worker did from one time to another of its own clock, and its bytes and operations."""
+    """Work between two times of a worker's own clock, with its bytes and operations."""
 
     name: str
     begun: float
@@ -106,7 +106,7 @@ class WorkerLanes:
 
 
 def spans(exchanges: Sequence[Exchange], offset: float, end: float) -> list[Span]:
-    """What a worker did for requests that were sent together, from the first of them to `end`, without gaps.
+    """The time of a worker for requests that were sent together, from the first of them to `end`, without gaps.
 
     offset: seconds by which the worker's clock is ahead.
     """

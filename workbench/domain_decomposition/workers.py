@@ -42,12 +42,12 @@ class Holder(NamedTuple):
 
     @property
     def peer(self) -> Peer:
-        """The same for other workers. An actor would connect each of them to the scheduler once more."""
+        """The node as other workers address it. An actor would connect each of them to the scheduler once more."""
         return Peer(self.address, self.actor.key)
 
 
 class Node(TreeNode):
-    """What the actors are."""
+    """The class of the actors: a node that calls others by Dask."""
 
     async def ask(self, peer: Peer, method: str, *arguments: Any) -> Any:
         """Call a method of a node on another worker. Raises errors of many types where that is lost."""
@@ -68,7 +68,7 @@ class Node(TreeNode):
 
 
 class Reply(NamedTuple):
-    """What a call returned, and when it was sent and its reply received, by the clock `time.perf_counter`. lost: the
+    """The result of a call, and when it was sent and its reply received, by the clock `time.perf_counter`. lost: the
     worker was lost instead."""
 
     value: Any

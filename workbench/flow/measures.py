@@ -1,4 +1,4 @@
-"""What is measured of bubbles: their centre, volume and rise velocity, and the perimeter of the interface."""
+"""Measures of bubbles: their centre, volume and rise velocity, and the perimeter of the interface."""
 
 from __future__ import annotations
 

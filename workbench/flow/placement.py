@@ -42,7 +42,7 @@ def placed(count: int, radius: float, listed: str, dimensions: int, seed: int, n
 
 
 def _resolved(found: Geometry, n: int) -> Geometry:
-    """What was found, if n cells resolve it. Raises InputError as `placed`."""
+    """The bubbles found, if n cells resolve them. Raises InputError as `placed`."""
     smallest = float(found.radii.min())
     if smallest * n < LEAST_CELLS - 1e-9:
         least = math.ceil(LEAST_CELLS / smallest - 1e-9)

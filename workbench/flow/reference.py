@@ -1,4 +1,4 @@
-"""What the literature has for rising bubbles."""
+"""Published results for rising bubbles."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Reference(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """Of the groups."""
+        """The mean over the groups."""
         return sum(self.values) / len(self.values)
 
 
 @functools.cache
 def first_case() -> dict[str, Reference]:
-    """Of test case 1 of Hysing et al. (2009), by column of the series; data/papers/hysing.toml says where from."""
+    """Results of test case 1 of Hysing et al. (2009), by column of the series. Source: see data/papers/hysing.toml."""
     stored = printed_in("hysing")
     groups = tuple(stored["groups"])
     return {
@@ -37,7 +37,7 @@ def first_case() -> dict[str, Reference]:
 
 
 def is_first_case(problem: Problem) -> bool:
-    """Whether a problem is the first test case, on any grid."""
+    """True for the first test case, on any grid."""
     own = ("n", "until", "start", "volume_error")
     if not isinstance(problem, RisingBubbles):
         return False

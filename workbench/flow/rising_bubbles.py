@@ -187,8 +187,7 @@ class BubbleSystems(Systems):
         flow.grid.assign(flow.owner, state["owner"])
 
     def _arrays(self) -> dict[str, Any]:
-        """What a state keeps of the flow. The owners are renewed every few steps, so that they do not follow from the
-        labels."""
+        """The flow's arrays in a state. The owners are renewed every few steps: they do not follow from the labels."""
         flow = self.flow
         newest, older = flow.increments
         return {

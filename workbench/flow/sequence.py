@@ -42,9 +42,9 @@ class Sequence:
     """A sequence of systems, each solved by one method or by several, which may be changed between two steps.
 
     problem: a `Configuration` whose problem is a sequence, or what `configure` takes, with further settings of it.
-    keep: whether right-hand sides are kept, all or those of so many last steps, so that `workbench.flow.records.save`
-    can write a record to replay; 8 N bytes each. others: settings of further methods, see `add`. renewed_every: of the
-    leading method, see `Method`. Not safe for several threads at once.
+    keep: True keeps all right-hand sides, a number those of that many last steps, for the record to replay that
+    `workbench.flow.records.save` writes; 8 N bytes each. others: settings of further methods, see `add`. renewed_every:
+    of the leading method, see `Method`. Not safe for several threads at once.
 
     series: by column, a list with a number for each step; its first are `COLUMNS`, whose iterations and seconds are
     those of the leading method alone. methods: the leading one, from whose solution the next system follows, and the
@@ -189,7 +189,7 @@ class Sequence:
         return "\n".join(lines)
 
     def phase_at(self, step: int) -> np.ndarray:
-        """Whether each cell was inside after a step, from 1; bool, shape of the grid."""
+        """True for each cell that was inside after a step, from 1; bool, shape of the grid."""
         if not 1 <= step <= self.steps:
             raise InputError(f"step must be between 1 and {self.steps}, got {step}")
         assert self.labels is not None
@@ -212,7 +212,7 @@ class Sequence:
     def _also(
         method: Method, made: StepSystem, moved: int, stopped: Callable[[], bool]
     ) -> tuple[PreparedResult, dict[str, float]] | None:
-        """What a method that does not lead finds; None once it has failed."""
+        """The result of a method that does not lead, and its seconds by part; None once it has failed."""
         if not method.failure:
             try:
                 return method.solve(made, moved, stopped)

@@ -70,11 +70,11 @@ class Systems(abc.ABC):
         return {}
 
     def drawn(self) -> dict[str, Callable[[], np.ndarray]]:
-        """What can be drawn, by name: functions that return it, in the shape of the grid and in host memory."""
+        """Fields to be drawn, by name: functions that return them, in the shape of the grid and in host memory."""
         return {}
 
     def fields(self) -> dict[str, np.ndarray]:
-        """All that can be drawn. Cost: passes over the grid, and a copy of each from an accelerator."""
+        """All fields to be drawn. Cost: passes over the grid, and a copy of each from an accelerator."""
         return {name: made() for name, made in self.drawn().items()}
 
 

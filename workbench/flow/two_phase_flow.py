@@ -81,7 +81,7 @@ class TwoPhaseFlow:
         self.u, self._new, self.advection_before, self.c, self.jump, self._inverse = (new(d) for _ in range(6))
         self._work, self._edges = [new(d) for _ in range(4)], new(d * (d - 1) // 2)
         self.increments, self.increment_steps = [new(d) for _ in range(2)], [0.0, 0.0]
-        """What viscosity has added to the velocity in the last two time steps, the newest first, and their lengths."""
+        """Velocity that viscosity has added in the last two time steps, the newest first, and the lengths of these."""
         self._spare = new(d)
         self._before = new(), new(d), new(dtype=np.int64)
         self._dots, self._largest, self._b = grid.partials(), grid.partials(d, largest=True), grid.new_cells()
@@ -101,7 +101,7 @@ class TwoPhaseFlow:
 
     @property
     def inside(self) -> np.ndarray:
-        """Whether the centre of a cell lies in a bubble, shape of the grid."""
+        """True for each cell whose centre lies in a bubble, shape of the grid."""
         return self.grid.is_inside(self.phi)
 
     def begin(self, until: float = math.inf) -> np.ndarray:

@@ -66,16 +66,16 @@ class Solver(Block):
     from_residual: ClassVar[str] = ""
     """Paper lines of the initialization from x and r = b - A x; empty for a method whose r cannot be replaced."""
     identities: ClassVar[Mapping[str, str]] = {}
-    """What holds in exact arithmetic after every iteration, such as u = M(r). Where M acts element by element, it
-    replaces the recurrence of that vector in `iterate`."""
+    """Formulas that hold in exact arithmetic after every iteration, such as u = M(r). Where M acts element by element,
+    they replace the recurrences of these vectors in `iterate`."""
     stored_in: ClassVar[Mapping[str, str]] = {}
     """Where `identities` leave a vector to the other texts alone: the vector whose memory it takes there."""
 
     uniform_iterations: ClassVar[bool] = True
-    """Whether all iterations launch the same kernels, so that a device may record and replay them. False for a solver
+    """Set where all iterations launch the same kernels: a device may then record and replay them. False for a solver
     whose `iterates` branches on computed values."""
     curvature_is_recomputed: ClassVar[bool] = True
-    """Whether delta and gamma are computed from products A p and M^-1 r, instead of by a recurrence. A breakdown is
+    """Set where delta and gamma are computed from products A p and M^-1 r, instead of by a recurrence. A breakdown is
     confirmed with new products either way, except for an indefinite A if this is True."""
     direction: ClassVar[str] = "p"
     """The direction of delta, as a formula in the variables after an iteration that broke down."""
@@ -86,37 +86,37 @@ class Solver(Block):
     attainable accuracy."""
 
     has_user_lines: ClassVar[bool] = False
-    """Whether the user wrote the lines; a failure is then attributed to them before the matrix."""
+    """Set for lines that the user wrote; a failure is then attributed to them before the matrix."""
 
     same_work: ClassVar[bool] = True
-    """Whether every ordinary iteration runs the lines of `texts` and nothing else, on one device, so that its bytes are
+    """Set where every ordinary iteration runs the lines of `texts` and nothing else, on one device; its bytes are then
     counted from them."""
     not_stepped: ClassVar[str] = ""
-    """Why there are no lines to be run one by one, as the end of a sentence; empty where there are."""
+    """The reason why its lines cannot be run one by one, as the end of a sentence; empty where they can."""
 
     in_family: ClassVar[bool] = True
-    """Whether its costs per iteration are constant, and counted together with those of the other forms of CG."""
+    """Set where costs per iteration are constant, and counted together with those of the other forms of CG."""
 
     takes_blocks: ClassVar[bool] = False
-    """Whether the method takes many right-hand sides."""
+    """Set for a method that takes many right-hand sides."""
 
     complex_symmetric: ClassVar[bool] = False
-    """Whether the method is for A = A^T, complex, instead of a Hermitian A; both are the same for a real matrix."""
+    """Set for a method for complex A = A^T instead of Hermitian A; for a real matrix both are the same."""
 
     needs_accelerator: ClassVar[bool] = False
-    """Whether the solver runs on an accelerator and the CPU together; it then has no single text of an iteration."""
+    """Set for a solver on an accelerator and the CPU together; it has no single text of an iteration."""
 
     needs_symmetric_preconditioner: ClassVar[bool] = True
-    """Whether the symmetry of a user-supplied function M is probed with two vectors before the run."""
+    """Set where two vectors probe the symmetry of a user-supplied function M before the run."""
 
     @property
     def applies_m_to_r(self) -> bool:
-        """Whether an iteration applies M to the residual alone, instead of updating M^-1 r by a recurrence."""
+        """True if an iteration applies M to the residual alone, instead of updating M^-1 r by a recurrence."""
         return set(_ARGUMENT_OF_M.findall(self.iterate)) <= {"r", "R"}
 
     @property
     def product_label(self) -> str:
-        """The product with A as the lines of an iteration have it, as in A p; A alone where there are none."""
+        """The product with A as the lines of an iteration have it, as in A p; A alone without lines."""
         found = re.search(r"\bA\((\w+)\)", self.iterate)
         return f"A {found[1]}" if found else "A"
 

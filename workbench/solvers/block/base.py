@@ -46,7 +46,7 @@ class BlockSolver(Solver):
         return self.text
 
     def replaces(self, iteration: int) -> bool:
-        """Whether R is recomputed in an iteration, the first being 1."""
+        """True if R is recomputed in an iteration, the first being 1."""
         return self.replace > 0 and iteration % self.replace == 0
 
     scratch: ClassVar[str] = "S"
@@ -128,7 +128,7 @@ class Replacement:
 
 
 def is_plain(space: BlockWorkspace) -> bool:
-    """Whether M is the identity."""
+    """True if M is the identity."""
     M = space.operators["M"]
     return isinstance(M, Inlined) and M.formula == "v"
 

@@ -19,7 +19,7 @@ from workbench.solvers.block.row import BlockRow
 from workbench.solvers.block.small import cholesky, curvature_of
 
 KEPT = ("rr", "gamma", "spanned", "pivot")
-"""What a device that repeats iterations keeps of each."""
+"""Small matrices of each iteration that a device keeps for the host where it repeats iterations."""
 
 
 @register

@@ -18,7 +18,7 @@ VANISHING = 64
 """Units of roundoff, of the precision of the vectors, below which a product over the lengths of its vectors counts as
 zero: one of the two is a product with A or M, rounded to that precision."""
 KEPT = ("rr", "gamma", "delta", "going", "alpha", "beta")
-"""What a device that repeats iterations keeps of each."""
+"""Small matrices of each iteration that a device keeps for the host where it repeats iterations."""
 
 
 @register
@@ -61,7 +61,7 @@ class PseudoBlockCG(BlockSolver):
     step: ClassVar[str] = "X = X + P*alpha\n"
     directions: ClassVar[str] = "P = U + P*beta"
     definite: ClassVar[bool] = True
-    """Whether delta and gamma must be positive; else they need only differ from zero."""
+    """Set where delta and gamma must be positive; else they need only differ from zero."""
 
     def block_iterates(self, space: BlockWorkspace, frozen: np.ndarray) -> Iterator[BlockRow]:
         shape = small(1, space.columns)
@@ -115,7 +115,7 @@ class PseudoBlockCG(BlockSolver):
         return BlockRow(norms, values["gamma"], norms.size, **of)
 
     def _curvature(self, space: BlockWorkspace, going: np.ndarray) -> float:
-        """What must be positive of the columns that continue: the smallest (p, A p); 1 for no columns."""
+        """The smallest (p, A p) of the columns that continue, which must be positive; 1 for no columns."""
         values = np.real(space.matrices["delta"])[going]
         return float(values.min(initial=np.inf)) if values.size else 1.0
 

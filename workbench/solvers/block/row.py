@@ -1,4 +1,4 @@
-"""What a block method reports after every iteration."""
+"""The report of a block method after every iteration."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def smallest_eigenvalue(matrix: np.ndarray, columns: np.ndarray) -> float:
 
 
 def curvature_of(delta: np.ndarray, columns: np.ndarray, square: float) -> float:
-    """What shows that P^H A P has no Cholesky factor, at most 0: its smallest eigenvalue, scaled to a unit diagonal.
+    """The curvature, at most 0, where P^H A P has no Cholesky factor: its smallest eigenvalue, for a unit diagonal.
 
     For a method of one column it is (p, A p) itself. square: ||p||^2 of CG over that of this method's direction.
     """

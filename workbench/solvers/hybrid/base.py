@@ -31,9 +31,9 @@ class HybridSolver(Solver):
     vectors: ClassVar[int] = 0
     """Vectors of length N on the accelerator, including residual and best x; those of M are checked when allocated."""
     both_precondition: ClassVar[bool] = False
-    """Whether M is applied on both sides, which requires an element-wise M."""
+    """Set where M is applied on both sides, which requires an element-wise M."""
     deflates: ClassVar[bool] = True
-    """Whether a side sees whole vectors, as a projection needs them."""
+    """Set where a side sees whole vectors, as a projection needs them."""
 
     fused: bool = parameter(True, "fuse the kernels of the accelerator")
     merged: bool = parameter(True, "merge the vector loops of the cores")

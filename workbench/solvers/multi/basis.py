@@ -46,7 +46,7 @@ class Limits:
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """What an iteration did. directions: columns of its block. dropped: those that depended on others.
+    """The record of an iteration. directions: columns of its block. dropped: those that depended on others.
     condition: of the scaled (P, A P) before it was orthonormalized. shares: the weight of each term in the step.
     seconds: wall-clock time of its parts, in s, by name; of an accelerator that of the host, which waits for the inner
     products alone."""
