@@ -186,7 +186,7 @@ class AmgxSolver:
                 begun = time.perf_counter()
                 self._matrix.upload_CSR(_with_short_indices(matrix))
                 self.upload_seconds = time.perf_counter() - begun
-                """Of the matrix, with the conversion of its indices."""
+                """Seconds for the upload of the matrix, with the conversion of its indices."""
                 self._solver.setup(self._matrix)
                 # Room for x, which a solve fills.
                 self._x.upload(np.zeros(self.size))

@@ -87,7 +87,7 @@ class Bound(ABC):
         self.fixed_bytes = sum(
             int(fixed[name].nbytes) for name, made in form.arguments.items() if made.array and name in fixed
         )
-        """Of the arrays that are not passed by a call."""
+        """Bytes of the arrays that calls do not pass."""
 
     @abstractmethod
     def __call__(self, *free: Any) -> Any: ...

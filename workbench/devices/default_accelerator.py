@@ -24,7 +24,7 @@ def accelerators_among(names: tuple[str, ...]) -> Iterator[None]:
 
 
 def default_accelerator() -> tuple[str, str]:
-    """This machine's accelerator, cuda before opencl, and a sentence on it; the name is empty where there is none."""
+    """This machine's accelerator, cuda before opencl, and a sentence on it; the name is empty without one."""
     from workbench.devices.accelerator.device import as_accelerator
 
     missing = []

@@ -103,7 +103,7 @@ class Memory(Protocol):
         ...
 
     def prepare_columns(self, block: DeviceVector, vectors: Sequence[DeviceVector]) -> None:
-        """Compile both for so many vectors."""
+        """Compile both copies for that number of vectors."""
         ...
 
     def to_host(self, vector: DeviceVector) -> np.ndarray:
@@ -301,7 +301,7 @@ class SeveralDirections(Protocol):
     def fast_diagonalization(
         self, boxes: Sequence[Diagonalized], dtype: np.dtype, precision: np.dtype
     ) -> SubdomainSolves | None:
-        """z = A_i^-1 r for Kronecker sums on boxes of as many axes each, one after the other in local vectors.
+        """z = A_i^-1 r for Kronecker sums on boxes of equally many axes, one after the other in local vectors.
 
         precision: dtype of the factors and products. None where NumPy does it in the host's memory.
         """
@@ -313,7 +313,7 @@ class Device(Memory, Reductions, Programs, Operators, SeveralDirections, SecondL
 
     @property
     def name(self) -> str:
-        """As in `--device`."""
+        """The name of the device, as in `--device`."""
         ...
 
     @property

@@ -22,8 +22,8 @@ def product_bytes(matrix: int, rows: int, item: int) -> int:
 def block_bytes(rows: int, entries: int, item: int, index: int, remote: int = 0) -> int:
     """Bytes of y = A x with a local block, or of y = v + A remote with a remote one.
 
-    Two row pointers and two vector elements per row. remote: elements of the remote vector; at most as many are read as
-    the block has entries.
+    Two row pointers and two vector elements per row. remote: elements of the remote vector; each entry of the block
+    reads one of them at most.
     """
     return entries * (item + index) + 2 * rows * (index + item) + min(entries, remote) * item
 

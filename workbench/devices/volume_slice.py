@@ -46,5 +46,5 @@ class VolumeSlice:
         return layers, rows, columns
 
     def middles(self, cells: int) -> np.ndarray:
-        """The cell in the middle of each block along a side of so many cells."""
+        """The cell in the middle of each block along a side of `cells` cells."""
         return np.minimum(np.arange(self.step // 2, cells + self.step // 2, self.step), cells - 1)

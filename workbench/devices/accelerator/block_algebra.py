@@ -206,7 +206,7 @@ class BlockAlgebra:
         groups, entries = partial.shape
         if groups <= MOST_AT_ONCE:
             return self._sums_of(partial, groups, entries, totals, stopped)
-        # Every so many rows together are one long row.
+        # FOLDED consecutive rows together are one long row.
         folded = self._room("folded", (FOLDED, entries), partial.dtype)
         first = self._sums_of(partial, groups // FOLDED, FOLDED * entries, [folded], stopped)
         then = self._sums_of(folded, FOLDED, entries, totals, stopped)
@@ -220,7 +220,7 @@ class BlockAlgebra:
     def _sums_of(
         self, partial: Vector, rows: int, entries: int, totals: Sequence[Vector], stopped: Vector
     ) -> Callable[[], None]:
-        """The launch that adds rows of so many entries."""
+        """The launch that adds `rows` rows of `entries` entries."""
         count, at_once = len(totals), -(-entries // texts.SUM_WIDTH)
         given = {
             "annotations": {"totals": (parameters.Sums,) * count},

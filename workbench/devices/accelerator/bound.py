@@ -67,7 +67,7 @@ class Plain(OnAccelerator):
         self._given = [given[place] for place in made.given]
 
     def _printed(self, *, apart: bool) -> Printed:
-        """The kernel; its arguments are those of the row, memory for sums where there are any, and the rows."""
+        """The kernel; its arguments are those of the row, memory for any sums, and the rows."""
         # No keyword, and no name of the prelude.
         form, name = self.form, in_c(self.request.kernel.name)
         constants: dict[str, object]
@@ -85,7 +85,7 @@ class Plain(OnAccelerator):
         return printed(frame, name, kinds, (form.vector, form.wide), constants)
 
     def _kinds(self) -> dict[str, Kind]:
-        """Of the arguments that are used, by name."""
+        """The kinds of the arguments that are used, by name."""
         form = self.form
         return {
             name: Array(one.dtype, 2 if one.block else 1) if one.array else in_register(one.dtype)

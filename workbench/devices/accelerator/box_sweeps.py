@@ -150,5 +150,5 @@ class BoxSweeps(OperatorTraits):
 
     @property
     def flops(self) -> int:
-        """Of the result: points of a halo, which several groups compute, are counted once."""
+        """Operations for the result: points of a halo, which several groups compute, are counted once."""
         return self._boxes.flops

@@ -103,7 +103,7 @@ class BlockRows(OnAccelerator):
             self._keep_column_sums(self._groups)
 
     def _long_rows(self, device: Launcher, most: int) -> tuple[Any, ...]:
-        """The numbers of the rows with more entries on the device, and how many; nothing where there are none."""
+        """The numbers of rows with more than `most` entries, on the device, and their count; () without such rows."""
         assert self.request.work is not None
         rows = np.flatnonzero(np.diff(self.request.work) > most)
         return (device.array(rows, self.fixed["starts"].dtype), np.int64(rows.size)) if rows.size else ()

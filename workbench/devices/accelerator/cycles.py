@@ -52,7 +52,7 @@ class DeviceCycles:
         self.solution = self._levels[0].solution if self._levels else device.zeros(size, dtype)
 
     def parts(self, entry: Any, wide: int) -> TimedCalls:
-        """As in `devices.cycles.Cycles`."""
+        """The calls that a trace records separately, as in `devices.cycles.Cycles`."""
         yield from entry_parts(entry, self._form, wide)
         for depth, (operations, level) in enumerate(zip(self._levels, self._form.levels, strict=True)):
             yield from parts(operations, level, depth)

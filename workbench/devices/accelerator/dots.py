@@ -12,7 +12,7 @@ from workbench.devices.kernels.prelude import NAMED
 from workbench.devices.programs import one_pass
 
 MOST_AT_ONCE, FOLDED = 4096, 1024
-"""Partial sums of a column that are added at once, at most; more of them are first added to so many."""
+"""Most partial sums of a column that are added at once, and the number of sums to which more are first added."""
 
 
 class Dots:

@@ -16,7 +16,7 @@ from workbench.devices.constant import constant
 from workbench.devices.kernels import draw as texts
 
 MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
-"""Of PCG64."""
+"""The multiplier of PCG64."""
 WORD, WHOLE = 1 << 64, 1 << 128
 
 

@@ -76,8 +76,8 @@ class Prepared:
 
 
 def _scalars(kinds: tuple[Kind, ...]) -> Iterator[tuple[int, Callable[[Any], np.generic] | None]]:
-    """Of each scalar of a kernel the place of its argument, tuples taken apart, and how it is made of that where it is
-    something else: a length of an array, a part of a complex number."""
+    """The place of the argument of each scalar of a kernel, tuples taken apart, and a function that makes a scalar of
+    another argument: a length of an array, a part of a complex number."""
     for place, kind in enumerate(flat(kinds)):
         if isinstance(kind, np.dtype) and kind.kind == "c":
             yield from ((place, lambda number: number.real), (place, lambda number: number.imag))

@@ -46,7 +46,7 @@ class Launcher:
         self._kernels: dict[tuple[Any, ...], Function] = {}
         self._functions: dict[tuple[Any, ...], Prepared] = {}
         self._setters: dict[np.dtype, Prepared] = {}
-        """Of scalars, by their dtype."""
+        """Kernels that set a scalar, by dtype."""
         self._placed: dict[int, tuple[weakref.ref[np.ndarray], weakref.ref[Vector]]] = {}
         self._subtract = OnePass(self, "s = b - s", ("b", "s"))
         self._vdot = OnePass(self, DOTS, ("x", "y"))
@@ -143,7 +143,7 @@ class Launcher:
         self._columns(block, first, sources, taken=False)
 
     def prepare_columns(self, block: Vector, vectors: Sequence[Vector]) -> None:
-        """Compile both for so many vectors."""
+        """Compile both copies for that number of vectors."""
         for taken in (True, False):
             self.kernel(block_kernels.column_copies(len(vectors), taken=taken), "block_columns", block.dtype)
 

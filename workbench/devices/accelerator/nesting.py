@@ -18,7 +18,7 @@ from workbench.devices.accelerator.scan import count_at, running_sums, scan, sca
 from workbench.devices.kernels import nesting as kernels
 
 DOUBLE = np.dtype(np.float64)
-"""Of E and of all sums."""
+"""The dtype of E and of all sums."""
 
 
 @dataclasses.dataclass
@@ -45,8 +45,8 @@ class _Rows:
 
 
 class _Kernels:
-    """Those that are always needed, asked for at once so that they are compiled side by side: the host reads what one
-    has found before it launches the next."""
+    """Kernels that are always needed, requested at once so that they are compiled side by side: the host reads the
+    result of one before it launches the next."""
 
     def __init__(self, device: Any) -> None:
         of = (kernels.order, kernels.first, kernels.galerkin, kernels.dense)

@@ -94,7 +94,7 @@ def numbered_parts(
 
 
 class Merge(NamedTuple):
-    """How parts are merged: the merged part of each, its rank among the parts of that, and how many each has."""
+    """A merge of parts: the merged part of each, its rank among the parts of that, and the number of parts of each."""
 
     parents: Vector
     ranks: Vector

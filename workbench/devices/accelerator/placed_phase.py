@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from workbench.devices.accelerator.launcher import Launcher
 
 SINGLE = np.dtype(np.float32)
-"""Of kernels on integers alone."""
+"""The dtype of kernels on integers alone."""
 WHOLE = np.dtype(np.int32)
-"""Of phases."""
+"""The dtype of phases."""
 
 
 class PlacedPhase:

@@ -67,7 +67,7 @@ def scan_kernels(
     dtype: np.dtype | type = np.int32,
     **constants: int,
 ) -> tuple[Prepared, Prepared]:
-    """Those of `running_sums` for vectors of these types; asked for early, they are compiled next to others."""
+    """The kernels of `running_sums` for vectors of these types; requested early, they are compiled next to others."""
     of = tuple(Array(np.dtype(kind), 1) for kind in given)
     row, annotations = Row(value, named(constants)), {"given": of, "ends": Array(np.dtype(dtype), 1)}
     return (

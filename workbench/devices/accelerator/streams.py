@@ -15,7 +15,7 @@ class Signal(Protocol):
         ...
 
     def span(self) -> tuple[float, float]:
-        """Of a copy: start and end in seconds of the device's own clock, once it is done."""
+        """Start and end of a copy in seconds of the device's own clock, once it is done."""
         ...
 
 

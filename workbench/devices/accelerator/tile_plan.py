@@ -38,7 +38,7 @@ SERIES_GROUP, SERIES_HELD = 256, {1: 6, 2: 6, 3: 4}
 SMALL_TILE, SMALL_HEIGHT = 32, 24
 """Columns of a tile, and lines with those around it, where the group of a tile in 3D would be too large."""
 MULTIPROCESSORS = 64
-"""Of a device that does not tell."""
+"""Multiprocessors of a device that does not report its own."""
 
 
 def tile_in_local_memory(layout: Layout, itemsize: int) -> Tile:

@@ -130,8 +130,8 @@ def _tiles(columns: int, dtype: np.dtype) -> Tiles:
 
 
 def _parts(s: int, t: int, dtype: np.dtype) -> Iterator[tuple[int, ...]]:
-    """Parts of a Gram matrix: first and end of columns, their tiles' width, first and end of rows, their number, and in
-    how many parts each sum is kept, which hides the latency of additions where there are few.
+    """Parts of a Gram matrix: first and end of columns, their tiles' width, first and end of rows, their number, and
+    the parts in which each sum is kept: they hide the latency of additions where these are few.
 
     Parts of one shape are a loop of the kernel: written out, their number grows with s t, and with 64 columns LLVM took
     40 s.

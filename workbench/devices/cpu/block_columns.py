@@ -22,7 +22,7 @@ def put(sources: Sequence[np.ndarray], block: np.ndarray, first: int) -> None:
 
 
 def prepare_both(block: np.ndarray, vectors: Sequence[np.ndarray]) -> None:
-    """Compile both for so many vectors."""
+    """Compile both copies for that number of vectors."""
     for each in (_read, _write):
         prepare(each, block, 0, tuple(vectors))
 

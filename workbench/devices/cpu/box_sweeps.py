@@ -45,7 +45,7 @@ class BoxSweeps(OperatorTraits):
         self.kernel = "blocked" if kernel == "auto" else kernel
         lanes = LINE_BYTES // boxes.inner.itemsize
         pitches = [(width + lanes) // lanes * lanes for _, width in boxes.shapes]
-        # Boxes that threads take whole come first, the largest of all; as many as go evenly to the cores.
+        # Boxes that threads take whole come first, the largest of all; their number is a multiple of that of the cores.
         order = sorted(range(len(pitches)), key=lambda k: -math.prod(boxes.shapes[k]))
         self._alone = len(order) // cores() * cores()
         together = len(order) - self._alone
@@ -120,6 +120,6 @@ class BoxSweeps(OperatorTraits):
 
 
 def _cuts(rows: int, number: int) -> list[int]:
-    """Rows between parts of equal height, each of at least DEPTH rows where there are several."""
+    """Rows between parts of equal height, each of at least DEPTH rows if there are several."""
     number = max(1, min(number, rows // DEPTH))
     return [rows * k // number for k in range(number + 1)]

@@ -131,7 +131,7 @@ class Cpu(StepByStep, Operators):
         block_columns.put(sources, block, first)
 
     def prepare_columns(self, block: np.ndarray, vectors: Sequence[np.ndarray]) -> None:
-        """Compile both for so many vectors."""
+        """Compile both copies for that number of vectors."""
         block_columns.prepare_both(block, vectors)
 
     def whole(self, vector: np.ndarray) -> np.ndarray:

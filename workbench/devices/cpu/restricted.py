@@ -75,7 +75,7 @@ class _Pass:
         launch(self._rows, self._kernel, *self._arguments(*vectors), *self._last)
 
     def _arguments(self, *vectors: np.ndarray) -> tuple[Any, ...]:
-        """Those of a row before y, y if it is kept, and those behind it."""
+        """The arguments of a row before y, y if it is kept, and those behind it."""
         filled, place = self._filled(*vectors) if self._keeps_y else self._filled(*vectors, ()), self._place
         return filled[:place], *filled[place : place + self._keeps_y], filled[place + 1 :]
 

@@ -28,10 +28,10 @@ FINISH = 256
 GROUPS = 2048
 LAYOUT = Layout("cuda", GROUP, FINISH, chunked=False, least=GROUP, groups=GROUPS)
 MOST_GROUPS_PER_MULTIPROCESSOR = 4
-"""Of a persistent kernel: enough to saturate memory, few enough for fast barriers."""
+"""Most groups of a persistent kernel: enough to saturate memory, few enough for fast barriers."""
 MOST_LAUNCHES = 64
-"""Launches of a recorded graph, unless one iteration has more: a graph of so many keeps the device busy for several
-times as long as the host takes to launch it, and recording a longer one takes milliseconds."""
+"""Launches of a recorded graph, unless one iteration has more: such a graph keeps the device busy for several times as
+long as the host takes to launch it, and recording a longer one takes milliseconds."""
 PASS_GROUPS_PER_GROUP = 4
 """Groups of a pass per group of a persistent kernel, unless more are needed to fill the chip."""
 COUNTER = 4
@@ -316,7 +316,7 @@ class Cuda:
         return collected, bool(collected) and self._only_kernels
 
     def _iterations(self, launches: list[persistent.Launch], scalars: Vector) -> Callable[[int], None] | None:
-        """Iterations as one cooperative launch, of as many groups as the chip holds; None if it holds none."""
+        """Iterations as one cooperative launch, with all the groups that fit on the chip; None if none fits."""
         text, arguments = persistent.source(launches, scalars.handle, scalars.size)
         kernel = self._kernels.get(text, persistent.NAME)
         group, arena = launches[0].group, persistent.ARENA
@@ -374,7 +374,7 @@ class Cuda:
 
 
 def iterations_of_graph(most: int, launches: int) -> int:
-    """How many iterations of so many launches a graph has, at most `most`."""
+    """The number of iterations in a graph, at most `most`, for iterations of `launches` launches."""
     # Recording takes the host as long as launching; long programs gain nothing from many in one graph.
     unit = min(most, MOST_LAUNCHES // max(1, launches))
     # Two iterations in a graph save less than recording them takes.
@@ -382,7 +382,7 @@ def iterations_of_graph(most: int, launches: int) -> int:
 
 
 def in_units(one: Callable[[], None], many: Callable[[], None], unit: int) -> Callable[[int], None]:
-    """Makes so many iterations by graphs of one and of `unit` iterations."""
+    """A function that makes a number of iterations by graphs of one and of `unit` iterations."""
 
     def repeat(times: int) -> None:
         for _ in range(times // unit):

@@ -39,10 +39,10 @@ def execute(
     iterations: int = ITERATIONS,
     fuse: bool = True,
 ) -> Workspace:
-    """Record the start and so many iterations of a method with Jacobi; returns the workspace, for its vectors.
+    """Record the start and `iterations` of a method with Jacobi; returns the workspace, for its vectors.
 
-    cores: where a method for one device runs. cut: the row split of hybrid 3. An event on the accelerator ends as many
-    seconds after its start as it has launches; other times mean nothing.
+    cores: where a method for one device runs. cut: the row split of hybrid 3. An event on the accelerator lasts a
+    second for each of its launches; other times mean nothing.
     """
     device = _device(method, sizes, cores, cut)
     accelerator = device if isinstance(device, Accelerator) else None

@@ -35,7 +35,7 @@ class Sizes:
 
     @property
     def nbytes(self) -> int:
-        """Of the matrix in CSR form."""
+        """Bytes of the matrix in CSR form."""
         return csr_bytes(self.size, self.entries, self.dtype.itemsize, self.index)
 
     @property

@@ -72,7 +72,7 @@ def add_parts(partial: Sums, stopped: RealSums, totals, parts: int, entries: int
 def gram(s: int, t: int, itemsize: int, *, transposed: bool) -> str:
     """partial[group] = X^H Y, or X^T Y, over some rows, shape (s, t). itemsize: bytes of a sum.
 
-    `phases` work-items share a tile; each takes every so many rows.
+    `phases` work-items share a tile; each takes every `phases`-th row.
     """
     down, across = -(-s // SIDE), -(-t // SIDE)
     tiles = down * across

@@ -16,8 +16,8 @@ LANES = 8
 from local memory."""
 PIECES = 2
 SHORT_ROWS, LONG_ROWS = 16, 64
-"""Entries of a row, in the mean, below and from which on other forms are fastest, by the measurement in
-docs/benchmarks.md, as are the numbers in `CsrBlock.of`. Large groups find more of x in the cache."""
+"""Mean entries of a row below and from which on other forms are fastest, by the measurement in docs/benchmarks.md, as
+are the numbers in `CsrBlock.of`. Large groups find more of x in the cache."""
 LOADS = 4
 """Entries that a work-item has on their way; with more of them registers are spilled."""
 RESIDENT, MORE_RESIDENT = 1024, 2048
@@ -124,7 +124,7 @@ class CsrBlock:
 
     @property
     def local_bytes(self) -> tuple[int, int]:
-        """Those of entries, or of sums in their place, and those of 64-bit indices."""
+        """Bytes of local memory for entries, or for sums in their place, and for 64-bit indices."""
         rows, sums = self.rows_per_group, self.group * (self.width // self.lanes if self.summed else int(self.long))
         return max(rows * self.entry_pitch * self.itemsize, sums * self.wide), rows * (self.place_pitch + 2) * 8
 

@@ -34,9 +34,9 @@ from workbench.devices.kernels.parameters import LongPlaces, Places, Real, Reals
 Matrix = tuple[Vector, Places, Places, Vector, Places]
 Above = tuple[Vector, Places, Reals, Real]
 LEAST_LEFT = 1e-6
-"""Of the curvature along z what must be left beside p for a second direction."""
+"""The share of the curvature along z that must be left beside p for a second direction."""
 SUMS = 6
-"""Of two steps of flexible CG."""
+"""Sums of two steps of flexible CG."""
 
 
 def total(a: Sums, partial: Sums, count: int) -> None:

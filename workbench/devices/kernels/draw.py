@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.devices.kernels.source import fill
 
 BITS = 48
-"""Of the number of a first output, at most."""
+"""Most bits of the number of a first output."""
 WORDS = {
     "opencl": {"unsigned": "ulong", "high_product": "mul_hi"},
     "cuda": {"unsigned": "unsigned long long", "high_product": "__umul64hi"},

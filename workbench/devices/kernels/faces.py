@@ -22,9 +22,9 @@ NEAR_COLUMNS = 32
 LEAST_RUN = 4
 """Rows of a work-item along the farthest direction, whose neighbours there it reads once."""
 HELD = {"face_product": {4: 4, 8: 3}, "face_restrict": {4: 4, 8: 2}}
-"""Groups on a multiprocessor by the bytes of a number, the fastest on an H200: so many as leave registers enough."""
+"""Groups on a multiprocessor by the bytes of a number, the fastest on an H200: few enough for the registers."""
 WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int"}
-"""The codes of so many cells."""
+"""Types with room for the codes of that number of cells."""
 PAIRED_END = """
 sums[LOCAL_ID] = xy;
 sums[GROUP + LOCAL_ID] = yy;
@@ -54,7 +54,7 @@ class Tile:
 
     @classmethod
     def of(cls, group: int, side: int, directions: int) -> Tile | None:
-        """Whole boxes for groups of so many work-items; None where none fits."""
+        """Whole boxes for groups of `group` work-items; None where none fits."""
         cells = wide(side)
         most = group * cells if directions < 3 else min(NEAR_COLUMNS, group * cells)
         columns = most // side * side
@@ -64,7 +64,7 @@ class Tile:
 
 
 def wide(cells: int) -> int:
-    """Cells in x that a work-item has at once, of so many that are consecutive: it reads their numbers and codes in few
+    """Cells in x that a work-item has at once, of `cells` consecutive ones: it reads their numbers and codes in few
     instructions, and decodes the codes together. Instructions are the limit, not memory: 65 a cell, 98 one by one."""
     return next(count for count in (4, 2, 1) if cells % count == 0)
 
@@ -96,7 +96,7 @@ def _held(text: str, name: str, group: int, itemsize: int) -> KernelText:
 
 
 def run(grid: tuple[int, ...], group: int, groups: int, wide: int) -> tuple[int, int]:
-    """Rows of a work-item of `product_columns` for about as many groups, and their number. grid: cells, x last."""
+    """Rows of a work-item of `product_columns` for about `groups` groups, and their number. grid: cells, x last."""
     tile, together = _columns_of(len(grid), group, wide)
     planes, *lines, columns = grid
     tiles = -(-columns // tile.columns) * (-(-lines[0] // tile.lines) if lines else 1)
@@ -150,7 +150,7 @@ def restricted_residual(
 
 
 def index(cells: int) -> np.dtype:
-    """The type of places in vectors of so many entries."""
+    """The type of places in vectors of that number of entries."""
     return np.dtype(np.int32 if cells <= MOST_IN_32_BITS else np.int64)
 
 
@@ -207,7 +207,7 @@ def _columns(directions: int, tile: Tile, *, walled: bool) -> dict[str, object]:
 
 
 def _bytes(mask: int, wide: int) -> str:
-    """The mask in each of so many bytes."""
+    """The mask in each of `wide` bytes."""
     return f"{sum(mask << 8 * c for c in range(wide))}u"
 
 

@@ -35,11 +35,11 @@ class _Of(NamedTuple):
 VECTOR, SUM = "vector", "sum"
 Vector = Annotated[np.ndarray, _Of(VECTOR)]
 Reals = Annotated[np.ndarray, _Of(VECTOR, real=True)]
-"""Of the real type of vectors."""
+"""Arrays of the real type of vectors."""
 Sums = Annotated[np.ndarray, _Of(SUM)]
-"""In the precision of sums."""
+"""Arrays in the precision of sums."""
 RealSums = Annotated[np.ndarray, _Of(SUM, real=True)]
-"""Of the real type of sums."""
+"""Arrays of the real type of sums."""
 Doubles = Annotated[np.ndarray, _Of("float64")]
 Bytes = Annotated[np.ndarray, _Of("uint8")]
 Codes = Annotated[np.ndarray, _Of("uint16")]

@@ -58,7 +58,7 @@ class PassTexts:
         return LinesText(dict(self.shapes), places, others, self.split)
 
     def body(self, step: Pass) -> KernelText:
-        """The loop `body`; its arguments are the arrays, the scalars, partial sums where there are dot products, and n.
+        """The loop `body`; its arguments are the arrays, the scalars, partial sums of any dot products, and n.
 
         partial[k*groups + group] is the partial sum of dot product k over a group. A stopped run changes no vector.
         """

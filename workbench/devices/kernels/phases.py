@@ -20,7 +20,7 @@ def codes(phase: Places, nx: int, ny: int, directions: int, made: Bytes, n: int)
 
 
 def _face(phase, i, step, edge):
-    """How many of a cell and its neighbour before it are inside; 3 at the edge of the grid."""
+    """The number of cells inside among a cell and its neighbour before it; 3 at the edge of the grid."""
     found = 3
     if not edge:
         found = (phase[i] > 0) + (phase[i - step] > 0)

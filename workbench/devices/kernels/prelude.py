@@ -52,7 +52,7 @@ class Layout:
 
 
 def strips(group: int) -> int:
-    """Intermediate sums of a reduction in a group of so many work-items: of equally many terms each."""
+    """Intermediate sums of a reduction in a group of `group` work-items, each with the same number of terms."""
     return math.gcd(STRIPS, group)
 
 

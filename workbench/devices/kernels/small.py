@@ -26,7 +26,7 @@ GROUP = 256
 SQUARES = frozenset({"half", "first", "rho", "C", "before"})
 """The square matrices that only these kernels use."""
 _CHOLESKY = {"factor", "pivoted", "again"}
-"""Those with a Cholesky factor."""
+"""Kernels with a Cholesky factor."""
 _ZERO_COLUMN, _DEPENDENT, _ROUNDING = 1e-12, 1e-10, 16
 """The bounds of `RankBounds` in double precision, and units of roundoff of a column below which neither is."""
 
@@ -46,7 +46,7 @@ class RankBounds(NamedTuple):
 
     @classmethod
     def of(cls, s: int, dtype: np.dtype) -> RankBounds:
-        """Those of s columns. dtype: of the block vectors."""
+        """The bounds for s columns. dtype: of the block vectors."""
         noise = _ROUNDING * s * float(np.finfo(dtype).eps)
         return cls(max(_ZERO_COLUMN, noise), max(_DEPENDENT, noise))
 
@@ -80,7 +80,7 @@ def small(name: str, s: int, dtype: np.dtype, wide: np.dtype) -> Step:
 
 
 def local_bytes(steps: Sequence[object], s: int, itemsize: int) -> int:
-    """Local memory of the largest of these kernels, for numbers of so many bytes."""
+    """Bytes of local memory of the largest of these kernels, for numbers of `itemsize` bytes."""
     return s * s * itemsize + 24 * s if _CHOLESKY & {step for step in steps if isinstance(step, str)} else 0
 
 
@@ -229,7 +229,7 @@ def again(
                 total += rho[e // s * s + k] * before[k * s + e % s]
         C[e] = total
         coupling[e] = conj(rho[e % s * s + e // s])
-    # Not a number where there is no factor.
+    # Not a number without a factor.
     if not ok and real(state[STOPPED]) == 0:
         for e in range(member(), s * s, members()):
             C[e] = (largest - largest) / (largest - largest)

@@ -19,7 +19,7 @@ def csr_tiles(data: Vector, columns, starts, bounds, x: Vector, y: Vector, base,
     """y = A x, or y = (base - A x)*scale, for a CSR matrix whose tile t is the rows bounds[t] to bounds[t + 1].
 
     A tile has at most PER_ITEM entries for each work-item of a group, or is one row. base, scale, sums: tuples, empty
-    where there is none, as in `products`.
+    where absent, as in `products`.
     """
     dtype = y.dtype.type
     products = shared_array(dtype, PER_ITEM * members())

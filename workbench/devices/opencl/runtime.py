@@ -18,7 +18,7 @@ from workbench.errors import DeviceError, InputError
 
 CHUNK = 16384
 MOST_CHUNKS = 1024
-"""As on the CPU device: a chunk of two or three vectors stays in a core's private cache."""
+"""Chunks as on the CPU device: a chunk of two or three vectors stays in a core's private cache."""
 GPU_GROUP = 256
 GPU_GROUPS = 1024
 # Allows reordered sums, which vectorize; NaN and infinity keep their meaning.

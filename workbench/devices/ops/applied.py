@@ -21,7 +21,7 @@ class Applied(OperatorTraits):
         self.column_sums = bound.column_sums
 
     def apply(self, *vectors: Any) -> Any:
-        """Returns the dot products, None where there are none."""
+        """Returns the dot products, None for an operator without any."""
         return self.bound(*vectors[: self._count])
 
     @property

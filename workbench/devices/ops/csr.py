@@ -127,7 +127,7 @@ class RowBlock(Applied):
 
     @property
     def traffic(self) -> int:
-        """Bytes; of the remote vector as many elements as the block has entries, at most those of other rows."""
+        """Bytes; of the remote vector an element for each entry of the block, at most those of other rows."""
         fixed = self.bound.fixed
         sizes = fixed["data"].itemsize, fixed["indices"].itemsize
         return block_bytes(fixed["starts"].size, self.entries, *sizes, self._others)

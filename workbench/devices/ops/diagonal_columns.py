@@ -49,7 +49,7 @@ class DiagonalColumns:
             **({"each": each} if each else {"labels": labels}),
         }
         self.entries = int(fixed["data"].size)
-        """Those multiplied, padding included."""
+        """Entries that are multiplied, padding included."""
         self._bound = device.bind(
             Request(
                 diagonal_columns,

@@ -28,7 +28,7 @@ from workbench.lazy import sparse
 SEGMENT = 4096
 """Rows and entries that a core takes at once from a matrix in coordinates."""
 SHORT_SEGMENT = 16
-"""Those of a GPU's work-item."""
+"""Rows and entries that a GPU's work-item takes at once."""
 FEW = 32
 """Diagonals of which a kernel is compiled for the matrix."""
 

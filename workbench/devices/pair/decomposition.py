@@ -40,10 +40,10 @@ class Speeds:
 
 
 def decompose(accelerator: Accelerator, matrix: sparse.csr_array, share: float | None, vectors: int) -> tuple[int, str]:
-    """The number of rows on the cores, at least as many as do not fit the accelerator, and a sentence that says why.
+    """The number of rows on the cores, at least those that do not fit the accelerator, and a sentence with the reason.
 
-    share: the accelerator's part of the non-zeros, None to measure it; vectors: how many vectors of its rows' length a
-    method keeps on the accelerator. Cost of measuring: a copy of the matrix, or of a sample, to the accelerator, and
+    share: the accelerator's part of the non-zeros, None to measure it; vectors: those of its rows' length that a method
+    keeps on the accelerator. Cost of measuring: a copy of the matrix, or of a sample, to the accelerator, and
     2 PRODUCTS + 2 products. Raises InputError where not even a row fits.
     """
     size, entries = matrix.indptr.size - 1, int(matrix.indptr[-1])
@@ -81,7 +81,7 @@ def least_rows(accelerator: Accelerator, matrix: sparse.csr_array, vectors: int)
 def bytes_needed(matrix: sparse.csr_array, vectors: int) -> np.ndarray:
     """Bytes that the accelerator needs when the cores have k rows, for k = 0 to N - 1, shape (N,).
 
-    Values and indices of its rows, three pointers a row, so many vectors of its rows, and the cores' half of one.
+    Values and indices of its rows, three pointers a row, `vectors` vectors of its rows, and the cores' half of one.
     """
     item, index = matrix.data.itemsize, matrix.indices.itemsize
     size = matrix.indptr.size - 1

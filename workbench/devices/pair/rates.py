@@ -22,7 +22,7 @@ REPEATS = 5
 """Passes or products between two readings of the clock, so that the synchronization counts little."""
 LAUNCHES = 100
 VECTORS = 8
-"""So many vectors of the measured length must fit the accelerator; half of them are allocated."""
+"""Vectors of the measured length that must fit the accelerator; half of them are allocated."""
 LARGEST = 1 << 22
 """Elements of a timed pass or copy: more than caches hold, and few enough for a short measurement."""
 

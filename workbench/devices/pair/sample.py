@@ -11,11 +11,11 @@ RUN = 64
 
 
 def sampled_rows(indptr: np.ndarray, entries: int) -> np.ndarray:
-    """Rows with at most so many entries, sorted, whose lengths are distributed like those of the matrix.
+    """Rows with at most `entries` entries in all, sorted, whose lengths are distributed like those of the matrix.
 
     Runs of RUN rows are put in order of their entries, and every k-th is taken: from each stratum of lengths the same
     fraction. Tiwari and Vadhiyar (2021), section VI-B, ask for such a choice and leave it open. indptr: shape (N + 1,).
-    Cost: a sort of N/RUN numbers. The result is empty where not even one run has so few entries.
+    Cost: a sort of N/RUN numbers. The result is empty where a single run has more.
     """
     size = indptr.size - 1
     tops = np.arange(0, size, RUN)
@@ -34,5 +34,5 @@ def sampled_rows(indptr: np.ndarray, entries: int) -> np.ndarray:
 
 
 def rows_of(matrix: sparse.csr_array, rows: np.ndarray) -> sparse.csr_array:
-    """These rows as a matrix of their own, with as many columns as before."""
+    """These rows as a matrix of their own, with all columns."""
     return sparse.csr_array(matrix[rows])

@@ -47,7 +47,7 @@ class RowBlocks:
 
     @classmethod
     def of(cls, accelerator: Accelerator, matrix: sparse.csr_array, rows: int, note: str) -> RowBlocks:
-        """The blocks of a matrix. note: why so many rows, for the InputError where a side would be empty."""
+        """The blocks of a matrix. note: the reason for these rows, for the InputError where a side would be empty."""
         size = matrix.shape[0]
         if not 0 < rows < size:
             empty = "the cores" if rows <= 0 else f"device {accelerator.name}"

@@ -206,7 +206,7 @@ class BlockProgram(Program):
         return followed(compute, label, space.matrices.update, space.matrices), lambda: counted
 
     def _operations(self, work: BlockPass) -> int:
-        """Those of the lines one by one."""
+        """The operations of the lines one by one."""
         terms = [term for one in work.statements if isinstance(one, Update) for term in one.terms if term.small]
         entries = self._workspace.size * self._workspace.columns
         scalings = sum(isinstance(one, Scaling) and isinstance(one.factor, str) for one in work.statements)

@@ -43,8 +43,8 @@ class Compiled(Program):
         return sum(1 for step in self.steps if isinstance(step, Apply) or step.body)
 
     def _work_of(self, step: Step) -> Work:
-        """That of a pass is computed once: programs that are bound at every call would otherwise spend more on it than
-        on their kernels."""
+        """The work of a step. That of a pass is computed once: programs that are bound at every call would otherwise
+        spend more on it than on their kernels."""
         space = self._workspace
         if isinstance(step, Apply):
             return lambda: ((operator := space.operator(step)).traffic, operator.flops)

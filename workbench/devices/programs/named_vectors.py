@@ -37,7 +37,7 @@ class NamedVectors(Generic[Made]):
     repeats: Any = None
     """Set by a method whose iterations a device that holds them can repeat, see `block_workspace.Repeats`."""
     default_shape: Shape = VECTOR
-    """Of a vector that programs add and whose shape is not known otherwise."""
+    """The shape of a vector that programs add, where nothing else determines it."""
 
     def __init__(
         self,

@@ -42,7 +42,7 @@ class OnePass:
         self._step, self._shapes = _planned(text, (*vectors, *factors), tuple(self._numbers), formulas)
         known = [*vectors, *factors]
         self._places = [known.index(name) for name in self._step.arrays]
-        """Of the kernel's arrays among the vectors and factors."""
+        """Places of the kernel's arrays among the vectors and factors."""
 
     def work(self, size: int, dtype: np.dtype) -> tuple[int, int]:
         """Bytes and flops of one application to vectors of shape (size,)."""

@@ -166,7 +166,7 @@ class ResidualOfSlab(ResidualOfBoxes):
         return self._z.summed()
 
     def paired(self, b: Vector, x: Vector) -> tuple[Dots, Vector, Vector]:
-        """Of this rank: partial sums of (b, x) and (b, b), to be completed, and Z^T b; of all: Z^T (b - A x)."""
+        """This rank's partial sums of (b, x) and (b, b), to be completed, and Z^T b; Z^T (b - A x) of all ranks."""
         dots, _, of_b = super().paired(self._device.halo.placed(b, 1, "b"), self._bound.exchange(x))
         return dots, self._z.summed(), of_b
 
@@ -176,7 +176,7 @@ class ResidualOfSlab(ResidualOfBoxes):
 
 
 def restricted_product(device: Any, bound: Any, z: Any) -> ProductThenRestriction:
-    """As that of one accelerator, for the rows of a rank."""
+    """The restricted product of one accelerator, for the rows of a rank."""
     if isinstance(bound, AcceleratorWithHalo) and isinstance(z, BoxesOfSlab):
         product = bound.on_slab
         if isinstance(product, FaceProduct) and (tile := tile_for(device, product, z)):

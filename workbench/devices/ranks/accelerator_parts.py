@@ -67,7 +67,7 @@ class PartsOnAccelerator(OnRanks, Accelerator):
     def numbered_parts(
         self, phase: np.ndarray, grid: tuple[int, ...], per_side: tuple[int, ...], earlier: EarlierParts | None = None
     ) -> tuple[Any, Boxes] | None:
-        """As on one accelerator; in host memory where memory has no parts, since `subdomains` takes them from there."""
+        """Parts as on one accelerator; in host memory, for `subdomains`, if memory of the device has no parts."""
         found = self.alone.numbered_parts(phase, grid, per_side, earlier)
         return (self.to_host(found[0]), found[1]) if found and self.halo.copies else found
 

@@ -21,7 +21,7 @@ class SlabVector(Vector):
         super().__init__(handle, shape, dtype)
         self.taller = taller
         self.views: dict[int, Vector] = {}
-        """With fewer ghost planes, by their number."""
+        """Views with fewer ghost planes, by their number."""
 
 
 class DeviceHalo:

@@ -58,7 +58,7 @@ class WithHalo(OperatorTraits):
         return self._sums.total(self.own(dots, tall, wanted))
 
     def own(self, dots: Any, tall: Sequence[np.ndarray], wanted: Sequence[str]) -> np.ndarray:
-        """Those of the rows of this rank."""
+        """The dot products over the rows of this rank."""
         own, inner = np.array(dots), self._halo.slab.within(self._reach).inner
         for name in wanted:
             a, b = (tall[place] for place in PAIRS[OperatorDot(name)])

@@ -19,7 +19,7 @@ class OnRanks:
     """
 
     communicator: Any
-    """Of mpi4py."""
+    """A communicator of mpi4py."""
     slab: Slab
     sums: Sums
 
@@ -68,7 +68,7 @@ class OnRanks:
         return np.concatenate([below, labels, above])
 
     def ghost_labels(self, low: np.ndarray, high: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
-        """Those of the ghost planes, given those of the lowest and of the highest plane; empty where the grid ends."""
+        """Labels of the ghost planes, from those of the lowest and of the highest plane; empty where the grid ends."""
         below = self.rank - 1 if self.slab.first else None
         above = self.rank + 1 if self.slab.last < self.slab.grid[0] else None
         ends = ((low, below), (high, above))

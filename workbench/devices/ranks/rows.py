@@ -24,7 +24,7 @@ class OfRows(OperatorTraits):
         self.traffic, self.flops, self.fused_dots = operator.traffic, operator.flops, operator.fused_dots
 
     def apply(self, *vectors: Any) -> Dots:
-        """The dot products, None where there are none."""
+        """The dot products, None for an operator without any."""
         given = list(vectors)
         given[self._place] = self._halo.exchange(given[self._place], 1)
         dots = self._operator.apply(*given)
