@@ -17,7 +17,7 @@ from workbench.compiler.tree import ONE, ZERO, Do, For, Node, Pointer, Room, Sto
 
 TWO = integer(2)
 MOST_BYTES = 1 << 16
-"""Of an array that belongs to a thread."""
+"""Most bytes of an array that belongs to a thread."""
 
 
 class Arrays(Numbers):

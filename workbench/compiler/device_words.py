@@ -14,7 +14,7 @@ from workbench.compiler.vectors import NOTHING, TWO, Vectors
 
 PLACES = {"member": "LOCAL_ID", "strips": "STRIPS"}
 OF_GROUPS = {"group": "GROUP_ID", "groups": "GROUPS"}
-"""Of kernels alone: a kernel that runs as a step of another one has its own."""
+"""Words of kernels alone: a kernel that runs as a step of another one has its own."""
 DEVICE_WORDS = frozenset([*PLACES, *OF_GROUPS, "members", "barrier", "shared_array"])
 
 

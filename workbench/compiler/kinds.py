@@ -17,7 +17,7 @@ BOOL, INT, FLOAT, DOUBLE = np.dtype("bool"), np.dtype("int64"), np.dtype("float3
 DTYPES = frozenset(
     map(np.dtype, ("bool", *(f"{sign}{size}" for sign in "iu" for size in (1, 2, 4, 8)), *("f4", "f8", "c8", "c16")))
 )
-"""Of numbers in memory."""
+"""The dtypes of numbers in memory."""
 
 
 class Literal(enum.Enum):

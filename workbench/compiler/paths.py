@@ -15,7 +15,7 @@ class Paths:
     def __init__(self, names: frozenset[str]) -> None:
         self.names: Names = names
         self._jumps: list[list[tuple[str, Names]]] = []
-        """Of each loop around: `break` and `continue`, with the names that have values there."""
+        """Jumps, `break` and `continue`, of each loop around, with the names that have values there."""
 
     def has(self, name: str) -> bool:
         """True if every path to here sets the name."""

@@ -58,7 +58,7 @@ class Reader(abc.ABC):
         self.constants: dict[str, Value] = {}
         self.temporaries: dict[str, Type] = {}
         self._lengths: dict[str, int] = {}
-        """Of tuples that are variables, at this place of the text."""
+        """Lengths of tuples that are variables, at this place of the text."""
         self._outer: Collection[str] = ()
         self._grown: set[str] = set()
         self._out: list[Statement] = []
@@ -100,7 +100,7 @@ class Reader(abc.ABC):
                 return
 
     def declare(self) -> None:
-        """Tell the function its parameters and variables."""
+        """Set the parameters and variables of the function."""
         for name, kind in self.given.items():
             self.made.parameters |= dict(zip(names_of(name, kind), types_of(kind), strict=True))
         for name, kind in self.kinds.items():
@@ -117,7 +117,7 @@ class Reader(abc.ABC):
             self.refuse(node, f"{name} is read where it is not set on every path; set it before")
 
     def kind_of(self, name: str) -> Kind | None:
-        """The kind of a variable; None where there is none."""
+        """The kind of a variable; None for an unknown one."""
         key = self._key(name)
         return self.kinds[key] if key in self.kinds else self.given.get(name)
 

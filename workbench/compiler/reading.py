@@ -14,7 +14,7 @@ from workbench.compiler.words import threads
 
 WRITER = "set_at"
 MOST_BYTES = 1 << 18
-"""Of all local arrays of a kernel: a part of the smallest stack of a thread, that of a system with half a megabyte."""
+"""Most bytes of all local arrays of a kernel: a part of the smallest stack of a thread, half a megabyte."""
 
 
 class _Functions:

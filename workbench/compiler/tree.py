@@ -164,7 +164,7 @@ class Return(Statement):
 class Phases:
     """A kernel: what runs once before, on each thread before its loop, in the loop over threads, and once after.
 
-    thread: the name of the index in the loop, empty where there is none.
+    thread: the name of the index in the loop, empty without one.
     """
 
     first: Block

@@ -14,7 +14,7 @@ LLVM's vectorizer must prove that the arrays of a loop do not overlap, again for
 more than it gains; sums that are vectors themselves need no proof. Tiles have the dtype of the array, or, by `widened`,
 double precision.
 
-Cache lines: as many entries of a vector as 64 bytes hold, for kernels whose results must not depend on how they are
+Cache lines: the entries of a vector that 64 bytes hold, for kernels whose results must not depend on how they are
 blocked. In a kernel without licences every operation on them is rounded as IEEE 754 says, so the same formula has the
 same bits in every kernel. Shifted lines take half the time of loads that cross two cache lines.
 """
@@ -270,7 +270,7 @@ def put_line(x: np.ndarray, i: int, line: Line[float]) -> None:
 
 @word
 def entries_of_line(x: np.ndarray) -> int:
-    """How many entries of x a line has, a constant."""
+    """The number of entries of x in a line, a constant."""
 
 
 @word

@@ -58,7 +58,7 @@ class ClusterSolver(OperatorTraits):
         self._ends = np.cumsum([0, *(box.matrix.shape[0] for box in boxes)])
         self._result = np.zeros(self._ends[-1], dtype)
         self.times: list[Times] = []
-        """Of every application."""
+        """The times of every application."""
         self._losses: list[str] = []
         self.shares = self._placed([range(len(boxes))], [])
         solved = "1 box is" if len(boxes) == 1 else f"{len(boxes)} boxes are"
@@ -177,7 +177,7 @@ class ClusterSolver(OperatorTraits):
 
 
 def workers_in_words(shares: Sequence[Share]) -> str:
-    """How many workers have these shares."""
+    """The number of workers with these shares, in words."""
     count = len({share.holder.address for share in shares})
     return "1 worker" if count == 1 else f"{count} workers"
 

@@ -89,7 +89,7 @@ class Schwarz(Preconditioner):
     def boxes_of(
         self, grid: tuple[int, ...] | None, size: int, *, has_stencil: bool, has_phases: bool
     ) -> list[tuple[slice, ...]]:
-        """The boxes of a grid, or of so many consecutive unknowns; those that grow along the matrix without overlap.
+        """The boxes of a grid, or of `size` consecutive unknowns; those that grow along the matrix without overlap.
 
         Raises InputError where they do not fit, and for what A does not have.
         """

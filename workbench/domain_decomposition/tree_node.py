@@ -40,7 +40,7 @@ class Neighbour(NamedTuple):
 class Place(NamedTuple):
     """A node's place in the tree. number: of the node. children: at most two. neighbours: nodes to fetch from.
     own: where the node's own terms lie among those that meet its part. edges: by number of another node, which entries
-    of the terms here it fetches. boxes: of the node. unknowns: how many the boxes of the node and of all below it have.
+    of the terms here it fetches. boxes: of the node. unknowns: of the boxes of the node and of all below it.
     inside: places of the node's own among these. below: of each child, the places of what it returns."""
 
     number: int

@@ -82,7 +82,7 @@ class TreeSums:
         self._device.assign(target, self._device.array(step, self._dtype))
 
     def sent_for_step(self, iterations: int) -> tuple[int, int]:
-        """Messages of a step, and their bytes, with the terms of so many iterations."""
+        """Messages of a step, and their bytes, with the terms of `iterations` iterations."""
         nodes = len(self._linked)
         wide = np.result_type(self._dtype, np.float64).itemsize
         weights = nodes * iterations * self._pieces.count * wide
@@ -133,7 +133,7 @@ class TreeSums:
         return reply.value
 
     def _note(self, name: str, found: Mapping[int, Marks], sent: float, received: float) -> None:
-        """Tell the trace what the nodes did; the root's reply is the one that came here."""
+        """Note the work of the nodes for the trace; the root's reply is the one that came here."""
         exchanges = []
         for number, (begun, ready, computed, joined) in found.items():
             parts = [(TRANSFER, begun, ready), (name, ready, computed), (WAITING, computed, joined)]
@@ -142,7 +142,7 @@ class TreeSums:
         self._workers.note(exchanges)
 
     def _joined(self, found: Sequence[Rows], count: int) -> np.ndarray:
-        """One matrix of the rows of all nodes, for so many iterations."""
+        """One matrix of the rows of all nodes, for `count` iterations."""
         boxes = self._pieces.count
         made = np.zeros((count, boxes, boxes + 1), np.result_type(self._dtype, np.float64))
         for number, values, _ in found:

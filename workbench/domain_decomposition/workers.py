@@ -121,7 +121,7 @@ class Workers:
             self._client = self._connected(local.address if local else cluster)
             opened.callback(_close, self._client)
             self.dashboard = "" if local else str(self._client.dashboard_link or "")
-            """Where Dask's own page of a scheduler is; empty where there is none, and for local workers, which end
+            """The address of Dask's own page of a scheduler; empty without one, and for local workers, which end
             with the run."""
             if local:
                 local.wait_for(self._client)
@@ -316,7 +316,7 @@ class Workers:
             thread.submit(lambda: asyncio.run(greeted())).result()
 
     def _check(self) -> None:
-        """Raise InputError where there is no worker, or one with other versions than here."""
+        """Raise InputError for no worker, and for one with other versions than here."""
         present = sorted(self._present())
         if not present:
             raise InputError(

@@ -37,11 +37,11 @@ class Components:
         self.moved: np.ndarray | None = None
         self.numbers = np.flatnonzero(np.bincount(np.asarray(labels).reshape(-1))[1:]) + 1
         self._mirror: np.ndarray | None = None
-        """Of labels that are placed elsewhere."""
+        """A copy in host memory of labels that are placed elsewhere."""
 
     @property
     def count(self) -> int:
-        """How many bubbles there are."""
+        """The number of bubbles."""
         return self.numbers.size
 
     def follow(self, moved: np.ndarray, inside: Callable[[], np.ndarray]) -> bool:

@@ -24,7 +24,7 @@ from workbench.flow import stencils
 from workbench.flow.padded_grid import GHOSTS, PaddedGrid
 
 GROUPS = 4096
-"""Of a kernel on a GPU, at most."""
+"""Most groups of a kernel on a GPU."""
 BUCKETS, MOST_SUMS = 1 << 17, 1 << 24
 """Work-items that add up what belongs to each bubble, at most, and their sums of all bubbles."""
 
@@ -191,7 +191,7 @@ class DeviceGrid(PaddedGrid):
 
 
 def _kind_of(argument: Any) -> Array | Known | np.dtype:
-    """Of an argument. Lengths of arrays of all directions are constants, so that directions lie a constant apart."""
+    """The kind of an argument. Lengths of arrays of all directions are constants: directions lie a constant apart."""
     if not isinstance(argument, Vector):
         return argument.dtype
     kind = Array(argument.dtype, len(argument.shape))

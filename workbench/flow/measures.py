@@ -112,7 +112,7 @@ def point_on_side(k, t):  # pragma: no cover
 
 @kernel()
 def _segments(taken, nx, phi, cut, segments, areas):  # pragma: no cover
-    """Of every square up to two segments between roots on its sides, shape (squares, 2, 4), and twice the area between
+    """Up to two segments between roots on the sides of every square, shape (squares, 2, 4), and twice the area between
     each and the origin."""
     for thread in threads(taken):
         for _ in shared(taken, thread, 1):

@@ -16,7 +16,7 @@ from workbench.registry import Parameter
 from workbench.run import Configuration, Prepared, PreparedResult, configure
 
 PARTS = ("setup", "start", "solve")
-"""Of the seconds of a method in a step."""
+"""The parts of the seconds of a method in a step."""
 RENEWED_EVERY = Parameter(
     "renewed_every", int, 1, "steps for which mg keeps its coarse levels; 1 for none", low=1, high=10**6
 )

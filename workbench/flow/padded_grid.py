@@ -49,7 +49,7 @@ class PaddedGrid:
     def __init__(self, cells: tuple[int, ...], h: float, no_slip: tuple[bool, ...]) -> None:
         self.cells, self.h, self.directions = cells, h, len(cells)
         self.shape = tuple(count + 2 * GHOSTS for count in reversed(cells))
-        """Of a padded array of cells, z, y, x."""
+        """The shape of a padded array of cells, z, y, x."""
         self.size, self.inner = math.prod(self.shape), (slice(GHOSTS, -GHOSTS),) * self.directions
         widths = [count + 2 * GHOSTS for count in cells]
         self.strides = np.array([math.prod(widths[:d]) for d in range(self.directions)])
@@ -134,7 +134,7 @@ class PaddedGrid:
         return self.around(np.abs(phi) < within)
 
     def sums_by(self, owner: Any, values: Sequence[Any], count: int) -> list[np.ndarray]:
-        """Of arrays that are 0 in ghosts, the sums over the cells of each owner, shape (count,)."""
+        """Sums of arrays that are 0 in ghosts over the cells of each owner, shape (count,)."""
         return [np.bincount(owner, one, minlength=count) for one in values]
 
     def inside(self, padded: np.ndarray) -> np.ndarray:

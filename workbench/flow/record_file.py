@@ -25,13 +25,13 @@ DTYPES: dict[str, type] = {
     "series": np.float64, "phases": np.uint8, "units": np.float64, "b": np.float64, "solutions": np.float64,
     "times": np.float64, "labels": np.int32, "shape": np.int64,
 }  # fmt: skip
-"""Of the arrays of a record."""
+"""Dtypes of the arrays of a record."""
 TEXTS = ("format", "about")
 STATE = "state_"
 INCREMENTS = "increment", "increment_before"
 STATES = ("phi", "u", "p", "advection", "numbers", "labels", "volumes", "owner", "temperature", *INCREMENTS)
 ANY_LENGTH = ("volumes",)
-"""Those of a state whose number of entries may be another."""
+"""Arrays of a state whose number of entries may differ."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -44,8 +44,8 @@ def target(path: str | Path) -> Path:
 def save(sequence: Sequence, path: str | Path, last: int = 0) -> Path:
     """Write the steps so far, and the state. Returns the path, which ends with .seq.npz.
 
-    last: with the right-hand sides of so many last steps, by default all that are kept. Raises InputError before the
-    first step, and for paths that cannot be written.
+    last: number of last steps whose right-hand sides are saved, by default all that are kept. Raises InputError before
+    the first step, and for paths that cannot be written.
     """
     path = target(path)
     if not sequence.steps:
@@ -177,7 +177,7 @@ class Recorded(SystemSequence):
 
     @property
     def record(self) -> Record:
-        """As read; kept until the file changes."""
+        """The record as read; it is kept until the file changes."""
         if not self.path:
             raise InputError("recorded needs a path, such as recorded:x.seq.npz", at="problem.path")
         found = _record(self.path, _changed(self.path))

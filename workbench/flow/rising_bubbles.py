@@ -24,7 +24,7 @@ from workbench.problems.diffusion import assemble_two_phases
 from workbench.registry import parameter, register
 
 GRAVITY = 0.98
-"""As in Hysing et al. (2009), so that times and speeds are theirs; lengths are in widths of the box, densities relative
+"""Gravity as in Hysing et al. (2009): times and speeds are theirs. Lengths are in widths of the box, densities relative
 to that of the fluid."""
 
 

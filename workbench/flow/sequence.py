@@ -20,7 +20,7 @@ from workbench.run import MACHINE_USE, Configuration, PreparedResult, Reason, co
 from workbench.scaling import norm
 
 COLUMNS = ("time", "dt", "iterations", "seconds", "moved_cells", "volume_error")
-"""Of the series of every sequence, before what its problem measures."""
+"""Columns of the series of every sequence, before the measures of its problem."""
 
 
 class Step(NamedTuple):
@@ -221,7 +221,7 @@ class Sequence:
         return None
 
     def _extended(self, made: StepSystem) -> int:
-        """Continue earlier solutions into changed cells; how many there are."""
+        """Continue earlier solutions into changed cells; the number of these."""
         labels, before, self.labels = made.labels, self.labels, made.labels
         if before is None:
             return 0

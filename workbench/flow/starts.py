@@ -16,15 +16,15 @@ from workbench.errors import InputError
 from workbench.scaling import dot
 
 KINDS = {"zero": 0, "last": 1, "linear": 2, "quadratic": 3}
-"""How many earlier solutions each takes."""
+"""The number of earlier solutions that each takes."""
 DEFAULT = "linear"
 MOST_FISCHER = 32
 LARGEST_RATIO = 2.0
-"""Of two time steps; beyond it a start extrapolates no more."""
+"""Largest ratio of two time steps; beyond it a start extrapolates no more."""
 
 
 def check_start(text: str) -> int:
-    """How many earlier solutions a start takes. Raises InputError for an unknown one."""
+    """The number of earlier solutions that a start takes. Raises InputError for an unknown one."""
     if text in KINDS:
         return KINDS[text]
     found = re.fullmatch(r"fischer:(\d{1,3})", text)

@@ -33,7 +33,7 @@ REACH = 8
 """Cells around a bubble that are shifted with it: the band, and how far it moves before owners are found anew."""
 COURANT, CAPILLARY, FALLING = 0.5, 0.7, 0.5
 LEAST_STEP = 1e-4
-"""Of the first time step: one below it means that the velocity has grown without bound."""
+"""Smallest fraction of the first time step; a smaller step means that the velocity has grown without bound."""
 
 
 @dataclasses.dataclass(frozen=True)

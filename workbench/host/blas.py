@@ -28,7 +28,7 @@ def on_one_thread() -> AbstractContextManager[Any]:
 
 
 def side_by_side(function: Callable[[Any], None], items: Sequence[Any]) -> None:
-    """Call the function for each item, as many at once as there are cores, with BLAS on one thread each."""
+    """Call the function for each item, on all cores at once, with BLAS on one thread each."""
     from workbench.jit.threads import cores
 
     with on_one_thread():

@@ -64,7 +64,7 @@ class Boxes:
 
     @property
     def row_width(self) -> int:
-        """Cells of a row of a box, where all boxes have as many; 0 where they differ or are many."""
+        """Cells of a row of a box, if all boxes have rows of that length; 0 where they differ or are long."""
         width, rest = divmod(self.grid[-1], self.per_side[-1])
         return 0 if rest or width > LONGEST_ROW else width
 
@@ -97,7 +97,7 @@ class EarlierParts(NamedTuple):
 
     @classmethod
     def of(cls, labels: np.ndarray, boxes: Boxes, rows: Rows, cells: np.ndarray) -> EarlierParts:
-        """With the flat places of the cells that have changed."""
+        """The earlier parts, with a mark on the boxes of changed cells. cells: their flat places."""
         sides = zip(np.unravel_index(cells, boxes.grid), boxes.grid, boxes.per_side, strict=True)
         moved = np.zeros(boxes.per_side, bool)
         moved[tuple(place * parts // cells for place, cells, parts in sides)] = True

@@ -40,7 +40,7 @@ def numbered_components(phase: np.ndarray, grid: tuple[int, ...], before: np.nda
 
 
 def overlaps(first: np.ndarray, second: np.ndarray, most: int, most_second: int) -> np.ndarray:
-    """How many cells have a number in the first and a number in the second, both above 0; shape (most, most_second)."""
+    """Counts of cells by their number in the first and in the second, both above 0; shape (most, most_second)."""
     places = np.flatnonzero(first)
     pairs = first[places] * np.int64(most_second) + second[places]
     common = np.bincount(pairs, minlength=most * most_second).reshape(most, most_second)

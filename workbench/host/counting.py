@@ -1,4 +1,4 @@
-"""How many entries of an array are not zero, on all cores."""
+"""Counts of nonzero entries of an array, on all cores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.jit.threads import chunks_of, launch
 
 
 def nonzeros(values: np.ndarray) -> int:
-    """As `numpy.count_nonzero`, for contiguous arrays of shape (N,)."""
+    """The count of `numpy.count_nonzero`, for contiguous arrays of shape (N,)."""
     counts = np.zeros(chunks_of(values.size), np.int64)
     launch(values.size, _count, values, counts)
     return int(counts.sum())

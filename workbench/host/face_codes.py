@@ -51,5 +51,5 @@ class FaceCodes:
 
     @property
     def flops(self) -> int:
-        """Of one product: a subtraction, a multiplication and an addition for each face of each cell."""
+        """Operations of one product: a subtraction, a multiplication and an addition for each face of each cell."""
         return (6 * self.directions + 2 * self.walled) * self.size

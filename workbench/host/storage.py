@@ -69,7 +69,7 @@ def hyb_width(lengths: np.ndarray) -> int:
 
 
 def diagonals(matrix: sparse.csr_array, own: np.ndarray | None = None) -> np.ndarray:
-    """The distances column - row of the diagonals that have entries, ascending; the main one where there are none.
+    """The distances column - row of the diagonals that have entries, ascending; the main one without any.
 
     own: of AZ the label of each row, shape (N,), which takes the place of the row.
     """
@@ -108,8 +108,8 @@ def rows_of(matrix: sparse.csr_array) -> np.ndarray:
 def dia_values(
     matrix: sparse.csr_array, distances: np.ndarray, own: np.ndarray | None = None, *, rowwise: bool
 ) -> np.ndarray:
-    """The entries by row and diagonal, zero where there is none, shape (N*diagonals,): row after row, or diagonal after
-    diagonal. own: as for `diagonals`."""
+    """The entries by row and diagonal, zeros included, shape (N*diagonals,): row after row, or diagonal after diagonal.
+    own: as for `diagonals`."""
     size, width = matrix.shape[0], distances.size
     values, rows = np.zeros(size * width, matrix.dtype), rows_of(matrix).astype(np.int64)
     place = np.searchsorted(distances, matrix.indices.astype(np.int64) - (rows if own is None else own[rows]))

@@ -13,8 +13,8 @@ from workbench.jit.threads import CHUNK, chunks_of, launch
 
 
 def norm_of_bands(main: np.ndarray, lower: Sequence[np.ndarray], strides: Sequence[int]) -> float:
-    """Of a diagonal without zeros and lower bands, lower[k][i] = A[i, i - strides[k]]. Cost: reads each band, and the
-    diagonal once for each, in pieces that fit a cache."""
+    """The norm for a diagonal without zeros and lower bands, lower[k][i] = A[i, i - strides[k]]. Cost: reads each band,
+    and the diagonal once for each, in pieces that fit a cache."""
     largest = 0.0
     for first in range(0, main.size, CHUNK):
         sums = np.zeros(min(CHUNK, main.size - first))
@@ -27,7 +27,7 @@ def norm_of_bands(main: np.ndarray, lower: Sequence[np.ndarray], strides: Sequen
 
 
 def norm_of_faces(faces: FaceCodes, inverse: np.ndarray) -> float:
-    """Of a diffusion operator as codes of faces. inverse: D^-1, shape (N,). Cost: one pass over both."""
+    """The norm for a diffusion operator as codes of faces. inverse: D^-1, shape (N,). Cost: one pass over both."""
     largest = np.zeros(chunks_of(faces.size))
     strides = np.array(faces.strides, np.int64)
     launch(faces.size, _largest_sum, faces.codes, faces.values, inverse, strides, largest)

@@ -75,7 +75,7 @@ def _whole_message(requests: Any) -> tuple[int, bytes] | None:
 
 
 class _Forks:
-    """One fork per kernel, at most as many at once as there are cores and `MOST`."""
+    """One fork per kernel, no more at once than cores or `MOST`."""
 
     def __init__(self, requests: Any, answers: BinaryIO) -> None:
         self._requests, self._answers = requests, answers

@@ -39,7 +39,7 @@ class PassFunctions(NamedTuple):
 
     @classmethod
     def of(cls, step: Pass, text: LinesText, vector: np.dtype) -> PassFunctions:
-        """Those of a pass. vector: the dtype of vectors."""
+        """The functions of a pass. vector: the dtype of vectors."""
         texts = text.before(step.scalars), text.numbers(step), text.row(step), text.after(step)
         return cls(*(row_of(each, vector, types.accumulator(vector)) for each in texts))
 

@@ -17,7 +17,7 @@ from workbench.compiler.kinds import Row
 
 class RowFunctions(NamedTuple):
     """A kernel as constants of loops over rows (see `jit.rows`): the function for rows that have all their neighbours,
-    that for any row, and what says how many rows at either end have not, if `halo`."""
+    that for any row, and, if `halo`, that for the number of rows at either end that have not."""
 
     inner: Row
     edge: Row
@@ -30,7 +30,7 @@ class RowKernel:
     """A function whose first parameter is the row.
 
     dots: it returns (left, right), of which (left, right), (right, right) and (left, left) are summed. sums: numbers
-    that are summed; without dots it returns as many. halo: an expression for a distance; `inside` is true in rows
+    that are summed; without dots it returns them. halo: an expression for a distance; `inside` is true in rows
     farther than that from the first and the last.
     """
 

@@ -97,7 +97,7 @@ def _pairs(line: Dot, shapes: Shapes) -> list[tuple[Element, Element]]:
 
 
 def _waiting(target: Element, shape: Shape) -> Entry:
-    """The temporary of an entry: the entry of the same name as many rows further down as the shape has."""
+    """The temporary of an entry: the entry of that name one height of the shape further down."""
     assert isinstance(target, Entry)
     return Entry(target.name, target.row + shape.rows, target.column)
 

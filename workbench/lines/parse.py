@@ -90,7 +90,7 @@ def parse_expression(text: str) -> Expression:
 
 
 def _margins(text: str, source: str) -> list[int]:
-    """How many characters of indentation each row has lost."""
+    """Characters of indentation that each row has lost."""
     pairs = zip(text.split("\n"), source.split("\n"), strict=True)
     return [len(before) - len(after) for before, after in pairs]
 

@@ -55,19 +55,19 @@ class Size:
 
     @classmethod
     def of_stencil(cls, grid: tuple[int, ...], *, constant_diagonal: bool = False) -> Size:
-        """Of a `BandStencil` in float64. The diagonal is not counted, since it may be constant."""
+        """The size of a `BandStencil` in float64. The diagonal is not counted, since it may be constant."""
         unknowns = math.prod(grid)
         return cls(unknowns, 8 * len(grid) * unknowns, grid=grid, constant_diagonal=constant_diagonal)
 
     @classmethod
     def of_two_phases(cls, grid: tuple[int, ...]) -> Size:
-        """Of a `TwoPhaseStencil`."""
+        """The size of a `TwoPhaseStencil`."""
         unknowns = math.prod(grid)
         return cls(unknowns, unknowns, grid=grid, two_phases=True)
 
     @classmethod
     def of_rows(cls, unknowns: int, entries: int, *, constant_diagonal: bool = False) -> Size:
-        """Of a `Matrix` in float64."""
+        """The size of a `Matrix` in float64."""
         return cls(unknowns, (8 + 4) * entries + 4 * unknowns, constant_diagonal=constant_diagonal)
 
     def stored(self, form: str) -> int:

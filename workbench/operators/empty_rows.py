@@ -43,7 +43,7 @@ def without_empty_rows(operator: Operator, device: Device) -> tuple[Operator, np
     """A with the entry d on the diagonal of its empty rows, and their numbers, those that a rank has; A itself and
     None where no rank has any.
 
-    Cost: that of `empty_rows`; where there are some, a copy of A.
+    Cost: that of `empty_rows`; with empty rows, a copy of A.
     """
     rows = empty_rows(operator)
     if device.largest(float(rows.size)) == 0:

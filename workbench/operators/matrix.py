@@ -139,7 +139,7 @@ class ComplexSymmetricMatrix(Matrix):
         check_complex_symmetric(self.csr, self._symmetry_tolerance)
 
     def _check_diagonal(self, diagonal: np.ndarray) -> None:
-        """Of either sign, or complex."""
+        """Accept diagonals of either sign, and complex ones."""
 
 
 class UnsymmetricMatrix(Matrix):
@@ -155,7 +155,7 @@ class UnsymmetricMatrix(Matrix):
     """
 
     def _check(self) -> None:
-        """Of either form."""
+        """Accept symmetric and unsymmetric matrices."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -97,7 +97,7 @@ def check_complex_symmetric(csr: sparse.csr_array, tolerance: float) -> None:
 
 
 def rows_of_zeros(matrix: sparse.csr_array, rows: np.ndarray) -> np.ndarray:
-    """Those of some rows of a sparse matrix that have only zeros."""
+    """The rows of zeros among these rows of a sparse matrix."""
     return rows[abs(matrix[rows]).max(axis=1).toarray().ravel() == 0] if rows.size else rows
 
 

@@ -39,7 +39,7 @@ class MatrixRows:
 
     @classmethod
     def of(cls, rows: sparse.csr_array, slab: Slab, first: int = 0, precision: np.dtype | None = None) -> MatrixRows:
-        """Those of a slab, shape (rows, N); first: the number in the whole matrix of their first column."""
+        """The rows of a slab, shape (rows, N); first: the number in the whole matrix of their first column."""
         numbers = rows.indices.astype(np.int64) + first
         own = slab.rows
         outside = (numbers < own.start) | (numbers >= own.stop)

@@ -32,7 +32,7 @@ class Stencil(abc.ABC):
         self.grid = grid
         """Cells per side, (nx,), (ny, nx) or (nz, ny, nx); unknown i = x + nx*(y + ny*z)."""
         self.assemble = assemble
-        """Assembles the same operator for other phases, of the shape of the grid; None where that is unknown."""
+        """Assembles this operator for other phases, of the shape of the grid; None where that is unknown."""
 
     @property
     @abc.abstractmethod

@@ -42,8 +42,8 @@ class TwoPhaseStencil(Stencil):
         self.faces, self._dtype = faces, np.dtype(dtype)
 
     def moved(self, phase: np.ndarray | PlacedPhase, cells: np.ndarray | None) -> Stencil:
-        """As in the base class. The codes of changed cells and of their neighbours are made anew, unless they have wall
-        terms. All codes of a phase on a device are made anew there."""
+        """The operator for another phase. The codes of changed cells and of their neighbours are made anew, unless they
+        have wall terms. All codes of a phase on a device are made anew there."""
         from workbench.host import face_coding
 
         if isinstance(phase, PlacedPhase):

@@ -42,7 +42,7 @@ class Multigrid(Preconditioner):
     of coarse solver multilevel, in single precision, and the last one, of at most 300 unknowns, is inverted.
 
     On the finest level smoothing is symmetric: u = S r before, and u = u + S (r - A u) after the correction. S is the
-    Neumann series K^T D^-1 K of order `degree`, or a Chebyshev polynomial of as many steps for D^-1 A on [0.5, 2]. The
+    Neumann series K^T D^-1 K of order `degree`, or a Chebyshev polynomial of `degree` steps for D^-1 A on [0.5, 2]. The
     eigenvalues of S A are below 2 for a diagonally dominant A, and S is scaled down where A is not.
 
     With cycle v, M^-1 is linear and positive definite, but for rounding in single precision. The plain V-cycle

@@ -17,7 +17,7 @@ from workbench.host.boxes import Boxes, Rows
 from workbench.preconditioners.mg_smoothing import Smoothing
 
 FINEST = "finest grid"
-"""Of names in traces; `level 0` is that below."""
+"""The finest level in names of a trace; `level 0` is the one below."""
 
 
 class GridCycle(OperatorTraits):

@@ -9,7 +9,7 @@ from workbench.devices.protocol import Device
 from workbench.preconditioners.chebyshev import ChebyshevSeries
 
 LARGEST_EIGENVALUE = 1.9
-"""Of S A, at most: the cycle is positive definite below 2."""
+"""Largest eigenvalue of S A: the cycle is positive definite below 2."""
 Work = tuple[int, int]
 """Bytes and operations of one call."""
 
@@ -27,7 +27,7 @@ class Smoothing(Protocol):
 
     @property
     def work(self) -> tuple[Work, Work]:
-        """That of `before`, and of `after`."""
+        """The work of `before`, and of `after`."""
         ...
 
 
@@ -79,7 +79,7 @@ class SeriesSmoothing:
 
     @property
     def work(self) -> tuple[Work, Work]:
-        """That of `before`, and of `after`."""
+        """The work of `before`, and of `after`."""
         size, dtype, series = self._work.size, self._work.dtype, self._series
         scaled = self._scale.work(size, dtype) if self._scale else (0, 0)
         moved, operations = self._add.work(size, dtype)
@@ -106,6 +106,6 @@ class ChebyshevSmoothing:
 
     @property
     def work(self) -> tuple[Work, Work]:
-        """That of `before`, and of `after`."""
+        """The work of `before`, and of `after`."""
         series = self._series
         return (series.traffic, series.flops), (series.improve_traffic, series.improve_flops)

@@ -27,8 +27,8 @@ class BlockSolver(Solver):
     A method operates on a `BlockWorkspace` with the block vectors B and X (the initial guess, overwritten by the
     iterates) and the operators A and M, and reports a `BlockRow` after the start and after every iteration.
 
-    replace: every so many iterations R = B - A X takes the place of the recurrence, and the directions are kept: one
-    more application of A there. It bounds the residual gap, and thus the attainable accuracy, by the rounding of one
+    replace: iterations after which R = B - A X takes the place of the recurrence, and the directions are kept: one more
+    application of A there. It bounds the residual gap, and thus the attainable accuracy, by the rounding of one
     product; near that accuracy it may delay convergence. Source: van der Vorst and Ye 2000, at fixed intervals.
     """
 

@@ -88,7 +88,7 @@ class Orthonormalization:
 
     @property
     def programs(self) -> tuple[BlockProgram, ...]:
-        """Those without dependent columns: measure Q after applying M, transform it, and measure it again."""
+        """The programs without dependent columns: measure Q after applying M, transform it, and measure it again."""
         return self._programs("Q", self._image)
 
     @property

@@ -77,7 +77,7 @@ def cholesky(matrix: np.ndarray, columns: np.ndarray) -> Factor | None:
 
 
 def smallest_eigenvalue(matrix: np.ndarray, columns: np.ndarray) -> float:
-    """Of a Hermitian matrix on some of its columns, scaled to entries of 1 or -1 on the diagonal; NaN if not finite."""
+    """The eigenvalue of a Hermitian matrix on these columns, scaled to a diagonal of 1 or -1; NaN if not finite."""
     part = matrix[np.ix_(columns, columns)]
     if not np.isfinite(part).all():
         return np.nan

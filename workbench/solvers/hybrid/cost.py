@@ -18,7 +18,7 @@ from workbench.solvers.hybrid.hybrid3 import Hybrid3
 ROWS = 1 << 20
 """Rows of each side in the dry run that counts words: more than there are scalars, whose copies count no words."""
 FEWEST_ROWS = 4
-"""A smaller system counts as one of so many rows, which can be split."""
+"""Rows of the smallest system that can be split; a smaller one counts as such."""
 BLOCKS = ("A1", "A2")
 """The products of hybrid 3 with the local and the remote block."""
 

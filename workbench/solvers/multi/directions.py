@@ -40,7 +40,7 @@ class Terms(OperatorTraits):
         self._latest = several.zeros()
         self._dots = device.dots(dtype)
         self.seconds = 0.0
-        """Of the latest application, the wall-clock time of the preconditioners."""
+        """The wall-clock time of the preconditioners in the latest application."""
 
     def apply(self, r: DeviceVector, u: DeviceVector, /, *wanted: str) -> Dots:
         """u = S_1 r + .. + S_k r, and dot products of r and u."""
@@ -98,7 +98,7 @@ class Directions(OperatorTraits):
     def _restart(self) -> None:
         """Drop all blocks."""
         self.terms: list[list[DeviceVector]] = []
-        """Those of the iterations that are kept."""
+        """The terms of the iterations that are kept."""
         self._basis = Basis(self.count, self._limits, self._source.dtype)
 
     def _say(self, note: str) -> None:
@@ -155,7 +155,7 @@ class Directions(OperatorTraits):
 
     @property
     def traffic(self) -> int:
-        """Bytes of one application, with the terms that there are now; those of A are not counted."""
+        """Bytes of one application, with the terms kept now; those of A are not counted."""
         count = max(1, len(self.terms))
         return count * self._several.local_bytes + self._work.nbytes + self._products.traffic(count)
 

@@ -36,7 +36,7 @@ class Products(Protocol):
         ...
 
     def traffic(self, iterations: int) -> int:
-        """Bytes of both, with the terms of so many iterations; those of A are not counted."""
+        """Bytes of both, with the terms of that number of iterations; those of A are not counted."""
         ...
 
     def flops(self, iterations: int) -> int: ...
@@ -75,7 +75,7 @@ class InnerProducts:
         self._device.assign(self._panel[-1], r)
 
     def columns(self, terms: Sequence[Sequence[DeviceVector]]) -> np.ndarray:
-        """As `Products.columns`; after `multiply`."""
+        """The columns of `Products.columns`; after `multiply`."""
         count = self._several.count
         found = np.zeros((len(terms) * count, count + 1), self._wide)
         for place, couplings in enumerate(self._couplings):
@@ -88,7 +88,7 @@ class InnerProducts:
         return found
 
     def traffic(self, iterations: int) -> int:
-        """Bytes of both, with the terms of so many iterations; those of A are not counted."""
+        """Bytes of both, with the terms of that number of iterations; those of A are not counted."""
         return iterations * self._several.local_bytes + (2 * len(self._colours) + 2) * self._work.nbytes
 
     def flops(self, iterations: int) -> int:
