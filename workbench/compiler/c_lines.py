@@ -1,4 +1,4 @@
-"""Names, types and constants in C, and what a text defines for its functions: structs, operations on vectors."""
+"""Names, types and constants in C, and definitions of a text for its functions: structs, operations on vectors."""
 
 from __future__ import annotations
 

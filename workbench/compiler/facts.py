@@ -36,7 +36,7 @@ class Access(NamedTuple):
 
 
 def accesses(of: Function) -> dict[str, Access]:
-    """By the names of its parameters."""
+    """The use of the parameters of a function, by name."""
     lines = [each for line in of.body for each in statements_in(line)]
     roots = _roots(of, lines)
     read, written, numbers = set[str](), set[str](), names_read(of.body)
@@ -126,7 +126,7 @@ def _named(pointer: Node, roots: dict[str, set[str]], result: int = 0) -> set[st
 
 
 def _returned(of: Function) -> list[set[str]]:
-    """For each result of a function the parameters whose memory it may lead into."""
+    """The parameters into whose memory each result of a function may lead."""
     lines = [each for line in of.body for each in statements_in(line)]
     roots, found = _roots(of, lines), [set[str]() for _ in of.results]
     for line in lines:

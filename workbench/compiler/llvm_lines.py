@@ -52,7 +52,7 @@ def constant(t: Type, value: object) -> str:
 
 
 class Lines:
-    """The lines of one function, and what the module has to declare for them."""
+    """The lines of one function, and the declarations of the module for them."""
 
     def __init__(self, function: Function, declared: set[str]) -> None:
         self.function, self.declared = function, declared

@@ -16,7 +16,7 @@ from workbench.kernel_language.row_kernels import RowKernel
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Request:
-    """A kernel, and what it is bound to.
+    """A kernel, and the arguments to which it is bound.
 
     rows: their number. dtype: of vectors, and of all arrays whose dtype is not known otherwise. fixed: arrays and
     numbers that every call has, by name; an integer is int64, a fraction has the precision of sums. work:
@@ -113,7 +113,7 @@ Override = Callable[[Any, Request], Bound | None]
 """Another kernel with the same result, made for a device: a `Bound`, or None where the plain text is as good."""
 
 OVERRIDES: dict[tuple[str, str], Override] = {}
-"""By the name of the kernel and the kind of the device, cpu or accelerator; registered by the file of the override."""
+"""Overrides by names of kernels and kinds of devices, cpu or accelerator; registered by the file of the override."""
 
 
 def override(kernel: RowKernel, kind: str) -> Callable[[Override], Override]:

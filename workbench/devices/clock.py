@@ -88,7 +88,7 @@ def earliest(events: Iterable[tuple[str, float, Sequence[int]]]) -> list[tuple[f
 
 
 class Recorder(Protocol):
-    """Where events go; a `recording.Trace` is one."""
+    """The receiver of events; a `recording.Trace` is one."""
 
     origin: float
     """The value of time.perf_counter() that counts as zero."""

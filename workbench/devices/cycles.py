@@ -8,7 +8,7 @@ On a level with the scaled matrix E (unit diagonal), from x = 0 and for right-ha
     x = x + scaling W e                     e: the next level's solution for b_next
     r = b - E x,  x = x + a r - b' E r      smoothing
 
-Where steps of flexible CG are asked for, the cycle is their preconditioner: each direction is made E-orthogonal to the
+With steps of flexible CG, the cycle is their preconditioner: each direction is made E-orthogonal to the
 one before. Two steps take two cycles and two more products.
 
 Source: the V-cycle as in Briggs, Henson, McCormick 2000; corrections scaled as in Braess 1995; flexible CG around a
@@ -30,7 +30,7 @@ FIRST_STEP = """
 x = alpha*p
 r = b - alpha*s
 """
-"""Where flexible CG begins; alpha = (p, r)/(p, s), or 0 without curvature: b then is zero, or in the null space."""
+"""The first step of flexible CG; alpha = (p, r)/(p, s), or 0 without curvature: b is zero, or in the null space."""
 PROJECTION = "sz = (s, z)"
 ORTHOGONALIZE = "p = z - beta*p"
 """beta = (s, z)/(p, s), or 0 without curvature."""

@@ -88,7 +88,7 @@ class JacobiBoxes:
 
     @property
     def starts(self) -> list[int]:
-        """Where each box begins in the local vector."""
+        """First place of each box in the local vector."""
         return [0, *np.cumsum([math.prod(shape) for shape in self.shapes])[:-1].tolist()]
 
     @property

@@ -325,7 +325,7 @@ class BlockWatch(Protocol):
 
     @property
     def halted(self) -> int:
-        """Where within an iteration the device has stopped; 0 for between two."""
+        """The place in an iteration where the device has stopped; 0 for between two."""
         ...
 
     def advance(

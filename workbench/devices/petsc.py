@@ -1,6 +1,6 @@
 """PETSc through petsc4py: matrices, preconditioners, and Krylov methods that are stepped iteration by iteration.
 
-petsc4py is optional and imported here alone. Nothing in it is started before it is asked for.
+petsc4py is optional and imported here alone. Nothing in it is started before its first use.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ REASONS = {
     -10: "A is not positive definite",
     -11: "the preconditioner could not be set up",
 }
-"""Why a Krylov method of PETSc ends by itself, by KSPConvergedReason."""
+"""Reasons why a Krylov method of PETSc ends by itself, by KSPConvergedReason."""
 
 
 def installed() -> bool:
@@ -215,7 +215,7 @@ class Deflation:
 
 
 def _no_product(x: np.ndarray, y: np.ndarray) -> None:
-    """In place of A x, which PCDEFLATION does not ask for where it has Z^T A."""
+    """Stands for A x, which PCDEFLATION does not use where it has Z^T A."""
     raise RuntimeError("PCDEFLATION multiplied by A, though it has Z^T A")
 
 
@@ -233,7 +233,7 @@ class _Product:
 
 
 class KrylovSteps:
-    """A Krylov method of PETSc that stops after every iteration until the next one is asked for.
+    """A Krylov method of PETSc that stops after every iteration until the next one is requested.
 
     KSPSolve runs in a thread of its own: PETSc asks there after every iteration whether the method has converged, and
     the thread waits for the answer. kind: a KSPType. A, M: functions (x, out) -> None. b, x: arrays; x changes in

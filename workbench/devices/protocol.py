@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class Memory(Protocol):
-    """Vectors, and how much room there is for them."""
+    """Vectors, and the room for them."""
 
     def need(self, dtype: np.dtype) -> None:
         """Raise InputError where the device does not compute in this precision."""
@@ -318,7 +318,7 @@ class Device(Memory, Reductions, Programs, Operators, SeveralDirections, SecondL
 
     @property
     def note(self) -> str:
-        """Which device this is, for the notes of a run; empty for the CPU."""
+        """The device in words, for the notes of a run; empty for the CPU."""
         ...
 
     def limited(self, limit: int | None) -> Device:

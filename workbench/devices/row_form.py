@@ -1,4 +1,4 @@
-"""Kernels of rows for given types: which arguments are used, and how."""
+"""Kernels of rows for given types: the arguments that are used, and their use."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _by_argument(
     kinds: tuple[Kind, ...],
     accesses_: Mapping[str, Access],
 ) -> dict[str, Access]:
-    """How each argument is used, from how its scalars are."""
+    """The use of each argument, from that of its scalars."""
     found: dict[str, Access] = {}
     for parameter, name, kind in zip(kernel.parameters, parameters, kinds, strict=True):
         scalars = iter(names_of(parameter, kind))

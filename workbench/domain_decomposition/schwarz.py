@@ -241,7 +241,7 @@ def _constant(block: sparse.csr_array, side: tuple[int, ...]) -> sparse.csr_arra
 
 
 def _method(chosen: Schwarz, made: list[Subdomain], dtype: np.dtype) -> SubdomainMethod:
-    """How all boxes are solved."""
+    """The method that solves all boxes."""
     single = np.complex64 if dtype.kind == "c" else np.float32
     precision = np.dtype(single) if chosen.precision == "float32" else dtype
     largest = max(box.matrix.shape[0] for box in made)

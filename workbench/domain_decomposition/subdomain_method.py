@@ -1,4 +1,4 @@
-"""How the boxes of a Schwarz method are solved: as plain data, which a worker can be sent, and as a solver."""
+"""The method for the boxes of a Schwarz method: as plain data, which a worker can be sent, and as a solver."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class Sum(NamedTuple):
 
 
 class Unreached(NamedTuple):
-    """In place of sums: the address of a worker that did not answer another."""
+    """Takes the place of sums: the address of a worker that did not answer another."""
 
     address: str
 

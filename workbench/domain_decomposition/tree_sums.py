@@ -96,7 +96,7 @@ class TreeSums:
         return 4 * iterations * self._pieces.local_size
 
     def report(self) -> list[str]:
-        """A sentence on who computes the sums, and what that sends."""
+        """A sentence on the workers that compute the sums, and on the messages."""
         if not self._linked:
             return []
         return [

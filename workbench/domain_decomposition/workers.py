@@ -82,7 +82,7 @@ class Reply(NamedTuple):
 
 
 class Done(NamedTuple):
-    """A task that has ended: its place, what it returned, or why there is nothing, on which worker, and how often it
+    """A task that has ended: its place, its result, or the reason for none, its worker, and the number of times that it
     was begun again because that one was lost."""
 
     place: int
@@ -104,7 +104,7 @@ class Workers:
         self.reports: list[Callable[[], Sequence[str]]] = []
         """Functions that return sentences on what was done, for the notes of a result."""
         self.lanes: WorkerLanes | None = None
-        """Where requests are noted for a trace."""
+        """The lanes of a trace that note requests."""
         self._met: dict[str, Holder] = {}
         self.lost: set[str] = set()
         """Workers that are used no more."""
@@ -326,7 +326,7 @@ class Workers:
             raise InputError(f"worker {address} {sentence}")
 
     def _differing(self, addresses: Sequence[str]) -> dict[str, str]:
-        """Why workers cannot be used, by address."""
+        """Reasons why workers cannot be used, by address."""
         here = versions()
         try:
             found = self._client.run(versions, workers=list(addresses), on_error="return") if addresses else {}
@@ -354,7 +354,7 @@ def _with_address(function: Callable[..., Any], arguments: tuple[Any, ...]) -> t
 
 
 def task_is_cancelled() -> Callable[[], bool]:
-    """On a worker: a function that says whether the present task is wanted no more."""
+    """A function, for a worker, that returns True once the present task is cancelled."""
     worker = _dask().get_worker()
     task = worker.state.tasks.get(worker.get_current_task())
     return lambda: task is None or task.state not in ("executing", "long-running")

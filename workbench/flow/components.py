@@ -45,7 +45,7 @@ class Components:
         return self.numbers.size
 
     def follow(self, moved: np.ndarray, inside: Callable[[], np.ndarray]) -> bool:
-        """Number the components of the next step; whether any cell has changed. moved: flat places of the cells that
+        """Number the components of the next step; True if a cell has changed. moved: flat places of the cells that
         have gone inside or outside, ascending. inside: gives whether each cell is inside, shape of the grid."""
         self.changed, self.moved = False, moved
         if not moved.size:

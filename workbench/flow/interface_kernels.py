@@ -22,7 +22,7 @@ def minmod(a, b):  # pragma: no cover
 
 @helper()
 def root(a, b, second):  # pragma: no cover
-    """Where a function of value a at 0, b at 1 and this second difference is zero."""
+    """The zero of a function of value a at 0, b at 1 and this second difference."""
     linear = a / (a - b)
     at = linear
     if abs(second) > 1e-10 * abs(a - b):

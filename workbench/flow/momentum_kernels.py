@@ -12,7 +12,7 @@ from workbench.flow.stencils import FAST, store
 
 @helper(*FAST)
 def cut(a, b):  # pragma: no cover
-    """How far from a the root of a function of values a and b at a distance of 1 lies; 0 to 1 where they differ in
+    """The distance from a of the root of a function of values a and b at a distance of 1; 0 to 1 where they differ in
     sign."""
     return abs(a) / (abs(a) + abs(b))
 

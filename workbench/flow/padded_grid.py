@@ -21,8 +21,8 @@ HEAVY = 4
 
 
 class Rows(NamedTuple):
-    """Pieces of rows along x: the first cell of each and the one behind its last, int64, and how many cells they
-    have."""
+    """Pieces of rows along x: the first cell of each and the one behind its last, int64, and their number of
+    cells."""
 
     first: np.ndarray
     end: np.ndarray
@@ -118,7 +118,7 @@ class PaddedGrid:
         self.inside(padded)[:] = cells
 
     def is_inside(self, phi: Any) -> np.ndarray:
-        """Where phi is negative; bool, shape of the grid, in host memory."""
+        """True where phi is negative; bool, shape of the grid, in host memory."""
         return self.inside(phi) < 0
 
     def placed(self, labels: np.ndarray) -> Any:
@@ -130,7 +130,7 @@ class PaddedGrid:
         return np.flatnonzero(self.is_inside(phi) != (labels > 0))
 
     def near(self, phi: Any, within: float) -> Any:
-        """For `launch`: the inner cells where |phi| is smaller, with those next to them."""
+        """The inner cells where |phi| is smaller, with those next to them, for `launch`."""
         return self.around(np.abs(phi) < within)
 
     def sums_by(self, owner: Any, values: Sequence[Any], count: int) -> list[np.ndarray]:
@@ -212,7 +212,7 @@ class PaddedGrid:
 
 
 def _mirrored(count: int, layers: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Places of cells along one direction, the inner ones that they mirror, and whether they lie outside."""
+    """Places of cells along one direction, the inner ones that they mirror, and True for places outside."""
     places = np.arange(GHOSTS - layers, GHOSTS + count + layers)
     mirror = np.where(places < GHOSTS, 2 * GHOSTS - 1 - places, places)
     mirror = np.where(places >= GHOSTS + count, 2 * (GHOSTS + count) - 1 - places, mirror)

@@ -37,7 +37,7 @@ ORDER = ("time", "dt", "iterations", "seconds", "centre", "rise_velocity", "circ
 
 
 def target(path: str | Path) -> Path:
-    """Where `save` writes, a path that ends with .seq.npz. Raises InputError for what is no regular file."""
+    """The path that `save` writes, with the ending .seq.npz. Raises InputError for what is no regular file."""
     return with_ending(path_of(path), RECORD, ".npz")
 
 

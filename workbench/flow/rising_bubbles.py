@@ -91,7 +91,7 @@ class RisingBubbles(SystemSequence):
 
     @property
     def fluids(self) -> Fluids:
-        """In the units of `GRAVITY`."""
+        """The fluids, in the units of `GRAVITY`."""
         d = 2 * float(self.geometry().radii.max())
         mu = math.sqrt(GRAVITY * d) * d / self.archimedes
         return Fluids(

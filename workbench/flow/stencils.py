@@ -41,7 +41,7 @@ FAST = ("arcp", "contract", "nsz", "reassoc")
 
 @helper()
 def store(sums, k, value):  # pragma: no cover
-    """Number k of the piece; sums: an array, the place of the piece in it, and how far apart the numbers lie."""
+    """Number k of the piece; sums: an array, the place of the piece in it, and the distance between the numbers."""
     set_at(sums[0], sums[1] + k * sums[2], value)
 
 

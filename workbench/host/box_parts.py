@@ -215,7 +215,7 @@ def _begin(names, values, lengths, first, parts):  # pragma: no cover
 
 
 def _add(names, values, lengths, part, name, value):  # pragma: no cover
-    """Add to an entry of a row; whether there was room for it."""
+    """Add to an entry of a row; True if there was room for it."""
     at = lengths[part] - 1
     while at >= 0 and names[part, at] != name:
         at -= 1
@@ -272,7 +272,7 @@ def _couple(
 
 
 def _across(codes, faces, k, stride, above, labels, first, cells, names, values, lengths):  # pragma: no cover
-    """Add the faces between a box and its lower or upper neighbour in direction k; whether there was room."""
+    """Add the faces between a box and its lower or upper neighbour in direction k; True if there was room."""
     z0, z1, y0, y1, x0, x1, ny, nx, shift = cells
     inside, part, name, total = True, np.int64(-1), np.int64(-1), 0.0
     for z in range(z0, z1):

@@ -34,7 +34,7 @@ class Boxes:
     phases: np.ndarray
     sizes: np.ndarray
     device: ClassVar[Any] = None
-    """Where the parts are described, as in `placed`; None for the host."""
+    """The device that describes the parts, as in `placed`; None for the host."""
     placed: ClassVar[Any] = None
     """The arrays in the memory of that device."""
 

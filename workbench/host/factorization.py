@@ -25,7 +25,7 @@ def stencil_pivots(
     """E of a nearest-neighbour stencil whose diagonal is taken (1 + shift) times.
 
     main, lower: as in `Stencil`, each of shape (N,); block: unknowns in a block.
-    Returns E (N,), how many last pivots of a singular block were replaced, and the first row that broke down, or -1.
+    Returns E (N,), the number of replaced last pivots of singular blocks, and the first row that broke down, or -1.
     """
     size = main.size
     diagonal = np.ascontiguousarray(np.real(main), np.float64)
@@ -67,7 +67,7 @@ def _status(replaced: np.ndarray, failed: np.ndarray) -> tuple[int, int]:
 
 
 def _checked(pivot, entry, last):  # pragma: no cover
-    """The pivot, whether it was replaced, and whether it is usable."""
+    """The pivot, 1 if it was replaced, and True if it is usable."""
     if last and abs(pivot) <= LAST * entry:
         # No row of this block follows, so the value affects no other pivot.
         return entry, 1, True

@@ -87,7 +87,7 @@ def slab_of(grid: tuple[int, ...], rank: int, ranks: int, depth: int, multiple: 
     """The slab of a rank; the planes are divided evenly, in multiples of `multiple` planes.
 
     depth: ghost planes; a neighbour must own all but the outermost of them, and at least one. why: what needs them, for
-    the message. Raises InputError for slabs that are too thin, with the most ranks that there may be.
+    the message. Raises InputError for slabs that are too thin, with the largest possible number of ranks.
     """
     units, groups = grid[0] // multiple, -(-max(1, depth - 1) // multiple)
     need = groups * multiple

@@ -82,7 +82,7 @@ class _Forks:
         self._waiting: list[tuple[int, bytes]] = []
         """Number of the request, and the request."""
         self._working: dict[int, tuple[int, int, bytearray]] = {}
-        """By the pipe of the answer: number of the request, process, bytes received so far."""
+        """Forks by the pipe of the answer: number of the request, process, bytes received so far."""
         self._most = min(MOST, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
 
     def serve(self) -> None:

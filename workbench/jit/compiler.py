@@ -162,7 +162,7 @@ def _end() -> None:
 
 
 def _forked() -> None:
-    """In a forked process: the compiling process belongs to the parent. Its pipes stay open here, so that it may
+    """Begin without a compiling process in a fork: it belongs to the parent. Its pipes stay open here, so that it may
     outlive the parent until it is idle."""
     global running, _changing
     _changing, running = threading.Lock(), None

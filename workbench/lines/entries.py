@@ -63,7 +63,7 @@ def offset_of(element: Element, shapes: Shapes) -> int:
 
 
 def slot_of(element: Element, slots: Mapping[str, int], shapes: Shapes) -> int:
-    """Where a scalar or an entry of a small matrix lies among the scalars."""
+    """The place of a scalar, or of an entry of a small matrix, among the scalars."""
     return slots[element.name] + offset_of(element, shapes)
 
 

@@ -92,7 +92,7 @@ class Apply:
 
     @property
     def wanted(self) -> tuple[OperatorDot, ...]:
-        """The dot products that are asked for."""
+        """The dot products that are requested."""
         return tuple(dict.fromkeys(which for _, which in self.dots))
 
 
@@ -251,7 +251,7 @@ def _may_join(line: Formula | Dot, draft: _Draft) -> bool:
 
 
 def _operator_dot(draft: _Draft, dot: Dot, fused_dots: Mapping[str, Collection[str]]) -> OperatorDot | None:
-    """Which of the dot products that an operator offers this is.
+    """The name of a dot product among those that the operator of a step offers; None for others.
 
     None also where the step sets that scalar already: the sums of a step are stored in no particular order.
     """
@@ -265,7 +265,7 @@ def _operator_dot(draft: _Draft, dot: Dot, fused_dots: Mapping[str, Collection[s
 
 
 def _recompute(drafts: list[_Draft], vectors: Collection[str], persistent: Collection[str]) -> None:
-    """Where a pass reads a local vector that costs less to compute again than to store, put its formula in front.
+    """Put the formula of a local vector in front of a pass that reads it, where storing the vector costs more.
 
     One that an operator is applied to is stored anyway, and reading it is one word: only fewer further reads are less.
     """

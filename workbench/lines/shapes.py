@@ -234,7 +234,7 @@ def _check_line(
 
 
 def _place_of(name: str, line: Line) -> Place:
-    """Where a line reads a name, or where the line begins."""
+    """The place where a line reads a name, or where the line begins."""
     if isinstance(line, Formula):
         return _first(name, line.expression) or line.place
     return line.place

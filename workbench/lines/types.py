@@ -16,7 +16,7 @@ FUNCTIONS = ("sqrt", "abs", "conj")
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """Where something begins in a text; line and column count from 1."""
+    """The place where something begins in a text; line and column count from 1."""
 
     line: int
     column: int
@@ -115,7 +115,7 @@ class OperatorDot(enum.StrEnum):
 
     @property
     def place(self) -> int:
-        """Where it is found among those that an operator returns."""
+        """The place among the dot products that an operator returns."""
         return tuple(OperatorDot).index(self)
 
 

@@ -69,7 +69,7 @@ class Solver(Block):
     """Formulas that hold in exact arithmetic after every iteration, such as u = M(r). Where M acts element by element,
     they replace the recurrences of these vectors in `iterate`."""
     stored_in: ClassVar[Mapping[str, str]] = {}
-    """Where `identities` leave a vector to the other texts alone: the vector whose memory it takes there."""
+    """For a vector that `identities` leave to the other texts alone, the vector whose memory it takes there."""
 
     uniform_iterations: ClassVar[bool] = True
     """Set where all iterations launch the same kernels: a device may then record and replay them. False for a solver

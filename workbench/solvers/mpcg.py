@@ -69,7 +69,7 @@ class MultipreconditionedCG(Solver):
 
     @property
     def limits(self) -> Limits:
-        """Which directions are kept."""
+        """Limits of the directions that are kept."""
         raise TypeError(f"solver {self.name} does not implement limits")
 
     def iterates(self, workspace: Any) -> Iterator[None]:

@@ -17,11 +17,11 @@ from workbench.registry import parameter, register
 from workbench.solvers.base import MethodTraits, Solver
 
 METHODS = ("cg", "pipecg", "pipeprcg", "groppcg", "fcg", "pipefcg", "pipelcg", "minres", "cr", "pipecr")
-"""For symmetric A, of those that need no more of A than products and keep x current."""
+"""Methods for symmetric A that need no more of A than products, and keep x current."""
 SAME = {"gropp": "groppcg", "pr-cg": "pipeprcg"}
 """PETSc's names of methods that the workbench calls otherwise."""
 ENGINES = ("workbench", "petsc")
-"""Whose implementation of a method makes the run."""
+"""Programs that implement a method for a run."""
 NAMED = ("rr", "gamma", "uu", "alpha", "beta", "delta")
 
 

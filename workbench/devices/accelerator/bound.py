@@ -122,7 +122,7 @@ def check_columns(device: str, columns: int, group: int) -> None:
 
 
 class Place(NamedTuple):
-    """Where an array is among the arguments of a call. length: its length is wanted."""
+    """The place of an array among the arguments of a call. length: stands for the length of the array."""
 
     among_free: int
     length: bool = False

@@ -75,7 +75,7 @@ class FaceSweep(OperatorTraits):
         return self._kernels[summed]
 
     def apply(self, r: Vector, u: Vector, *wanted: str) -> Dots | None:
-        """u = M^-1 r; all three dot products where one is wanted. The two may not be the same vector."""
+        """u = M^-1 r; all three dot products where one is requested. The two may not be the same vector."""
         kernel, dots = self._kernel(summed=bool(wanted))
         arguments = (r, u, self._cells, self._shares, *self._numbers, *self._sides, *([dots.partial] if dots else []))
         self._device.launch(kernel, self._groups, *arguments, group=self._tile.group)

@@ -276,7 +276,7 @@ class Launcher:
             return dots.to_host()[0].item()
 
     def over_ranks(self, partial: Vector) -> tuple[Vector, Callable[[], Any]]:
-        """Where the sums over all ranks lie for the partial sums of a pass, and the call that adds them.
+        """The memory of the sums over all ranks for the partial sums of a pass, and the call that adds them.
 
         Here all rows are on this device: the partial sums themselves.
         """

@@ -104,7 +104,7 @@ class Merge(NamedTuple):
 def merged_parts(
     device: Launcher, firsts: Vector, phases: Vector, per_side: tuple[int, ...]
 ) -> tuple[Vector, Vector, Merge]:
-    """The first part of each merged box and their number, the phase of each merged part, and how they are merged.
+    """The first part of each merged box and their number, the phase of each merged part, and the merge.
 
     firsts, phases, per_side: of the boxes. Cost: two reads of the phases.
     """

@@ -110,5 +110,5 @@ class PieceProducts:
 
 
 def _filled(rows: Sequence[Vector]) -> tuple[Vector, ...]:
-    """As many rows as a kernel takes; the last is repeated."""
+    """The rows, filled to the number that a kernel takes; the last is repeated."""
     return (*rows, *(rows[-1],) * (ROWS_AT_ONCE - len(rows)))

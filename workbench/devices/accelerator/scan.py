@@ -51,7 +51,7 @@ def running_sums(
     dtype: np.dtype | type = np.int32,
     **constants: int,
 ) -> tuple[Vector, Vector]:
-    """The sums alone, without waiting for the device, and what `scan` reads."""
+    """The sums alone, without waiting for the device, and those of groups, which `scan` reads."""
     add, fill = scan_kernels(device, value, [vector.dtype for vector in given], dtype, **constants)
     groups = device.layout.groups_for(items)
     sums, ends = device.empty((3, groups), np.int64), device.empty((items + 1,), dtype)

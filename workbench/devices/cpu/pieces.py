@@ -83,7 +83,7 @@ class PieceProducts:
 
 
 def _filled(rows: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """As many rows as a kernel takes; the last is repeated, and read from a cache."""
+    """The rows, filled to the number that a kernel takes; the last is repeated, and read from a cache."""
     return [*rows, *[rows[-1]] * (ROWS_AT_ONCE - len(rows))]
 
 

@@ -37,7 +37,7 @@ class Watch:
         self.every, self._table = every, np.empty((every, scalars.size), scalars.dtype)
 
     def set_threshold(self, norm: str, limit: float, maximum: float = np.inf) -> None:
-        """Where several iterations are made, stop at the first row whose norm is not above `limit`, or is above
+        """Stop, if several iterations are made, at the first row whose norm is not above `limit`, or is above
         `maximum`. norm: the scalar that is the squared norm."""
         # The host compares square roots; every row that might meet a limit must reach it.
         slack = 8 * float(np.finfo(float).eps)

@@ -14,8 +14,8 @@ from workbench.devices.cuda.runtime import Cuda
 from workbench.errors import DeviceError
 
 _made: dict[tuple[int, int], Nccl] = {}
-"""By GPU and MPI communicator. They stay for the life of the process: destroying one waits for every graph with its
-work to be destroyed first, which at the end of Python may never be."""
+"""Links by GPU and MPI communicator. They stay for the life of the process: destroying one waits for every graph with
+its work to be destroyed first, which at the end of Python may never be."""
 
 
 class Nccl:

@@ -123,7 +123,7 @@ def source(launches: Sequence[Launch], scalars: Handle, words: int) -> tuple[str
 
 
 def barriers(launches: Sequence[Launch], scalars: Handle) -> list[bool]:
-    """Which launches need a grid-wide barrier before them; the first follows the last.
+    """True for launches that need a grid-wide barrier before them; the first follows the last.
 
     Sums on a copy of the scalars need no barrier, and none follows them, unless the next step uses memory that other
     groups may still be reading.

@@ -66,7 +66,7 @@ class Cuda:
         properties = cupy.cuda.runtime.getDeviceProperties(number)
         self.title = properties["name"].decode()
         self.bus: str = self._device.pci_bus_id
-        """Where the device is on its host, which no two devices share."""
+        """The place of the device on its host, which no two devices share."""
         self.largest = self.memory = int(properties["totalGlobalMem"])
         self.layout = LAYOUT
         self._guard = Guard(cupy, self._device, f"device {self.name} ({self.title})")
@@ -304,7 +304,7 @@ class Cuda:
         self._thread.launches = self._launches_here + 1
 
     def _collect(self, work: Callable[[], None]) -> tuple[list[persistent.Launch], bool]:
-        """The launches of `work`, none of which is carried out, and whether it does nothing else, such as a copy."""
+        """The launches of `work`, none of which is carried out, and True if it does nothing else, such as a copy."""
         collected: list[persistent.Launch] = []
         # The lock keeps other threads from launching: their launches would be collected too.
         with self._guarded():

@@ -229,7 +229,7 @@ def _value(of, j):
 
 
 def _put(target, i, value, *, lifted):
-    """Where the solution of row i goes: to x, or by its weights to the children of the row on the level above."""
+    """Put the solution of row i into x, or by its weights into the children of the row on the level above."""
     if lifted:
         above, starts, weights, scaling = target
         for m in range(starts[i], starts[i + 1]):

@@ -26,7 +26,7 @@ class _Of(NamedTuple):
     real: bool = False
 
     def kind(self, dtypes: Mapping[str, np.dtype]) -> Kind:
-        """For these dtypes of vectors and of sums."""
+        """The kind for these dtypes of vectors and of sums."""
         dtype = dtypes[self.dtype] if self.dtype in dtypes else np.dtype(self.dtype)
         dtype = real_of(dtype) if self.real else dtype
         return Array(dtype, 1) if self.array else dtype

@@ -46,7 +46,7 @@ class PassTexts:
         stored: Mapping[str, np.dtype] | None = None,
         split: tuple[str, ...] = (),
     ) -> PassTexts:
-        """For names in mappings."""
+        """The texts for names in mappings."""
         kept = tuple((stored or {}).items())
         return cls(tuple(shapes.items()), tuple(slots.items()), np.dtype(vector), np.dtype(wide), kept, split)
 

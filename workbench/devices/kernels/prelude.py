@@ -25,7 +25,7 @@ END = "/* Here the prelude ends. */\n"
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """How work is distributed on a device.
+    """The distribution of work on a device.
 
     language: "opencl" or "cuda". group: work-items of a group in loops over elements, a power of two. finish: the same
     for the one group that adds the partial sums of all groups. chunked: a group takes a contiguous run of elements, in

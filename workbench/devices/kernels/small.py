@@ -19,8 +19,8 @@ from workbench.devices.kernels.parameters import Sums
 
 STOPPED, COUNTED, ACTIVE = range(3)
 AT_ROW, IN_FACTOR, IN_ORTHONORMALIZATION = 1, 2, 3
-"""Where the device has stopped: at a row that may end a column or the run; where a matrix has no Cholesky factor; where
-columns depend on others, which the host has to resolve."""
+"""Places where the device stops: a row that may end a column or the run; a matrix without Cholesky factor; columns that
+depend on others, which the host has to resolve."""
 GROUP = 256
 """Work-items of the group, at least one for each column."""
 SQUARES = frozenset({"half", "first", "rho", "C", "before"})

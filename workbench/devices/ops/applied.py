@@ -12,7 +12,7 @@ from workbench.lines.types import OperatorDot
 class Applied(OperatorTraits):
     """Applies a kernel to vectors; the order of the arguments is that of the kernel's text.
 
-    Further arguments, such as the names of the dot products that are wanted, are ignored.
+    Further arguments, such as the names of dot products, are ignored.
     """
 
     def __init__(self, bound: Bound) -> None:

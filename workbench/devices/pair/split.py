@@ -196,7 +196,7 @@ def row_blocks_below(
 
 
 def split_rows(indices: np.ndarray, indptr: np.ndarray, column: int) -> np.ndarray:
-    """Where in each row of a CSR matrix the entries from `column` on begin, shape (N,).
+    """The place where the entries from `column` on begin in each row of a CSR matrix, shape (N,).
 
     Indices are sorted and no row is empty, as `Matrix` guarantees. Cost: one pass over the indices; temporary memory of
     a byte for each.

@@ -31,7 +31,7 @@ class NamedVectors(Generic[Made]):
     stepping: bool = False
     """Is on while a method is stepped through; its values are then `shown`."""
     halted: int = 0
-    """Where a device that repeats iterations has stopped within one, which the method completes and then sets 0."""
+    """The place in an iteration where a device that repeats them has stopped; the method completes it, then sets 0."""
     held: Any = None
     """The small matrices of block methods, where an accelerator holds them."""
     repeats: Any = None

@@ -59,9 +59,9 @@ class Workspace(NamedVectors[Compiled]):
         self._keeps = False
         self.scalars = device.scalars(NAMED, accumulator(self.dtype))
         self.slots: dict[str, int] = {}
-        """Where each scalar lies, and the first entry of each small matrix."""
+        """The place of each scalar, and of the first entry of each small matrix."""
         self._words = NAMED
-        """Where the next scalar or small matrix goes."""
+        """The place of the next scalar or small matrix."""
         self._make_slots(dict.fromkeys(scalars, SCALAR))
         self.repeatable = True
         """Set while every program of the iterations is repeatable, see `Compiled.repeatable`."""

@@ -32,7 +32,7 @@ class OfRows(OperatorTraits):
 
 
 class ProductOfRows(OfRows):
-    """out = A x, with the dot products that are wanted."""
+    """out = A x, with the requested dot products."""
 
     def __init__(self, device: Any, product: Any) -> None:
         super().__init__(device, product, 0)

@@ -102,7 +102,7 @@ class Watch:
 
 
 def _place(frame: FrameType | None) -> str:
-    """Which of the operations of ranks waits, and the line that calls it."""
+    """The operation of ranks that waits, and the line that calls it."""
     name = ""
     while frame is not None:
         path = Path(frame.f_code.co_filename)

@@ -116,7 +116,7 @@ class Replacement:
         self.shapes = {"kept": shape, "renewed": shape}
 
     def __call__(self, update: BlockProgram, *replacing: BlockProgram) -> bool:
-        """Run the one or the other, as compiled of `texts`; whether R was recomputed."""
+        """Run the one or the other, as compiled of `texts`; True if R was recomputed."""
         self._iteration += 1
         if not self._solver.replaces(self._iteration):
             update()

@@ -96,7 +96,7 @@ class BlockCGOLeary(BlockSolver):
 
 
 def _stuck(delta: np.ndarray, gamma: np.ndarray, every: np.ndarray) -> dict[str, object]:
-    """Why P^H A P or R^H M^-1 R has no Cholesky factor: an indefinite A or M, or dependent columns."""
+    """The reason why P^H A P or R^H M^-1 R has no Cholesky factor: an indefinite A or M, or dependent columns."""
     if every.size == 1:
         return {"curvature": curvature_of(delta, every, 1.0)}
     return {

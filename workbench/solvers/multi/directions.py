@@ -134,7 +134,7 @@ class Directions(OperatorTraits):
         return self._dots.apply(r, d) if wanted else None
 
     def _next_step(self, columns: np.ndarray) -> tuple[np.ndarray, Step]:
-        """The weights of all terms in the step, after a block of the newest, and what was done. columns: as
+        """The weights of all terms in the step, after a block of the newest, and the record of it. columns: as
         `Products.columns` returns."""
         inner, newest = columns[:, -1], slice(-self.count, None)
         self._basis.grow(columns[:, :-1])

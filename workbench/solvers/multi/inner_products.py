@@ -96,7 +96,7 @@ class InnerProducts:
 
 
 def _reach(members: Sequence[Member], size: int, local: bool) -> sparse.csc_array:
-    """Where A times each term may be nonzero, an N x k matrix of ones. local: A couples neighbours alone."""
+    """The rows where A times each term may be nonzero, an N x k matrix of ones. local: A couples neighbours alone."""
     parts = [
         sparse.csc_array(np.ones((size, member.vectors.pieces.count), np.int32))
         if member.reach is None or not local

@@ -25,7 +25,7 @@ class Member(Protocol):
 
     @property
     def reach(self) -> sparse.csc_array | None:
-        """Where A times each piece may be nonzero, as an N x k matrix of ones; None for everywhere."""
+        """The rows where A times each piece may be nonzero, as an N x k matrix of ones; None for all."""
         ...
 
     @property
