@@ -110,7 +110,7 @@ def finite_array(array_like: Any, name: str) -> np.ndarray:
 
 
 def _square_is_finite(values: np.ndarray) -> bool:
-    """Whether the sum of squares is finite, and with it every entry: a single read, in which nothing is stored."""
+    """True if the sum of squares, and with it every entry, is finite. Cost: a single read, without a store."""
     if values.ndim != 1 or values.dtype.kind == "c" or not values.flags.c_contiguous:
         return False
     with np.errstate(over="ignore", invalid="ignore"):
@@ -261,7 +261,7 @@ class RandomProducts(NamedTuple):
 
     @property
     def are_symmetric(self) -> bool:
-        """Whether both agree to half of the digits."""
+        """True if both agree to half of the digits."""
         tolerance = np.sqrt(np.finfo(self.of_x.dtype).eps)
         return bool(abs(self.left - self.right) <= tolerance * self.largest)
 

@@ -44,7 +44,7 @@ def spent() -> float:
 
 
 def active(thread: int) -> bool:
-    """Whether the thread of this identifier compiles, or waits for kernels."""
+    """True while the thread of this identifier compiles, or waits for kernels."""
     return thread in _since
 
 

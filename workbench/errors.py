@@ -79,7 +79,7 @@ def one_line(text: object) -> str:
 
 
 def _written(value: object, write: Callable[[object], str]) -> str:
-    """What a function writes of a value, or that it writes none."""
+    """The text that a function makes of a value; a phrase with the type of the value if the function fails."""
     try:
         return write(value)
     # Foreign objects raise anything; an integer of more than 4300 digits is not written by Python.

@@ -1,5 +1,5 @@
-"""What limits this process: memory and processor time of its control groups, and the memory that it may write; and what
-a packed file may unpack to."""
+"""Limits of this process: memory and processor time of its control groups, and the memory that it may write; and a
+limit of the size to which a packed file may unpack."""
 
 from __future__ import annotations
 

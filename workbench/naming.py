@@ -61,7 +61,7 @@ TYPESET = (
     (r"(?<=\w)[*@](?=\w)", "\u202f"),
     (r"(?<= )-(?= )", "−"),
 )
-"""What stands in paper lines and names of kernels, and how it is printed."""
+"""Patterns in paper lines and names of kernels, each with its printed form."""
 IN_WORDS = (
     (r"(?<=\w)\^(-?\d+)", lambda found: found[1].translate(SUPERSCRIPTS)),
     (r"\^T\b", "ᵀ"),
@@ -74,9 +74,9 @@ IN_WORDS = (
     (r"(?<![\w/\\])x0\b", "x₀"),
     (rf"\b({'|'.join(GREEK)})\b(?= =)", lambda found: GREEK[found[1]]),
 )
-"""What stands in sentences, and how it is printed."""
+"""Patterns in sentences, each with its printed form."""
 Parts = Mapping[str, str]
-"""What names a run: the problem, its size, its blocks and its settings, each by the name of a field."""
+"""Parts of the name of a run: the problem, its size, its blocks and its settings, each under the name of a field."""
 
 
 def block_name(block: Block) -> str:
@@ -94,7 +94,7 @@ def block_name(block: Block) -> str:
 
 
 def called(block: Block) -> str:
-    """What a block is called, with the parameters that are part of its name."""
+    """The name of a block, with the parameters that are part of it."""
     listed = facts(type(block))
     if listed.of_zero and not getattr(block, block.parameters()[0].name):
         return listed.of_zero
@@ -183,8 +183,8 @@ def name_of(kind: str, block: Block | Mapping[str, Any] | str | None) -> str:
 
 
 def run_parts(configuration: Mapping[str, Any], summary: Mapping[str, Any] | None = None) -> dict[str, str]:
-    """What names a run, from its configuration as blocks or plain data, which may lack blocks that its summary has as
-    texts.
+    """The parts of the name of a run, from its configuration as blocks or plain data, which may lack blocks that its
+    summary has as texts.
 
     Keys: problem, size and details of the problem, the kinds of blocks, and settings. A block that the run chose itself
     is left out, and so are blocks without effect. Cost: that of making the blocks.
@@ -233,7 +233,7 @@ def distinct_names(runs: Sequence[Parts], *without: str) -> list[str]:
 
 
 def choice_name(name: str, owner: str = "") -> str:
-    """What a sweep varies, in words: deflation, right-hand side b, cells per side. owner: its problem by name."""
+    """The axis of a sweep in words: deflation, right-hand side b, cells per side. owner: its problem by name."""
     if name in ("solver", *LEVELS, *SETTINGS):
         return "seed" if name == "seed" else _first_lower(parameter_label("run", name).rpartition(": ")[2])
     return short_label(owner, name)

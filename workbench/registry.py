@@ -172,7 +172,7 @@ class Block:
     title: ClassVar[str] = ""
     """One line for menus; the class docstring gives cost and source."""
     on_ranks: ClassVar[bool] = False
-    """Whether it runs on ranks of MPI, each with a part of the rows."""
+    """True if it runs on ranks of MPI, each with a part of the rows."""
     joined_by: ClassVar[str] = ""
     """The sign between the texts of other blocks of this kind that together are the text of this one."""
 
@@ -229,7 +229,7 @@ class Block:
         return cls(**values)
 
     def changed(self, values: Mapping[str, Any]) -> Self:
-        """The same block with some parameters replaced. Raises InputError for unknown names as `create` does."""
+        """A copy with some parameters replaced. Raises InputError for unknown names as `create` does."""
         present = {declared.name: getattr(self, declared.name) for declared in self.parameters()}
         return self.create({**present, **values})
 

@@ -54,14 +54,14 @@ def unit_columns(vectors: np.ndarray) -> np.ndarray:
 
 
 def in_range(squares: float | np.ndarray, dtype: np.dtype | type = np.float64) -> np.ndarray | np.bool:
-    """Whether sums of squares, summed in this precision, have no significant under- or overflow. True for NaN, which
-    no scaling mends."""
+    """True for sums of squares that have no significant under- or overflow in this precision, and for NaN, which no
+    scaling mends."""
     low, high = SAFE_SQUARES[np.finfo(dtype).dtype.itemsize]
     return np.logical_not((squares < low) | (squares > high))
 
 
 def is_extreme(norm: float, dtype: np.dtype) -> bool:
-    """Whether dot products of a vector with this norm may under- or overflow; False for the zero vector."""
+    """True if dot products of a vector with this norm may under- or overflow; False for the zero vector."""
     if norm == 0 or not math.isfinite(norm):
         return norm != 0
     return abs(math.frexp(norm)[1]) > SAFE_EXPONENT[np.finfo(dtype).dtype.itemsize]

@@ -61,7 +61,7 @@ VECTOR_FILES = (".npy", ".mtx", ".mtx.gz")
 
 
 def is_file(value: str) -> bool:
-    """Whether a right-hand side or a starting vector is a file."""
+    """True if a right-hand side or a starting vector is a file, by its ending."""
     return value.lower().endswith(VECTOR_FILES)
 
 
@@ -170,7 +170,7 @@ HERE, WORKERS = "here", "workers"
 
 
 def is_address(cluster: str | None) -> bool:
-    """Whether a checked value of the setting `cluster` is the address of a scheduler."""
+    """True if a checked value of the setting `cluster` is the address of a scheduler."""
     return cluster is not None and not cluster.startswith(LOCAL)
 
 
@@ -328,7 +328,7 @@ STOPPING = _by_name(
 """The stopping criteria, and how often residuals are computed to judge them."""
 
 METHOD = (*BLOCKS, "device")
-"""What distinguishes the methods compared on one system."""
+"""Settings in which methods compared on one system differ."""
 
 SECOND_LEVEL = ("coarse", "variant")
 """The kinds of block that have no effect without deflation."""

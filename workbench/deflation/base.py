@@ -96,7 +96,7 @@ class Deflation(Block):
         return None if labels is None else PiecewiseConstant(labels, layout)
 
     def slab_space(self, context: DeflationContext, slab: Slab) -> Subspace | None:
-        """The same on the rows of a rank."""
+        """The deflation subspace on the rows of a rank; None for a space without `sides`."""
         sides = self.sides(slab.grid)
         if not sides:
             return None
@@ -115,7 +115,7 @@ class Deflation(Block):
         return []
 
     def boxes(self, grid: tuple[int, ...]) -> Boxes | None:
-        """What the labels number, None where subdomains are not boxes of equal shares of the grid."""
+        """The boxes that the labels number; None where subdomains are not boxes of equal shares of the grid."""
         return None
 
     def labels_and_boxes(

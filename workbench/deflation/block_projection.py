@@ -96,7 +96,7 @@ class BlockProduct:
         return self._z.restrict(work)
 
     def difference(self, B: DeviceVector, work: DeviceVector) -> Callable[[np.ndarray], None]:
-        """What makes B + work D of the work space, for a diagonal D; compiled when it is first asked for."""
+        """A function that replaces the work space by B + work D, for a diagonal D; compiled at the first request."""
         if id(B) not in self._differences:
             self._differences[id(B)] = self._device.block_algebra().combine(work, B, work, self._ones.shape)
         return self._differences[id(B)]

@@ -94,7 +94,7 @@ class DenseBlocks:
         self.add(X, -coarse)
 
     def _made(self, what: str, block: DeviceVector) -> list[Any]:
-        """What multiplies a block vector by each part, compiled when that is first asked for; it keeps the block."""
+        """Functions that multiply a block vector by each part, compiled at the first request; they keep the block."""
         key = what, id(block)
         if key not in self._kernels:
             self._kernels[key] = [

@@ -31,13 +31,13 @@ class CoarseSolver(Block):
     kind: ClassVar[str] = "coarse"
     on_ranks: ClassVar[bool] = True
     accepts_singular: ClassVar[bool] = False
-    """Whether `factor` accepts a positive semidefinite E; otherwise one deflation vector is dropped first."""
+    """True if `factor` accepts a positive semidefinite E; otherwise one deflation vector is dropped first."""
     takes_placed: ClassVar[bool] = False
-    """Whether `factor` takes an E in the memory of a device."""
+    """True if `factor` takes an E in the memory of a device."""
     advice: ClassVar[str] = ""
     """Advice for a deflated run that fails, possibly by the limited accuracy of this coarse solver."""
     doubts_exact: ClassVar[bool] = True
-    """Whether the advice holds where E counts as solved with to rounding, too."""
+    """True if the advice holds even where systems with E count as solved to rounding."""
 
     def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
         """Factor E, (d, d), Hermitian positive definite. Raises InputError if the factorization fails.
@@ -47,10 +47,10 @@ class CoarseSolver(Block):
         raise TypeError(f"coarse solver {self.name} does not implement factor")
 
     def needed_bytes(self, count: int, width: int, dimensions: int, *, gpu: bool) -> tuple[int, int]:
-        """Bytes of E^-1 for so many vectors: on the host while it is made, and on a device that solves with it.
+        """Bytes of E^-1 for `count` vectors: on the host while it is made, and on a device that solves with it.
 
-        width: half-bandwidth of E. dimensions: of the grid of boxes. gpu: the device is one, which solves with dense
-        factors where there are few vectors.
+        width: half-bandwidth of E. dimensions: of the grid of boxes. gpu: the device is a GPU, which solves with dense
+        factors for few vectors.
         """
         return 0, 0
 
@@ -64,18 +64,18 @@ class CoarseSolver(Block):
         return self, ""
 
     def for_count(self, count: int, width: int, *, on_host: bool, exact: bool) -> CoarseSolver:
-        """The same from the number of vectors and the half-bandwidth of E, before there is an E."""
+        """The choice of `resolved` before E is made, from the number of vectors and the half-bandwidth of E."""
         return self
 
     def instead(self, count: int) -> CoarseSolver | None:
-        """What may be chosen in place of that once E is known; None where nothing is."""
+        """The solver that `resolved` may choose instead once E is known; None if it keeps to that of `for_count`."""
         return None
 
     def check_count(self, count: int) -> None:
         """Raise InputError for more vectors than it takes."""
 
     def is_exact(self, count: int) -> bool:
-        """Whether E of so many vectors is solved with to rounding."""
+        """True if systems with E of `count` vectors are solved to rounding."""
         return True
 
 
@@ -83,7 +83,7 @@ class Factor:
     """A factored coarse matrix."""
 
     exact: bool = True
-    """Whether E is solved with to rounding."""
+    """True if systems with E are solved to rounding."""
     form: Form | None = None
     """E^-1 as arrays that a device can store; None if only `solve` on the host is available."""
 

@@ -118,7 +118,7 @@ def estimated_seconds(
 
 
 def seconds_for(count: int, width: int, *, on_host: bool) -> dict[str, float]:
-    """The same from the number of vectors and the half-bandwidth of E."""
+    """Seconds of setup and solves, by coarse solver, from the number of vectors and the half-bandwidth of E."""
     ratio = count / SPARSE_VECTORS
     seconds = {
         "cholesky": count * width**2 / BAND_FLOPS + SOLVES * 16 * count * width / BAND_BYTES,

@@ -1,4 +1,4 @@
-"""What a projection does to vectors, or to block vectors: P, its transpose and the coarse correction Q."""
+"""The operators of a projection on vectors or block vectors: P, its transpose and the coarse correction Q."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Corrections(OperatorTraits, ABC):
     _make_az: Callable[[], Any]
     _product: Any
     pairs = False
-    """Whether `correction` gives dot products without a pass of their own."""
+    """True if `correction` gives dot products without a pass of their own."""
 
     @functools.cached_property
     def _work(self) -> DeviceVector:
@@ -59,5 +59,5 @@ class Corrections(OperatorTraits, ABC):
         self._z.add(x, self.coarse_solve(self._product.residual(b, x, self._work)))
 
     def correct(self, u: DeviceVector, r: DeviceVector) -> Dots | None:
-        """The same as `recover_solution`, with (r, u), (u, u) and (r, r) where they cost no pass of their own."""
+        """u = u + Q (r - A u) in place. Returns (r, u), (u, u) and (r, r) where they cost no pass of their own."""
         self.recover_solution(u, r)

@@ -41,7 +41,7 @@ def sparse_az(operator: Operator, labels: np.ndarray, count: int) -> sparse.csr_
 def az_by_products(
     bound: BoundOperator, labels: np.ndarray, count: int, device: Device, dtype: np.dtype
 ) -> sparse.csr_array:
-    """The same for an A without entries. Cost: d + 2 products, and a vector for each until the zeros are dropped."""
+    """AZ of an A without entries. Cost: d + 2 products, and a vector for each until the zeros are dropped."""
     from workbench.host.coarse_rows import ROUNDING
 
     random = np.random.default_rng(0)

@@ -70,7 +70,7 @@ def hierarchy(
 def _on_device(
     matrix: PlacedMatrix, parts: Parts | None, bottom: int, scaling: float, steps: tuple[int, ...]
 ) -> Levels | None:
-    """The same in the memory of a device; None where it has no room, for an E that is not positive, and where nothing
+    """The levels in the memory of a device; None where it has no room, for an E that is not positive, and where nothing
     is merged."""
     device: Any = matrix.device
     if parts is None or parts.device is None:

@@ -126,7 +126,7 @@ class Multilevel(CoarseSolver):
     def factor(
         self, matrix: sparse.csr_array | PlacedMatrix, parts: Parts | None = None, *, linear: bool = False
     ) -> Factor:
-        """The same as in the base class. linear: leave out the step that scales the result of cycle v."""
+        """Factor E as in the base class. linear: leave out the step that scales the result of cycle v."""
         if matrix.shape[0] <= self.usual_bottom:
             return DenseFactor(inverse_on_range(in_host_memory(matrix).toarray()))
         cycle = self.cycle
@@ -138,7 +138,7 @@ class Multilevel(CoarseSolver):
 
 
 def _is_easy(parts: Parts) -> bool:
-    """Whether flexible CG around the first level is enough: in 3D, where levels are few, and for few bubbles."""
+    """True if flexible CG around the first level is enough: for few bubbles in 3D, where levels are few."""
     return len(parts.per_side) > 2 and parts.kinds <= MANY_PHASES
 
 

@@ -14,7 +14,7 @@ MOST_OF_CONSTANTS = 1e-10
 
 
 def holds_constants(matrix: sparse.csr_array) -> bool:
-    """Whether E, shape (d, d), maps the constants to zero, up to rounding."""
+    """True if E, shape (d, d), maps the constants to zero, up to rounding."""
     from workbench.host.aggregation import row_sums
 
     sums, absolute = row_sums(matrix.data, matrix.indptr)

@@ -44,7 +44,7 @@ class Parts:
 
     @functools.cached_property
     def on_host(self) -> Parts:
-        """The same in host memory."""
+        """These parts in host memory."""
         if self.device is None:
             return self
         firsts, phases = map(self.device.to_host, (self.firsts, self.phases))

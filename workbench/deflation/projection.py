@@ -146,7 +146,7 @@ class Projection(Corrections):
         parts = basis.parts if self._rank == self.count else None
         self._factor = coarse.factor(kept, parts) if self._rank else None  # pyright: ignore[reportArgumentType]
         self.exact = self._factor is None or self._factor.exact
-        """Whether E is solved with to rounding."""
+        """True if systems with E are solved to rounding."""
         self.advice = coarse.advice if coarse.doubts_exact or not self.exact else ""
         """Advice for a run that fails, possibly by the limited accuracy of the coarse solver."""
         form = self._factor.form if self._factor else None
@@ -154,8 +154,8 @@ class Projection(Corrections):
         self._notes_of_factor += [*(self._factor.notes if self._factor else ()), *self._coarse.notes]
 
     def _in_doubt(self, basis: BoundSubspace) -> bool:
-        """Whether an approximate solve may leave most of an error: one plain cycle, or boxes that are merged across the
-        jumps of A, since they are not split by phase."""
+        """True if an approximate solve may leave most of an error: one plain cycle, or boxes that are not split by
+        phase, so that they are merged across the jumps of A."""
         form, parts = self._factor.form if self._factor else None, basis.parts
         return isinstance(form, Levels) and (max(form.steps) < 2 or parts is None or parts.kinds == 1)
 
@@ -223,7 +223,7 @@ class Projection(Corrections):
         return self.device.zeros(self._size, self.dtype)
 
     def correct(self, u: DeviceVector, r: DeviceVector) -> Dots | None:
-        """The same as `recover_solution`, with (r, u), (u, u) and (r, r) where they cost no pass of their own."""
+        """u = u + Q (r - A u) in place. Returns (r, u), (u, u) and (r, r) where they cost no pass of their own."""
         return self._z.add_paired(u, self.coarse_solve(self._product.residual(r, u, self._work)), r)
 
     @property
@@ -259,14 +259,14 @@ class Projection(Corrections):
         return float(self.drift_of(self.device.to_host(self._z.restrict(r))))
 
     def drift_of(self, restricted: np.ndarray) -> np.ndarray:
-        """The same for Z^H r, shape (d,), or by column for one of shape (d, s)."""
+        """`drift` from Z^H r, shape (d,), or by column from that of a block vector, shape (d, s)."""
         return np.linalg.norm(restricted.T / self._lengths(), axis=-1)
 
     # The interface of a bound operator, for P A in place of A.
 
     fused_dots = (OperatorDot.XY,)
     local = False
-    """Whether a product couples neighbours alone, as A itself does."""
+    """True if a product couples neighbours alone, as one with A does."""
 
     def apply(self, x: DeviceVector, out: DeviceVector, /, *wanted: str) -> Dots:
         """out = P A x. Returns dot products, of which only the first, (x, out), can be asked for."""

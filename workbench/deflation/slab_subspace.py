@@ -151,7 +151,7 @@ class PartsOfSlab(SlabSubspace):
 
 
 class RowsSubspace(SlabSubspace):
-    """The same on the rows of a matrix that a rank has.
+    """One indicator vector per subdomain, stored as the labels of the rows of a matrix that a rank has.
 
     labels: of these rows. device: bound to A, so that labels of its ghosts come from their ranks.
     """

@@ -48,13 +48,13 @@ class Variant(Block):
     """Z^T r = 0 in every iteration, up to rounding."""
 
     uses_az: ClassVar[bool] = False
-    """Whether an iteration applies P, which needs AZ."""
+    """Iterations apply P, which needs AZ."""
     adds_q: ClassVar[bool] = False
-    """Whether M1 is a sum of M^-1, projected or not, and Q."""
+    """M1 is a sum of M^-1, projected or not, and Q."""
     hermitian: ClassVar[bool] = True
-    """Whether M1 is Hermitian on the residuals that occur: those with Z^T r = 0, where the variant keeps that."""
+    """M1 is Hermitian on the residuals that occur: those with Z^T r = 0, where the variant keeps that."""
     accepts_inexact: ClassVar[bool] = False
-    """Whether E may be solved approximately: errors of Q then slow the convergence and do not limit it."""
+    """Solves with E may be approximate: errors of Q then slow the convergence and do not limit it."""
 
     alone: ClassVar[str] = ""
     """The fault of the variant without a first level, as a clause; empty if there is none."""

@@ -44,7 +44,7 @@ def relabelled(figure: Figure, labels: Mapping[str, str | None]) -> Figure:
 
 
 def restyled(figure: Figure, *, font: str, size: float, caption: str = "") -> Figure:
-    """The same figure with another font, text larger or smaller by size / 8, and a caption printed beneath.
+    """The figure, changed in place: another font, text larger or smaller by size / 8, and a caption printed beneath.
 
     font: one of `FONTS`. size: of labels in points. caption: wrapped at the width of the figure.
     """

@@ -13,7 +13,7 @@ NUMPY = np.lib.format.MAGIC_PREFIX
 
 
 class ArrayHead(NamedTuple):
-    """What the head of an array says, and the bytes that it and its entries take."""
+    """The contents of an array's head, and the bytes that it and its entries take."""
 
     shape: tuple[int, ...]
     by_columns: bool

@@ -69,7 +69,7 @@ def _columns(path: Path, part: str) -> int:
 
 
 def read_values(path: Path, size: int, part: str = "") -> np.ndarray:
-    """What a file holds, shape (size,) or (size, s), of any dtype. part: as in `VectorFile`.
+    """The columns in a file, shape (size,) or (size, s), of any dtype. part: as in `VectorFile`.
 
     Memory: that of the array, taken once its data are known to be there. Raises InputError.
     """
@@ -107,7 +107,7 @@ def _refusal(path: Path) -> str:
 
 
 def _read_array(path: Path, stream: IO[bytes], read: Callable[[IO[bytes], int], Any]) -> Any:
-    """What a function makes of a NumPy array and the size of its file, errors as InputError."""
+    """The result of a function of a NumPy array and the size of its file; errors become InputError."""
     try:
         return read(stream, os.fstat(stream.fileno()).st_size)
     except ValueError as error:
@@ -119,7 +119,7 @@ def _read_array(path: Path, stream: IO[bytes], read: Callable[[IO[bytes], int], 
 
 
 def _is_array(path: Path, stream: IO[bytes]) -> bool:
-    """Whether a file is a NumPy array by its first bytes, or by its name where those are of no text and not gzipped."""
+    """True for a NumPy array by its first bytes, or by its name unless those begin a text or a gzipped file."""
     first = stream.read(len(NUMPY))
     stream.seek(0)
     return first == NUMPY or (path.suffix.lower() == ".npy" and not first.startswith((b"%%", GZIP)))

@@ -40,7 +40,7 @@ class Header:
 
     @property
     def is_integer(self) -> bool:
-        """Whether all values are integers."""
+        """True if all values are integers, signed or unsigned."""
         return "integer" in self.field
 
     @property

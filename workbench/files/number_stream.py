@@ -33,7 +33,7 @@ CLASS_OF = {GAP: b" \t\r", LINE: b"\n", DIGIT: b"0123456789", SIGN: b"+-", DOT: 
 ALLOWED = b"".join(CLASS_OF.values())
 CLASSES = bytes(next((kind for kind, members in CLASS_OF.items() if byte in members), GAP) for byte in range(256))
 PLAIN = bytes.maketrans(b"\t\rdD", b"  ee")
-"""What SciPy's parser reads alike."""
+"""Replaces characters by others that SciPy's parser reads alike."""
 
 INTEGER = re.compile(rb"[+-]?\d+")
 REAL = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d+)?")
@@ -121,7 +121,7 @@ class NumberStream:
 
 
 def _wrong(line: bytes, header: Header) -> str:
-    """What is wrong with a line, empty if nothing is. `MARKS` describes the same grammar for whole blocks."""
+    """The fault of a line, empty if it has none. `MARKS` describes the same grammar for whole blocks."""
     words = line.split()
     indices = header.words_per_entry - header.words_per_value
     for place, word in enumerate(words[: header.words_per_entry]):
@@ -166,7 +166,7 @@ def _refused_marks(header: Header) -> tuple[bytes, ...]:
 
 
 def _mark(before: int, byte: int, after: int) -> bytes:
-    """What a byte is: N a line's end, W the first of a word, V a dot that begins one, ! wrong; nothing elsewhere."""
+    """The mark of a byte: N a line's end, W the first of a word, V a dot that begins one, ! wrong; empty elsewhere."""
     leads = byte == DOT and before != DIGIT
     exponent = before == POWER and byte == SIGN
     if byte not in FOLLOWERS[before] or after not in FOLLOWERS[byte] or ((leads or exponent) and after != DIGIT):

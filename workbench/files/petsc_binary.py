@@ -29,7 +29,7 @@ BLOCK = 1 << 20
 
 
 def is_petsc(first: bytes) -> bool:
-    """Whether a file that begins with these bytes, at least `MARK_BYTES` of them, holds a matrix in this format."""
+    """True if a file that begins with these bytes, at least `MARK_BYTES` of them, holds a matrix in this format."""
     return first.startswith(tuple(MARKS))
 
 

@@ -52,7 +52,7 @@ def read_bytes(path: str | Path, most: int, what: str = "file") -> bytes:
 
 
 def kind_of(mode: int) -> str:
-    """What st_mode says a path is, in words."""
+    """The kind of a path by its st_mode, in words."""
     if stat.S_ISDIR(mode):
         return "a folder"
     if stat.S_ISFIFO(mode):

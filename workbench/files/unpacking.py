@@ -35,7 +35,7 @@ FOREIGN = {
     b"\x80": "a pickle",
     b"<": "a web page",
 }
-"""What a file is, by its first bytes, where it cannot be read."""
+"""Kinds of files that cannot be read, by their first bytes."""
 LARGEST_RATIO = 1032
 """Of deflate: the bytes that one byte may unpack to."""
 BLOCK = 1 << 20

@@ -86,7 +86,7 @@ def check_target(path: Path) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class _Place:
-    """What a path leads to. before: what is there, None where nothing is; descriptor: of this process, if it is one."""
+    """The target of a path. before: its status, None where nothing is; descriptor: of this process, if it is one."""
 
     path: Path
     before: os.stat_result | None
@@ -106,7 +106,7 @@ class _Place:
 
 
 def _place(path: Path) -> _Place:
-    """What is behind all links. Raises InputError for what cannot be written at all."""
+    """The place behind all links. Raises InputError for one that cannot be written at all."""
     end = path
     for _ in range(MOST_LINKS):
         if not os.path.islink(end):

@@ -23,7 +23,7 @@ CHOOSING = ("MPI4PY_LIBMPI", "MPI4PY_MPIABI")
 """Environment variables by which mpi4py chooses a library."""
 SCRIPTS = f"{sys.prefix}{os.sep}bin"
 EXTERNAL = ("hypre", "mumps", "superlu_dist", "cuda")
-"""What PETSc may be built with, and preconditioners of the field's use."""
+"""Packages that PETSc may be built with and that preconditioners of the field use."""
 ASK_MPI = (
     "from mpi4py import MPI; name, version = MPI.get_vendor()\n"
     "if not MPI.COMM_WORLD.rank: print(name, '.'.join(map(str, version)), MPI.COMM_WORLD.size, sep='\\n')"
@@ -38,7 +38,7 @@ FAMILIES = {
     "Open MPI": ("Open MPI", "OpenRTE", "PRRTE", "prterun"),
     "MPICH": ("MPICH", "HYDRA", "MVAPICH", "Intel MPI", "Intel(R) MPI"),
 }
-"""Kinds of MPI whose mpiexec starts no ranks of another kind, and what their programs and libraries call themselves."""
+"""Kinds of MPI whose mpiexec starts no ranks of another kind, each with the names of its programs and libraries."""
 ASK_PETSC = (
     "import json, petsc4py; petsc4py.init([]); from petsc4py import PETSc\n"
     "print(json.dumps({'version': '.'.join(map(str, PETSc.Sys.getVersion())), 'scalar': PETSc.ScalarType.__name__, "
@@ -126,7 +126,7 @@ def examine_petsc() -> Petsc:
 
 
 def _answer(command: list[str]) -> tuple[str, str]:
-    """What a command prints, and in one line why it fails, empty if it does not."""
+    """The output of a command, and in one line why it fails, empty if it does not."""
     try:
         ended = subprocess.run(
             command,

@@ -30,7 +30,7 @@ class Trace(Protocol[Rescheduled]):
     def rescheduled(
         self, seconds: Callable[[Any], float], machine: str, label: str, notes: Sequence[str] = ()
     ) -> Rescheduled:
-        """The same events with other durations, in order within each lane and after their dependencies."""
+        """The events with other durations, in order within each lane and after their dependencies."""
         ...
 
 

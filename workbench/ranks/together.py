@@ -45,7 +45,7 @@ def say_alone(error: Exception) -> None:
 
 
 def met(world: Any, seconds: float = OF_INPUT) -> bool:
-    """Whether all ranks call this in time."""
+    """True if all ranks call this within `seconds`."""
     met, until = world.Ibarrier(), time.monotonic() + seconds
     while not met.Test():
         if time.monotonic() > until:

@@ -1,4 +1,4 @@
-"""What every rank does: set the run up, follow commands, and on rank 0 reply."""
+"""The program of every rank: it sets the run up and follows commands, and rank 0 replies."""
 
 from __future__ import annotations
 

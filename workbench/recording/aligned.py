@@ -95,7 +95,7 @@ class _Grown:
 
 @dataclasses.dataclass
 class _Taken:
-    """What was taken of a trace: where its events and its kernels are in the stream, and by how much they are later."""
+    """The places of a trace's events and kernels in the stream. later: seconds by which its events are later there."""
 
     places: _Grown = dataclasses.field(default_factory=lambda: _Grown(np.int64))
     kernels: _Grown = dataclasses.field(default_factory=lambda: _Grown(np.int64))

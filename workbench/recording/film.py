@@ -52,15 +52,15 @@ class Film:
 
     @property
     def bytes(self) -> int:
-        """What the frames take."""
+        """Memory of the frames, in bytes."""
         return sum(frame.bytes for frame in self.frames)
 
     def fits(self, frame_bytes: int) -> bool:
-        """Whether enough frames of this size fit."""
+        """True if `FEWEST` frames of this size fit."""
         return FEWEST * frame_bytes <= self.memory
 
     def wants(self, iteration: int) -> bool:
-        """Whether the next frame is due at this iteration, or was before it."""
+        """True if the next frame is due at this iteration, or was due before it."""
         return not self.frames or iteration // self.every > self.frames[-1].iteration // self.every
 
     def add(self, frame: Frame, *, last: bool = False) -> None:

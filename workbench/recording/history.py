@@ -38,8 +38,7 @@ class History:
 
     def __init__(self) -> None:
         self.steps: list[Any] = []
-        """What a method with several directions did in each iteration, see `solvers.multi.basis.Step`; no file has it.
-        """
+        """A `solvers.multi.basis.Step` for each iteration of a method with several directions; no file has them."""
         self._count = 0
         self._columns = {name: np.empty(1024) for name in COLUMNS}
         self._true: list[tuple[int, float]] = []

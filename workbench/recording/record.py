@@ -61,7 +61,7 @@ class Record:
 
     @functools.cached_property
     def parts(self) -> dict[str, str]:
-        """What names the run, see `workbench.naming.run_parts`."""
+        """The parts of the run's name, see `workbench.naming.run_parts`."""
         return run_parts(self.provenance.get("configuration", {}), self.summary)
 
     @property

@@ -177,7 +177,7 @@ class Trace:
     def rescheduled(
         self, seconds: Callable[[Event], float], machine: str, label: str, notes: Sequence[str] = ()
     ) -> Trace:
-        """The same events with durations `seconds(event)`, each starting as early as possible.
+        """The events with durations `seconds(event)`, each starting as early as possible.
 
         An event starts when the previous event of its lane and its dependencies have ended. Host work between events
         is not modelled.

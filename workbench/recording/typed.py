@@ -80,7 +80,7 @@ def _invalid(kind: Any, value: Any, name: str) -> Iterator[str]:
 
 
 def _all_valid(kind: Any, values: Collection[Any]) -> bool:
-    """Whether all values are of a type. Collections are checked at once, because lists may be long."""
+    """True if all values are of a type. Collections are checked at once, because lists may be long."""
     inner, origin = typing.get_args(kind), typing.get_origin(kind)
     if kind is Any:
         return True

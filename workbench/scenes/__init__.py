@@ -1,4 +1,4 @@
-"""What pictures show, as plain data made from records; the page's plots and `figures.draw` draw the same scene."""
+"""Pictures as plain data made from records; the page's plots and `figures.draw` draw the same scene."""
 
 from workbench.scenes.block import columns_scene, comparison_scenes, products_scene, rank_scenes, residuals_scene
 from workbench.scenes.convergence import convergence_scene, residual_gap_scene

@@ -80,7 +80,7 @@ class Colormap:
         return _bytes(self.share(values))
 
     def reported(self) -> dict[str, Any]:
-        """What the browser receives of it."""
+        """Its fields, for the browser."""
         return dict(vars(self))
 
     def _in_thresholds(self, values: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What of a vector goes to the page: a plane of its cells, or all of it as a band, thinned to what pixels can show."""
+"""Parts of a vector for the page: a plane of its cells, or all of it as a band, thinned to what pixels can show."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Cut:
 
     @property
     def plane_slice(self) -> PlaneSlice | None:
-        """The same as a device computes it by itself; None where there is no grid."""
+        """The cut as a device computes it by itself; None without a grid."""
         if self.grid is None:
             return None
         cells, first = list(self.grid), 0

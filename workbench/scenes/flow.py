@@ -125,7 +125,7 @@ def _of_steps(name: str, values: np.ndarray, style: int) -> CurveOf:
 
 
 class Reel:
-    """What a film of a sequence shows: a plane and the curves so far, at most `most` of them, over its whole time.
+    """A film of a sequence: a plane and the curves so far in each frame, at most `most` frames over its whole time.
 
     look: of the plane. note: called after each step. Memory: a plane and the curves for each frame.
     """

@@ -1,4 +1,4 @@
-"""What is drawn of a flow: a quantity in a plane of cells, and the interface on it."""
+"""The picture of a flow: a quantity in a plane of cells, and the interface on it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIDE = "widths"
 
 
 def quantities(sequence: Sequence) -> tuple[str, ...]:
-    """What can be drawn of a sequence."""
+    """The quantities of a sequence that can be drawn."""
     known = sequence.systems.drawn()
     flows = (PRESSURE, SPEED, VORTICITY) if "p" in known else ()
     return (*flows, *((TEMPERATURE,) if "T" in known else ()), PHASE)
@@ -29,7 +29,7 @@ def quantities(sequence: Sequence) -> tuple[str, ...]:
 
 @dataclasses.dataclass(frozen=True)
 class Look:
-    """What is to be seen: a quantity, and of a box the plane normal to a side at a cell. step: an earlier one, of which
+    """The view of a flow: a quantity, and in a box the plane normal to a side at a cell. step: an earlier one, of which
     the phases alone are kept; 0 for the present state."""
 
     quantity: str

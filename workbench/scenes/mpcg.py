@@ -1,4 +1,4 @@
-"""What the iterations of multipreconditioned CG did, as scenes of a plot."""
+"""The iterations of multipreconditioned CG, as scenes of a plot."""
 
 from __future__ import annotations
 

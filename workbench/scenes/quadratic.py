@@ -69,7 +69,7 @@ COORDINATES = {
     (False, True): ("√A × error", "Stretched by √A: conjugate is orthogonal"),
     (True, True): ("stretched error", "Stretched: conjugate is orthogonal"),
 }
-"""What the axes show and what that is, by whether the picture is Jacobi's, and stretched."""
+"""The quantity on the axes and a title, by whether the picture is Jacobi's, and stretched."""
 
 
 def _levels(form: QuadraticForm, map_: np.ndarray) -> np.ndarray:

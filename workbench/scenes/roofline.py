@@ -79,7 +79,7 @@ def share_of(point: RooflinePoint, roof: Profile | None) -> str:
 
 
 def _words(point: RooflinePoint, share: str) -> list[str]:
-    """What the pointer reads out of a kernel."""
+    """The lines about a kernel that the pointer shows."""
     assert point.bandwidth is not None
     assert point.flop_rate is not None
     return [

@@ -1,4 +1,4 @@
-"""What a plot shows, as plain data: two axes, and layers of curves, points, bars, lines and cells on them."""
+"""A plot as plain data: two axes, and layers of curves, points, bars, lines and cells on them."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class Layer:
 
     @property
     def colour(self) -> str | None:
-        """What all of it is drawn in, where it has one colour."""
+        """The colour of the whole layer; None where it has several."""
         return None
 
     @property
     def reported(self) -> dict[str, Any]:
-        """What is sent to the page of it, without its numbers."""
+        """Its description for the page, without its numbers."""
         said = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # pyright: ignore[reportArgumentType]
         numbers = [said.pop(name) for name in self.arrays]
         return {"layer": self.layer, "count": np.size(numbers[0]) if numbers else 0, "colour": self.colour, **said}

@@ -39,7 +39,7 @@ class Array(NamedTuple):
 
 
 def is_small(matrix: sparse.csr_array) -> bool:
-    """Whether a matrix is drawn entry by entry."""
+    """True if a matrix is small enough to be drawn entry by entry."""
     return max(matrix.shape[0] * 2, int(matrix.nnz)) <= MOST_CELLS
 
 

@@ -229,7 +229,7 @@ def timeline_scene(
 
 
 def about(trace: Trace) -> str:
-    """What the times of a trace are, and on which machine they were taken."""
+    """The kind of the times of a trace, and the machine on which they were taken."""
     return f"{trace.label} on {trace.machine}" if trace.machine else trace.label
 
 
