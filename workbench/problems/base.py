@@ -110,11 +110,11 @@ class LinearSystem:
         return self.given_b.array() if isinstance(self.given_b, Drawn) else self.given_b
 
     def with_operator(self, operator: Operator) -> LinearSystem:
-        """The same system for another A."""
+        """The system with another A."""
         return self.with_parts(operator=operator)
 
     def with_parts(self, **parts: Any) -> LinearSystem:
-        """The same system with some attributes replaced, which are not checked: a pass over the phases is saved."""
+        """A copy with some attributes replaced, which are not checked: a pass over the phases is saved."""
         made = copy.copy(self)
         vars(made).update(parts)
         if "given_b" in parts:
@@ -150,9 +150,9 @@ class Problem(Block):
 
     kind: ClassVar[str] = "problem"
     has_grid: ClassVar[bool] = True
-    """Whether its systems have a grid, which some deflation spaces need."""
+    """True if its systems have a grid, which some deflation spaces need."""
     has_phases: ClassVar[bool] = False
-    """Whether its systems have the phase of each unknown."""
+    """True if its systems have the phase of each unknown."""
 
     @property
     def label(self) -> str:
@@ -161,16 +161,16 @@ class Problem(Block):
 
     @property
     def words(self) -> str:
-        """What it is, without its size."""
+        """Its name in words, without its size."""
         return called(self)
 
     @property
     def details(self) -> list[str]:
-        """What else distinguishes it, in words: the other parameters that differ from their defaults."""
+        """The other parameters that differ from their defaults, in words."""
         return details(self)
 
     constant_b: ClassVar[bool] = False
-    """Whether b is one number, which takes no memory until it is placed on a device."""
+    """True if b is one number, which takes no memory until it is placed on a device."""
 
     @property
     def interface(self) -> float:
@@ -180,17 +180,17 @@ class Problem(Block):
 
     @property
     def is_closed(self) -> bool:
-        """Whether all sides are Neumann, so that A maps constants to zero."""
+        """True if all sides are Neumann, so that A maps constants to zero."""
         return False
 
     @property
     def is_complex_symmetric(self) -> bool:
-        """Whether A is complex symmetric, as far as is known before assembly."""
+        """True if A is complex symmetric, as far as is known before assembly."""
         return False
 
     @property
     def is_unsymmetric(self) -> bool:
-        """Whether A is assembled as a matrix that need not be symmetric."""
+        """True if A is assembled as a matrix that need not be symmetric."""
         return False
 
     @property
@@ -214,7 +214,7 @@ class Problem(Block):
 
     @property
     def has_stencil(self) -> bool:
-        """Whether A is a nearest-neighbour stencil on a grid, as far as is known before assembly."""
+        """True if A is a nearest-neighbour stencil on a grid, as far as is known before assembly."""
         return self.has_grid and (self.known_size is None or self.known_size.grid is not None)
 
     def check(self) -> None:
@@ -222,7 +222,7 @@ class Problem(Block):
 
     @property
     def hint(self) -> str:
-        """What to do where memory does not suffice."""
+        """Advice where memory does not suffice."""
         return "use a smaller n"
 
     @property
@@ -237,7 +237,7 @@ class Problem(Block):
         return WORD * (len(size.grid) + 5) * size.unknowns if size.grid else size.nbytes + WORD * size.unknowns
 
     def check_memory(self) -> None:
-        """Raise InputError where there is not the memory to assemble the system."""
+        """Raise InputError where memory does not suffice to assemble the system."""
         needed, available = self.assembly_bytes, limits.memory()[1]
         if needed <= available:
             return
@@ -267,7 +267,7 @@ class Problem(Block):
 
     @property
     def at_hand(self) -> bool:
-        """Whether its files are on this machine, so that reading them downloads nothing."""
+        """True if its files are on this machine, so that reading them downloads nothing."""
         return True
 
     def given_rhs(self) -> VectorFile:

@@ -63,7 +63,7 @@ class Geometry:
                 raise InputError(f"bubbles {near[0] + 1} and {k + 1} overlap; move them apart or make one smaller")
 
     def holds_cells(self, n: int) -> np.ndarray:
-        """Whether each bubble contains the centre of a cell, for n cells per side; bool, shape (k,).
+        """True for each bubble that contains the centre of a cell, for n cells per side; bool, shape (k,).
 
         Cost: k distances.
         """

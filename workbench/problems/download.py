@@ -108,7 +108,7 @@ def _record(path: Path, sha256: str) -> None:
 
 
 def _chunks(url: str, by_hand: str) -> Iterator[bytes]:
-    """What the server sends, as many bytes as it announces. Raises InputError for whatever else happens."""
+    """The server's answer in chunks, as many bytes as it announces. Raises InputError for whatever else happens."""
     received, announced = 0, None
     try:
         with _answer(url) as response:

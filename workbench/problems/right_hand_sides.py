@@ -19,7 +19,7 @@ RANK = 4
 DRAWN_AT_ONCE = 1 << 16
 """Rows of random numbers that are held where some are kept."""
 APART = 1e-10
-"""What columns 0 and 1 differ by, in standard deviations."""
+"""The difference between columns 0 and 1 of family near, in standard deviations."""
 
 
 def random_columns(

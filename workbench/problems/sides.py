@@ -48,7 +48,7 @@ def parse_sides(text: str, dimensions: int) -> dict[str, Boundary]:
 
 
 def is_closed(text: str, dimensions: int) -> bool:
-    """Whether all sides are Neumann, which makes the operator singular."""
+    """True if all sides are Neumann, which makes the operator singular."""
     return all(boundary is Boundary.NEUMANN for boundary in parse_sides(text, dimensions).values())
 
 

@@ -52,7 +52,7 @@ class Slabs(Problem):
 
     @property
     def _middle(self) -> np.ndarray:
-        """Whether each layer of cells is in the middle slab."""
+        """True for each layer of cells in the middle slab."""
         return np.abs(2 * np.arange(self.n) + 1 - self.n) < self.thickness * self.n
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""What takes the place of each matrix that a paper used: sizes, and how the entries are made."""
+"""Substitutes for the matrices that papers used: their sizes, and how their entries are made."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from workbench.registry import parameter, register
 
 COLLECTION_URL = "https://sparse.tamu.edu/MM"
 DOWNLOADED = ".tar.gz"
-"""What the collection sends."""
+"""The ending of files from the collection."""
 
 
 @register

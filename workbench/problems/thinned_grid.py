@@ -74,7 +74,7 @@ class ThinnedGrid:
         return others, inside & (others < self.nodes)
 
     def _lower_pairs(self) -> Iterator[np.ndarray]:
-        """Whether each neighbour with a smaller number exists, block by block."""
+        """True for each neighbour with a smaller number that exists, block by block."""
         for nodes in self._node_blocks():
             yield self._neighbours(nodes)[1][:, : self._own]
 

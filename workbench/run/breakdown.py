@@ -73,7 +73,7 @@ def suspects(
 
 
 def _about_choices(reason: Reason, setup: SolveSetup) -> str:
-    """What may be more accurate than the choices of a failed run, as further clauses of its sentence."""
+    """Choices that may be more accurate than those of a failed run, as further clauses of its sentence."""
     found = []
     if reason is Reason.ROUNDING and (instead := _more_accurate(setup)):
         found.append(f"{' and '.join(instead)} may be more accurate")
@@ -150,7 +150,7 @@ class Curvature:
 
     @property
     def shows_indefinite(self) -> bool:
-        """Whether rounding cannot explain the value."""
+        """True if rounding cannot explain the value."""
         return self.value + self.error < self.least
 
 

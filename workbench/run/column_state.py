@@ -1,4 +1,4 @@
-"""What the stopping test knows of a right-hand side."""
+"""The state of a right-hand side in the stopping test."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ COMPLEX_SYMMETRIC_M = ("none", "jacobi", "given")
 UNSYMMETRIC_M = ("none", "jacobi", "schwarz")
 """Preconditioners that are complex symmetric where A is."""
 DOUBLE = {"precision": RUN["precision"].default}
-"""What to change where precision mixed cannot serve."""
+"""The change to make where precision mixed cannot serve."""
 KNOWN = "ones-scaled"
 """The right-hand side with a known solution."""
 
@@ -41,7 +41,7 @@ _WITHOUT = {
     ),
     ("deflation", "entries"): "pass a sparse matrix, or labels or vectors, or choose deflation blocks or none",
 }
-"""What to do without what a block needs of A."""
+"""Advice for an A without what a block needs, by kind of block and missing part."""
 
 
 @contextlib.contextmanager

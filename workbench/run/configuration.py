@@ -80,7 +80,7 @@ class Configuration:
     # Lists of active runs ask for it several times a second.
     @cached_property
     def parts(self) -> Parts:
-        """What names the run, see `workbench.naming.run_parts`."""
+        """The parts of the run's name, see `workbench.naming.run_parts`."""
         return run_parts({**self.to_dict(), **{kind: getattr(self, kind) for kind in ("problem", *BLOCKS)}})
 
     @property

@@ -135,7 +135,7 @@ def obstacles(
     values: Iterable[Any],
     operator_of: OperatorOf = lambda _configuration: None,
 ) -> dict[Any, list[Conflict]]:
-    """What speaks against each of these values of a choice: the conflicts that it would add to those there are.
+    """The conflicts that each of these values of a choice would add to the present ones.
 
     name: as in `changed`. Cost: some milliseconds for each value.
     """
@@ -200,7 +200,7 @@ def changed(configuration: Configuration, changes: Mapping[str, Any]) -> Configu
 
 
 def traits_of(configuration: Configuration) -> MethodTraits:
-    """What a method may require of the two levels."""
+    """The traits of the two levels that a method may require."""
     deflated = configuration.deflation.name != "none"
     wrapped = deflated and not configuration.variant.projects_system
     return MethodTraits(configuration.preconditioner.element_wise and not wrapped, deflated, wrapped)

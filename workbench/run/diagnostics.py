@@ -15,7 +15,7 @@ from workbench.run.stopping import Norm
 
 
 class References(NamedTuple):
-    """What the stopping test of a column measures by, in the scaled system.
+    """Reference values of the stopping test of a column, in the scaled system.
 
     scale: the reference of rtol. norm_of_b: ||b||. removed: the norm of what was removed from b.
     """
@@ -39,7 +39,7 @@ class Diagnostics(abc.ABC):
         self._setup, self.columns = setup, columns
         self._projection = projection
         self._is_solution = False
-        """Whether x is the solution itself, of whatever variant."""
+        """True once x is the solution itself, whatever the variant."""
 
     @property
     @abc.abstractmethod
@@ -79,7 +79,7 @@ class Diagnostics(abc.ABC):
 
     @abc.abstractmethod
     def references(self, norm: Norm, atol: float) -> list[References]:
-        """What the stopping test measures by in a norm, at the start of a run.
+        """Reference values of the stopping test in a norm, at the start of a run.
 
         Cost: one product with M, or with A. Raises InputError if the preconditioned or natural norm of b is zero or
         overflows.
@@ -139,7 +139,7 @@ class Diagnostics(abc.ABC):
         return np.atleast_1d(self._projection.drift(r))
 
     def _verified(self) -> tuple[DeviceVector, np.ndarray]:
-        """What is returned, and ||b - A x|| for it."""
+        """The solution to return, and ||b - A x|| for it."""
         solution = self._returned()
         return solution, self._finite_residuals(solution)
 
@@ -165,7 +165,7 @@ class Diagnostics(abc.ABC):
         """A solution of the scaled system as one of the original system."""
 
     def _as_given(self, solution: DeviceVector) -> Any:
-        """The same, where b was given in the memory of the device perhaps there."""
+        """A solution of the original system, perhaps in the memory of the device if b was given there."""
         return self._in_host_memory(solution)
 
     @abc.abstractmethod

@@ -24,8 +24,8 @@ GRACE = 0.02
 
 @dataclasses.dataclass(frozen=True)
 class FilmCut:
-    """What a frame holds of a vector, shape (N,): all cells of its grid, or blocks of `step` cells per side; without a
-    grid the vector itself. peaks: see `PlaneSlice`."""
+    """The part of a vector, shape (N,), in a frame: all cells of its grid, or blocks of `step` cells per side; without
+    a grid the vector itself. peaks: see `PlaneSlice`."""
 
     unknowns: int
     grid: tuple[int, ...] | None
@@ -38,7 +38,7 @@ class FilmCut:
 
     @property
     def plane_slice(self) -> PlaneSlice | None:
-        """The same as a device computes it by itself, of a plane."""
+        """The cut of a plane, as a device computes it by itself; None for any other grid."""
         if self.grid is None or len(self.grid) != 2:
             return None
         rows, columns = self.grid
@@ -46,7 +46,7 @@ class FilmCut:
 
     @property
     def volume_slice(self) -> VolumeSlice | None:
-        """The same as a device computes it by itself, of a cube."""
+        """The cut of a cube, as a device computes it by itself; None for any other grid."""
         if self.grid is None or len(self.grid) != 3:
             return None
         layers, rows, columns = self.grid
@@ -54,7 +54,7 @@ class FilmCut:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of a frame."""
+        """The shape of a frame."""
         reduced = self.plane_slice or self.volume_slice
         return reduced.seen if reduced else (self.unknowns,)
 
@@ -64,7 +64,7 @@ class FilmCut:
 
 
 def film_cut(unknowns: int, grid: tuple[int, ...] | None, quantity: Quantity) -> FilmCut:
-    """What frames hold of a quantity: of residual and error the largest magnitude of each block, as the views show."""
+    """The cut for frames of a quantity: of residual and error the largest magnitude of each block, as in views."""
     drawn = grid if grid is not None and len(grid) in (2, 3) else None
     return FilmCut(unknowns, drawn, quantity is not Quantity.SOLUTION)
 

@@ -46,4 +46,4 @@ class HistoryWriter(abc.ABC):
 
     @abc.abstractmethod
     def _of_all(self, true_residuals: Sequence[float] | np.ndarray, test: StoppingTest) -> float:
-        """What the history holds of the true residuals. test: of their columns."""
+        """The entry of the history for the true residuals. test: of their columns."""

@@ -157,7 +157,7 @@ def as_deflation(Z: Any) -> Deflation:
 
 
 def has_columns(b: Any) -> bool:
-    """Whether b is a matrix of right-hand sides, of one or several."""
+    """True if b is a matrix of right-hand sides, of one or several."""
     return len(getattr(b, "shape", ())) == 2
 
 
@@ -224,7 +224,7 @@ def _checked_function(operator: LinearOperatorAdapter, vectors: np.ndarray | Non
 
 
 def _stays(values: Any, size: int) -> bool:
-    """Whether a vector lies on a device, where its norm shows whether all entries are finite."""
+    """True if a vector of this size lies on a device, where its norm shows whether all entries are finite."""
     return isinstance(values, HeldVector) and values.size == size
 
 

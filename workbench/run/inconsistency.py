@@ -1,4 +1,4 @@
-"""Whether a run failed because A is singular and b is not in its range."""
+"""A test for runs that failed because A is singular and b is not in its range."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ FAILED = (
 def null_component(setup: SolveSetup, reason: Reason, b: DeviceVector, true_residual: float, iterations: int) -> str:
     """A sentence on a null vector of A that b has a component of; empty where none is found.
 
-    b: on the device. true_residual: ||b - A x||/||b|| of the run that failed after so many iterations. CG is applied to
-    A v = 0 from v = b: it takes off v what lies in the range of A, and stops at what A maps to zero. A run that was
+    b: on the device. true_residual: ||b - A x||/||b|| of the failed run. iterations: those that it made. CG is applied
+    to A v = 0 from v = b: it takes off v what lies in the range of A, and stops at what A maps to zero. A run that was
     stopped by rounding, or by a low limit of iterations, is not examined.
 
     Cost: at most as many iterations of CG as the failed run made, or for a small A `ROUNDS` times as many; four vectors

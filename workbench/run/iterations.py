@@ -1,4 +1,4 @@
-"""What a run needs of its iterations, on one right-hand side (`single`) or on many (`block`)."""
+"""The interface of a run to its iterations, on one right-hand side (`single`) or on many (`block`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.run.tracing import resolve
 
 
 class Found(NamedTuple):
-    """What a result says of a solution.
+    """A solution as results report it.
 
     x: of the original system. true_relative: ||b - A x||/||b|| for this x and the b that was given, the largest of many
     columns; NaN where the device is lost. columns: the end of each of many.
@@ -59,7 +59,7 @@ class Iterations(abc.ABC):
 
     @property
     def notes(self) -> list[str]:
-        """What a method has to say."""
+        """Notes by the method on its run."""
         return self.workspace.notes if self.workspace else []
 
     @property
@@ -86,7 +86,7 @@ class Iterations(abc.ABC):
 
     @abc.abstractmethod
     def lost(self) -> Found:
-        """What is left once the device is lost."""
+        """The part that is left of a solution once the device is lost."""
 
     @abc.abstractmethod
     def solution(self, column: int) -> DeviceVector:

@@ -30,7 +30,7 @@ AGAIN = "copy the whole text again"
 
 
 def is_shared(text: str) -> bool:
-    """Whether a text is a share link or the path of a saved configuration."""
+    """True if a text is a share link or the path of a saved configuration."""
     return bool(LINK.match(text)) or text.strip().endswith(ENDING)
 
 
@@ -40,7 +40,7 @@ def read_shared(text: str) -> dict[str, Any]:
 
 
 def without_address(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """The same without the address of a scheduler: who opens a link or file must not be connected to machines of its
+    """A copy without the address of a scheduler: a link or file must not connect whoever opens it to machines of its
     author's choice, which could run anything in the workbench."""
     return {**plain, "cluster": None} if is_address(plain.get("cluster")) else dict(plain)
 
@@ -143,7 +143,7 @@ def _parsed(content: bytes, what: str) -> dict[str, Any]:
 
 
 def _checked(plain: dict[str, Any]) -> dict[str, Any]:
-    """The same data if every entry is present and of its JSON type; bounds are checked by `Configuration`."""
+    """The data, if every entry is present and of its JSON type; `Configuration` checks bounds."""
     for kind in ("problem", *BLOCKS):
         block = plain.get(kind)
         if not (isinstance(block, dict) and isinstance(block.get("name"), str)):
@@ -170,7 +170,7 @@ def _checked(plain: dict[str, Any]) -> dict[str, Any]:
 
 
 def _has_type(value: Any, declared: Parameter) -> bool:
-    """Whether a JSON value has the declared type. Booleans are no integers here."""
+    """True if a JSON value has the declared type. Booleans are not integers here."""
     if value is None:
         return bool(declared.empty)
     if declared.kind is int:

@@ -70,8 +70,8 @@ class MemoryItem(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class MemoryNeed:
-    """What a run needs. items: held while it iterates. assembly: bytes of the host while the system is assembled.
-    unknown: parts that follow from the entries of A and are not counted."""
+    """Memory that a run needs. items: those in use while it iterates. assembly: bytes of the host while the system is
+    assembled. unknown: parts that follow from the entries of A and are not counted."""
 
     items: tuple[MemoryItem, ...]
     assembly: int
@@ -195,7 +195,7 @@ class _Estimate:
         return self._size.nbytes + diagonal
 
     def _problem(self) -> int:
-        """What the host keeps of the problem: phases and b, and on accelerators bands and rows; x at the end."""
+        """Bytes of the problem that the host keeps: phases and b, and on accelerators bands and rows; x at the end."""
         problem = self._configuration.problem
         phases = self._n if problem.has_phases else 0
         b = 0 if problem.constant_b else DOUBLE * self._n
@@ -314,14 +314,14 @@ def added_vectors(solver: Solver, *, element_wise: bool, factor: bool, mixed: bo
 
 
 class WayOut(NamedTuple):
-    """What to do about a run that does not fit, in words, and the first of that as changes of its configuration."""
+    """Advice for a run that does not fit, in words, and its first part as changes of the configuration."""
 
     words: str
     changes: dict[str, Any]
 
 
 def way_out(configuration: Configuration, room: int, where: Where, *, host: bool = False) -> WayOut:
-    """What to do about a run that needs more than `room` bytes of its device, or of the host: a smaller n that fits, or
+    """Advice for a run that needs more than `room` bytes of its device, or of the host: a smaller n that fits, or
     choices that take less."""
     ways: dict[str, dict[str, Any]] = {}
     if fitting := largest_fitting(configuration, room, where, host=host):

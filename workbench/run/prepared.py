@@ -84,7 +84,7 @@ class PreparedResult:
 
 @dataclasses.dataclass(frozen=True)
 class Update:
-    """What `Prepared.update` renewed.
+    """The parts of a setup that `Prepared.update` renewed.
 
     changed: cells whose phase changed, or None where entries of A were given. full: all of the setup was made anew:
     for entries, for more than a tenth of the cells, and where components merge or split. detail: what has changed, as a

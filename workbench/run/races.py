@@ -45,7 +45,7 @@ class RaceEntry(Job):
         self.iteration_bytes: int | None = None
         self.held = False
         self.name = configuration.label
-        """What distinguishes it from the other entries; the race sets it."""
+        """A name by its differences from the other entries; the race sets it."""
 
     @property
     def label(self) -> str:
@@ -75,7 +75,7 @@ class RaceEntry(Job):
 
     @property
     def ready(self) -> bool:
-        """Whether `advance` has something to do."""
+        """True if `advance` has something to do."""
         return not self.over and (self.stopping or not self.held)
 
     def advance(self) -> None:
@@ -310,7 +310,7 @@ class Race:
         return []
 
     def _changed(self) -> bool:
-        """Whether to stop waiting for the slot."""
+        """True if the wait for the slot is to end: no entry is ready any more, or one is to stop."""
         ready = [entry for entry in self._unfinished() if entry.ready]
         return not ready or any(entry.stopping for entry in ready)
 

@@ -115,6 +115,6 @@ def _reached(entry: RaceEntry, tolerance: float) -> int | None:
 
 
 def _has_gap(entry: RaceEntry, iteration: int) -> bool:
-    """Whether a residual gap was measured up to an iteration."""
+    """True if a residual gap was measured up to an iteration."""
     first = entry.run.history.residual_gap_at if entry.run is not None else None
     return first is not None and first <= iteration

@@ -59,7 +59,7 @@ def result_of(state: RunState, found: Found, trace: Trace | None, film: Film | N
 
 
 def _plain(columns: tuple[Column, ...]) -> dict[str, Any]:
-    """What a summary says of many right-hand sides; nothing for one."""
+    """The entries of a summary on many right-hand sides; none for one."""
     plain = [{**dataclasses.asdict(column), "reason": column.reason.sentence} for column in columns]
     return {"right_hand_sides": len(columns), "columns": plain} if columns else {}
 

@@ -166,7 +166,7 @@ def _norm(values: np.ndarray, device: Device) -> float:
 
 
 def is_zero(values: Any, device: Device) -> bool:
-    """Whether all entries are zero, on all ranks. Cost: a read of a vector that begins with zero."""
+    """True if all entries are zero, on all ranks. Cost: a read of a vector that begins with zero."""
     return device.largest(float(max_abs(entries(values[:1])) != 0 or entries(values).any())) == 0
 
 

@@ -53,11 +53,11 @@ class RunQueue:
         self.changed = threading.Condition()
         """Held while the queue changes, and notified then."""
         self.slots: list[QueueSlot] = []
-        """Those that are queued, in order."""
+        """The queued slots, in order."""
 
     @property
     def busy(self) -> bool:
-        """Whether a job holds the machine."""
+        """True while a job holds the machine."""
         return bool(self.slots)
 
     def take_turns(self, turn: Turn) -> None:
@@ -111,11 +111,11 @@ class QueueSlot:
     def __init__(self, queue: RunQueue, together: QueueSlot | None = None) -> None:
         self._queue: RunQueue = together._queue if together is not None else queue
         self.group: object = together.group if together is not None else self
-        """The same for slots that hold the machine together."""
+        """One object for all slots that hold the machine together."""
 
     @property
     def held(self) -> bool:
-        """Whether this slot holds the machine. Takes no lock, so that it may be tested between two iterations."""
+        """True while this slot holds the machine. Takes no lock, so that it may be tested between two iterations."""
         slots, turn = self._queue.slots, self._queue.turn
         return _front(slots) is self.group and self in slots and (turn is None or turn.ahead == 0)
 

@@ -249,7 +249,7 @@ def _connected(cluster: str) -> Workers:
 def _inner(
     configuration: Configuration, system: LinearSystem, bound: BoundOperator, device: Device
 ) -> tuple[LinearSystem, BoundOperator]:
-    """What both levels are made from, and its A on the device: in single precision where the precision is mixed."""
+    """The system for both levels, and its A on the device: in single precision where the precision is mixed."""
     if configuration.precision != MIXED:
         return system, bound
     operator = system.operator
@@ -362,7 +362,7 @@ def on_cores(
 
 
 def _takes_any_preconditioner(configuration: Configuration, device: Device) -> bool:
-    """Whether the method runs with an M that is not element-wise, as that of both levels is."""
+    """True if the method runs with an M that is not element-wise, such as that of both levels."""
     try:
         configuration.solver.check(device, MethodTraits(element_wise=False, deflated=True))
     except InputError:

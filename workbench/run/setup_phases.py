@@ -24,9 +24,9 @@ DEVICE = "start of the device"
 PROBLEM = "problem"
 """Assembly of the system."""
 REST = "rest"
-"""What is in no other phase."""
+"""Everything in no other phase."""
 COMPILATION = "compilation of kernels"
-"""What `present` is while the setup waits for kernels, in whichever phase."""
+"""The value of `present` while the setup waits for kernels, in whichever phase."""
 
 
 @dataclasses.dataclass(frozen=True)

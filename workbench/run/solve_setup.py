@@ -1,4 +1,4 @@
-"""What a setup makes: everything that the iterations of a solve need, on a device."""
+"""The result of a setup: everything that the iterations of a solve need, on a device."""
 
 from __future__ import annotations
 

@@ -80,11 +80,11 @@ class Reason(enum.Enum):
 
     @property
     def sentence(self) -> str:
-        """Its value."""
+        """The reason as a sentence."""
         return self.value
 
     def begins(self, sentence: str) -> bool:
-        """Whether a sentence of a result is of this reason; the text after the first colon is not compared."""
+        """True if a sentence of a result gives this reason; the text after the first colon is not compared."""
         return sentence.startswith(self.value.partition(":")[0])
 
     @property
@@ -126,7 +126,7 @@ class Stopping:
             raise InputError("rtol and atol are both 0, which no iteration can meet; set one of them above 0")
 
     def changed(self, values: Mapping[str, Any]) -> Stopping:
-        """The same criteria with the named ones replaced. Raises InputError for unknown names and wrong values."""
+        """A copy with the named criteria replaced. Raises InputError for unknown names and wrong values."""
         for name in values:
             if name not in STOPPING:
                 raise InputError(unknown_name("stopping criterion", name, STOPPING))

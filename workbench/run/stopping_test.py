@@ -168,7 +168,7 @@ class StoppingTest:
         return self._stagnation(row.iteration) if usual else self._unusual(row, workspace, last=last)
 
     def _unusual(self, row: IterationState, workspace: Any, *, last: bool) -> Termination | None:
-        """The same for a row that may end a column, or the run."""
+        """Why the run ends with a row that may end a column, or the run; None if it does not."""
         at = f"at iteration {row.iteration}"
         for column in self._active:
             if not math.isfinite(column.norm):
@@ -212,17 +212,17 @@ class StoppingTest:
         return None
 
     def _score(self, norms: Sequence[float] | np.ndarray) -> float:
-        """What is to become small: the norm, or the sum of the relative norms of several columns."""
+        """The value to make small: the norm, or the sum of the relative norms of several columns."""
         if self.single:
             return float(norms[0])
         return sum(column.relative(norm) for column, norm in zip(self.columns, norms, strict=True))
 
     def _of(self, column: ColumnState) -> str:
-        """Which of several columns."""
+        """A phrase for one of several columns; empty for a single one."""
         return "" if self.single else f" of column {self.place.start + column.place}"
 
     def _stalls(self, iteration: int) -> bool:
-        """Whether the norm seems to have met its limit by rounding, in a method that may restart."""
+        """True if the norm seems to have met its limit by rounding, in a method that may restart."""
         if not self._may_restart:
             return False
         begun, at = self._restarted_at[0], self.best[1]
@@ -272,7 +272,7 @@ class StoppingTest:
         return self._end_of_all(row.iteration, true, gap) if self.frozen.all() else None
 
     def _ends_apart(self, column: ColumnState, iteration: int, true: Sequence[float]) -> bool:
-        """Whether a column with a residual gap ends, which is so where no restart helps."""
+        """True if a column with a residual gap ends, since no restart helps; otherwise the method restarts."""
         if self.restart_from is not None:
             return False
         if not self.single:

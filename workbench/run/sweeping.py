@@ -75,12 +75,12 @@ class Sweep:
 
     @property
     def on_workers(self) -> bool:
-        """Whether workers made the runs."""
+        """True if workers made the runs."""
         return "workers" in self.provenance
 
     @property
     def converged(self) -> bool:
-        """Whether every combination was run and converged."""
+        """True if every combination was run and converged."""
         return not self.cancelled and all(row["converged"] for row in self.rows)
 
     def to_dict(self) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def rows_in(file: VectorFile, system: LinearSystem) -> np.ndarray:
 
 
 def asks_for_blocks(configuration: Configuration, system: LinearSystem | None) -> bool:
-    """Whether a configuration has block vectors of right-hand sides, even of one column. Raises InputError."""
+    """True if a configuration has block vectors of right-hand sides, even of one column. Raises InputError."""
     rhs = configuration.rhs
     if system is not None and system.given_b.ndim == 2:
         return True

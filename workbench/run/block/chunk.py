@@ -82,7 +82,7 @@ class Chunk:
             return Made(kept, [next(self._rows)])
 
     def rows_of(self, kept: Mapping[str, np.ndarray], first: int = 0) -> list[BlockRow]:
-        """What the method reports of iterations that the device has repeated, from one on."""
+        """The rows that the method reports of iterations that the device has repeated, from number `first` on."""
         assert self._watch is not None
         count = len(kept["rr"])
         return [self._watch.repeats.row({name: rows[k] for name, rows in kept.items()}) for k in range(first, count)]

@@ -1,4 +1,4 @@
-"""What the ranks of a traced run did: a lane of the trace for each, on the clock of rank 0."""
+"""The ranks of a traced run as lanes of its trace, one for each, on the clock of rank 0."""
 
 from __future__ import annotations
 

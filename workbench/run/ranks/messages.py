@@ -29,7 +29,7 @@ RANKS, SETUP, READY, REPLY, ERROR = "ranks", "setup", "ready", "reply", "error"
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """What the ranks are to solve. x0 and the arguments of `Run` are those of the caller."""
+    """A solve for the ranks. x0 and the arguments of `Run` are those of the caller."""
 
     configuration: Any
     system: Any
@@ -52,7 +52,7 @@ class Present:
 
 @dataclasses.dataclass(frozen=True)
 class Facts:
-    """What is known once the ranks are set up; the names are those of `SolveSetup` and `Iterations`. Bytes and entries
+    """Facts known once the ranks are set up; the names are those of `SolveSetup` and `Iterations`. Bytes and entries
     are those of all ranks, phases those of rank 0."""
 
     unknowns: int
@@ -89,7 +89,7 @@ class Events:
 
 @dataclasses.dataclass(frozen=True)
 class Steps:
-    """What some iterations added. rows: as `History.since` has them. events: by rank, of a traced run."""
+    """The additions by some iterations. rows: as `History.since` has them. events: by rank, of a traced run."""
 
     rows: dict[str, np.ndarray]
     seconds: float

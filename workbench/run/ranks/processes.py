@@ -176,7 +176,7 @@ class RankProcesses:
 
 
 def _ended(banner: str) -> str:
-    """What became of a rank, as mpiexec says it."""
+    """The end of a rank, as mpiexec reports it."""
     if by := SIGNAL.search(banner):
         shortage = ", as the system does where memory is short," if int(by[1]) == signal.SIGKILL else ""
         return f"was killed by signal {by[1]}{shortage}"

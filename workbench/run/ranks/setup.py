@@ -49,7 +49,7 @@ class RankProjection:
 
 
 class RankSetup:
-    """What reports and views ask of a `SolveSetup`; vectors and operators are with the ranks."""
+    """The part of a `SolveSetup` that reports and views ask for; vectors and operators are with the ranks."""
 
     sides = workers = labels = None
 

@@ -28,7 +28,7 @@ class SingleDiagnostics(Diagnostics):
         super().__init__(setup, 1, setup.projection)
         self.residual: DeviceVector = setup.device.zeros(setup.b.size, setup.b.dtype)
         self.verified: tuple[DeviceVector, np.ndarray] | None = None
-        """What `_verified` has found, until x is changed."""
+        """The result of `_verified`, until x is changed."""
 
     @property
     def x(self) -> DeviceVector:

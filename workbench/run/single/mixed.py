@@ -56,7 +56,7 @@ class MixedRecurrence(Recurrence):
         return min(super().longest_interval, left)
 
     def advance(self, count: int, below: float, above: float, iteration: int) -> tuple[Rows, float]:
-        """The same; the device also stops where r is to be replaced, however late the host reads the norms."""
+        """As in `Recurrence`; the device also stops where r is to be replaced, however late the host reads norms."""
         reference = self._square_now if self._is_due else self._largest_square
         return super().advance(count, max(below, REDUCTION * math.sqrt(reference)), above, iteration)
 
@@ -112,5 +112,5 @@ def mixed_workspace(setup: SolveSetup, product: Any, clock: Clock | None = None)
 
 
 def _corrects(setup: SolveSetup) -> bool:
-    """Whether the variant starts from x + Q (b - A x)."""
+    """True if the variant starts from x + Q (b - A x)."""
     return setup.projection is not None and setup.variant.projects_start

@@ -117,10 +117,10 @@ class Recurrence:
         return True
 
     def _before(self) -> None:
-        """What precedes the iterations of an interval, and counts as their time."""
+        """A step before the iterations of an interval, which counts as their time."""
 
     def _after(self, rows: Rows) -> None:
-        """What follows the iterations of an interval."""
+        """A step after the iterations of an interval, which counts as their time."""
 
     @property
     def longest_interval(self) -> int:
@@ -156,7 +156,7 @@ class Recurrence:
 
 
 def _planned_by(operator: Any) -> tuple[Any, ...]:
-    """What the plan of a program has of an operator."""
+    """The traits of an operator that the plan of a program depends on."""
     if isinstance(operator, Inlined):
         return (operator.formula,)
     return tuple(operator.fused_dots), tuple(getattr(operator, "split_dots", ())), operator.waits
