@@ -1,4 +1,4 @@
-"""What menus and forms say of a block: readable name, group, formula, cost and source.
+"""Facts about a block for menus and forms: readable name, group, formula, cost and source.
 
 Names, groups and formulas are in `data/blocks.toml`; cost and source are taken from the block's docstring
 ("Cost: ...", "Source: ..."), and from that file where the docstring has none.

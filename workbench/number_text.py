@@ -83,7 +83,7 @@ def duration(value: float | None) -> str:
 
 
 def compiling(seconds: float | None) -> str:
-    """What compiling kernels took, which is in no other time of a run, as a clause; empty for next to nothing."""
+    """A clause on the time of compiling kernels, which is in no other time of a run; empty for next to nothing."""
     return f"compiling kernels took {duration(seconds)} more, once per machine" if seconds and seconds >= 0.01 else ""
 
 

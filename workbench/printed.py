@@ -1,4 +1,4 @@
-"""What the papers print, from data/papers."""
+"""Numbers printed in the papers, from data/papers."""
 
 from __future__ import annotations
 

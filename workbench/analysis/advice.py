@@ -32,7 +32,7 @@ class Estimate:
 
     @property
     def basis(self) -> str:
-        """Whether it was measured, or from which grids it is predicted."""
+        """The source of its numbers: measured, or predicted from some grids."""
         if self.steps:
             return f"{self.steps} step{'s' * (self.steps > 1)}{'' if self.measured else ', from zero'}"
         grids = " and ".join(map(str, self.probe_ns or ((self.grid_n,) if self.grid_n else ())))

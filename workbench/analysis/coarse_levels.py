@@ -1,8 +1,8 @@
-"""What M and each level of a multilevel coarse solve remove from the error, in one application of the preconditioner.
+"""The error removed by M and by each level of a multilevel coarse solve, in one application of the preconditioner.
 
-While the cycles run, the correction that they would give so far is the sum of what is held on all levels, each brought
-to the unknowns. Its error is measured after every smoothing, after the solve with the last level, and after every step
-of flexible CG.
+While the cycles run, the correction that they would give so far is the sum of those on all levels, each brought to the
+unknowns. Its error is measured after every smoothing, after the solve with the last level, and after every step of
+flexible CG.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Removal:
     u: np.ndarray
 
     def removed_by(self) -> dict[str, float]:
-        """What each of them removed in all its corrections, relative to the error before; negative where it added."""
+        """The error removed by each of them in all its corrections, relative to that before; negative if it added."""
         total: dict[str, float] = {}
         for before, after in zip(self.stages, self.stages[1:], strict=False):
             total[after.by] = total.get(after.by, 0.0) + before.left - after.left

@@ -1,4 +1,4 @@
-"""What connects GPUs or ranks: nodes, and seconds of messages in them and between them."""
+"""The connections of GPUs or ranks: nodes, and seconds of messages within and between them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from workbench.machine.profile import Profile
 
 @dataclasses.dataclass(frozen=True)
 class Fabric:
-    """What connects GPUs, or ranks. per_node: those of a node. link, network: bytes per second of one to others of its
-    node, and to those of other nodes, in each direction; link_latency, network_latency: seconds of a message.
+    """Connections of GPUs, or of ranks. per_node: the number in a node. link, network: bytes per second from one to
+    others of its node, and to those of other nodes, in each direction; link_latency, network_latency: seconds of a
+    message.
 
     noise: seconds by which each is late at a sum, in the mean. Delays are independent and exponential, so that the last
     of P is late by noise (1 + 1/2 + ... + 1/P), as in Morgan, Knepley, Sanan, Scott, 'A stochastic performance model

@@ -131,7 +131,7 @@ class Walk:
             self.frozen |= norms <= self.limits
 
     def after(self, iteration: int, lines: int) -> Values:
-        """What holds after so many lines of an iteration that was made."""
+        """The values after the first `lines` lines of an iteration that was made."""
         held = dict(self._ends[iteration - 1] if iteration else self._start)
         for _, changes in itertools.islice(self._lines[iteration], lines):
             held |= changes
@@ -152,8 +152,8 @@ class Walk:
         return projection is not None and projection.levels is not None and self.columns == 1
 
     def removal(self, x: np.ndarray) -> Removal:
-        """What M and each level remove from the error of x, in one application to b - A x. Cost: see `Observed`, whose
-        factors are made the first time."""
+        """The parts of the error of x that M and each level remove, in one application to b - A x. Cost: see
+        `Observed`, whose factors are made the first time."""
         A = self._function(self.setup.bound)
         if self._observed is None:
             first_level = self._function(_applied(self.setup, self.setup.first_level))
@@ -164,7 +164,7 @@ class Walk:
         self._steps.append((line, changes))
 
     def _made_space(self) -> StepSpace:
-        """What the recurrence works on."""
+        """The workspace of the recurrence."""
         solver, setup, measures = self.configuration.solver, self.setup, self._measures
         device, dtype, size = setup.device, np.dtype(setup.b.dtype), setup.b.size
         operators = {"A": setup.A, "M": setup.M}

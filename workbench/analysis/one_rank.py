@@ -73,7 +73,7 @@ def one_rank(configuration: Configuration) -> OneRank:
 
 
 def one_rank_of(run: Run) -> OneRank:
-    """The same of a run that has been made with a trace, and not been stepped.
+    """Trace some iterations of a run that has been made with a trace, and not been stepped.
 
     The run is not good for anything else afterwards. A system without a grid is one of planes of one row, of which a
     product reads as many as its band is wide.

@@ -17,7 +17,7 @@ from workbench.run.memory_need import checked_need
 COARSE_TIME_FACTOR = 3.0
 """On coarser grids a solve is stopped at this multiple of the best time so far."""
 FULL_TIME_FACTOR = 1.3
-"""The same at full size."""
+"""At full size a solve is stopped at this multiple of the best time so far."""
 REPEAT_FACTOR = 1.5
 """Pairs within this multiple of the best time are solved a second time; the better of both times counts."""
 MIN_SECONDS = 0.05
@@ -164,7 +164,7 @@ class PairSearch:
         return RuledOut(pair, reason)
 
     def _failed_alone(self, pair: LevelPair) -> bool:
-        """Whether the first level of a pair could not be used alone, on the same device and in the same precision."""
+        """True if the first level of a pair could not be used alone, on the same device and in the same precision."""
         return pair.deflation != "none" and pair.alone.label in self.refused
 
 

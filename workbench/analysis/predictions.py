@@ -1,4 +1,4 @@
-"""What a solve on a fine grid will take, from solves of the same pair of levels on coarser grids."""
+"""Predicted times of a solve on a fine grid, from solves of the same pair of levels on coarser grids."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Probe:
 
     @classmethod
     def of(cls, run: Run, n: int) -> Probe:
-        """What a run has taken that ended, or was stopped."""
+        """The probe of a run that ended, or was stopped."""
         per_iteration = _seconds_of_an_iteration(run)
         factoring = sum(phase.seconds for phase in run.setup.phases.done if phase.name == FACTORED)
         return cls(

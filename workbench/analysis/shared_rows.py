@@ -22,7 +22,7 @@ COARSE_SUM = "all-reduce of Z^T"
 
 @dataclasses.dataclass(frozen=True)
 class Work:
-    """What one of them does without a message, in `seconds`. before: seconds of the exchange in front of it, and the
+    """Work of a GPU or rank without a message, in `seconds`. before: seconds of the exchange in front of it, and the
     bytes that arrive. words: summed over all behind it, and waited for."""
 
     name: str
@@ -40,8 +40,8 @@ Steps = Sequence[tuple[Step, Sequence[Work]]]
 class SharedRows:
     """Iterations as a trace, on the lanes that are shown and on one for the network.
 
-    steps: of each that is shown, in the same order. all_reduce: seconds of the sum of so many bytes over all; None
-    where one alone has all rows.
+    steps: of each that is shown, in the same order. all_reduce: seconds of a sum over all by its bytes; None where one
+    alone has all rows.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class SharedRows:
                 self._sums |= dict.fromkeys(names, summed)
 
     def _work(self, works: Sequence[Work], iteration: int) -> None:
-        """The same work on each lane."""
+        """One piece of work on each lane, between its exchange and its sum."""
         if works[0].before is not None:
             # All send once the last is ready: between neighbours, of which one in the middle is shown.
             ready = self._free.max()
@@ -131,7 +131,7 @@ def modelled(title: str, notes: Sequence[str]) -> Trace:
 
 
 def launches(step: Step) -> bool:
-    """Whether a step launches a kernel of its own, which scalars alone do not."""
+    """True if a step launches a kernel of its own, which scalars alone do not."""
     return isinstance(step, Apply) or bool(step.body)
 
 

@@ -121,7 +121,7 @@ def solver_cost(solver: Solver, setup: SolveSetup) -> Cost:
 
 
 def line_counts(iterate: str) -> LineCounts:
-    """What the lines of an iteration compute; nothing is planned. Raises InputError for text that is no lines."""
+    """Counts of products and updates in the lines of an iteration, without a plan. Raises InputError for other text."""
     lines = parse(iterate)
     vectors = infer_vectors(lines, ())
     applied = [line.operator for line in lines if isinstance(line, Application)]

@@ -41,7 +41,7 @@ class StepSide:
             program()
 
     def wait(self, *copies: Arriving) -> None:
-        """What was copied to this side arrives; of what was copied from it, its memory is free again."""
+        """Land the copies to this side; memory of the copies from it is free again."""
         names = ", ".join(dict.fromkeys(copy.names for copy in copies))
         changes: Values = {}
         for copy in copies:

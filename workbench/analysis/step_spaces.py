@@ -1,4 +1,4 @@
-"""What a method works on while it is stepped through: its lines run one by one in NumPy, and every one is reported.
+"""The workspace of a method that is stepped through: its lines run one by one in NumPy, and every one is reported.
 
 A method's own `iterates` runs here, so its lines come in the order of a run, with what it computes between its programs
 (`NamedVectors.shown`).

@@ -1,5 +1,5 @@
-"""What a matrix takes in each storage format, what AZ takes in each form, which one a device would choose, and the time
-of a product.
+"""Memory of a matrix in each storage format and of AZ in each form, the choice of a device among them, and the time of
+a product.
 
 Words are of 8 bytes; an index of 4 bytes is half a word. The choice is modelled: a product is bound by memory, so it is
 the format of which a product moves the fewest bytes among those that fit. `Storage.rounds` measures.

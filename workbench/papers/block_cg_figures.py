@@ -185,7 +185,7 @@ def _gains(rows: list[dict[str, Any]]) -> None:
 
 
 def _rows_fit(_rows: list[dict[str, Any]], values: Values) -> list[str]:
-    """What the printed rates say of the time that a right-hand side takes."""
+    """Times of a further right-hand side by the printed rates, as sentences."""
     where, slopes = profile(GPU), []
     for name, rates in printed()["fig6"].items():
         _, n, nnz = LINES[name]

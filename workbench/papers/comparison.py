@@ -71,8 +71,8 @@ class Compared:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PrintedValue:
-    """What is printed in a row, and ours. Fields as in `Compared`; a printed list is a range, or what a list of ours is
-    compared with one by one. The deviations are in percent, None where there is nothing to compare."""
+    """A printed value of a row, and ours. Fields as in `Compared`; a printed list is a range, or is compared with a
+    list of ours one by one. The deviations are in percent, None without a comparison."""
 
     row: str
     column: str
@@ -108,7 +108,7 @@ class PrintedValue:
 
     @property
     def compared(self) -> tuple[Any, bool]:
-        """What of ours has that deviation, and whether it is modelled; None where nothing is compared."""
+        """Our value with that deviation, and whether it is modelled; None where nothing is compared."""
         if self.percent is None:
             return None, False
         return (self.ours, False) if self.percent == self.ours_percent else (self.modelled, True)
@@ -121,12 +121,12 @@ class PrintedValue:
 
     @property
     def notable(self) -> bool:
-        """Whether it needs a reason."""
+        """True if its deviation needs a reason."""
         return self.agrees is False or (self.percent is not None and abs(self.percent) > NOTABLE)
 
     @property
     def agrees(self) -> bool | None:
-        """Whether words are as printed; None for numbers, and where there are none of ours."""
+        """True if words are as printed; None for numbers, and where none of ours are known."""
         ours = self.ours if self.ours is not None else self.modelled
         if not isinstance(self.printed, str) or ours is None or not self.same_size:
             return None
@@ -136,7 +136,7 @@ class PrintedValue:
 
     @property
     def said(self) -> str:
-        """The reason of a notable deviation; "" where there is none to explain."""
+        """The reason of a notable deviation; "" for any other."""
         return (self.reason or NOT_EXPLAINED) if self.notable else ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -175,7 +175,7 @@ def row_name(row: Row, named: Sequence[str]) -> str:
 
 
 def unexplained(values: Iterable[PrintedValue]) -> list[str]:
-    """A sentence on the deviations by more than `NOTABLE` percent that have no reason; none where there are none."""
+    """A sentence on the deviations by more than `NOTABLE` percent that have no reason; none if all have one."""
     far = [value for value in values if value.said == NOT_EXPLAINED]
     if not far:
         return []

@@ -165,7 +165,7 @@ def _claim_notes(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def _causes(rows: list[dict[str, Any]]) -> list[str]:
-    """What of the model the deviations from printed numbers depend on."""
+    """Sentences on the parts of the model that deviations from printed numbers depend on."""
     at = {(row["claim"], row["machine"]): row for row in rows}
     cpu, gpu = (at[f"mean over PCG on the {device}", "k20m"] for device in ("CPU", "GPU"))
     most = at["max over PCG on the CPU", "k20m"]

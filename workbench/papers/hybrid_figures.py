@@ -88,7 +88,7 @@ def fusion(max_n: int, progress: Progress) -> Reproduction:
 
 
 def _on_the_gpu(trace: Trace | None) -> Trace:
-    """What runs there; scalar lines on the host take no time in the model."""
+    """The events on the GPU; scalar lines on the host take no time in the model."""
     assert trace is not None
     made = Trace(trace.machine, trace.label, trace.notes)
     for event in trace:

@@ -24,7 +24,7 @@ METHOD: dict[str, Any] = {"preconditioner": "neumann:2", "deflation": "levelset:
 
 @dataclasses.dataclass(frozen=True)
 class Rise:
-    """What the reference values are of, and the relative change of the bubble's area."""
+    """The quantities with reference values, and the relative change of the bubble's area."""
 
     circularity: float
     circularity_time: float

@@ -69,7 +69,7 @@ class Turned:
 
 @dataclasses.dataclass(frozen=True)
 class Solved:
-    """What is kept of solves of one configuration. counts: iterations from each start. Seconds: medians, also of the
+    """Data kept of solves of one configuration. counts: iterations from each start. Seconds: medians, also of the
     phases of the setup. residuals: relative, of the first one, shape (iterations + 1,)."""
 
     counts: tuple[int, ...]
@@ -213,7 +213,7 @@ class Item:
         return {each.name: each.paper for each in self.turned}
 
     def printed(self) -> list[Curve]:
-        """What is printed, as curves; nothing is computed."""
+        """The printed values, as curves; nothing is computed."""
         farthest = {each.name: each.choices[-1] for each in self.turned if each.limit}
         return self.curves([case.row for case in self.cases({**self.paper_values, **farthest})], PRINTED)
 

@@ -175,7 +175,7 @@ def _modelled_table3(n: int, boxes: str) -> dict[str, float]:
 
 
 def with_fit(rows: list[dict[str, Any]], values: Values) -> list[str]:
-    """What was fitted, and how well."""
+    """The fitted numbers and their accuracy, as sentences."""
     fit = fitted()
     found = f"The multiple is {fit.factor:.3g}, the rate {1e-9 * fit.rate:.3g} GFLOP/s"
     return [f"{found}; they meet Table 3 to {100 * fit.rms:.1f}% rms.", *at_most(rows, values)]
@@ -186,7 +186,7 @@ def _found_in_table3(rows: list[dict[str, Any]], values: Values) -> list[str]:
 
 
 def _by_size() -> str:
-    """What the deviations of Table 3 have in common."""
+    """A sentence on the deviations of Table 3, which go with N."""
     found = fitted_by_size()
     rates = ", ".join(f"{1e-9 * rate:.3g} for N = {n}" for n, rate in found.rates.items())
     return (
@@ -197,7 +197,7 @@ def _by_size() -> str:
 
 
 def _competitors(fit: Fit) -> str:
-    """What CG would take on the paper's machines, with the sum of the solves and without boxes."""
+    """A sentence on the times of CG on the paper's machines, with the sum of the solves and without boxes."""
     cases = [(n, boxes) for n, counts in MPCG.items() for boxes in counts]
     more = [SUM_CG[n][boxes] / MPCG[n][boxes] for n, boxes in cases]
     wins = sum(fit.solves(n, boxes, SUM_CG[n][boxes]) < printed_seconds(n, boxes) for n, boxes in cases)

@@ -35,7 +35,7 @@ def fig1(max_n: int, progress: Progress) -> Reproduction:
 
 
 def fig2(max_n: int, progress: Progress) -> Reproduction:
-    """What a Jacobi sweep reads to write a point."""
+    """The points that a Jacobi sweep reads to write one."""
     middle = SIDE // 2
     around = [(middle - 1, middle), (middle + 1, middle), (middle, middle - 1), (middle, middle + 1)]
     kinds = {"written, from r, A, B": [(middle, middle)], "read, of the old z": around}
@@ -47,7 +47,7 @@ def fig2(max_n: int, progress: Progress) -> Reproduction:
 
 
 def fig3(max_n: int, progress: Progress) -> Reproduction:
-    """What the master and its workers do in an iteration, and how many numbers travel."""
+    """The work of the master and its workers in an iteration, and how many numbers travel."""
     named = ("master: restrict r", "workers: solve", "master: prolong, combine", "master: A Z, new step")
     sizes = [int(np.prod([side.stop - side.start for side in box])) for box in boxes()]
     travel = [sum(sizes), sum(sizes), 0, 0]

@@ -29,7 +29,7 @@ MARK, MARKED = "report.json", "tables and figures of papers"
 """The file by which a folder is known as a report, and what it says."""
 PAGE, PARTS = "index.html", "items"
 Entry = dict[str, Any]
-"""What is stored of an item: that of `Reproduction.to_dict`, and how, when and where it was made."""
+"""The stored data of an item: those of `Reproduction.to_dict`, and how, when and where it was made."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,7 +158,7 @@ class Report:
 
 
 def configuration(item: Asked, choices: Choices) -> dict[str, Any]:
-    """What an item depends on."""
+    """Everything that an item depends on."""
     return {
         "workbench": workbench.__version__,
         "sources": fingerprint(),
@@ -185,7 +185,7 @@ def left_out(items: Iterable[Asked], choices: Choices) -> list[Asked]:
 
 
 def _read(path: Path, kind: type = dict) -> Entry | None:
-    """Plain data of a file, which a dataclass describes; None where there is none, or one that is damaged."""
+    """Plain data of a file, which a dataclass describes; None for a missing or damaged file."""
     try:
         found = read_json(path.read_bytes())
         if kind is not dict:
@@ -200,7 +200,7 @@ Cell = str | float | list[Any] | None
 
 @dataclasses.dataclass(frozen=True)
 class _Made:
-    """What the page reads of `configuration`."""
+    """The entries of `configuration` that the page reads."""
 
     workbench: str
     max_n: int
@@ -211,7 +211,7 @@ class _Made:
 
 @dataclasses.dataclass(frozen=True)
 class _Compared:
-    """What the page reads of `comparison.Comparison.to_dict`."""
+    """The entries of `comparison.PrintedValue.to_dict` that the page reads."""
 
     row: str
     column: str
@@ -230,7 +230,7 @@ class _Compared:
 
 @dataclasses.dataclass(frozen=True)
 class _Item:
-    """What the page reads of an `Entry`."""
+    """The parts of an `Entry` that the page reads."""
 
     paper: str
     target: str

@@ -96,7 +96,7 @@ def explained(entry: Entry) -> str:
 
 
 def kinds(entry: Entry) -> str:
-    """What of ours there is: counted or measured here, timed here, modelled."""
+    """The kinds of our values: counted or measured here, timed here, modelled."""
     found = entry["compared"]
     here = [value for value in found if value["ours"] is not None]
     words = {

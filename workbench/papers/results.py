@@ -1,4 +1,4 @@
-"""What was computed for items, kept in memory for the page and for reports."""
+"""Results computed for items, kept in memory for the page and for reports."""
 
 from __future__ import annotations
 

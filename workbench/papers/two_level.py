@@ -83,17 +83,17 @@ def seeds_for(n: int) -> range:
 
 
 def sizes(values: Values, coarse: Sequence[int], full: Sequence[int]) -> Sequence[int]:
-    """Those of the rows: in a report what is printed, on the page all, also beyond how far points go."""
+    """Sizes of the rows: in a report the printed ones, on the page all, also those beyond the points."""
     return [n for n in full if n <= values["max_n"]] if "report" in values else [*coarse, *full]
 
 
 def up_to_largest(n: int, values: Values, *works: Work) -> list[Work]:
-    """What is computed for a size."""
+    """The works for a size; none for one beyond the largest, except in a report."""
     return [*works] if n <= values["largest"] or "report" in values else []
 
 
 def modelled(iterations: float, what: Configuration) -> list[float]:
-    """Seconds of so many iterations on the paper's machines."""
+    """Seconds of a number of iterations on the paper's machines."""
     return [iterations * seconds_of_iteration(what, machine) for machine in MACHINES]
 
 
@@ -196,7 +196,7 @@ def table2(values: Values) -> Iterator[Case]:
 
 
 def _order_notes(rows: list[dict[str, Any]], _values: Values) -> list[str]:
-    """Whether the preconditioners rank as printed, for each n; printed ties may be ranked either way."""
+    """The order of the preconditioners next to the printed one, for each n; printed ties may be ranked either way."""
     notes = [SETTINGS_TRIED]
     for n in dict.fromkeys(row["n"] for row in rows):
         rows_of_n = [row for row in rows if row["n"] == n]

@@ -103,7 +103,7 @@ def _at_last(rows: list[dict[str, Any]], values: Values) -> list[str]:
 
 
 def _factor_of_four() -> str:
-    """What the printed factor says of a row of the paper's triangular solves, if it holds for n = 1024."""
+    """The time of a row of the paper's triangular solves by the printed factor, if it holds for n = 1024."""
     factor = two_level.printed()["claims"]["explicit_inverse_over_triangular_solve"]
     (seconds,) = (line[2] for line in two_level.printed()["table1"]["rows"] if line[0] == "Neumann(2)")
     (iterations,) = (line[-1] for line in two_level.printed()["table2"]["rows"] if line[0] == "Neumann(2)")
