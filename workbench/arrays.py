@@ -128,7 +128,7 @@ def finite_vector(array_like: Any, name: str, size: int) -> np.ndarray:
 
 
 def check_size(shape: tuple[int, ...], name: str, size: int) -> None:
-    """Raise InputError for a shape that is that of no vector of N = `size` entries."""
+    """Raise InputError for a shape other than that of a vector of N = `size` entries."""
     if shape not in ((size,), (size, 1)):
         raise InputError(f"{name} has shape {shape}, but the matrix has {size} rows; pass shape ({size},)")
 

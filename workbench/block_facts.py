@@ -21,8 +21,8 @@ PARTS = r"(?:Raises|Sources?|Cost|Memory|Stores)\b"
 
 @dataclasses.dataclass(frozen=True)
 class Facts:
-    """label: readable name. name: what runs name it, and size: of a problem, with parameters in braces. of_zero: the
-    name where the first parameter is 0, if that is another. group: heading in a menu. formula: one line. cost: of an
+    """label: readable name. name: that in runs, and size: of a problem, with parameters in braces. of_zero: the name
+    where the first parameter is 0, if that is another. group: heading in a menu. formula: one line. cost: of an
     application, in words, empty for a solver whose lines are counted instead. source: where it was published. about:
     the paragraphs of the docstring that say more than these."""
 

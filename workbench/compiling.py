@@ -16,14 +16,14 @@ T = TypeVar("T")
 
 _listeners: list[Callable[[float | None], None]] = []
 _since: dict[int, float] = {}
-"""By the identifier of each thread that compiles or waits: since when."""
+"""The beginning of the wait, by the identifier of each thread that compiles or waits."""
 _spent = threading.local()
 
 
 @contextlib.contextmanager
 def listening(listener: Callable[[float | None], None]) -> Iterator[None]:
-    """Call listener(seconds) twice a second on any thread that waits for kernels, with how long that has waited in
-    all, and listener(None) when no thread waits any more. It may not raise."""
+    """Call listener(seconds) twice a second on any thread that waits for kernels, with the seconds that it has waited
+    in all, and listener(None) when no thread waits any more. It may not raise."""
     _listeners.append(listener)
     try:
         yield

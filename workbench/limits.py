@@ -32,8 +32,8 @@ def unpacked(packed: int) -> int:
 
 
 def memory() -> tuple[int, int]:
-    """Bytes of memory in all, and bytes that can still be had without swapping, limits of a container and of this
-    process included."""
+    """Bytes of memory in all, and bytes still available without swapping, limits of a container and of this process
+    included."""
     import psutil
 
     system = psutil.virtual_memory()
@@ -44,7 +44,7 @@ def memory() -> tuple[int, int]:
 
 
 def cpu_share(root: Path = CGROUPS) -> float | None:
-    """How many hardware threads' worth of time a container's quota grants, None without a quota."""
+    """The number of hardware threads whose time a container's quota grants, None without a quota."""
     shares: list[float] = []
     for folder in _cgroup_folders(root, "cpu"):
         quota, _, period = (text_of(folder / "cpu.max") or "max").partition(" ")
@@ -56,7 +56,7 @@ def cpu_share(root: Path = CGROUPS) -> float | None:
 
 
 def _data_limit() -> Iterator[tuple[int, int]]:
-    """Limit and use, in bytes, of the memory that this process may write (RLIMIT_DATA), where there is a limit."""
+    """Limit and use, in bytes, of the memory that this process may write (RLIMIT_DATA); nothing without a limit."""
     if resource is None or (limit := resource.getrlimit(resource.RLIMIT_DATA)[0]) == resource.RLIM_INFINITY:
         return
     for line in (text_of(Path("/proc/self/status")) or "").splitlines():

@@ -80,7 +80,7 @@ Parts = Mapping[str, str]
 
 
 def block_name(block: Block) -> str:
-    """A block with what it is called after, and in brackets the other parameters that differ from their defaults.
+    """The name of a block, and in brackets the other parameters that differ from their defaults.
 
     A user's method has the name that its user gave it: method my-cg.
     """
@@ -124,7 +124,7 @@ def _filled(template: str, block: Block) -> str:
 def code(block: Block) -> str:
     """The block as code writes it: its name and first parameter, or in full where others differ from their defaults.
 
-    A class with a `spec` of its own says there what names it.
+    A class with a `spec` of its own gives its name there.
     """
     if type(block).spec is not Block.spec:
         return block.spec
@@ -139,7 +139,7 @@ def method_code(texts: Mapping[str, Any]) -> str:
 
 
 def short_label(owner: str, name: str) -> str:
-    """The label of a parameter without what explains it."""
+    """The label of a parameter without its explanation."""
     return _first_lower(parameter_label(owner, name).partition(",")[0])
 
 
@@ -201,8 +201,8 @@ def run_parts(configuration: Mapping[str, Any], summary: Mapping[str, Any] | Non
 
 
 def problem_parts(given: Block | Mapping[str, Any]) -> dict[str, str]:
-    """The words, the size and what else distinguishes a problem, given as such or as plain data; the name alone of one
-    that cannot be made."""
+    """The words, the size and the other distinctions of a problem, given as such or as plain data; the name alone of
+    one that cannot be made."""
     try:
         problem: Any = given if isinstance(given, Block) else registry.from_dict({"kind": "problem", **given})
         return {"problem": problem.words, "size": size_text(problem), "details": ", ".join(problem.details)}
@@ -211,12 +211,12 @@ def problem_parts(given: Block | Mapping[str, Any]) -> dict[str, str]:
 
 
 def problem_name(parts: Parts) -> str:
-    """Words, size and what else distinguishes a problem, as in 4 bubbles in a square, 96², density ratio 10⁶."""
+    """Words, size and other distinctions of a problem, as in 4 bubbles in a square, 96², density ratio 10⁶."""
     return sentence_case(", ".join(parts[key] for key in PROBLEM if parts.get(key)))
 
 
 def method_name(parts: Parts) -> str:
-    """The blocks of a method: CG, Neumann 2, 8 blocks split by phase; a level that is not there is not mentioned."""
+    """The blocks of a method: CG, Neumann 2, 8 blocks split by phase; an absent level is not mentioned."""
     shown = [parts[kind] for kind in ("solver", *LEVELS) if parts.get(kind) not in (None, "", f"no {kind}")]
     return sentence_case(", ".join(shown))
 
@@ -263,7 +263,7 @@ def with_names(sentence: str) -> str:
 
 
 def sentence_case(name: str) -> str:
-    """A name as it begins a sentence."""
+    """A name at the beginning of a sentence."""
     return name[:1].upper() + name[1:]
 
 
@@ -291,14 +291,14 @@ def _first_lower(text: str) -> str:
 
 @functools.lru_cache(4096)
 def typeset_words(text: str) -> str:
-    """A sentence with what stands for mathematics in it printed as such: k², h⁻², M⁻¹, ‖b‖, ≤, 10⁻⁶."""
+    """A sentence with its mathematics printed as such: k², h⁻², M⁻¹, ‖b‖, ≤, 10⁻⁶."""
     for code_text, shown in IN_WORDS:
         text = re.sub(code_text, shown, text)
     return text
 
 
 def shortened(name: str, most: int) -> str:
-    """The first letters of a name that is longer."""
+    """A name, or the first letters of a longer one."""
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 

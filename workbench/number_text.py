@@ -21,7 +21,7 @@ AMOUNTS: Units = ((1e12, "TB", 1e12), (1e9, "GB", 1e9), (1e6, "MB", 1e6), (1e3, 
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """That many significant digits; a power of ten below 0.001 and from a million on: 0.0407, 15.9, 8.71 × 10⁻⁷."""
+    """A number with this many digits; a power of ten below 0.001 and from a million on: 0.0407, 15.9, 8.71 × 10⁻⁷."""
     if value is None or not math.isfinite(value):
         return MISSING
     if value == 0:
@@ -36,12 +36,12 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def relative(value: float) -> str:
-    """A number of a run with three digits, such as a relative residual, or that it is not finite."""
+    """A number of a run with three digits, such as a relative residual; "not finite" for any that is not."""
     return number(value) if math.isfinite(value) else "not finite"
 
 
 def percent(share: float) -> str:
-    """A share as a percentage; a small one keeps a digit, since 0% would say none."""
+    """A share as a percentage; a small one keeps a digit, since 0% would mean none."""
     return f"{share:.0%}" if share >= 0.01 or share == 0 else f"{100 * share:.1g}%"
 
 
@@ -66,7 +66,7 @@ def count(value: int) -> str:
 
 
 def queued(ahead: int) -> str:
-    """That a run waits, and for how many: queued, 2 runs before yours."""
+    """A clause for a run that waits: queued, 2 runs before yours."""
     return f"queued, {count(ahead)} {'run' if ahead == 1 else 'runs'} before yours"
 
 
@@ -93,7 +93,7 @@ def amount(nbytes: float) -> str:
 
 
 def unit_of(kind: str, largest: float) -> tuple[str, float]:
-    """The unit of an axis that reaches so far, and how many of it are one of `kind`: "s", "B", "" and "count" for
+    """The unit of an axis that reaches to `largest`, and how many of it are one of `kind`: "s", "B", "" and "count" for
     none, or any other unit, which is kept."""
     if kind not in ("s", "B"):
         return ("" if kind == "count" else kind), 1.0

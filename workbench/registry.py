@@ -294,7 +294,7 @@ def _files_of(kind: str) -> dict[str, list[str]]:
 
 
 def kinds() -> tuple[str, ...]:
-    """The kinds of which there may be blocks."""
+    """The kinds that blocks may have."""
     return tuple({**_packages, **_registry})
 
 

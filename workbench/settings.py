@@ -102,7 +102,7 @@ class RightHandSide(Vector):
 
 
 LOCAL = "local:"
-"""Before the number of worker processes on this machine."""
+"""The word before the number of worker processes on this machine."""
 MOST_LOCAL = 256
 """Most worker processes on this machine."""
 MOST_RANKS = 1 << 16

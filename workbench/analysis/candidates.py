@@ -89,7 +89,7 @@ class LevelPair:
 def level_pairs(problem: Problem, system: LinearSystem, devices: tuple[str, ...], ratio: int = 1) -> list[LevelPair]:
     """All candidate pairs for a problem, on every device, in every precision that serves it.
 
-    system: that of the problem, or of the same on a grid `ratio` times coarser.
+    system: that of the problem, or of the problem on a grid `ratio` times coarser.
     """
     known = registry.registered("preconditioner")
     found = []

@@ -40,8 +40,8 @@ class Stage:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Removal:
-    """One application of the preconditioner. stages: in their order. exact: what would be left if E were solved with
-    exactly. u: the result, shape (N,)."""
+    """One application of the preconditioner. stages: in their order. exact: what would be left after an exact solve
+    with E. u: the result, shape (N,)."""
 
     stages: tuple[Stage, ...]
     exact: float
@@ -103,7 +103,7 @@ class Observed:
 
 
 Hear = Callable[[str, np.ndarray], None]
-"""Takes who has corrected, and the coarse solution so far, shape (d,)."""
+"""Takes the name of what has corrected, and the coarse solution so far, shape (d,)."""
 
 
 class _ObservedLevels(HostLevels):
@@ -125,7 +125,8 @@ class _ObservedLevels(HostLevels):
         self._report(len(self._observed.levels), COARSEST, {"cycle": x})
 
     def _report(self, depth: int, by: str, held: dict[str, np.ndarray]) -> None:
-        """held: the vectors of the level whose sum is its part of the solution. What is held below has been added."""
+        """held: the vectors of the level whose sum is its part of the solution, which includes those of levels
+        below."""
         self._held[depth].update(held)
         for below in self._held[depth + 1 :]:
             below.clear()

@@ -29,7 +29,7 @@ class Fabric:
 
     @classmethod
     def of(cls, found: Profile) -> Fabric:
-        """That of a profile. Raises InputError where it lacks a number."""
+        """The connections in a profile. Raises InputError where it lacks a number."""
         names = ("peer_bandwidth", "peer_latency", "network_bandwidth", "network_latency")
         per_node = found.ranks_per_node or found.required("gpus_per_node")
         return cls(round(per_node.value), *(found.required(name).value for name in names))

@@ -195,7 +195,7 @@ class Walk:
         return space
 
     def _recurrence(self) -> Iterator[tuple[np.ndarray, str]]:
-        """After the start and each iteration ||r_j||, and why there can be no more; empty where there can."""
+        """||r_j|| after the start and each iteration, and why no iteration can follow; empty if one can."""
         solver, space = self.configuration.solver, self.space
         if isinstance(solver, BlockSolver):
             for row in solver.block_iterates(space, self.frozen):  # pyright: ignore[reportArgumentType]

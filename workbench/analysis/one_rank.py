@@ -20,9 +20,9 @@ from workbench.run.on_ranks import check_ranks
 from workbench.run.tracing import noting
 
 WARM_UP, MEASURED = 2, 5
-"""Iterations."""
+"""Iterations before the measured ones, and the measured ones."""
 FIRST_LEVELS = ("none", "jacobi", "neumann", "block-ic")
-"""Those whose messages are known: none, or one exchange in front."""
+"""First levels with known messages: none, or one exchange in front."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,7 +55,7 @@ class OneRank:
 
     @property
     def unknowns(self) -> int:
-        """Those of the traced system."""
+        """Unknowns of the traced system."""
         return math.prod(self.grid)
 
 
@@ -75,8 +75,8 @@ def one_rank(configuration: Configuration) -> OneRank:
 def one_rank_of(run: Run) -> OneRank:
     """Trace some iterations of a run that has been made with a trace, and not been stepped.
 
-    The run is not good for anything else afterwards. A system without a grid is one of planes of one row, of which a
-    product reads as many as its band is wide.
+    The run is of no other use afterwards. A system without a grid is one of planes of one row, of which a product reads
+    as many as its band is wide.
     """
     trace, setup = run.trace, run.setup
     if trace is None:
@@ -126,7 +126,7 @@ def _reach(operator: Operator, plane: int) -> int:
 
 
 def _median(same: tuple[Event, ...]) -> Event:
-    """An event with the median duration of all that are the same."""
+    """An event with the median duration of its repetitions."""
     return dataclasses.replace(same[0], start=0.0, end=statistics.median(event.seconds for event in same))
 
 

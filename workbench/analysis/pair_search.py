@@ -27,7 +27,7 @@ MIN_SECONDS = 0.05
 class PairSearch:
     """Estimates found so far by pair, error messages of the pairs that cannot be used, and notes for the advice.
 
-    system: that of the problem, or of the same on a grid `coarser` times coarser.
+    system: that of the problem, or of the problem on a grid `coarser` times coarser.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class PairSearch:
         self.notes: list[str] = []
 
     def predicted_seconds(self, pair: LevelPair) -> float:
-        """Of the whole solve."""
+        """Predicted seconds of the whole solve."""
         return self.found[pair].seconds
 
     def fitting(self, candidates: list[LevelPair]) -> Iterator[RuledOut]:

@@ -59,7 +59,7 @@ class Probe:
 
 @dataclasses.dataclass(frozen=True)
 class Prediction:
-    """Of a solve. growth: exponent of n in the iterations."""
+    """The prediction of a solve. growth: exponent of n in the iterations."""
 
     iterations: float
     setup_seconds: float
@@ -115,7 +115,7 @@ def _growth(pair: LevelPair, probes: list[Probe]) -> float:
 
 
 def _linear(times: list[tuple[int, float]], unknowns: float) -> float:
-    """Seconds at that many unknowns: a + b N through the last two times, neither of them negative."""
+    """Seconds at a number of unknowns: a + b N through the last two times, neither of them negative."""
     size, seconds = times[-1]
     if len(times) < 2:
         return seconds * unknowns / size

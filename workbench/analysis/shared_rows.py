@@ -34,7 +34,7 @@ class Work:
 
 
 Steps = Sequence[tuple[Step, Sequence[Work]]]
-"""Of an iteration; scalars alone are no work."""
+"""The steps of an iteration with their work; scalars alone are no work."""
 
 
 class SharedRows:
@@ -59,7 +59,7 @@ class SharedRows:
         self._latest: list[tuple[int, ...]] = [()] * len(lanes)
         self._network = 0.0
         self._sums: dict[str, tuple[float, int]] = {}
-        """Sums that are under way: when they are there, and their event."""
+        """Sums under way: the time of their arrival, and their event."""
 
     def iterate(self, iteration: int) -> None:
         """One iteration more."""
@@ -87,7 +87,7 @@ class SharedRows:
             self._wait_until(end, event, iteration)
 
     def _sum(self, name: str, words: int, iteration: int) -> tuple[float, int]:
-        """Begin a sum; when it will be there, and its event."""
+        """Begin a sum; returns the time of its arrival, and its event."""
         assert self._reduce is not None
         start = max(self._network, self._free.max())
         nbytes = words * self._itemsize
@@ -97,7 +97,7 @@ class SharedRows:
         return self._network, self.trace.add(kernel, start, self._network, iteration, after)
 
     def _wait_for_sums(self, step: Step, iteration: int) -> None:
-        """Wait for those that the step reads; what scalars alone make of them is there when they are."""
+        """Wait for the sums that the step reads; scalars made of them arrive with them."""
         lines = (*step.scalars, *step.body) if isinstance(step, Pass) else ()
         wanted = self._sums.keys() & {name for line in lines for name in line.reads}
         if not wanted:

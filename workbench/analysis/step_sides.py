@@ -1,7 +1,7 @@
 """The two sides of a hybrid schedule while it is stepped through, and the copies between them.
 
-They have the interface of `devices.pair`. Both are in host memory: a copy takes the values of when it is issued, which
-arrive where a side waits for it.
+They have the interface of `devices.pair`. Both are in host memory: a copy takes the values at the time of its issue,
+which arrive where a side waits for it.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class StepLink:
 
 @dataclasses.dataclass(frozen=True)
 class StepSides:
-    """As `devices.pair.Sides`."""
+    """The two sides and their link, as in `devices.pair.Sides`."""
 
     cpu: StepSide
     accelerator: StepSide
@@ -124,7 +124,7 @@ class PairSpace(StepSpace):
     """The accelerator's side of a schedule that keeps whole vectors there; `sides` adds the cores' side."""
 
     def sides(self, arrivals: Mapping[str, str], *, fused: bool, merged: bool) -> StepSides:
-        """Both sides; arrivals: for each vector of the accelerator the one of the cores it is copied to."""
+        """Both sides; arrivals: for each vector of the accelerator the one of the cores to which it is copied."""
         M = self.operators["M"]
         near = StepSpace(
             self.device,
@@ -190,7 +190,7 @@ class SplitSpace(StepSpace):
 
 
 def on(lane: str, name: str) -> str:
-    """Where the value of a side is, that the other side has too."""
+    """The key of a side's value that the other side has too."""
     return f"{lane}.{name}"
 
 

@@ -28,7 +28,7 @@ Values = dict[str, Any]
 @dataclasses.dataclass(frozen=True)
 class StepLine:
     """A line that has run. name: what it sets, and target: where its value is among `Values`; empty for a copy or a
-    wait. lane: of a hybrid schedule, as in `devices.clock`. words: the text is no paper line but a formula in words.
+    wait. lane: of a hybrid schedule, as in `devices.clock`. words: the text is a formula in words, not a paper line.
     moved: numbers that a copy moves."""
 
     text: str

@@ -35,9 +35,9 @@ from workbench.settings import AZ_FORMS, BY_DIAGONALS, COMPACT, FORMATS, GIVEN_F
 
 RULE = "the fewest bytes of a product, matrix and vectors, among the formats that fit; modelled, not measured"
 ROUNDS = 15
-"""Of a measurement, after one to warm up; in each every format has its turn."""
+"""Rounds of a measurement, after one to warm up; every format has its turn in each."""
 MOST_TIMED = 8
-"""Bytes of a format that is timed, in those of CSR."""
+"""Bytes of a format that is timed, at most, as a multiple of those of CSR."""
 ROWS, SEGMENTS = "csr-rows", "segments"
 """The compact forms of AZ: CSR without empty rows on accelerators, runs of rows with the same columns on the cores."""
 
@@ -60,7 +60,7 @@ class FormatFacts:
 
     @property
     def words(self) -> float:
-        """Of 8 bytes."""
+        """Stored words of 8 bytes."""
         return self.nbytes / WORD
 
     @property
@@ -92,17 +92,17 @@ class Storage:
 
     @property
     def entries(self) -> int:
-        """Of A."""
+        """Stored entries of A."""
         return int(self.csr.nnz)
 
     @cached_property
     def longest_row(self) -> int:
-        """Its entries."""
+        """Entries of the longest row."""
         return int(np.diff(self.csr.indptr).max(initial=0))
 
     @cached_property
     def formats(self) -> tuple[FormatFacts, ...]:
-        """Those of A, that of the problem first where it is none of the others."""
+        """The formats of A; that of the problem comes first where it is none of the others."""
         item, index, free = self.csr.data.itemsize, self.csr.indices.itemsize, self._free
         facts = []
         if (given := self.operator) is not None and not isinstance(given, Matrix):

@@ -66,7 +66,7 @@ class Deflation(Block):
     needs_grid: ClassVar[bool] = False
     needs_phases: ClassVar[bool] = False
     cuts_by_index: ClassVar[bool] = False
-    """True if its subdomains are ranges of consecutive unknowns where there is no grid."""
+    """True if its subdomains are ranges of consecutive unknowns in the absence of a grid."""
 
     def estimated_count(self, size: int, grid: tuple[int, ...] | None, interface: float) -> int | None:
         """The number of vectors before anything is assembled, None where it follows from A.
@@ -85,7 +85,7 @@ class Deflation(Block):
         return tuple(map(float, grid))
 
     def check(self, sides: tuple[int, ...]) -> None:
-        """Raise InputError for parameters that do not suit a grid of so many cells per side, or so many unknowns
+        """Raise InputError for parameters that do not suit a grid with these cells per side, or this number of unknowns
         without a grid; called before any setup."""
 
     def space(self, context: DeflationContext) -> Subspace | None:

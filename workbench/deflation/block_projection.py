@@ -35,7 +35,7 @@ class BlockProjection(Corrections):
         return self._of_one.solve_columns(coarse)
 
     def drift(self, R: DeviceVector) -> np.ndarray:
-        """As that of one vector, by column."""
+        """||Z^H r|| of each column, as in `Projection`."""
         return self._of_one.drift_of(self._z.restrict(R))
 
     def prepare_recovery(self, B: DeviceVector) -> None:
@@ -72,7 +72,7 @@ class BlockProjection(Corrections):
 
     @property
     def coarse_flops(self) -> int:
-        """Operations of the same."""
+        """Operations of a restriction, a coarse solve and an update with Z."""
         return self._z.restriction[1] + self._count * self._of_one.solve_traffic // 4 + self._z.update[1]
 
 
@@ -82,7 +82,7 @@ class BlockProduct:
     def __init__(self, device: Any, A: Any, z: Any, count: int) -> None:
         self.A, self._device, self._z, self._ones = A, device, z, np.ones(count)
         self._differences: dict[int, Callable[[np.ndarray], None]] = {}
-        """B - A X, by the block vector B."""
+        """Functions for B - A X, by the block vector B."""
 
     def apply(self, X: DeviceVector, out: DeviceVector) -> tuple[None, np.ndarray]:
         """Returns no dot products, and Z^H out, shape (d, s)."""

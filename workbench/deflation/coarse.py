@@ -59,7 +59,7 @@ class CoarseSolver(Block):
     ) -> tuple[CoarseSolver, str]:
         """The solver for this E, and why it was chosen; itself, with no reason, unless it leaves the choice open.
 
-        on_host: the solve runs on the cores. exact: E has to be solved with to rounding.
+        on_host: the solve runs on the cores. exact: systems with E have to be solved to rounding.
         """
         return self, ""
 

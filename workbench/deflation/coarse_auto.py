@@ -24,8 +24,8 @@ BAND_FLOPS, BAND_BYTES = 4.6e9, 30e9
 """Rates per second at which a band is factored and read; these and the next figures were measured on two cores, for
 8 bubbles at 64^3 and 128^3 with boxes of four and eight cells per side."""
 SPARSE_SETUP, SPARSE_SOLVE, SPARSE_VECTORS = 2.9, 0.025, 36672
-"""Seconds of a sparse factorization and of a solve with it, for so many vectors of boxes in 3D. Nested dissection has
-d^2 flops and d^(4/3) entries there."""
+"""Seconds of a sparse factorization and of a solve with it, for this number of vectors of boxes in 3D. Nested
+dissection has d^2 flops and d^(4/3) entries there."""
 CYCLE_SETUP, CYCLE_SOLVE = 2e-6, 1.5e-7
 """Seconds per vector of the setup of levels and of a solve with them."""
 FEW = 64
@@ -105,7 +105,7 @@ def scaled_condition(matrix: np.ndarray) -> float:
 
 
 def by_seconds(seconds: Mapping[str, float], *, exact: bool) -> list[str]:
-    """The coarse solvers that may be chosen, fastest first. exact: E has to be solved with to rounding."""
+    """The coarse solvers that may be chosen, fastest first. exact: systems with E have to be solved to rounding."""
     return sorted((name for name in seconds if not (exact and name == "multilevel")), key=lambda name: seconds[name])
 
 
@@ -137,7 +137,7 @@ def width_of_boxes(parts: Parts) -> int:
 
 
 def half_bandwidth(matrix: sparse.csr_array) -> int:
-    """Of E in reverse Cuthill-McKee ordering. Cost: reads the pattern a few times."""
+    """The half-bandwidth of E in reverse Cuthill-McKee ordering. Cost: reads the pattern a few times."""
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
     from workbench.host.aggregation import places

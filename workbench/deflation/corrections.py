@@ -30,7 +30,7 @@ class Corrections(OperatorTraits, ABC):
 
     @functools.cached_property
     def _az(self) -> Any:
-        """Made when it is first needed: not every variant applies P."""
+        """AZ, made when it is first needed: not every variant applies P."""
         return self._make_az()
 
     @abstractmethod

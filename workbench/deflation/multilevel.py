@@ -23,13 +23,13 @@ from workbench.registry import parameter, register
 STEPS = {"cg": (2, 0), "k2": (2, 2, 0), "k3": (2, 2, 2, 0), "k": (2,), "v": (1, 0)}
 """Steps of flexible CG on each level, the last number for all below, by the name of the cycle."""
 WEIGHED = {name: STEPS[name] for name in ("cg", "k2", "k3")}
-"""Among which a GPU chooses where cg alone does not do."""
+"""Cycles among which a GPU chooses where cg alone does not suffice."""
 BOTTOMS = 300, 1100
 """Vectors of the last level, at most: on the cores, and what a GPU weighs in addition where it makes the inverse."""
 LINEAR = (0,)
-"""Of the V-cycle as a linear map, whose result may be too large by `scaling` to the power of the levels."""
+"""Steps of the V-cycle as a linear map, whose result may be too large by `scaling` to the power of the levels."""
 LISTED = "coarse solver multilevel has levels of"
-"""Before the vectors of each level in the notes of a run."""
+"""The words before the vectors of each level in the notes of a run."""
 MANY_PHASES = 100
 """Phases above which cycle auto is k3."""
 
@@ -95,7 +95,7 @@ class Multilevel(CoarseSolver):
     def resolved(
         self, matrix: sparse.csr_array | PlacedMatrix, parts: Parts | None, *, on_host: bool, exact: bool
     ) -> tuple[CoarseSolver, str]:
-        """On a GPU the same with the cycle and the last level that take least time, where phases tell parts apart."""
+        """On a GPU a copy with the cycle and the last level that take least time, where phases tell parts apart."""
         count, usual = matrix.shape[0], self.usual_bottom
         if self.cycle != "auto" or on_host or exact or count <= usual or parts is None:
             return self, ""

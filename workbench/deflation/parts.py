@@ -1,4 +1,4 @@
-"""Where the deflation vectors of nested boxes lie, and how boxes are merged."""
+"""The places of deflation vectors in nested boxes, and the merging of boxes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FEW = 4096
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Parts:
-    """Where deflation vectors lie; they are numbered box by box, within a box by phase.
+    """The places of deflation vectors, which are numbered box by box, within a box by phase.
 
     The arrays are in the memory of `device`, or in host memory where it is None.
 
@@ -32,12 +32,12 @@ class Parts:
 
     @classmethod
     def in_order(cls, count: int) -> Parts:
-        """Vectors of which nothing is known but their numbers."""
+        """Vectors of which only the numbers are known."""
         return cls((count,), np.arange(count + 1), np.zeros(count, np.int32))
 
     @classmethod
     def of(cls, boxes: Boxes) -> Parts:
-        """The parts of boxes, where these are."""
+        """The parts of boxes, in the memory of the boxes."""
         if placed := boxes.placed:
             return cls(boxes.per_side, placed["firsts"], placed["phases"], boxes.device)
         return cls(boxes.per_side, boxes.firsts, boxes.phases.astype(np.int32, copy=False))

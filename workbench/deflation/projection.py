@@ -31,7 +31,7 @@ from workbench.operators import BoundOperator, Operator
 from workbench.operators.null_space import NullSpace, null_space_of
 
 STEPS = 6
-"""Of the power method that tests an approximate coarse solver."""
+"""Steps of the power method that tests an approximate coarse solver."""
 MOST_LEFT = 0.56
 """The part of an error that an approximate coarse solver may leave: runs with 0.55 converge, with 0.58 stagnate."""
 
@@ -44,7 +44,7 @@ class Projection(Corrections):
     constant but for empty rows, where these have subdomains of their own: see `null_space.definite_count`. null_space:
     of A, by default tested.
 
-    AZ is computed when first needed, or by `prepare_az`. exact: whether E has to be solved with to rounding, for a
+    AZ is computed when first needed, or by `prepare_az`. exact: systems with E have to be solved to rounding, for a
     coarse solver that leaves the choice open. phase: called around the parts of the setup.
 
     Source: Gupta, van Gijzen, Vuik 2013, section 4, eq. (6), Algorithm 1 and eqs. (7a) to (7d). Raises InputError for a
@@ -125,7 +125,7 @@ class Projection(Corrections):
 
     @property
     def rank(self) -> int:
-        """The vectors with which E is solved, the first of all: fewer where E would be singular."""
+        """The number of vectors, the first of all, for which E is factored: fewer where E would be singular."""
         return self._rank
 
     def _factorize(self, coarse: CoarseSolver, basis: BoundSubspace, singular: bool) -> None:
@@ -162,7 +162,7 @@ class Projection(Corrections):
     def _left_by_a_solve(self, matrix: sparse.csr_array | PlacedMatrix, singular: bool) -> float:
         """About the largest part, in the norm of E, that an approximate solve leaves of an error.
 
-        By the power method for I - E^-1 E. A-DEF2 needs it to be below 1: CG stagnates else. Cost: `STEPS` solves.
+        By the power method for I - E^-1 E. A-DEF2 needs it to be below 1; otherwise CG stagnates. Cost: `STEPS` solves.
         """
         # In double precision: where E is singular, rounding of the mean counts as an error otherwise.
         wide = np.result_type(matrix.dtype, np.float64)
@@ -213,7 +213,7 @@ class Projection(Corrections):
         return solution
 
     def block(self, columns: int) -> BlockProjection:
-        """The projection of block vectors, one for all who ask for so many columns."""
+        """The projection of block vectors, one for each number of columns."""
         made = self._blocks.get(columns)
         if made is None:
             self._blocks[columns] = made = BlockProjection(self, columns)
@@ -238,7 +238,7 @@ class Projection(Corrections):
 
     @property
     def rest(self) -> tuple[DeviceVector, DeviceVector]:
-        """Where `correction` leaves its result, and the part of each unknown; where it gives dot products."""
+        """The place of the result of `correction`, and the part of each unknown; where it gives dot products."""
         z: Any = self._z
         return z.own(self._solved), z.labels
 

@@ -19,7 +19,7 @@ from workbench.operators import BoundOperator
 from workbench.operators.slab_stencil import SlabStencil, planes_of
 
 CELLS_AT_ONCE = 1 << 18
-"""Of the planes whose rows of AZ are made at once: their entries need four words each meanwhile."""
+"""Cells of the planes whose rows of AZ are made at once: their entries need four words each meanwhile."""
 
 NOTED = 10_000
 """Deflation vectors above which a run says that E is on every rank. Each rank then factors and solves with all of E,
@@ -52,7 +52,7 @@ class SlabSubspace(Subspace):
 
     @property
     def labels(self) -> np.ndarray:
-        """Those of the rows."""
+        """Labels of the rows."""
         return self._tall[self._slab.inner]
 
     def bind(self, operator: Any, bound: BoundOperator, device: Any) -> BoundSubspace:
@@ -116,7 +116,7 @@ class SlabSubspace(Subspace):
 
 
 def redundant(count: int, ranks: int) -> tuple[str, ...]:
-    """A sentence where so many vectors are a burden to every rank."""
+    """A sentence where the number of vectors is a burden to every rank."""
     if count <= NOTED:
         return ()
     return (

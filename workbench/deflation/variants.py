@@ -87,7 +87,7 @@ class Def1(Variant):
 @register
 @dataclasses.dataclass(frozen=True)
 class Auto(Variant):
-    """DEF1 where E is solved with to rounding, since it has the cheapest iteration; A-DEF2 where it is not."""
+    """DEF1 where systems with E are solved to rounding, since its iteration is the cheapest; else A-DEF2."""
 
     name: ClassVar[str] = "auto"
     title: ClassVar[str] = "automatic: DEF1, or A-DEF2 where E is solved approximately"

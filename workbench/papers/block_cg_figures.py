@@ -142,7 +142,7 @@ def fig5(values: Values) -> Iterator[Case]:
 
 
 def _cores_fit(rows: list[dict[str, Any]], values: Values) -> list[str]:
-    """How far the printed rates of the i5 are below its bandwidth, and what they say of its iterations."""
+    """The printed rates of the i5 next to those by its bandwidth, and the times of its iterations that fit them."""
     factors = [row["modelled_i5"] / row["printed_i5"] for row in rows]
     parts, seconds = [], []
     for name, _, rate, *_ in printed()["fig5"]["rows"]:
@@ -178,7 +178,7 @@ def fig6(values: Values) -> Iterator[Case]:
 
 
 def _gains(rows: list[dict[str, Any]]) -> None:
-    """Over the row of one right-hand side."""
+    """Add the gains over the row of one right-hand side."""
     one = {row["matrix"]: row.get("cpu") for row in rows if row["b"] == 1}
     for row in rows:
         row["cpu_gain"] = items.ratio(row.get("cpu"), one[row["matrix"]])

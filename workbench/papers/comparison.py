@@ -92,17 +92,17 @@ class PrintedValue:
 
     @property
     def ours_percent(self) -> float | None:
-        """Of what is counted or measured here."""
+        """The deviation of what is counted or measured here."""
         return deviation(self.printed, self.ours) if self.same_size and not self.elsewhere else None
 
     @property
     def modelled_percent(self) -> float | None:
-        """Of what is modelled."""
+        """The deviation of what is modelled."""
         return deviation(self.printed, self.modelled) if self.same_size or not self.model_of_ours else None
 
     @property
     def percent(self) -> float | None:
-        """The larger one of the two."""
+        """The larger one of both deviations."""
         known = [each for each in (self.ours_percent, self.modelled_percent) if each is not None]
         return max(known, key=abs, default=None)
 

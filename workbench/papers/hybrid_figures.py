@@ -24,7 +24,7 @@ LARGEST = 30_000_000
 SERENA = ("k20m", Sizes(1391349, 64531701))
 """Machine and sizes of the timelines: matrix Serena on the first paper's machine."""
 ITERATIONS = (4, 5)
-"""Those that are drawn."""
+"""Iterations that are drawn."""
 FLOWS = {"fig1-2021": "hybrid1", "fig2-2021": "hybrid2", "fig4-2021": "hybrid3"}
 """Figures that draw what a method does on both sides; Figures 1 and 3 of the later paper draw the same."""
 

@@ -20,9 +20,9 @@ from workbench.run import Configuration, Result, Stopping
 from workbench.scenes.scene import Axis
 
 PRINTED, COUNTED, MEASURED, MODELLED = "printed", "counted here", "measured here", "modelled"
-"""Where the numbers of a curve come from. Counts are the same on every machine, times are of this one."""
+"""Sources of the numbers of a curve. Counts are equal on all machines, times are of this one."""
 FIRST_STEPS = Stopping(maxiter=2)
-"""Of the solve before one that is timed: it loads and compiles all kernels."""
+"""Stopping criteria of the solve before a timed one: it loads and compiles all kernels."""
 ROUNDS, ENOUGH = 3, 2.0
 """Solves that are timed at most, and the seconds of iterations after which none is repeated."""
 MEDIANS = f"Times are medians of up to {ROUNDS} solves, after one that is not timed."
@@ -131,11 +131,11 @@ class Work:
 
     @property
     def key(self) -> object:
-        """Equal for what is done once."""
+        """A key that equal works share, which are done once."""
         return self.what, self.timed, tuple(self.seeds)
 
     def done(self, solve: Callable[[Configuration], Result]) -> Any:
-        """Its `Solved`, by a function that solves; or what it returns."""
+        """Its `Solved`, by a function that solves; or the value of a dataclass that is called."""
         if not isinstance(self.what, Configuration):
             return self.what()
         what = self.what
@@ -297,10 +297,10 @@ def geometric(low: float, high: float, count: int, *also: float) -> tuple[float,
 
 
 def ratio(above: float | None, below: float | None) -> float | None:
-    """None where one of them is not known."""
+    """The ratio of two numbers; None where one of them is not known."""
     return above / below if above and below else None
 
 
 def size_here(n: int, values: Values) -> int:
-    """Ours for a size of the paper."""
+    """Our size for one of the paper."""
     return min(n, values.get("max_n", n))

@@ -168,7 +168,7 @@ def _read_table3(n: int, boxes: str, solved: items.Solved, *, known: bool) -> di
 
 
 def _modelled_table3(n: int, boxes: str) -> dict[str, float]:
-    """From the counts that are known without a solve: those of an overlap of one point."""
+    """Modelled seconds from the counts that are known without a solve: those of an overlap of one point."""
     fit = fitted()
     sums = fit.solves(n, boxes, SUM_CG[n][boxes])
     return {"modelled_s": fit.seconds(n, boxes, MPCG[n][boxes]), "modelled_sum_cg_s": sums}

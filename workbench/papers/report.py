@@ -52,7 +52,7 @@ class Asked:
 @dataclasses.dataclass(frozen=True)
 class Choices:
     """How items are made. max_n: the largest number of grid points per side. quick: no item takes more than a minute.
-    device: where accelerators are measured, "cuda", "opencl" or "cpu" for none; "" takes the first there is."""
+    device: where accelerators are measured, "cuda", "opencl" or "cpu" for none; "" takes the first one found."""
 
     max_n: int = 512
     quick: bool = False
@@ -180,7 +180,7 @@ def fingerprint() -> str:
 
 
 def left_out(items: Iterable[Asked], choices: Choices) -> list[Asked]:
-    """Those whose smallest size is above the largest that was chosen."""
+    """Items whose smallest size is above the largest that was chosen."""
     return [item for item in items if choices.size(item.target) < item.target.smallest]
 
 

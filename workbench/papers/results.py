@@ -21,7 +21,7 @@ class Results:
         self._lock = threading.Lock()
 
     def get(self, work: Work) -> Any:
-        """None where it is not known."""
+        """The result of a work; None where it is not known."""
         return self._found.get(work.key)
 
     def put(self, work: Work, found: Any) -> None:
@@ -31,7 +31,7 @@ class Results:
                 del self._found[next(iter(self._found))]
 
     def found(self, work: Work, solve: Callable[[Configuration], Result]) -> Any:
-        """As it is known, or made now by a function that solves."""
+        """The known result of a work, or one made now by a function that solves."""
         if (known := self.get(work)) is None:
             self.put(work, known := work.done(solve))
         return known

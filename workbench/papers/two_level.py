@@ -66,7 +66,7 @@ def bounded(printed: str, ours: str, modelled: str, full: int, curve: str = "") 
 
 
 def upto(sizes: tuple[int, ...], paper: int) -> Turned:
-    """How far the sizes go."""
+    """The parameter for the largest size."""
     return Turned("largest", "largest n", sizes, paper, count, whose="", limit=True)
 
 
@@ -250,7 +250,7 @@ def _modelled_3d(iterations: int, what: Configuration, machine: int) -> dict[str
 
 
 def _speedups_3d(rows: list[dict[str, Any]]) -> None:
-    """Over the row of the CPU before."""
+    """Add the speedups over the row of the CPU before."""
     of_cpu: dict[str, Any] = {}
     for row in rows:
         of_cpu = row if row.pop("cpu") else of_cpu

@@ -80,7 +80,7 @@ def strategies(printed_first: tuple[str, ...], values: Values) -> Iterator[Case]
 
 
 def _seconds_of(column: str, inverse: Configuration, solved: items.Solved) -> dict[str, float]:
-    """Of a coarse solver; with those of the inverse its times on the paper's machines for as many iterations."""
+    """Seconds with a coarse solver; with the inverse also those on the paper's machines for as many iterations."""
     found = {f"{column}_s": solved.iteration_seconds}
     if column == "inverse":
         found |= dict(zip(("modelled_cpu_s", "modelled_gpu_s"), modelled(solved.iterations, inverse), strict=True))
@@ -93,7 +93,7 @@ def _over_inverse(rows: list[dict[str, Any]]) -> None:
 
 
 def _at_last(rows: list[dict[str, Any]], values: Values) -> list[str]:
-    """A sentence on the largest sizes: what the factor of four is here."""
+    """A sentence on the largest sizes: the counterpart of the factor of four here."""
     last = [row for row in rows if row["n"] == rows[-1]["n"]]
     dense, band = ([f"{row[f'{which}_over_inverse']:.2g}" for row in last] for which in ("dense", "band"))
     return [

@@ -118,7 +118,7 @@ class LinearSystem:
         made = copy.copy(self)
         vars(made).update(parts)
         if "given_b" in parts:
-            # That of the earlier one, where it has been asked for.
+            # b of the earlier system, where it has been asked for.
             vars(made).pop("b", None)
         return made
 

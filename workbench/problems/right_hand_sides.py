@@ -17,7 +17,7 @@ WIDTH = 0.05
 """Standard deviation of the source, in sides of the domain."""
 RANK = 4
 DRAWN_AT_ONCE = 1 << 16
-"""Rows of random numbers that are held where some are kept."""
+"""Rows of random numbers that are in memory at once where only some are kept."""
 APART = 1e-10
 """The difference between columns 0 and 1 of family near, in standard deviations."""
 
@@ -25,7 +25,7 @@ APART = 1e-10
 def random_columns(
     shape: tuple[int, int], family: str, seed: int, dtype: np.dtype, rows: slice | None = None
 ) -> np.ndarray:
-    """Standard normal columns of this shape, in a family that depends on one another where it is one of those.
+    """Standard normal columns of this shape, which depend on one another in some families.
 
     pairs: columns 0 and 1, 2 and 3, and so on are equal; near: column 1 differs from column 0 by 1e-10; rank4: all are
     combinations of four; zero: the last one is zero. rows: those to return, of all that are drawn.

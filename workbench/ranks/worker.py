@@ -135,7 +135,7 @@ class _Worker:
         return Steps(new, run.iteration_seconds, run.ending, self._notes(), events)
 
     def _do_vector(self, number: int, quantity: str, column: int, file: str) -> str:
-        """Write a vector, if there is one; words on it."""
+        """Write a vector, if any; returns words on it."""
         vector, words = vector_of(self._run.state, Quantity(quantity), column)
         if vector is not None:
             rows.write(self._own, Path(file), np.asarray(self._run.setup.device.to_host(vector)))

@@ -40,11 +40,11 @@ class AlignedTraces:
 
     @property
     def rows(self) -> np.ndarray:
-        """As `Trace.rows`, of all of them; kernel numbers are places in `kernels`."""
+        """`Trace.rows` of all traces; kernel numbers are places in `kernels`."""
         return self._rows.values
 
     def waits(self, first: int, last: int) -> np.ndarray:
-        """As `Trace.waits`, of all of them."""
+        """`Trace.waits` of all traces."""
         found = self._waits.values
         return found[slice(*np.searchsorted(found[:, 0], (first, last)))]
 

@@ -92,7 +92,7 @@ def _about_choices(reason: Reason, setup: SolveSetup) -> str:
 
 
 def _not_finite(setup: SolveSetup, b: DeviceVector, x: DeviceVector) -> str:
-    """Which of A and M makes NaN or infinity of a finite vector, as a clause; empty where neither is seen to.
+    """A clause on which of A and M makes NaN or infinity of a finite vector; empty where neither is seen to.
 
     b, x: finite, of the scaled system. Cost: up to two applications of A and one of M.
     """

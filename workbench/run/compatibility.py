@@ -133,7 +133,7 @@ def check_rhs(configuration: Configuration) -> None:
 
 def check_coarse(configuration: Configuration) -> None:
     """Raise InputError for a coarse solver that does not take the vectors, or not to the digits that variant and method
-    need; as far as is known before there is an E."""
+    need; as far as is known before E is made."""
     coarse, problem = configuration.coarse, configuration.problem
     size, inexact = problem.known_size, False
     if size is not None and configuration.deflation.name != "none":
@@ -147,8 +147,8 @@ def check_coarse(configuration: Configuration) -> None:
 
 
 def check_cluster(configuration: Configuration) -> None:
-    """Raise InputError for a cluster where there may be none, or where there is nothing for its workers to do, and for
-    sums that they cannot do.
+    """Raise InputError for a cluster that is not allowed or whose workers would have nothing to do, and for sums that
+    they cannot compute.
 
     What a Dask scheduler sends is unpickled, which executes code: visitors of a page may not name one.
     """
@@ -222,7 +222,7 @@ def _check_levels(configuration: Configuration, first_levels: tuple[str, ...], r
 def check_inexact(configuration: Configuration, count: int, *, exact: bool) -> None:
     """Raise InputError for a variant whose true residual would stop at the accuracy of the coarse solver.
 
-    exact: whether E of so many vectors is solved with to rounding.
+    count: vectors of E. exact: systems with E are solved to rounding.
     """
     if not (exact or configuration.variant.accepts_inexact):
         raise InputError(

@@ -95,7 +95,7 @@ def check(configuration: Configuration, device: Device, operator: Operator | Non
 
 
 def _unknowns(known: Operator | Size) -> int:
-    """Those of all ranks, which by their own rows would not all refuse."""
+    """The unknowns of all ranks, which by their own rows would not all refuse."""
     slab = getattr(known, "slab", None)
     return slab.whole if slab else known.shape[0]
 

@@ -97,7 +97,7 @@ class Diagnostics(abc.ABC):
         return self._residuals(self.solution(x))
 
     def verified_residuals(self) -> np.ndarray:
-        """||b - A x|| for the x that is returned, of which `ColumnState.bound` is what is certain."""
+        """||b - A x|| for the x that is returned, of which `ColumnState.bound` is certain."""
         return self._verified()[1]
 
     def returned_x(self) -> np.ndarray:
@@ -113,9 +113,9 @@ class Diagnostics(abc.ABC):
         return self._as_given(solution), residuals
 
     def take_best(self, kept: BestIterates, iteration: int, done: Sequence[bool]) -> list[tuple[int, str, float]]:
-        """Let x be what has the smallest true residual: the present iterate, the best so far, zero or x0.
+        """Let x be the vector with the smallest true residual: the present iterate, the best so far, zero or x0.
 
-        Returns the columns that were changed, what x is there, and its true residual. done: columns that stay.
+        Returns the columns that were changed, the name of x there, and its true residual. done: columns that stay.
         """
         starts, of_b = self._starts(), self.norms_of_b()
         of_starts = of_b if starts is None else self._residuals(starts)

@@ -17,7 +17,7 @@ from workbench.run.snapshots import Quantity, Snapshot
 PIXELS, CELLS = 512, 64
 """Cells per side of a frame on a grid of two and of three dimensions, of blocks where the grid has more."""
 SHARE = 0.03
-"""Of the iteration time that frames may take, which is no iteration time itself."""
+"""Share of the iteration time that frames may take, which is no iteration time itself."""
 GRACE = 0.02
 """Seconds that frames may take in any case, so that short runs have some too."""
 

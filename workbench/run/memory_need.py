@@ -242,7 +242,7 @@ class _Estimate:
 
     @property
     def _bandwidth(self) -> int:
-        """Of E in the best order of its sides: the vectors of a layer of subdomains across the longest one."""
+        """The half-bandwidth of E in its best order: the vectors of a layer of subdomains across the longest side."""
         assert self._count is not None
         parts = [round(side / cells) for side, cells in zip(self._size.grid or (self._n,), self._box, strict=True)]
         return math.ceil(self._count / max(1, *parts))

@@ -78,7 +78,7 @@ class PreparedResult:
 
     @property
     def history(self) -> History:
-        """That of the only right-hand side, or of the first of many."""
+        """The history of the only right-hand side, or of the first of many."""
         return self.histories[0]
 
 

@@ -26,12 +26,12 @@ from workbench.run.vector_files import rhs_file, rows_in, start_file
 from workbench.scaling import is_extreme, max_abs, scaled, scaled_scalar
 
 ROUNDING = 500
-"""A component below so many units of roundoff of its vector is left where it is."""
+"""A component below this many units of roundoff of its vector is left where it is."""
 NOTHING_LEFT = (
     "A is singular: {} is all of b, so nothing is left once it is removed; choose another right-hand side, for example "
     "random"
 )
-"""Of the component of b that A maps to zero."""
+"""The message for the component of b that A maps to zero."""
 
 
 class Vectors(NamedTuple):

@@ -273,8 +273,8 @@ def _levels(
     phases: Callable[[str], contextlib.AbstractContextManager[None]],
     before: Before | None = None,
 ) -> _Levels:
-    """Both levels of the preconditioner, and the projection; x is projected where there is one and the variant asks for
-    that. before: what they are made from where they are not made anew."""
+    """Both levels of the preconditioner, and the projection; x is projected if the variant asks for that. before: what
+    they are made from where they are not made anew."""
     operator, variant = system.operator, configuration.variant
     with phases("preconditioner M"), needing_entries(configuration.preconditioner):
         if before:

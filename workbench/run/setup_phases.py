@@ -140,7 +140,7 @@ def _clock() -> float:
 
 
 def in_words(phases: Sequence[Mapping[str, Any]], seconds: float) -> str:
-    """The phases of a setup that took so long as one clause, those of a percent and more, longest first."""
+    """The phases of a setup of these seconds as one clause, those of a percent and more, longest first."""
     shown = [phase for phase in phases if phase["seconds"] >= 0.01 * seconds]
     shown.sort(key=lambda phase: -phase["seconds"])
     return ", ".join(f"{phase['name']} {phase['seconds']:.2g} s" for phase in shown)

@@ -35,7 +35,7 @@ may be why it stalls."""
 PROGRESS = 0.1
 """A restart from the best iterate has to begin at a true residual this factor below the start of the last one."""
 FAR = 10
-"""A start is far off if its residual is that many times ||b||, that of zero, at least."""
+"""A start is far off if its residual is at least this many times ||b||, the residual of zero."""
 RESTARTED = {Reason.ROUNDING, Reason.STAGNATED, Reason.DIVERGED}
 """Ends that rounding alone may be the cause of, after which a method that may restart does so."""
 MOST_NAMED = 4
@@ -86,7 +86,7 @@ class StoppingTest:
             for place, (scale, norm, atol, removed) in enumerate(measures.references(self._norm, stopping.atol))
         ]
         self.single = self.columns[0] if len(self.columns) == 1 else None
-        """The right-hand side where there is one; None for several."""
+        """The only right-hand side; None for several."""
         self._active = list(self.columns)
         """The columns that have not ended."""
         self.frozen = np.zeros(len(self.columns), bool)

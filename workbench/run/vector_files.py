@@ -1,4 +1,4 @@
-"""Where right-hand sides and starting vectors of a configuration come from: files, and how many columns there are."""
+"""Files of the right-hand sides and starting vectors of a configuration, and their columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How numbers become colours: linear, logarithmic, or logarithmic to both sides of a linear middle."""
+"""The scales from numbers to colours: linear, logarithmic, or logarithmic to both sides of a linear middle."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ LARGE_CONTRAST = 50.0
 """Ratio of the largest to the smallest value from which positive values are logarithmic."""
 LINEAR, LOG, SYMLOG = "linear", "log", "symlog"
 TOO_WIDE = {LINEAR: 1.25, LOG: 1.25, SYMLOG: 5.0}
-"""So many times wider than need be, and a scale is not kept for the next picture. Residuals go up and down by as much,
-and of three powers of ten two and more remain."""
+"""A scale that is this many times wider than needed is not kept for the next picture. Residuals go up and down by as
+much, and of three powers of ten two and more remain."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,12 +34,12 @@ class Colormap:
 
     @classmethod
     def of_magnitudes(cls, low: float, high: float) -> Colormap:
-        """For positive numbers: logarithmic where they spread far."""
+        """The scale for positive numbers: logarithmic where they spread far."""
         return cls(low, high, LOG if low > 0 and high / low >= LARGE_CONTRAST else LINEAR)
 
     @classmethod
     def of(cls, values: np.ndarray, *, logarithmic: bool) -> Colormap:
-        """For any numbers: about zero where some are negative, else from the least to the greatest.
+        """The scale for any numbers: about zero where some are negative, else from the least to the greatest.
 
         Bounds about zero and those of `symlog` are 1, 2 or 5 times a power of ten, so that they do not change with
         every iteration. Entries that are not finite do not count.
@@ -56,8 +56,8 @@ class Colormap:
         return cls(-largest, largest, LINEAR, signed=True) if signed else cls(low, high)
 
     def kept_from(self, last: Colormap | None) -> Colormap:
-        """The scale of the picture before, as long as it does for this one: new numbers next to the picture cost more
-        than the picture, and colours that mean something else each time cannot be compared."""
+        """The scale of the picture before, as long as it suits this one: new numbers next to the picture cost more than
+        the picture, and colours that mean something else each time cannot be compared."""
         if last is None or (self.scale, self.signed) != (last.scale, last.signed):
             return self
         holds = last.low <= self.low and self.high <= last.high
@@ -100,7 +100,7 @@ def ceiling(value: float) -> float:
 
 
 def _bounds(values: np.ndarray) -> tuple[float, float]:
-    """The least and the greatest, 0 where there is none."""
+    """The least and the greatest; 0 without numbers."""
     return (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Sequences of solves over time: iterations and seconds of methods, what is measured, and where a step's time goes."""
+"""Sequences of solves over time: iterations and seconds of methods, measured quantities, parts of a step's time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PARTS = {
 }
 """Parts of a step as they are drawn; what is in none of them is the rest."""
 ROOM = 0.05
-"""Above and below what is drawn."""
+"""Room above and below the curves, as a share of their range."""
 
 
 def iterations_scene(
@@ -96,7 +96,7 @@ def error_scene(errors: Sequence[float], tolerance: float) -> Scene:
 
 
 def band_scene(seconds: Sequence[Mapping[str, float]]) -> Scene:
-    """Where the time of a step goes: its parts as stacked bars of some steps each. seconds: of each step by part."""
+    """The parts of the time of a step, as stacked bars of some steps each. seconds: of each step by part."""
     count = len(seconds)
     if not count:
         return Scene("parts of a step", STEP, Axis("share of a step"), note="The first step has not been made yet.")
@@ -136,7 +136,7 @@ class Reel:
         self._every = 1
 
     def note(self) -> None:
-        """Keep the present state where it is its turn; where there are too many, every second one goes."""
+        """Keep the present state if it is its turn; of too many frames every second one goes."""
         sequence = self._sequence
         if sequence.steps % self._every:
             return

@@ -16,7 +16,7 @@ VIEW = 4.5
 MARKS = (-4, -2, 0, 2, 4)
 MOST_CONTOURS = 16
 SIDE = 0.3
-"""Of the sign of a right angle."""
+"""Side of the sign of a right angle."""
 AROUND = np.linspace(0, 2 * math.pi, 145)
 CIRCLE = np.stack([np.cos(AROUND), np.sin(AROUND)])
 INK = 5

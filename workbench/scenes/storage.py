@@ -102,7 +102,7 @@ def bands_of(main: np.ndarray | None, lower: Sequence[np.ndarray]) -> list[Array
 
 
 def words_scene(parts: Mapping[str, np.ndarray], title: str = "") -> Scene:
-    """Where words lie in a large matrix: those of each kind per row, shape (N,), as the mean of so many rows a bar."""
+    """The words in a large matrix: those of each kind per row, shape (N,), as means over the rows of a bar."""
     size = next(iter(parts.values())).size
     bars = min(size, MOST_BARS)
     edges = np.arange(bars + 1) * size // bars
@@ -157,7 +157,7 @@ def compressed_az_scene(az: sparse.csr_array, labels: np.ndarray, rows: int, nam
 def _parts(
     part: sparse.coo_array, labels: np.ndarray, names: Sequence[str]
 ) -> tuple[dict[str, list[tuple[int, int]]], list[int]]:
-    """The entries by part, and the style of each part that there is."""
+    """The entries by part, and the style of each part with entries."""
     cells: list[list[tuple[int, int]]] = [[] for _ in names]
     for row, column in zip(*part.coords, strict=True):
         cells[min(2, abs(int(column) - int(labels[row])))].append((int(row), int(column)))
@@ -170,7 +170,7 @@ def _indices(name: str, words: np.ndarray) -> Array:
 
 
 def _word(value: object, shape: tuple[int, int]) -> str:
-    """A value for one of so many rows and columns of cells; empty where it has no room."""
+    """A value for a cell among these rows and columns; empty where it has no room."""
     longest = LONG_WORD if shape[0] <= FEW[0] and shape[1] <= FEW[1] else LONGEST_WORD
     if isinstance(value, (complex, np.complexfloating)):
         return ""

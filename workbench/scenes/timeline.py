@@ -23,7 +23,7 @@ LONGEST_NAME = 44
 MAX_BOXES = 4000
 """More boxes than pixel columns are not visible and make files slow to open."""
 NUMBER, FIRST_NUMBER = 1 / 12, 1 / 7
-"""Of the width, what the number of an iteration takes, and the first one with its word."""
+"""Shares of the width for the number of an iteration, and for the first one with its word."""
 ABOVE = 1.0
 """From the middle of the first lane to the top, which the numbers of iterations need."""
 
@@ -64,7 +64,7 @@ class DrawnKernel:
 
 @dataclasses.dataclass(frozen=True)
 class Start:
-    """Where an iteration of a set of lanes begins, in s, and its number where there is room."""
+    """The start of an iteration of a set of lanes, in s, and its number if it has room."""
 
     seconds: float
     words: str
@@ -76,7 +76,7 @@ class LanesOf(Layer):
     """Boxes on lanes. rows: events, as `Trace.rows`; kernels: all that they may name.
 
     flows: what some of them wait for: the end of that, the start of the event, and both kernels, shape (k, 4). titles:
-    of the sets of lanes, where there are several. starts: of iterations.
+    of several sets of lanes. starts: of iterations.
     """
 
     layer, arrays = "lanes", ()
@@ -95,8 +95,8 @@ class LanesOf(Layer):
 
     @property
     def lanes(self) -> dict[tuple[int, str], int]:
-        """Those with events by set and name, from top to bottom, and their places; each set but the first has its title
-        in the place above it."""
+        """The lanes with events by set and name, from top to bottom, and their places; each set but the first has its
+        title in the place above it."""
         found = sorted({(kernel.group, kernel.lane) for kernel in self.used}, key=lambda at: (at[0], rank(at[1])))
         return {(group, lane): place + group for place, (group, lane) in enumerate(found)}
 
@@ -109,7 +109,7 @@ class LanesOf(Layer):
     @property
     def sums(self) -> dict[int, str]:
         """By style, the longest first: name, share of the busy time, and bytes over time; no share for waiting, and the
-        name alone where there are several sets of lanes."""
+        name alone for several sets of lanes."""
         first = {kernel.style: kernel for kernel in reversed(self.used)}
         numbers, seconds = self.rows["kernel"], self.rows["end"] - self.rows["start"]
         styles = np.array([kernel.style for kernel in self.kernels])[numbers]
@@ -125,7 +125,7 @@ class LanesOf(Layer):
         return words
 
     def since(self, known: int) -> tuple[dict[str, Any], bytes]:
-        """For a page that knows so many of the kernels.
+        """The data for a page that knows the first `known` kernels.
 
         Columns one after another: starts as float64, lengths as float32, kernels and iterations as int32; then flows.
         """
@@ -149,7 +149,7 @@ class GrowingLanes:
         self._kernels: list[DrawnKernel] = []
 
     def part(self, first: int = 0, last: int | None = None) -> LanesOf:
-        """The events from `first` to before `last`, or as many as there are."""
+        """The events from `first` to before `last`, or up to the present end."""
         # The rows first: every kernel that they name is then in the list.
         every = self.events.rows
         rows = every[first:last]
@@ -255,7 +255,7 @@ def _indices(numbers: np.ndarray, first: int, last: int) -> np.ndarray:
 
 
 def _starts(rows: np.ndarray, group: int, span: float) -> list[Start]:
-    """Where each iteration begins, with its number where there is room."""
+    """The start of each iteration, with its number if it has room."""
     found: list[Start] = []
     free = 0.0
     for number in np.unique(rows["iteration"]):

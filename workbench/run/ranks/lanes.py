@@ -15,7 +15,7 @@ class RankLanes:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._numbers: dict[int, list[int]] = {}
-        """Of the kernels of each rank, in the trace."""
+        """Numbers of the kernels of each rank in the trace."""
 
     def take(self, events: Sequence[Events]) -> None:
         """Add new events, by rank."""

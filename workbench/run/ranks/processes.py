@@ -27,7 +27,7 @@ from workbench.run.ranks.ended_first import EndedFirst
 from workbench.run.ranks.messages import ERROR, RANKS, REPLY, Job, Present, read
 
 FOLDER = "ranks"
-"""For the names of temporary folders, which all hosts of the ranks have to have."""
+"""A word in the names of temporary folders, which all hosts of the ranks must share."""
 TICK = 0.02
 """Seconds between two tests for a cancellation request."""
 GRACE = 2.0
