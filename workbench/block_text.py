@@ -1,4 +1,4 @@
-"""How a block is written: `name`, or `name:argument`, where the argument is one of three forms.
+"""The text of a block: `name`, or `name:argument`, where the argument has one of three forms.
 
 The value of the first parameter (`neumann:2`, `blocks:6`), values by name (`hybrid3:share=0.4,fused=no`), or both
 (`schwarz:3x3,overlap=4`). Commas within parentheses or "..." belong to the value.

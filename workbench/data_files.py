@@ -1,4 +1,4 @@
-"""Where files lie: data inside the installed package, or next to it in a checkout; and where a user says one is."""
+"""Places of files: data inside the installed package, or next to it in a checkout; and paths that a user writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Imports at first use: importing takes longer than a small solve, and most runs need only a part of what there is."""
+"""Imports at first use: importing takes longer than a small solve, and most runs need only some of the modules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class _Module(types.ModuleType):
-    """A module that is imported with the first attribute that is asked for."""
+    """A module that is imported at the first use of an attribute."""
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(importlib.import_module(self.__name__), name)

@@ -280,7 +280,7 @@ def _setting(name: str, value: Any) -> str:
     several = re.fullmatch(r"(\w+:)(\d+)", str(value))
     if name == "rhs" and several:
         return f"{several[2]} {_first_lower(choice_label(name, several[1]))}"
-    # What follows a colon and a space explains the choice.
+    # The text after a colon and a space explains the choice.
     return _first_lower(choice_label(name, str(value)).partition(": ")[0]).replace(":", " ")
 
 

@@ -133,7 +133,7 @@ def advising(
 
 
 def _ratios(problem: Problem, probe_n: int) -> tuple[int, int]:
-    """How many times coarser than the problem the probing grids are. Raises InputError where there are none."""
+    """The ratios of the problem's grid to the probing grids, per side. Raises InputError without such grids."""
     n = getattr(problem, "n", None)
     if not isinstance(n, int):
         raise InputError(

@@ -46,7 +46,7 @@ class BlockCost:
 
     @property
     def row(self) -> tuple[str, ...]:
-        """Under `HEADINGS`."""
+        """The cells of a table row under `HEADINGS`."""
         counts = (self.with_a, self.with_m, self.grams, self.products, self.reductions, self.blocks)
         return self.solver, *map(str, counts), f"{self.bytes:.0f}", f"{self.flops:.0f}"
 
@@ -54,7 +54,7 @@ class BlockCost:
 def block_costs(
     problem: str = "poisson7", n: int = 8, preconditioner: str = "jacobi", columns: int = 16
 ) -> list[BlockCost]:
-    """Costs of the registered block methods with so many right-hand sides, least traffic first.
+    """Costs of the registered block methods with many right-hand sides, least traffic first.
 
     Runs three iterations of each on the CPU. Raises InputError for unknown names.
 

@@ -176,7 +176,7 @@ class _Shared:
         return math.prod(self.grid[1:])
 
     def rows(self) -> list[int]:
-        """Those of each rank. Raises InputError where slabs are too thin."""
+        """The rows of each rank. Raises InputError where slabs are too thin."""
         if self.shape == "boxes":
             size = math.prod(self.grid)
             if size < self.ranks:
@@ -186,7 +186,7 @@ class _Shared:
         return [slab_of(self.grid, place, self.ranks, *given).size for place in range(self.ranks)]
 
     def timed(self, place: int, rows: int, machine: Profile) -> tuple[Steps, list[str]]:
-        """The steps of a rank, with times and messages; and what the times leave out."""
+        """The steps of a rank, with times and messages; and sentences on what the times leave out."""
         scaled = Trace(self.one.machine)
         for _, parts in self.one.steps:
             for part in parts:

@@ -86,7 +86,7 @@ def ritz_columns(history: History, iteration: int, most: int = 48) -> dict[int, 
 
 
 def nonzero(values: np.ndarray) -> np.ndarray:
-    """Those of ascending eigenvalues that are not zero up to rounding."""
+    """Ascending eigenvalues without those that are zero up to rounding."""
     return values[values > 10 * values.size * np.finfo(np.float64).eps * values[-1]]
 
 

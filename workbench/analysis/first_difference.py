@@ -27,7 +27,7 @@ class FirstDifference:
 
 
 def first_difference(first: Sequence[Moment], second: Sequence[Moment]) -> FirstDifference | None:
-    """Where the second method first differs from the first; None where x is the same in all moments of the first.
+    """The first difference of the second method from the first; None where x is the same in all moments of the first.
 
     Both are the moments of `stepping.walk`. Cost: 2 N operations a moment and name.
     """

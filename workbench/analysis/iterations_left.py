@@ -1,4 +1,4 @@
-"""How many iterations a run still needs: an estimate while it is running, from its own history."""
+"""The number of iterations that a run still needs: an estimate while it is running, from its own history."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SLOPE, BOUND = "present slope", "CG bound with the Ritz values"
 
 @dataclasses.dataclass(frozen=True)
 class Estimate:
-    """iterations: how many more. basis: what it follows from, in words."""
+    """iterations: the number left. basis: the source of the estimate, in words."""
 
     iterations: int
     basis: str

@@ -33,7 +33,7 @@ SPECTRA: dict[str, Callable[[int], np.ndarray]] = {
 EXACT, PRECISIONS = "exact", ("float64", "float32")
 """Arithmetic: without rounding errors as far as double precision goes, or CG as it is computed in a precision."""
 DONE = 1e-14
-"""Of ||r_0||: no residual is left in double precision."""
+"""The share of ||r_0|| at which no residual is left in double precision."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class Recurrence:
         return residual
 
     def iterations_to(self, error: float) -> int | None:
-        """Iterations until the error is that share of ||e_0||_A; None if it never is."""
+        """Iterations until the error is this share of ||e_0||_A; None if it never is."""
         met = np.flatnonzero(self.error <= error)
         return int(met[0]) if met.size else None
 

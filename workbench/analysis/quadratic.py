@@ -15,11 +15,11 @@ SHORTEST, LONGEST = 0.25, 4.0
 """Half axes: condition numbers up to 256."""
 MOST_STEPS = 60
 REDUCTION = 0.01
-"""Of the A-norm of the error, at which a path ends."""
+"""The reduction of the A-norm of the error at which a path ends."""
 TINY = 1e-15
-"""So that the A-norm of the error alone ends a path."""
+"""A tolerance so small that the A-norm of the error alone ends a path."""
 SOLUTION = np.ones(2)
-"""Of A x = b. Any would do: paths are seen from it."""
+"""The solution of A x = b. Any would do: paths are seen from it."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -43,7 +43,7 @@ class RanksModel:
 
     @property
     def sentences(self) -> list[str]:
-        """Where methods overtake the first one, and what the coarse level costs there, or on the most ranks."""
+        """Sentences on crossings with the first method, and on the coarse level's cost there, or on the most ranks."""
         first = next(iter(self.seconds))
         made = [
             f"{name} takes less time than {first} from {count(crossing)} ranks on"

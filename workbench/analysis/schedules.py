@@ -33,7 +33,7 @@ class Method:
 
     @property
     def name(self) -> str:
-        """That of the solver."""
+        """The name of the solver."""
         return self.solver if isinstance(self.solver, str) else self.solver.name
 
 

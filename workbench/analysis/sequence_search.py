@@ -25,9 +25,9 @@ AT_ONCE = 8
 KEPT = 10
 """Candidates that solve all of these steps, those that are fastest in few steps from zero."""
 MOVED_STEPS, MOST_BEFORE = 5, 100
-"""Before all of them steps are made until cells have changed in so many, and at most so many."""
+"""Steps before all of them: they are made until cells have changed in the first number, and at most the second."""
 LEADING: dict[str, Any] = {"preconditioner": "neumann:2"}
-"""Makes the steps."""
+"""The method that makes these steps."""
 MG: dict[str, Any] = {"preconditioner": "mg", "deflation": "none"}
 NEVER = 10**6
 WORSE, BETTER = 1.1, 0.9

@@ -1,7 +1,7 @@
 """Modelled iterations of CG and pipelined CG on 2 to 4,096 GPUs of several nodes, rows shared in slabs.
 
-Nothing here was measured. Each GPU runs the solver's own steps on its rows, timed as on one GPU; `shared_rows` has what
-follows what, and `fabric` the messages.
+Nothing here was measured. Each GPU runs the solver's own steps on its rows, timed as on one GPU; `shared_rows` has the
+order of the work, and `fabric` the messages.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Exact spectra of A, M^-1 A and M^-1 P A for small problems, eigenvectors, and what M^-1 makes of a vector."""
+"""Exact spectra of A, M^-1 A and M^-1 P A for small problems, eigenvectors, and M^-1 v for a vector v."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def spectrum(configuration: Configuration, system: LinearSystem | None = None) -
 def eigenvectors(
     configuration: Configuration, count: int, system: LinearSystem | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The smallest eigenvalues of what `spectrum` is of, ascending, shape (k,), and their eigenvectors, shape (N, k).
+    """The smallest eigenvalues as of `spectrum`, ascending, shape (k,), and their eigenvectors, shape (N, k).
 
     The largest entry of each is 1. Cost and errors: as of `spectrum`, with k = count, at most N.
 

@@ -18,7 +18,7 @@ from workbench.registry import parameter, register
 from workbench.settings import AUTO
 
 FITS = 1 << 20
-"""Bytes for which a machine is not asked what memory it has, which takes 0.4 ms."""
+"""Bytes up to which a machine is not asked for its memory, which takes 0.4 ms."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,7 +105,7 @@ class DenseCholesky(_DenseSolver):
 
 
 class DenseFactor(Factor):
-    """E^-1, or what stands for it where E is singular, as a dense matrix."""
+    """E^-1, or for a singular E an inverse on its range, as a dense matrix."""
 
     def __init__(self, inverse: np.ndarray) -> None:
         self._inverse = inverse

@@ -18,19 +18,19 @@ ENDS = 2
 REST = 2e-5, 3.2e-9
 """Seconds of the other parts of an iteration: fixed, and per vector with the usual boxes of 64 cells."""
 MORE, STEEP = {"few in 3D": 0.0, "few": 0.03, "many": 0.085}, 2.7
-"""A part by which iterations grow where one level more is left to the plain cycle than has flexible CG, by how many
-phases there are, and its growth with each such level: the plain cycle over-corrects them all."""
+"""A part by which iterations grow where one level more is left to the plain cycle than has flexible CG, by the number
+of phases, and its growth with each such level: the plain cycle over-corrects them all."""
 MOST_MORE = 0.1
-"""Of iterations, at most: the rest of an iteration may take longer than `REST`."""
+"""Growth of the iterations, at most: the rest of an iteration may take longer than `REST`."""
 
 
 def iterations(plain: int, flexible: int, phases: str) -> float:
-    """The iterations with so many plain levels below those with flexible CG, over those of an exact solve."""
+    """The iterations with plain levels below those with flexible CG, over those of an exact solve."""
     return 1 + MORE[phases] * STEEP ** (plain - flexible) if plain else 1.0
 
 
 def passes(levels: int, flexible: int) -> list[int]:
-    """Of a solve over each level, and on the last one, where the first `flexible` levels have two steps."""
+    """Passes of a solve over each level, and on the last one, where the first `flexible` levels have two steps."""
     found, visits = [], 1
     for depth in range(levels):
         found.append(visits * (11 if depth < flexible else 4))
@@ -39,7 +39,7 @@ def passes(levels: int, flexible: int) -> list[int]:
 
 
 def seconds(count: int, levels: int, dimensions: int, flexible: int) -> float:
-    """Of one solve with `count` vectors on so many levels above the last, whose inverse is dense."""
+    """Seconds of one solve with `count` vectors on these levels above the last, whose inverse is dense."""
     over = passes(levels, flexible)
     sizes = [count / 2 ** (dimensions * depth) for depth in range(levels + 1)]
     # Each reads and writes the entries of a row with their columns, and three vectors.
@@ -52,7 +52,7 @@ def cycle_for(
     cycles: Mapping[str, tuple[int, ...]], count: int, bottoms: Sequence[int], dimensions: int, phases: str
 ) -> tuple[str, int, str]:
     """The name of the cycle and the vectors of the last level, at most, with the shortest estimated iterations, and
-    why. bottoms: among which it is chosen, below count. phases: how many, as in `MORE`."""
+    why. bottoms: among which it is chosen, below count. phases: their number, as in `MORE`."""
     found = {}
     for name, steps in cycles.items():
         for bottom in bottoms:

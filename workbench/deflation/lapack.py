@@ -74,7 +74,7 @@ def inverse(matrix: np.ndarray) -> np.ndarray:
 
 
 def _few_threads(size: int) -> AbstractContextManager[Any]:
-    """A context for a dense matrix of so many rows, of which small ones are left to one thread."""
+    """A context for a dense matrix of `size` rows; small ones are left to one thread."""
     return on_one_thread() if size <= SMALL else contextlib.nullcontext()
 
 

@@ -23,7 +23,7 @@ class NestedParts:
 
     @classmethod
     def of(cls, levels: Levels) -> NestedParts:
-        """Those of a factored E."""
+        """The parts of a factored E."""
         from workbench.host.aggregation import places
 
         row = places(levels.order)
@@ -31,7 +31,7 @@ class NestedParts:
 
     @classmethod
     def recorded(cls, boxes: Boxes | None, notes: Sequence[str]) -> NestedParts | None:
-        """Those of a run that was recorded with these notes, by merging its subdomains again.
+        """The parts of a run that was recorded with these notes, by merging its subdomains again.
 
         None for a run without levels, and where merging gives other levels than it noted.
         """

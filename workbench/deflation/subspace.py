@@ -163,7 +163,7 @@ class PiecewiseConstant(Subspace):
 
     piecewise_constant: ClassVar[bool] = True
     az_form = COMPACT
-    """How a device stores AZ, one of `settings.AZ_FORMS`."""
+    """The form in which a device stores AZ, one of `settings.AZ_FORMS`."""
 
     def __init__(self, labels: DeviceVector, boxes: Boxes | None = None, device: Device | None = None) -> None:
         self._labels, self._boxes, self._device = labels, boxes, device

@@ -96,8 +96,8 @@ def _legend(figure: Figure | SubFigure, panels: Iterable[Axes]) -> int:
 
 
 def _panels(scenes: Sequence[Scene]) -> float:
-    """How high they are together, in panels: a square one is twice as high, two take one and a half. Lanes are as high
-    as there are lanes."""
+    """Their height together, in panels: a square one is twice as high, two take one and a half. That of lanes is in
+    proportion to their number."""
     if drawn := [layer for scene in scenes for layer in scene.layers if isinstance(layer, LanesOf)]:
         return sum((max(layer.lanes.values()) + 2) * LANE / PANEL for layer in drawn)
     return 2.0 if any(scene.square for scene in scenes) else 0.25 + 0.75 * len(scenes)

@@ -19,7 +19,7 @@ from workbench.scenes.plane import Plane
 from workbench.scenes.scene import Scene
 
 COLOURS = 96
-"""Of the palette of a GIF."""
+"""Colours of the palette of a GIF."""
 DPI = 100
 
 
@@ -38,7 +38,7 @@ def frame(plane: Plane, scenes: Sequence[Scene], *, width: float = 7.2, height: 
 
 
 def gif(figures: Iterable[Figure], *, seconds: float = 0.08) -> bytes:
-    """The figures as a GIF that repeats, each shown for so long. All must have one size.
+    """The figures as a GIF that repeats, each shown for the same time. All must have one size.
 
     Raises InputError without a figure.
     """

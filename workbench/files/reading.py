@@ -19,7 +19,7 @@ def opened(path: str | Path, what: str = "file") -> IO[bytes]:
     try:
         # Opening a pipe or a device can have effects, so what it is comes first.
         _check_regular(os.stat(path).st_mode, path, what)
-        # What lies there may have changed since; O_NONBLOCK does not wait for the writer of a pipe.
+        # The file there may have changed since; O_NONBLOCK does not wait for the writer of a pipe.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
         try:
             _check_regular(os.fstat(descriptor).st_mode, path, what)

@@ -32,7 +32,7 @@ from workbench.solvers.block.base import BlockSolver
 ROWS_PER_N = 1100
 """Stand-ins have at most ROWS_PER_N max_n rows, which is the paper's size for the default max_n."""
 REAL = ("1138_bus", "mhd1280b")
-"""The small ones, which are downloaded where there is a network."""
+"""The small matrices, which are downloaded where a network is available."""
 SMALLEST_SCALE = 0.04
 BLOCK = 16
 """Right-hand sides in table 2's counts of block CG."""
@@ -60,7 +60,7 @@ class System:
 
     @property
     def single(self) -> Matrix:
-        """In single precision, as in the paper."""
+        """The matrix in single precision, as in the paper."""
         return self.ours.astype(np.dtype(np.complex64 if self.is_complex else np.float32))
 
 

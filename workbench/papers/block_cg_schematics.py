@@ -18,9 +18,9 @@ EXAMPLE = np.array([[0, 5, 1, 0], [2, 0, 8, 3], [0, 0, 5, 0], [0, 9, 4, 0]])
 """The matrix of Figures 2 and 3."""
 MATRIX = sparse.csr_array(EXAMPLE)
 COO_ORDER = ((1, 0), (0, 1), (0, 2), (1, 2), (3, 1), (2, 2), (1, 3), (3, 2))
-"""In which its entries are printed."""
+"""The order in which its entries are printed."""
 LENGTH = 8
-"""Of the array in Figure 4."""
+"""The length of the array in Figure 4."""
 
 
 def fig1(max_n: int, progress: Progress) -> Reproduction:

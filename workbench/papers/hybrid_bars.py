@@ -30,7 +30,7 @@ def _label(bar: str) -> str:
 
 
 KINDS = {"mean": statistics.mean, "max": max}
-"""Of the speedups over all matrices, which the papers print."""
+"""Summaries of the speedups over all matrices, which the papers print."""
 FUSED, LIBRARIES = "fused passes", "one pass per line, as libraries"
 BASELINE = Turned("baseline", "baseline", (LIBRARIES, FUSED), LIBRARIES, str, menu=True)
 BANDWIDTHS = {"cores": "cores' bandwidth", "accelerator": "GPU's bandwidth", "link": "link's bandwidth"}
@@ -84,7 +84,7 @@ CHARTS = {
 
 
 def turned_machine(name: str, values: Values) -> Machine:
-    """The machine with its bandwidths times what was turned."""
+    """The machine with its bandwidths times the factors that were turned."""
     found = machine(name)
     accelerator = _times(found.accelerator, values["accelerator"], "bandwidth_nominal", "bandwidth_measured")
     accelerator = _times(accelerator, values["link"], "to_host_bandwidth", "to_device_bandwidth")
@@ -127,7 +127,7 @@ def bars(name: str, values: Values) -> Iterator[Case]:
 
 
 def _speedups(chart: Chart, baseline: str, columns: Sequence[str], sizes: Sizes, where: Machine) -> dict[str, Any]:
-    """Over the baseline; None where a system does not fit."""
+    """Speedups over the baseline; None where a system does not fit."""
     base = expected(BARS[baseline], sizes, where).seconds
     taken = {bar: expected(BARS[bar], sizes, where).seconds for bar in columns}
     row: dict[str, Any] = {bar: base / seconds if base and seconds else None for bar, seconds in taken.items()}
@@ -173,7 +173,7 @@ OVER_PCG = Compared(printed="printed_over_pcg", modelled="over_pcg", curve="best
 
 
 def _found(chart: Chart, rows: list[dict[str, Any]], _values: Values) -> list[str]:
-    """How often the model agrees with what the papers say of all matrices."""
+    """Sentences on how often the model agrees with statements of the papers on all matrices."""
     if chart.poisson:
         return []
     slowest = sum(min(row[bar] for bar in chart.columns) == row[chart.baseline] for row in rows)

@@ -16,7 +16,7 @@ FEW = 40
 RING = 6.5
 DOT = 2.5
 WIDE = 0.8
-"""Of the bars of a group together."""
+"""The width of the bars of a group together."""
 
 
 class Styles:

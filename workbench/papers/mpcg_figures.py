@@ -86,7 +86,7 @@ def fig5(values: Values) -> Iterator[Case]:
 
 
 def _split(n: int, boxes: str, iterations: int) -> dict[str, float]:
-    """On the paper's machines."""
+    """Modelled seconds on the paper's machines, in boxes and in all else."""
     fit = fitted()
     parts = {
         "modelled_in_boxes_s": fit.solves(n, boxes, iterations),

@@ -36,11 +36,11 @@ def _by_boxes(*counts: int) -> dict[str, int]:
 
 
 MPCG = {500: _by_boxes(32, 43, 37, 45, 44), 300: _by_boxes(26, 33, 30, 35, 32), 200: _by_boxes(22, 28, 25, 29, 26)}
-"""Of `mpcg`, by N and boxes."""
+"""Iterations of `mpcg`, by N and boxes."""
 SUM_CG = {500: _by_boxes(45, 61, 50, 65, 56), 300: _by_boxes(35, 44, 39, 44, 44), 200: _by_boxes(30, 38, 33, 40, 35)}
-"""Of CG with the sum of the solves in boxes."""
+"""Iterations of CG with the sum of the solves in boxes."""
 CG = {500: 807, 300: 481, 200: 319}
-"""Of CG without a preconditioner."""
+"""Iterations of CG without a preconditioner."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _terms() -> np.ndarray:
 
 
 def _solved(terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers >= 0 whose sum of terms is nearest to 1 in all entries, and what is left there."""
+    """The numbers >= 0 whose sum of terms is nearest to 1 in all entries, and the rest there."""
     # Imported here: it takes 14 MB in every kernel that shows a page, and none gets here.
     from scipy.optimize import nnls
 

@@ -163,7 +163,7 @@ def _made(item: Item, max_n: int, progress: Progress, device: str = "cpu") -> Re
         layers = item_layers(item, item.curves(rows, PRINTED), [*item.curves(rows), *curves])
         x = item.x
         if x.names is not None:
-            # What the page alone shows comes last.
+            # Points that the page alone shows come last.
             x = dataclasses.replace(x, names=x.names[: 1 + int(max(map(item.place, rows)))])
         picture = draw(Scene(item.name, x, item.y, layers), title=item.title)
     for row in rows:

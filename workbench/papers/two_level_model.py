@@ -32,8 +32,8 @@ DENSE = {"inverse": 2, "dense-cholesky": 1 / 3}
 
 
 def seconds_of_iteration(what: Configuration, machine: str) -> float:
-    """Of an iteration on q9550 or c2070. A coarse solver without a dense matrix, as `inner-cg` for few vectors, costs
-    nothing here."""
+    """Seconds of an iteration on q9550 or c2070. A coarse solver without a dense matrix, as `inner-cg` for few vectors,
+    costs nothing here."""
     n = _sides(what)[0]
     small = _with_side(what, max(LEAST, n // SMALLER))
     ratio = np.prod(_sides(what)) / np.prod(_sides(small))
@@ -41,7 +41,7 @@ def seconds_of_iteration(what: Configuration, machine: str) -> float:
 
 
 def seconds_of_setup(what: Configuration, machine: str) -> float:
-    """Of a setup: factor or inverse, and on the GPU the copy of the data."""
+    """Seconds of a setup: factor or inverse, and on the GPU the copy of the data."""
     found = profile(machine)
     arithmetic = DENSE.get(what.coarse.name, 0) * vectors(what) ** 3 / found.required("flops").value
     if found.kind == "cpu":
@@ -87,7 +87,7 @@ def _trace(what: Configuration) -> Any:
 
 
 def _seconds_of_kernels(what: Configuration, machine: str) -> float:
-    """Of an iteration without its coarse solve, which states no bytes."""
+    """Seconds of an iteration without its coarse solve, which states no bytes."""
     modelled = retime(_trace(what), profile(machine))
     stated = [bool(kernel.bytes) for kernel in modelled.kernels]
     return sum(

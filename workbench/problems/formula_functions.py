@@ -49,4 +49,4 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], int, int]] = {
     "where": (choose, 3, 3),
     "hypot": (np.hypot, 2, 2),
 }
-"""By name: function, minimum and maximum number of arguments; log is the natural logarithm."""
+"""Functions by name, with their minimum and maximum numbers of arguments; log is the natural logarithm."""

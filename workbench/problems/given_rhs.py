@@ -14,7 +14,7 @@ ARCHIVE = ".tar.gz"
 
 
 def given_rhs(path: Path) -> VectorFile:
-    """The right-hand side of a matrix file. Raises InputError where there is none."""
+    """The right-hand side of a matrix file. Raises InputError for a matrix without one."""
     if found := _neighbour(path):
         return VectorFile(found)
     if path.name.lower().endswith(ARCHIVE):

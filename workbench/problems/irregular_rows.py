@@ -11,7 +11,7 @@ from workbench.lazy import sparse
 REACH = 400.0
 """Standard deviation of the distance of other couplings, in nodes."""
 ROUNDS = 60
-"""Attempts to couple what is left; the distance grows with each."""
+"""Attempts to couple the ends that are left; the distance grows with each."""
 OFFSET = 0.05
 """Added between different unknowns of a node, so that no entry of a coupling is zero."""
 EXCESS = 1e-3

@@ -12,9 +12,9 @@ STIFFNESS = (
     np.array([[1, -1, 0], [-1, 2, -1], [0, -1, 1]]) / 2,
     np.array([[1, 0, -1], [0, 1, -1], [-1, -1, 2]]) / 2,
 )
-"""Of each triangle, for the Laplacian in two dimensions; it does not depend on the size of the squares."""
+"""The stiffness matrix of each triangle, for the Laplacian in two dimensions, whatever the size of the squares."""
 MASS = (np.ones((3, 3)) + np.eye(3)) / 24
-"""Of a triangle in squares of side 1."""
+"""The mass matrix of a triangle in squares of side 1."""
 
 
 def triangulated_grid(rows: int, columns: int, mass: complex) -> sparse.csr_array:

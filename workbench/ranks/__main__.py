@@ -15,5 +15,5 @@ from workbench.ranks.worker import work  # noqa: E402
 
 work(MPI.COMM_WORLD, Path(sys.argv[1]))
 MPI.Finalize()
-# Libraries take a while to be taken down, and a run that was stopped is waited for.
+# Unloading libraries takes a while, and the user waits for a run that was stopped.
 os._exit(0)

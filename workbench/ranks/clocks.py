@@ -1,4 +1,4 @@
-"""By how much the clock of each rank is ahead of that of rank 0, from messages back and forth."""
+"""The lead of the clock of each rank over that of rank 0, from messages back and forth."""
 
 from __future__ import annotations
 
@@ -41,6 +41,6 @@ def offsets(world: Any) -> list[Offset]:
 
 
 def largest_error(begun: list[Offset], ended: list[Offset]) -> float:
-    """How far times may be off that were moved by the offsets of the start, given those of the end, in s."""
+    """The largest error of times that were moved by the offsets of the start, given those of the end, in s."""
     pairs = zip(begun, ended, strict=True)
     return max((abs(a.ahead - b.ahead) + a.error + b.error for a, b in pairs), default=0.0)

@@ -33,5 +33,5 @@ class RankEvents:
         ]
 
     def error(self) -> float:
-        """By how much times may be off, in s, as the clocks are at the end."""
+        """The largest error of times, in s, as the clocks are at the end."""
         return clocks.largest_error(self._clocks, clocks.offsets(self._world))

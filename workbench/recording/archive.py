@@ -18,7 +18,7 @@ METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def read_arrays(stream: IO[bytes], names: Collection[str]) -> dict[str, np.ndarray]:
-    """Those of the named arrays that are in the file; texts are arrays of shape (). Other members are not unpacked.
+    """The named arrays that are in the file; texts are arrays of shape (). Other members are not unpacked.
 
     Memory: that of the arrays, at most `workbench.limits.unpacked`. Raises InputError for a file of
     another format, a damaged one, and one that would unpack to more.

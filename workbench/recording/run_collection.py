@@ -27,7 +27,7 @@ MOST_INDEX = 4 << 20
 
 @dataclasses.dataclass(frozen=True)
 class NamedRun:
-    """A run with what a list of runs knows of it. style: index of colour, dash and mark.
+    """A run with its entries in a list of runs. style: index of colour, dash and mark.
 
     name: given by the user, or "".
 
@@ -92,7 +92,7 @@ def load_runs(path: str | Path) -> list[NamedRun]:
         except InputError as error:
             text = str(error)
             raise InputError(text if text.startswith(named) else f"{named} cannot be opened: {text}") from None
-        # What zipfile raises for invalid bytes, and for a damaged header with a version of ZIP that it cannot read.
+        # Errors of zipfile for invalid bytes, and for a damaged header with a version of ZIP that it cannot read.
         except (zipfile.BadZipFile, KeyError, RuntimeError, EOFError, OSError, ValueError):
             raise InputError(
                 f"{named} is damaged or no file of runs; use another copy, or save the runs again"

@@ -47,7 +47,7 @@ def on_both(configuration: Configuration, *, filmed: bool = False, queue: RunQue
 
     On a GPU they hold the machine together; where the accelerator is the processor itself, one after the other. filmed:
     with a film, see `Camera`. queue: as of a `Session`. Cost: creating the device, up to seconds the first time. Raises
-    InputError where there is no accelerator, and for choices that one of the devices rules out.
+    InputError without an accelerator, and for choices that one of the devices rules out.
 
     Examples:
         >>> from workbench.run import configure, on_both

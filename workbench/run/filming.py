@@ -100,7 +100,7 @@ class Camera:
             snapshot.serve(state)
             if snapshot.values is None:
                 return
-            # What single precision cannot hold becomes infinite, and is drawn as such.
+            # Numbers beyond single precision become infinite, and are drawn as such.
             with np.errstate(over="ignore"):
                 taken[quantity.value] = snapshot.values.astype(np.float32)
         # The first one loads kernels.

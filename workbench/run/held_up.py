@@ -1,4 +1,4 @@
-"""How long other work on the machine delayed a run."""
+"""The delay of a run by other work on the machine."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.preconditioners.preconditioner_sum import PreconditionerSum
 
 STEPS = 10
-"""Of the power method: the largest eigenvalue to about a factor of 2."""
+"""Steps of the power method, which give the largest eigenvalue to about a factor of 2."""
 
 
 def alike(
@@ -61,7 +61,7 @@ def _largest_of(operator: Operator, bound: BoundOperator, device: Device) -> flo
 
 
 def largest_eigenvalue(bound: BoundOperator, M: BoundOperator | None, operator: Operator, device: Device) -> float:
-    """That of M^-1 A, from below, by the power method. Waits for the device once a step."""
+    """The largest eigenvalue of M^-1 A, from below, by the power method. Waits for the device once a step."""
     size, dtype = operator.shape[0], operator.dtype
     v = device.array(np.random.default_rng(0).random(size) - 0.5, dtype)
     product, image = (device.zeros(size, dtype) for _ in range(2))

@@ -1,4 +1,4 @@
-"""How many processes of this user run solves on this machine at the same time, since their times are then not
+"""The number of processes of this user that run solves on this machine at the same time: their times are then not
 comparable.
 
 A process that uses the machine has a locked file in a folder of its user. The system releases the lock when the process
@@ -32,7 +32,7 @@ class UseWatch:
     def __init__(self, use: MachineUse) -> None:
         self._use = use
         self.count = 1
-        """As of the last update."""
+        """The number at the last update."""
 
     @property
     def most(self) -> int:
@@ -183,9 +183,9 @@ class MachineUse:
 
 
 MACHINE_USE = MachineUse()
-"""That of this process."""
+"""The use of the machine by this process."""
 
 
 def sharing(count: int) -> str:
-    """The notice for so many runs at once; empty for one."""
+    """The notice for several runs at once; empty for one."""
     return f"{count} runs shared this machine; times are not comparable" if count > 1 else ""

@@ -66,7 +66,7 @@ def check_ranks(configuration: Configuration, count: int | None = None) -> None:
 def slab(configuration: Configuration, rank: int, count: int, unknowns: int = 0) -> Slab:
     """The rows of a rank. unknowns: of a system given in memory.
 
-    Raises InputError where there are more ranks than the problem has planes or rows for.
+    Raises InputError for more ranks than the problem has planes or rows.
     """
     grid = configuration.problem.grid
     if unknowns:

@@ -43,7 +43,7 @@ class RightHandSides:
     changes: tuple[str, ...] = ()
 
     def part(self, place: slice) -> RightHandSides:
-        """Those of some columns."""
+        """The right-hand sides of some columns."""
         arrays = np.ascontiguousarray(self.B[:, place]), np.ascontiguousarray(self.X0[:, place])
         return RightHandSides(*arrays, self.exponents[place], self.removed[place])
 

@@ -15,9 +15,9 @@ from workbench.run.stopping_test import Termination
 class RunState:
     """A run between two iterations.
 
-    vectors: of the run, as its iterations have them. ending: None while the run can be stepped. norm_of_b: ||b|| of
-    the original system. started: time of the start, ISO 8601. runs_at_once: the largest number of processes that have
-    used the machine meanwhile.
+    vectors: those of the run, as its iterations have them. ending: None while the run can be stepped. norm_of_b: ||b||
+    of the original system. started: time of the start, ISO 8601. runs_at_once: the largest number of processes that
+    have used the machine meanwhile.
     """
 
     configuration: Configuration

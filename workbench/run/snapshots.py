@@ -58,8 +58,8 @@ has a `plane_slice` or a `volume_slice`, an accelerator evaluates that slice its
 class Snapshot:
     """A requested snapshot. Once it is `done`, `iteration`, `values` and `words` are valid.
 
-    column: the one of many right-hand sides. values: the result of the cut, None if there is none. words: the origin of
-    the vector, or why there is none.
+    column: the one of many right-hand sides. values: the result of the cut, None without one. words: the origin of the
+    vector, or why there is none.
     """
 
     def __init__(self, quantity: Quantity, cut: Cut, column: int = 0) -> None:
@@ -155,7 +155,7 @@ class SnapshotRequests:
         return snapshot
 
     def look(self, take: Callable[[], T]) -> Look[T]:
-        """Request a look at what is no vector of the system; as `request`. take: copies what it returns."""
+        """Request a look at other data than a vector of the system, as by `request`. take: returns copies."""
         look = Look(take)
         self._pending.append(look)
         return look

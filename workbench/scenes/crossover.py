@@ -1,4 +1,4 @@
-"""Where one method overtakes another: time per iteration against the number of unknowns."""
+"""The sizes at which one method overtakes another: time per iteration against the number of unknowns."""
 
 from __future__ import annotations
 

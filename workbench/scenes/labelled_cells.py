@@ -10,7 +10,7 @@ from workbench.scenes.scene import Axis, BarsOf, Layer, PointsOf, Scene
 
 Cell = tuple[int, int]
 SIDE = 0.92
-"""Of a cell, which leaves a gap to the next."""
+"""The side of a cell, which leaves a gap to the next."""
 
 
 def labelled_cells(
@@ -58,6 +58,6 @@ def labelled_cells(
 
 
 def _numbers(count: int) -> list[str]:
-    """Of rows or columns; every fourth where there are many."""
+    """The numbers of rows or columns; of many every fourth."""
     step = 1 if count <= 16 else 4
     return [str(k) if k % step == 0 else "" for k in range(count)]

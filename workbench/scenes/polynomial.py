@@ -12,7 +12,7 @@ from workbench.number_text import number
 from workbench.scenes.scene import ITERATIONS, Axis, CurveOf, Layer, LineAt, PointsOf, Scene
 
 SAMPLES = 400
-"""Of the polynomial, as many at equal distances and as many at equal ratios."""
+"""Samples of the polynomial at equal distances, and as many at equal ratios."""
 TALLEST = (1, 2, 5, 10, 20, 50, 100, 1000, 10_000)
 """Ends of the axis of p: few, so that it rests while an eigenvalue is dragged."""
 SMALLEST = 1e-16

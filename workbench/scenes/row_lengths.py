@@ -14,7 +14,7 @@ LOG_SCALE_RATIO = 100.0
 
 
 def row_lengths_scene(lengths: np.ndarray) -> Scene:
-    """The number of rows that have so many entries, as bars, with the mean.
+    """The number of rows of each length as bars, with the mean.
 
     lengths: entries of each row, shape (N,). Cost: one pass over them. Raises InputError without a row.
 

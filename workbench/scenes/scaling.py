@@ -25,9 +25,9 @@ def scaling_scene(
 ) -> Scene:
     """Seconds per iteration on logarithmic axes, modelled, and the shortest of one GPU over their number.
 
-    counts: GPUs, ascending. seconds: by method, None where the system does not fit. at: a number to mark. of: what
-    there are several of. crossings: by method, the number from which on it takes less time than the first one.
-    measured: times on the same numbers, by method.
+    counts: GPUs, ascending. seconds: by method, None where the system does not fit. at: a number to mark. of: the word
+    for what is counted. crossings: by method, the number from which on it takes less time than the first one. measured:
+    times on the same numbers, by method.
     """
     numbers = np.asarray(counts, float)
     times = {name: np.array([math.nan if value is None else value for value in each]) for name, each in seconds.items()}

@@ -15,7 +15,7 @@ NAMES = {"A": "A", "M^-1 A": "M⁻¹A", "M^-1 P A": "M⁻¹PA"}
 EXACT = 2
 """The style of exact eigenvalues."""
 HALF = 0.32
-"""Of the height of a row that a stroke reaches up and down."""
+"""The share of the height of a row that a stroke reaches up and down."""
 
 
 def ritz_scene(columns: Mapping[int, np.ndarray], exact: np.ndarray | None, last: int, spoken: str) -> Scene:
@@ -129,5 +129,5 @@ def nothing_yet(name: str, note: str) -> Scene:
 
 
 def removed(count: int) -> str:
-    """How many eigenvalues deflation removes."""
+    """A phrase for the number of eigenvalues that deflation removes."""
     return f"{count} eigenvalue{'s' * (count != 1)} removed by deflation"

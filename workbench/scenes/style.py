@@ -1,4 +1,4 @@
-"""How runs and kernels look, on the page and in print: a colour-blind-safe palette, dashes and markers."""
+"""The look of runs and kernels, on the page and in print: a colour-blind-safe palette, dashes and markers."""
 
 from __future__ import annotations
 

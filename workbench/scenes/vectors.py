@@ -15,7 +15,7 @@ FAINTEST = 1e-3
 GAP = 2
 """Points between two vectors."""
 NAMED = 0.2
-"""Of the height of the grid, above each vector that has a name."""
+"""Room above each vector that has a name, as a share of the height of the grid."""
 
 
 def vectors_scene(

@@ -1,4 +1,4 @@
-"""Which right-hand sides are combinations of others."""
+"""Right-hand sides that are combinations of others."""
 
 from __future__ import annotations
 

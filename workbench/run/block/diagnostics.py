@@ -48,7 +48,7 @@ class BlockDiagnostics(Diagnostics):
         del self._subtract, self._squares
 
     def keep_residuals_in(self, block: DeviceVector) -> None:
-        """Where `true_residuals` may write b - A x, shape (N, s)."""
+        """Let `true_residuals` write b - A x into a block vector, shape (N, s)."""
         algebra = self._setup.device.block_algebra()
         self._residual = block
         self._subtract = algebra.combine(block, self.B, block, (self.columns,))
@@ -66,7 +66,7 @@ class BlockDiagnostics(Diagnostics):
         return projected
 
     def solution_on_host(self, X: DeviceVector = None) -> np.ndarray:
-        """As `solution`, in a new array, shape (N, s)."""
+        """The result of `solution` in a new array, shape (N, s)."""
         return np.array(self._setup.device.to_host(self.solution(X)))
 
     def begin_at(self, X: DeviceVector, which: np.ndarray) -> None:
@@ -106,7 +106,7 @@ class BlockDiagnostics(Diagnostics):
         return self._taken(self._solver_B, column), self._taken(self.X, column)
 
     def references(self, norm: Norm, atol: float) -> list[References]:
-        """Those of norm residual."""
+        """Reference values of the test in norm residual."""
         norms = self.norms_of_b().tolist()
         atols = np.ldexp(atol, -self._sides.exponents).tolist()
         return list(map(References, norms, norms, atols, self._sides.removed.tolist()))
@@ -158,7 +158,7 @@ class BlockDiagnostics(Diagnostics):
         return self._sides.unscaled(self._setup.device.to_host(solution))
 
     def _returned(self) -> DeviceVector:
-        """Column by column in its own memory.
+        """X, column by column in its own memory.
 
         Iterates may lose their component in the null space of A: no recurrence depends on it.
         """

@@ -51,7 +51,7 @@ class BlockIterations(Iterations):
             setup.notes.append(f"{several} of at most {most}")
         self._X = np.zeros(self._sides.B.shape, setup.operator.dtype)
         self._done: tuple[Column, ...] = ()
-        """Of the chunks before the present one."""
+        """The columns of the chunks before the present one."""
         self._worst: Termination | None = None
         """Why the first chunk that failed has ended, or the last one where none did."""
         self._own: Termination | None = None
@@ -85,7 +85,7 @@ class BlockIterations(Iterations):
         return self._found(columns, X, ending)
 
     def lost(self) -> Found:
-        """NaN in the columns that the device held."""
+        """The solution with NaN in the columns that were on the device."""
         lost = Termination(Reason.DEVICE_LOST, "")
         return self._found(self._chunk.lost(lost), np.nan, lost)
 
@@ -202,7 +202,7 @@ class BlockIterations(Iterations):
         self._begin(at)
 
     def _named(self, ending: Termination) -> Termination:
-        """The end of the present chunk with its columns, where there are several."""
+        """The end of the present chunk, with its columns if there are several chunks."""
         if len(self.chunks) == 1:
             return ending
         place = self._chunk.place

@@ -1,4 +1,4 @@
-"""How many right-hand sides fit the memory of a device at once."""
+"""The number of right-hand sides that fit the memory of a device at once."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def chunks_of(setup: SolveSetup, count: int) -> list[slice]:
 
 
 def bytes_of(setup: SolveSetup, columns: int) -> int:
-    """Device memory that so many right-hand sides take at once, in bytes: block vectors, the copies of columns for
+    """Device memory that `columns` right-hand sides take at once, in bytes: block vectors, the copies of columns for
     operators that are applied column by column, Z and AZ for block vectors, and small matrices."""
     by_column = sum(not has_blocks(operator) for operator in (setup.bound, setup.first_level))
     copies = 2 * min(columns, MOST_TOGETHER) * by_column
@@ -61,8 +61,8 @@ def bytes_of(setup: SolveSetup, columns: int) -> int:
 
 
 def bytes_per_column(setup: SolveSetup, *, fuses: bool) -> int:
-    """Device memory that one more right-hand side takes, in bytes: the block vectors of the method. fuses: whether the
-    device makes passes of lines on so many.
+    """Device memory that one more right-hand side takes, in bytes: the block vectors of the method. fuses: the device
+    makes passes of lines on them.
 
     Block vectors that a method needs only where columns depend on one another are not counted.
     """

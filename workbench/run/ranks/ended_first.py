@@ -1,4 +1,4 @@
-"""Which of several processes ended first."""
+"""The process among several that ended first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 
 class EndedFirst:
-    """Which process of this machine ended first, as Linux notes it; unknown on other systems, and of other machines.
+    """The process of this machine that ended first, as Linux notes it; unknown on other systems, and of other machines.
 
     mpiexec kills all ranks when one is lost, and names the first one in its list that it then finds ended. It does so
     as soon as the files of the lost one are closed, shortly before that has ended; so on an overloaded machine one that
@@ -22,7 +22,7 @@ class EndedFirst:
         self._ranks: dict[int, int] = {}
 
     def watch(self, processes: Iterable[tuple[str, int]]) -> None:
-        """Note from now on which of these ends. processes: host and number of the process of each rank."""
+        """Note from now on which of these processes ends. processes: host and number of the process of each rank."""
         for rank, (host, process) in enumerate(processes):
             # A process may have ended, and Linux before 5.3 has no such files.
             with contextlib.suppress(OSError):

@@ -46,7 +46,7 @@ class RankIterations(Iterations):
 
     @property
     def notes(self) -> list[str]:
-        """None of its own: those of the ranks are in the setup."""
+        """No notes of its own: those of the ranks are in the setup."""
         return []
 
     @property

@@ -1,4 +1,4 @@
-"""How ranks are started: mpiexec of the MPI that mpi4py uses, and the environment of its processes."""
+"""The start of ranks: mpiexec of the MPI that mpi4py uses, and the environment of its processes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OF_A_RANK = ("PMI_", "PMIX_", "OMPI_", "PRTE_", "MPI_LOCAL", "HYDI_")
 QUEUES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "HYDRA_HOST_FILE")
 """Environment variables by which mpiexec gets the hosts of a job; without them all ranks are on this one."""
 PER_CORE, FEW = 4, 8
-"""Most ranks for each core of this host, and how many there may be in any case: MPI waits actively."""
+"""Most ranks for each core of this host, and the number allowed in any case: MPI waits actively."""
 INSTALL = "run `make mpi` in a checkout, or pip install 'cg-workbench[mpi]'"
 
 
@@ -39,7 +39,7 @@ def command(ranks: int, folder: Path) -> list[str]:
 
 
 def mpiexec(ranks: int) -> str:
-    """The path of mpiexec, see `find_mpiexec`. Raises InputError where there is none, and for one of another MPI."""
+    """The path of mpiexec, see `find_mpiexec`. Raises InputError if it is missing, and for one of another MPI."""
     found = find_mpiexec()
     if not found:
         raise InputError(

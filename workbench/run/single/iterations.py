@@ -156,7 +156,7 @@ class SingleIterations(Iterations):
     def _restart(self) -> Termination | None:
         """Restart the recurrence where the stopping test says. The run ends where the device has no room for that."""
         x, self._test.restart_from = self._test.restart_from, None
-        # What the clock has noted, and the vectors, go first: there may be no room for two recurrences.
+        # The notes of the clock and the vectors go first: there may be no room for two recurrences.
         self._resolve()
         self._recurrence = None
         try:
