@@ -1,4 +1,4 @@
-"""How blocks, problems, methods, runs and kernels are named wherever they are shown.
+"""Names of blocks, problems, methods, runs and kernels, wherever they are shown.
 
 Names are read by people: "CG, Neumann 2, 8 blocks split by phase", "4 bubbles in a square, 96²", "A p". The texts that
 `registry.find` reads, such as neumann:2, are for code and the command line. Where several runs are shown together,

@@ -1,4 +1,4 @@
-"""How numbers, times and amounts are written on the page; `static/ui/numbers.js` writes them alike.
+"""Numbers, times and amounts as the page writes them; `static/ui/numbers.js` writes them alike.
 
 Three significant digits, the unit that fits, a true minus, and thin spaces, at which no line ends, in groups of three
 digits and before a unit.
@@ -46,8 +46,8 @@ def percent(share: float) -> str:
 
 
 def deviation_text(percents: float | None) -> str:
-    """How far a value is from another, given in percent: +36%, −4.1%; where it is ten times the other or more, how many
-    times: 1210 times."""
+    """The deviation of a value from another, given in percent: +36%, −4.1%; where it is ten times the other or more,
+    how many times: 1210 times."""
     if percents is None:
         return MISSING
     if percents >= 900:

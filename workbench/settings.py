@@ -164,9 +164,9 @@ def format_of(value: str) -> tuple[str, int | None]:
 
 
 ON_DEVICE, HOST = "device", "host"
-"""Where the partial sums of dot products on an accelerator are added."""
+"""The places where partial sums of dot products on an accelerator are added."""
 HERE, WORKERS = "here", "workers"
-"""Where the inner products of terms are computed: by this process, or by the workers of a cluster."""
+"""The places where inner products of terms are computed: this process, or the workers of a cluster."""
 
 
 def is_address(cluster: str | None) -> bool:

@@ -92,9 +92,9 @@ def cg_on(
 ) -> Recurrence:
     """CG from x_0 = 0 on the diagonal matrix of these eigenvalues, with b = (1, ..., 1).
 
-    iterations: at most; by default as many as there are eigenvalues. It ends where no residual is left. arithmetic:
-    "exact" makes each residual orthogonal to all before it, twice; "float64" and "float32" are CG as it is computed.
-    Cost: 8 n k^2 flops. Raises InputError for another arithmetic and as `checked_spectrum` does.
+    iterations: at most; by default the number of eigenvalues. It ends where no residual is left. arithmetic: "exact"
+    makes each residual orthogonal to all before it, twice; "float64" and "float32" are CG as it is computed. Cost: 8 n
+    k^2 flops. Raises InputError for another arithmetic and as `checked_spectrum` does.
     """
     if arithmetic not in (EXACT, *PRECISIONS):
         raise InputError(f"arithmetic is {EXACT}, {' or '.join(PRECISIONS)}, got {arithmetic}")

@@ -81,7 +81,7 @@ def curve(axes: Axes, layer: CurveOf) -> None:
 
 
 def points(axes: Axes, layer: PointsOf) -> None:
-    """Marks, or upright strokes, with a word next to each where there are words."""
+    """Marks, or upright strokes, each with its word next to it, if any."""
     colour, size = FAINT if layer.faint else layer.colour, 2 * PIXEL * layer.size
     if layer.marker == "":
         return
@@ -133,7 +133,7 @@ def line(axes: Axes, layer: LineAt) -> None:
 
 
 def cells(axes: Axes, layer: CellsOf) -> None:
-    """An image with its colour bar; a cell has its number where there is room, and is hatched where it has none."""
+    """An image with its colour bar; a cell has its number if it has room, and is hatched without one."""
     shown = np.ma.masked_invalid(layer.values)
     if layer.log:
         shown = np.ma.masked_less_equal(shown, 0)

@@ -62,7 +62,7 @@ class Header:
 def read_header(stream: IO[bytes], size: int) -> Header:
     """Read a stream of at most `size` bytes up to its first entry; a mark of the byte order is skipped.
 
-    Raises InputError with the line, also for sizes that so many bytes cannot hold.
+    Raises InputError with the line, also for sizes too large for this number of bytes.
     """
     if stream.read(len(BYTE_ORDER_MARK)) != BYTE_ORDER_MARK:
         stream.seek(-min(stream.tell(), len(BYTE_ORDER_MARK)), 1)

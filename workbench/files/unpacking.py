@@ -16,7 +16,7 @@ from workbench import limits
 from workbench.errors import InputError, quoted
 
 ENDINGS = (".mtx", ".mtx.gz", ".tar.gz", ".petsc")
-"""Of the names of matrix files, in any case."""
+"""Endings of the names of matrix files, in any case."""
 READ = (
     "read are Matrix Market files (.mtx), also gzipped or in a .tar.gz, PETSc's binary matrices (.petsc), and of "
     "vectors .npy files"
@@ -37,7 +37,7 @@ FOREIGN = {
 }
 """Kinds of files that cannot be read, by their first bytes."""
 LARGEST_RATIO = 1032
-"""Of deflate: the bytes that one byte may unpack to."""
+"""The bytes to which one byte of deflate may unpack."""
 BLOCK = 1 << 20
 
 

@@ -152,8 +152,8 @@ class PrintedValue:
 
 
 def deviation(printed: Any, ours: Any) -> float | None:
-    """How far ours is from a printed number, in percent; from the nearer end of a printed range, 0 within it, and the
-    largest of a list. None where one of them is no number."""
+    """The deviation of ours from a printed number, in percent; from the nearer end of a printed range, 0 within it, and
+    the largest of a list. None where one of them is no number."""
     if ours is None or isinstance(printed, str) or isinstance(ours, str):
         return None
     if isinstance(ours, (list, tuple)):

@@ -153,7 +153,7 @@ def _claim(
 
 
 def _claim_notes(rows: list[dict[str, Any]]) -> list[str]:
-    """How often the model agrees with claims without numbers, and which printed speedups it does not reach."""
+    """Sentences on the model's agreement with claims without numbers, and on speedups that it does not reach."""
     qualitative = [row for row in rows if isinstance(row["printed"], str)]
     agreeing = [row for row in qualitative if (row["printed"] == "above 1") == (row["modelled_library"] > 1)]
     faster = sum(row["modelled"] > 1 for row in qualitative)

@@ -240,7 +240,7 @@ class Item:
         return [_curve(points, *key) for key in points]
 
     def place(self, row: Row, across: str = "") -> float:
-        """Where a row lies along x, by its column or another."""
+        """The place of a row along x, by its column or another."""
         at = row[across or self.across]
         return float(at if self.x.names is None else list(self.x.names).index(at))
 

@@ -81,7 +81,7 @@ def worst(entry: Entry) -> float | None:
 
 
 def explained(entry: Entry) -> str:
-    """How many deviations above `NOTABLE` percent have a reason, in words."""
+    """The number of deviations above `NOTABLE` percent that have a reason, in words."""
     if entry["failed"]:
         return "failed"
     reasons = [value["said"] for value in entry["compared"] if value["said"]]

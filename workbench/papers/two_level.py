@@ -35,7 +35,7 @@ METHODS_3D = {"DICCG(0)": ("ic", "inner-cg"), "DPCG Neumann(2)": ("neumann:2", "
 PRINTED_COARSE = {"cholesky": "dense-cholesky"}
 """The paper's coarse solver where ours has less to do."""
 DEVICES = ("cpu", "gpu")
-"""As printed, in the order of `MACHINES`."""
+"""Devices as printed, in the order of `MACHINES`."""
 SETTINGS_TRIED = (
     "Of 20 settings with 4 stopping tests each (python -m benchmarks two_level_counts) none meets all printed counts. "
     "The rms of ln(ours / printed) is 0.23 with 2n stripes, as the paper describes. It is least, 0.10, with boxes in "

@@ -136,7 +136,7 @@ class SuiteSparse(Problem):
 
 
 def cache_folder() -> Path:
-    """Where downloads are kept: WORKBENCH_CACHE, otherwise the user's cache folder."""
+    """The folder of downloads: WORKBENCH_CACHE, otherwise the user's cache folder."""
     return Path(os.environ.get("WORKBENCH_CACHE") or platformdirs.user_cache_dir("cg-workbench"))
 
 

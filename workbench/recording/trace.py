@@ -151,7 +151,7 @@ class Trace:
         return self.rows[name]
 
     def waits(self, first: int = 0, last: int | None = None) -> np.ndarray:
-        """Which of the events from `first` to before `last` waits for which, pairs of indices, shape (k, 2)."""
+        """The waits of events from `first` to before `last` for others, as pairs of indices, shape (k, 2)."""
         last = self.count if last is None else last
         # Not the dictionary's items, which another thread may add to.
         found = [(k, cause) for k in range(first, last) for cause in self._after.get(k, ())] if self._after else []

@@ -143,7 +143,7 @@ def solve(
 
     nullspace: vectors that a singular A maps to zero, shape (N,) or (N, k), such as one per component or the rigid-body
     modes; b is projected onto the range of A, and x is the solution of minimum norm. By default the constants are
-    tested; an array of shape (N, 0) says that there are none.
+    tested; an array of shape (N, 0) stands for none.
 
     diagonal: the main diagonal of A, shape (N,), for a LinearOperator, which then takes M jacobi (the default) and
     chebyshev; compared with A by up to four products. A LinearOperator costs three products more, which show whether it

@@ -150,7 +150,7 @@ def check_cluster(configuration: Configuration) -> None:
     """Raise InputError for a cluster that is not allowed or whose workers would have nothing to do, and for sums that
     they cannot compute.
 
-    What a Dask scheduler sends is unpickled, which executes code: visitors of a page may not name one.
+    Messages of a Dask scheduler are unpickled, which executes code: visitors of a page may not name one.
     """
     if configuration.cluster and os.environ.get(CLUSTERS) == "none":
         raise InputError(

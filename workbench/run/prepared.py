@@ -111,9 +111,9 @@ class Prepared:
     one. The calls of several threads wait for each other; a process that was forked during the call of another thread
     is refused.
 
-    What was given as an array is copied, so that what is solved is what was prepared: A, M, Z, labels, null vectors,
-    phases. An operator of the workbench, a LinearOperator, a function, and other arrays of a `LinearSystem` are kept:
-    do not change them.
+    Arrays that were given are copied, so that the system that is solved is the one that was prepared: A, M, Z, labels,
+    null vectors, phases. An operator of the workbench, a LinearOperator, a function, and other arrays of a
+    `LinearSystem` are kept: do not change them.
 
     Memory: that of a run, and of those copies. Raises InputError as a `Run` does, and for ranks, a cluster and block
     methods.

@@ -49,7 +49,7 @@ class RunQueue:
     def __init__(self, use: MachineUse | None = None, tidy: Callable[[], object] | None = None) -> None:
         self._use, self._tidy = use, tidy
         self.turn: Turn | None = None
-        """Of this process among others, if they take turns."""
+        """The turn of this process among others, if they take turns."""
         self.changed = threading.Condition()
         """Held while the queue changes, and notified then."""
         self.slots: list[QueueSlot] = []

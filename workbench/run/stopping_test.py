@@ -198,7 +198,7 @@ class StoppingTest:
         return self._stagnation(row.iteration)
 
     def _stagnation(self, iteration: int) -> Termination | None:
-        """Where no new smallest norm was found for long; or a restart, where that seems to be by rounding."""
+        """The end of a run without a new smallest norm for long; or a restart, if rounding seems to be the cause."""
         score = self.single.norm if self.single else self._score([column.norm for column in self.columns])
         if score < self.best[0]:
             self.best = (score, iteration)

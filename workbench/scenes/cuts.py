@@ -69,14 +69,14 @@ class Cut:
 
     @property
     def where(self) -> str:
-        """Which plane of a cube it is, through the centres of its cells in side lengths, as y = 0.258; else empty."""
+        """The plane of a cube, through the centres of its cells in side lengths, as y = 0.258; else empty."""
         if self.grid is None or len(self.grid) != 3:
             return ""
         cells = self.grid["zyx".index(self.normal)]
         return plane_words(self.normal, min(self.index, cells - 1), cells)
 
     def words(self) -> str:
-        """How cells were thinned out; empty where each has its pixel."""
+        """A phrase on the thinning of cells; empty where each has its pixel."""
         if self.grid is None:
             return ""
         shape = [cells for side, cells in zip("zyx"[-len(self.grid) :], self.grid, strict=True) if side in self.sides]

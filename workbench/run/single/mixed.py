@@ -28,8 +28,8 @@ INTERVAL = 10
 FIRST_INTERVAL = 4
 """Iterations before the first check, at most: until then the device does not know where to stop."""
 REDUCTION = 1e-3
-"""Of ||r|| from its largest value since the last replacement, at which r is replaced: of the seven digits of single
-precision the direction needs three, and an iteration may reduce ||r|| by another factor of ten."""
+"""The reduction of ||r|| from its largest value since the last replacement at which r is replaced: of the seven digits
+of single precision the direction needs three, and an iteration may reduce ||r|| by another factor of ten."""
 REPLACE = "r = b - w"
 """w is A x."""
 CORRECT = "x = x + p"
