@@ -125,8 +125,7 @@ class _ObservedLevels(HostLevels):
         self._report(len(self._observed.levels), COARSEST, {"cycle": x})
 
     def _report(self, depth: int, by: str, held: dict[str, np.ndarray]) -> None:
-        """held: the vectors of the level whose sum is its part of the solution, which includes those of levels
-        below."""
+        """held: the vectors of the level whose sum is its part of the solution, levels below included."""
         self._held[depth].update(held)
         for below in self._held[depth + 1 :]:
             below.clear()

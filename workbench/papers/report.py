@@ -51,8 +51,8 @@ class Asked:
 
 @dataclasses.dataclass(frozen=True)
 class Choices:
-    """Choices for items. max_n: the largest number of grid points per side. quick: no item takes more than a minute.
-    device: where accelerators are measured, "cuda", "opencl" or "cpu" for none; "" takes the first."""
+    """The way of making items. max_n: the largest number of grid points per side. quick: no item takes more than a
+    minute. device: where accelerators are measured, "cuda", "opencl" or "cpu" for none; "" takes the first."""
 
     max_n: int = 512
     quick: bool = False

@@ -27,7 +27,7 @@ from workbench.solvers.block.base import BlockSolver
 
 COMPLEX_SYMMETRIC_M = ("none", "jacobi", "given")
 UNSYMMETRIC_M = ("none", "jacobi", "schwarz")
-"""Preconditioners that are complex symmetric where A is."""
+"""Preconditioners that are complex symmetric where A is, and those for an A that is not symmetric."""
 DOUBLE = {"precision": RUN["precision"].default}
 """The change to make where precision mixed cannot serve."""
 KNOWN = "ones-scaled"
