@@ -54,11 +54,11 @@ Built = tuple[Problem | None, Deflation | None]
 
 
 class Workbench(View):
-    """Pages that hand one configuration on: what is built is solved, raced, swept over, looked into, stepped through.
+    """Pages that share one configuration, which is built, solved, raced, swept over, inspected and stepped through.
 
     configuration: at first. folder: where exports go, by default exports/ next to the notebook. A page is made when it
-    is first turned to; `view(title)` is what it shows, `turn_to(title)` turns to it. Nothing is shared with another
-    workbench in the same kernel but the machine, on which runs take turns.
+    is first shown; `view(title)` returns its view, `turn_to(title)` shows it. Workbenches in one kernel share only the
+    machine, on which runs take turns.
 
     Examples:
         >>> from workbench.live import Workbench
@@ -119,8 +119,9 @@ class Workbench(View):
 
     @property
     def configuration(self) -> Configuration:
-        """What is built and chosen. Raises InputError with the sentence for the first wrong value; for one of what is
-        built only while Build is in front, since the other pages work on what the header names."""
+        """The problem that is built, and the method chosen for it. Raises InputError with the sentence for the first
+        wrong value. A wrong value in Build raises only while Build is in front: the other pages work on the problem in
+        the header."""
         self._take_over()
         return self.explorer.form.configuration()
 
@@ -130,12 +131,12 @@ class Workbench(View):
             self.explorer.form.load(configuration)
             builder = self.pages[BUILD].view
             if builder is not None:
-                # What is opened takes the place of what was drawn, which would else come back over it.
+                # The opened configuration replaces the drawing, which would otherwise come back over it.
                 self._taken = _built(builder)
                 self._renew_builder(builder)
 
     def view(self, title: str) -> Any:
-        """What a page shows, made now if it was not shown before."""
+        """The view of a page, made now if it was not shown before."""
         return self.pages[title].made()
 
     def turn_to(self, title: str) -> None:
@@ -159,8 +160,8 @@ class Workbench(View):
         super().close()
 
     def _turned(self) -> None:
-        """Pages may take their time, and callbacks may not; only the page that is in front is worth the work. What is
-        drawn is taken over at once, since Run may be pressed before its page is made."""
+        """Bring the page in front up to date in the worker, since pages take time and callbacks must return at once.
+        The drawing goes into the form immediately, since Run may be pressed before its page is made."""
         with contextlib.suppress(InputError):
             self._take_over()
         shown = self.frame.in_front
@@ -171,14 +172,14 @@ class Workbench(View):
         self._worker.ask(self._name_problem, "name")
 
     def _name_problem(self) -> None:
-        """Name the present problem in the header, on the canvas that which is drawn, in Inspect that of the run that is
-        shown; a wrong value changes no name."""
+        """Name a problem in the header: in Build the one drawn, in Inspect that of the run shown, in Flow that of the
+        sequence, else that of the form. A wrong value changes no name."""
         self._worker.ask(self._note_place, "place")
         builder = self.pages[BUILD].view
         self._name_wrong(builder)
         with contextlib.suppress(InputError):
             form, inside = self.explorer.form, self.pages[INSIDE]
-            # What is not whole, or has been refused, is not what the other pages have.
+            # An incomplete or refused drawing gives None: the other pages do not have it either.
             drawn, _ = _built(builder) if builder and self.frame.in_front is self.pages[BUILD] else (None, None)
             looked_into = inside.view.shown if inside.view and self.frame.in_front is inside else None
             chosen = looked_into.handle.configuration() if looked_into else form.configuration()
@@ -195,7 +196,8 @@ class Workbench(View):
         self.unbuilt.update(builder.wrong if builder else "", chosen, in_build=in_build)
 
     def _note_place(self) -> None:
-        """What the address of a served page opens; a wrong value, or what no link holds, leaves it as it is."""
+        """Write the present problem and page into the address of a served page. A wrong value, or a configuration that
+        no link holds, leaves the address as it is."""
         if self.keeper is not None:
             with contextlib.suppress(InputError):
                 chosen = self.explorer.form.configuration()
@@ -203,7 +205,7 @@ class Workbench(View):
 
     @property
     def _place(self) -> str:
-        """The page in front, and of a paper its item, see `turn_to_place`."""
+        """The key of the page in front, and the item of a paper behind a colon, see `turn_to_place`."""
         shown, page = self.frame.shell.shown, self.pages[PAPERS]
         item = page.view.at if page.view and self.frame.in_front is page else ""
         return f"{shown}:{item}" if item else shown
@@ -213,7 +215,7 @@ class Workbench(View):
         self.turn_to_place(place)
 
     def _take_problem(self, configuration: Configuration) -> None:
-        """Show what the teacher has sent, on the page in front too."""
+        """Show the teacher's problem, on the page in front too."""
         self.load(configuration)
         self._turned()
 
@@ -221,17 +223,17 @@ class Workbench(View):
         return self.share.written("link")
 
     def _undo(self) -> None:
-        """Take back the last change of the canvas where that is in front, else that of the form."""
+        """Undo the last change of the canvas if it is in front, else of the form."""
         builder = self.pages[BUILD].view
         if self._undoable(builder):
             builder.builder.undo()
         else:
             self.explorer.form.undo()
-            # What is in front works on what the header names.
+            # The page in front works on the problem in the header.
             self._turned()
 
     def _run_for_tour(self) -> None:
-        """Make what the tour points at: a run with timings, unless there is one that ended or is active."""
+        """Make the run that the tour points at, with timings, unless a run has ended or is active."""
         if any(run.record is not None or run.active for run in self.runs.runs):
             return
         self._take_over()
@@ -241,14 +243,14 @@ class Workbench(View):
         trace.value = before
 
     def _undoable(self, builder: Builder | None) -> TypeGuard[Builder]:
-        """Whether a canvas with an undo of its own is in front."""
+        """True if a canvas with an undo of its own is in front."""
         return self.frame.in_front is self.pages[BUILD] and hasattr(getattr(builder, "builder", None), "undo")
 
     def _rebase(self, view: Any) -> None:
         view.rebase(self.configuration)
 
     def _race(self) -> RaceView:
-        # What Solve knows of A rules out more.
+        # The form of Solve may know A, which rules out more methods.
         first = lambda chosen: opening(chosen, self.explorer.form.operator_of)  # noqa: E731
         return RaceView(self.configuration, folder=self.folder, runs=self.runs, opening=first)
 
@@ -285,7 +287,7 @@ class Workbench(View):
         return made
 
     def _take_pair(self, configuration: Configuration) -> None:
-        """Put a suggested pair into the form, and show it; one of a sequence in Flow."""
+        """Put a suggested pair into the form, of a sequence of systems also into Flow, and show that page."""
         self.load(configuration)
         sequence = isinstance(configuration.problem, SystemSequence)
         if sequence:
@@ -293,7 +295,7 @@ class Workbench(View):
         self.turn_to(FLOW if sequence else SOLVE)
 
     def _race_pairs(self, configurations: Sequence[Configuration]) -> None:
-        """Let the suggested pairs take the place of the entries of the race, and start it."""
+        """Replace the entries of the race by the suggested pairs, and start it."""
         if self.configuration.problem != configurations[0].problem:
             # The pages work on the problem of the form, which has changed since the suggestions were asked for.
             self.load(configurations[0])
@@ -338,15 +340,16 @@ class Workbench(View):
         return made
 
     def _solve_built(self) -> None:
-        """Run on what is built, and show it. Nothing where it is wrong, which the builder says."""
+        """Run the problem that is built, and show the run. Does nothing for a wrong problem, whose error the builder
+        shows."""
         with contextlib.suppress(InputError):
             self._take_over()
             self.turn_to(SOLVE)
             self.explorer.controller.attempt(self.explorer.run)()
 
     def _take_over(self) -> None:
-        """What was changed on the canvas since it was looked at last goes into the form, where all pages find it. What
-        is wrong stays in Build."""
+        """Put changes of the canvas since the last look into the form, which all pages read. A wrong drawing stays in
+        Build."""
         with self._taking:
             builder = self.pages[BUILD].view
             if builder is None:
@@ -362,17 +365,18 @@ class Workbench(View):
                 self._note(builder, builder.problem)
 
     def _drawn(self) -> dict[str, Any]:
-        """What was changed on the canvas since it was looked at last, by field. Raises InputError if that is wrong."""
+        """Problem and deflation of the canvas, by field, if they changed since the last look. Raises InputError for a
+        wrong drawing."""
         builder = self.pages[BUILD].view
         built = (builder.problem, builder.deflation) if builder is not None else (None, None)
         named = zip(("problem", "deflation"), built, self._taken, strict=True)
         return {name: new for name, new, old in named if new is not None and new != old}
 
     def _renew_builder(self, builder: Builder) -> None:
-        """Show what was chosen elsewhere, where it is something that is built."""
+        """Show the problem of the form in the builder, if it is of a kind that the builder draws."""
         with self._taking:
             chosen = self.explorer.form.configuration()
-            # What is wrong there is left alone, until something else is chosen.
+            # A wrong drawing stays until another problem is chosen.
             superseded = builder.wrong and self.unbuilt.is_superseded_by(chosen.problem)
             if _built(builder) != self._taken and not superseded:
                 return
@@ -383,14 +387,15 @@ class Workbench(View):
             self._note(builder, chosen.problem)
 
     def _note(self, builder: Builder, solved: Problem) -> None:
-        """Remember what the other pages know of, and say so where that is not what is drawn."""
+        """Note that the other pages know the drawing, and show a notice if their problem is of a kind that is not
+        drawn."""
         self._taken = _built(builder)
         said = f"{html.escape(solved.label)} is chosen in Solve and is not drawn here. What you build takes its place."
         self.notice.value = "" if kind_of(solved) else f'<p class="wb-status wb-busy">{said}</p>'
 
 
 def _built(builder: Builder) -> Built:
-    """What the builder shows; nothing where that is not whole."""
+    """Problem and deflation of the builder; None for both where the problem is incomplete or wrong."""
     try:
         return builder.problem, builder.deflation
     except InputError:

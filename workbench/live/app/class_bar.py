@@ -1,4 +1,4 @@
-"""What a served page shows of its class: limits, a problem that the teacher sends, and that its runs are seen."""
+"""The bar of a served page in a class: limits, the teacher's problem, and a note that the teacher sees the runs."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from workbench.run import Configuration
 from workbench.run.share_link import from_link
 
 RUN_BYTES = 2 << 20
-"""Of the file of a run that is sent to the teacher."""
+"""Bytes of the file of a run that is sent to the teacher, at most."""
 COLLECTED = (SOLVE, RACE, OWN)
-"""Where runs come from that are sent: single ones, and not all of a sweep."""
+"""Origins of the runs that are sent to the teacher: single runs, not those of a sweep."""
 SENT = "The teacher has sent this problem."
 
 
@@ -37,10 +37,10 @@ class ClassBar(LiveWidget):
     _script = script("app/classbar.js")
     words = traitlets.Unicode().tag(sync=True)
     asks = traitlets.Bool(False).tag(sync=True)
-    """Whether there is a teacher to whom a name says something."""
+    """Set on a student's page, which then asks for a name."""
     said = traitlets.Unicode().tag(sync=True)
     can_return = traitlets.Bool(False).tag(sync=True)
-    """Whether the problem before that of the teacher can be had back."""
+    """Set while the problem before the teacher's can be restored."""
 
     def __init__(
         self,
@@ -54,7 +54,8 @@ class ClassBar(LiveWidget):
         self._room, self._runs, self._get, self._load = room, runs, get, load
         self._own: Configuration | None = None
         self._seen: set[int] = set()
-        """Numbers of runs that were seen before their end: what is opened, or comes back from the browser, was not."""
+        """Numbers of runs that were seen before their end. Runs that are opened, or come back from the browser, are not
+        among them."""
         self._worker = InOrder("workbench-class-bar")
         self.on_msg(self._receive)
         room.on("problem", lambda message: self._worker.ask(lambda: self._show(message["link"])))
@@ -122,7 +123,7 @@ class ClassBar(LiveWidget):
 
 
 def in_words(facts: dict[str, Any]) -> str:
-    """What a page says when it is opened: that it is one of a class, and its limits. Empty without either."""
+    """The sentence of a page when it is opened: its number in a class, and its limits. Empty without either."""
     seconds, unknowns = (read(os.environ.get(name, "")) for read, name in LIMITS)
     at_once = facts["runs_at_once"]
     bounds = [

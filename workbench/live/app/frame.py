@@ -50,7 +50,7 @@ class Frame:
 
     @property
     def places(self) -> list[str]:
-        """Where the pages are, as "compare.race"."""
+        """The places of the pages, such as "compare.race"."""
         return list(self._places.values())
 
     def add(self, view: str, title: str, page: Page, *, flush: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""What a served page keeps in its browser: the runs that have a result, and in its address the problem and the view."""
+"""The browser's copy of a served page: the runs that have a result, and in the address the problem and the view."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from workbench.run import Configuration
 from workbench.run.share_link import from_link, to_link
 
 RUN_BYTES = 8 << 20
-"""Of the file of one run; the websocket of the page takes 10 MiB at once."""
+"""Bytes of the file of one run, at most; the websocket of the page takes 10 MiB at once."""
 ALL_BYTES = 64 << 20
-"""Of all runs that a browser keeps; the oldest go first."""
+"""Bytes of all runs that a browser keeps, at most; the oldest go first."""
 DAYS = 14
-"""After its last change a session is forgotten."""
+"""Days after its last change until a session is forgotten."""
 LONGEST_TOKEN = 64
 HIGHEST_NUMBER = 1_000_000
-"""Of a run that comes back."""
+"""The highest number that a run from the browser keeps."""
 KEPT = (
     "Runs that have a result are kept in this browser and come back when the page is loaded again: each up to "
     f"{RUN_BYTES >> 20} MB, together up to {ALL_BYTES >> 20} MB, for {DAYS} days."
@@ -52,7 +52,7 @@ class Keeper(LiveWidget):
     view = traitlets.Unicode().tag(sync=True)
     """The part in front, as "compare.race"."""
     busy = traitlets.Bool(False).tag(sync=True)
-    """Whether a run is active, which is lost where the page is left."""
+    """Set while a run is active, which would be lost if the page were left."""
     said = traitlets.Unicode().tag(sync=True)
     """A sentence on what could not be kept or opened."""
     bounds = traitlets.Dict().tag(sync=True)
@@ -63,7 +63,7 @@ class Keeper(LiveWidget):
         super().__init__(bounds=bounds)
         self._runs, self._show = runs, show
         self._known: dict[int, Known] = {}
-        """By the number of a run its name in the storage, and what else is kept of it."""
+        """The name in the storage, and the facts when it was sent, of each run by its number."""
         self._worker = InOrder("workbench-keep")
         self.on_msg(self._receive)
         runs.on_change(self._changed)
@@ -88,7 +88,7 @@ class Keeper(LiveWidget):
         self._worker.ask(self._keep, "keep")
 
     def _keep(self) -> None:
-        """Send what is new or has changed since it was sent."""
+        """Send runs that are new or have changed since they were sent."""
         listed = self._runs.runs
         active = any(run.active for run in listed)
         present = {run.number for run in listed}
@@ -100,7 +100,7 @@ class Keeper(LiveWidget):
             if not run.active and run.record is not None and before != _facts(run):
                 self._known[run.number] = (token, _facts(run))
                 self._hand_over(run, token)
-        # After what has ended is sent, which a page that is left before would lose.
+        # Ended runs are sent first, since leaving the page before would lose them.
         self.busy = active
 
     def _hand_over(self, run: ListedRun, token: str) -> None:
@@ -128,7 +128,8 @@ class Keeper(LiveWidget):
             self._worker.ask(lambda: self._reopen(link, view))
 
     def _restore(self, token: str, packed: bytes, number: int) -> None:
-        """Add what was kept to the list, with its number where that is free; it keeps its place in the storage."""
+        """Add a run from the storage to the list, with its number where that is free; it keeps its place in the
+        storage."""
         try:
             for run in open_bytes(self._runs, "A run that this browser kept", packed, number):
                 self._known[run.number] = (token, _facts(run))
@@ -155,5 +156,5 @@ def packed(run: ListedRun) -> bytes:
 
 
 def _facts(run: ListedRun) -> object:
-    """What a list may change of a run that has ended."""
+    """The fields that the list may change after the end of a run."""
     return run.name, run.style, run.pinned, run.hidden

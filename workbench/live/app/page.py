@@ -49,7 +49,7 @@ class Page:
             self._hide(hidden=False)
 
     def leave(self) -> None:
-        """Another page is in front: a view that paints by itself need not."""
+        """Tell the view that another page is in front, so that it can stop painting."""
         self._hide(hidden=True)
 
     def close(self) -> None:

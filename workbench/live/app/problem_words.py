@@ -35,7 +35,7 @@ def _unknowns(problem: Any) -> str:
 
 
 def _ratio(problem: Any) -> str:
-    """Heavy over light, whichever way the problem's parameter goes."""
+    """The ratio of the heavy density to the light one, in words; empty for a problem without a contrast."""
     contrast = getattr(problem, "contrast", None)
     if not contrast:
         return ""

@@ -16,11 +16,9 @@ Act = Callable[[], object]
 
 
 class Shell(LiveWidget):
-    """views: what the rail lists, each {"key", "title", "parts": [{"key", "title"}]}. shown: the part in front, as
-    "compare.race"; set by both sides. acts: what "undo" does, and
-    "tour" at the step that shows a run. link: returns the text of the share link, and what is said of it; a text that
-    begins with ? follows the address of the page.
-    """
+    """views: entries of the rail, each {"key", "title", "parts": [{"key", "title"}]}. shown: the part in front, as
+    "compare.race"; set by both sides. acts: what "undo" does, and "tour" at the step that shows a run. link: returns
+    the text of the share link, and a sentence on it; a text that begins with ? follows the address of the page."""
 
     _script = script("app/shell.js")
     views = traitlets.List().tag(sync=True)

@@ -1,4 +1,4 @@
-"""The line that says on other pages that what is built is wrong, and what they work on instead."""
+"""The line on the other pages while the problem in Build is wrong: the error, and the problem that they work on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.problems import Problem
 
 
 class UnbuiltNotice(widgets.HTML):
-    """Shown until what is wrong in Build is corrected, or another problem is chosen."""
+    """Shown until the error in Build is corrected, or another problem is chosen."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -19,8 +19,8 @@ class UnbuiltNotice(widgets.HTML):
         self._show("")
 
     def update(self, wrong: str, chosen: Problem | None, *, in_build: bool) -> None:
-        """wrong: what is wrong in Build, empty where nothing is. chosen: the problem that the other pages work on, None
-        where none is whole. in_build: Build is in front, which says it itself."""
+        """wrong: the error in Build, empty without one. chosen: the problem that the other pages work on, None where it
+        is incomplete. in_build: Build is in front, which shows the error itself."""
         if wrong != self._wrong:
             self._wrong, self._chosen = wrong, chosen
         shown = wrong and chosen is not None and not in_build and not self.is_superseded_by(chosen)

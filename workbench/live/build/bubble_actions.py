@@ -1,4 +1,4 @@
-"""What the canvas of bubbles says in words of JSON, done to the model."""
+"""The acts that the canvas of bubbles asks for in JSON, carried out on the model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Refused:
 
 
 def perform(model: BubbleModel, message: Message) -> None:
-    """Do what a message asks for in its `act`. Raises InputError, and then nothing has changed."""
+    """Carry out the `act` of a message. Raises InputError, and then the model is unchanged."""
     act = message.get("act")
     if act not in ACTS:
         raise InputError(f"unknown act {act!r}; known: {', '.join(ACTS)}")
@@ -67,7 +67,7 @@ def _row(model: BubbleModel, message: Message) -> Row:
 
 
 def _numbers(values: Any, names: str, bubble: int) -> Row:
-    """Numbers, or what was typed for them, as numbers."""
+    """Values of a message, numbers or typed text, as numbers. Raises InputError for any other."""
     if len(values) != len(names):
         raise InputError(f"bubble {bubble} needs {len(names)} numbers ({', '.join(names)}), got {len(values)}")
     read = []
@@ -96,4 +96,4 @@ ACTS: dict[str, Callable[[BubbleModel, Message], None]] = {
     "forget": lambda model, message: None,
     "show": lambda model, message: model.show(int(message["dimensions"])),
 }
-"""What can be asked for, by name. To forget a complaint changes nothing drawn."""
+"""The acts of a message, by name. The act "forget" drops a complaint and changes nothing drawn."""

@@ -33,10 +33,10 @@ PATIENCE = 20.0
 class BubbleBuilder(View):
     """A canvas for `Bubbles2D` and `Bubbles3D`. Display it, then run `problem` with `deflation`.
 
-    problem: to begin with, by default four bubbles in a square. deflation: a block or what `find` reads, such as
-    "levelset:0"; only drawn here. publisher: of a dashboard that this is a part of. configuration: returns how its page
-    solves, for solves while a bubble is dragged. A position that cannot be is shown
-    as refused with its sentence, and the last valid one stays the value. Raises InputError for another problem.
+    problem: at first, by default four bubbles in a square. deflation: a block, or text that `find` reads, such as
+    "levelset:0"; it is only drawn. publisher: of the dashboard around it. configuration: returns that of the page, for
+    solves while a bubble is dragged. An impossible position is shown as refused, with the reason; the last valid one
+    remains the value. Raises InputError for another problem.
 
     Examples:
         >>> from workbench.live import BubbleBuilder
@@ -85,7 +85,7 @@ class BubbleBuilder(View):
 
     @property
     def deflation(self) -> Deflation:
-        """The deflation block that was chosen and could be read last."""
+        """The last deflation block that was chosen and is valid."""
         with self._lock:
             return self._deflation
 
@@ -98,8 +98,8 @@ class BubbleBuilder(View):
         return lambda: self._listeners.forget(callback)
 
     def wait(self, timeout: float = PATIENCE) -> bool:
-        """Wait until changes under way are made, considered and drawn; False where that takes longer than so many
-        seconds each."""
+        """Wait until changes under way are made, considered and drawn; False if one of the three takes longer than
+        `timeout` seconds."""
         return self._acts.wait(timeout) and self.live.wait(timeout) and self._painter.wait(timeout)
 
     def undo(self) -> None:
@@ -128,7 +128,7 @@ class BubbleBuilder(View):
         self.live.changed()
 
     def hide(self, hidden: bool) -> None:
-        """Another page is in front, or this one is again."""
+        """Stop solving while another page is in front, and resume when this one is again."""
         self.live.hide(hidden)
 
     def close(self) -> None:
@@ -165,7 +165,7 @@ class BubbleBuilder(View):
         self.live.changed(moving=bool(message.get("moving")))
 
     def _forget_what_changed(self, before: Drawing) -> None:
-        """A field that shows another value has lost what was wrong in it."""
+        """Drop the complaints about fields whose value has changed."""
         for name in KEPT:
             if getattr(before.parameters, name) != getattr(self._model.drawing.parameters, name):
                 self.form.complaints.pop(name, None)
@@ -215,7 +215,8 @@ class BubbleBuilder(View):
 
 
 def _source(message: Mapping[str, Any]) -> str:
-    """Which field a complaint is about; it stands until that field is heard of again, or shows something else."""
+    """The field that a complaint is about. The complaint stays until a message from that field, or a new value in
+    it."""
     values = message["values"] if message["act"] == "change" else {}
     return str(message.get("source") or (next(iter(values)) if len(values) == 1 else "canvas"))
 

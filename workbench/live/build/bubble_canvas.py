@@ -40,9 +40,9 @@ class BubbleCanvas(StreamView):
         super().__init__(publisher, **traits)
 
     def show(self, model: BubbleModel, refused: Refused | None, heard: int, accepted: bool) -> None:
-        """Show what stands in the model.
+        """Show the model.
 
-        heard, accepted: number of the last message from the browser, and whether what it asked for was done.
+        heard, accepted: the number of the last message from the browser, and whether its act was carried out.
         """
         drawing = model.drawing
         self.state = {
@@ -59,7 +59,7 @@ class BubbleCanvas(StreamView):
         }
 
     def paint(self, message: dict[str, Any], buffer: bytes) -> None:
-        """Show what lies under the bubbles, as `bubble_pictures.picture` has it. May be called from any thread."""
+        """Show a picture under the bubbles, as returned by `bubble_pictures.picture`. May be called from any thread."""
         self._picture = message, buffer
         self._changed.set()
         self.publisher.wake()

@@ -58,12 +58,12 @@ class Drawing:
 
     @property
     def height(self) -> float:
-        """Of the box, in its other side lengths."""
+        """The height of the box, in its other side lengths."""
         return 1.0
 
     @property
     def new_radius(self) -> float:
-        """Of a bubble added where there is room for it, in side lengths."""
+        """The radius of an added bubble where there is room for it, in side lengths."""
         return 0.1
 
     @property
@@ -77,14 +77,14 @@ class Drawing:
         return parse_sides(self.parameters.sides, self.dimensions)
 
     def with_rows(self, rows: Sequence[Row]) -> Drawing:
-        """Other bubbles, listed one by one. Raises InputError where they cannot lie like that."""
+        """The drawing with other bubbles, listed one by one. Raises InputError where they cannot lie like that."""
         if not rows:
             return dataclasses.replace(self, empty=True)
         values = np.array(rows, dtype=np.float64)
         return Drawing(type(self.parameters).from_arrays(values[:, :-1], values[:, -1], **self._kept()))
 
     def changed(self, values: Mapping[str, Any]) -> Drawing:
-        """Other parameters; the bubbles stay unless the parameters say where they lie. Raises InputError."""
+        """The drawing with other parameters; the bubbles stay unless the parameters place them. Raises InputError."""
         if "layout" in values:
             return Drawing(type(self.parameters).create({**self._kept(), **values}))
         return dataclasses.replace(self, parameters=self.parameters.changed(values))
@@ -100,7 +100,7 @@ class Drawing:
 
 
 def in_words(drawing: Drawing, selected: int) -> str:
-    """What stands on the canvas. selected: number of the bubble to tell more of, from 0 on, or -1."""
+    """The drawing in words. selected: number of the bubble that is described in addition, from 0 on, or -1."""
     n, bubbles, unit = drawing.parameters.n, len(drawing.rows), drawing.unit
     size = f"{n}{'²³'[drawing.dimensions - 2]} = {count(n**drawing.dimensions)} cells"
     if drawing.height != 1:

@@ -1,4 +1,4 @@
-"""A canvas of bubbles with what stands on it: what its user does is done one after the other, or refused."""
+"""A canvas of bubbles and its model: acts of the user are carried out one after the other, or refused."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import InOrder
 
 REVEALING = ("add", "place", "delete", "select", "undo", "redo")
-"""Acts after which the selected bubble is to be seen."""
+"""Acts after which the selected bubble is brought into view."""
 Answered = Callable[[Mapping[str, Any], Drawing, "InputError | None"], object]
 
 
 class BubbleEditor:
-    """Does on a model what the canvas asks for. Display `canvas`.
+    """Carries out the acts of the canvas on a model. Display `canvas`.
 
-    answered: called after each act with its message, the drawing before it and the error of what was refused, which has
-    changed nothing; `lock` is held then, and by whoever reads or changes the model.
+    answered: called after each act with its message, the drawing before it, and the error of a refused act, which has
+    changed nothing; `lock` is held then, and by every reader and writer of the model.
     """
 
     def __init__(
@@ -37,7 +37,8 @@ class BubbleEditor:
         self.canvas = BubbleCanvas(self.receive, publisher, **looks)
 
     def receive(self, message: Mapping[str, Any]) -> None:
-        """Do what a message asks for; returns at once. Moves of one stroke overtake one another."""
+        """Carry out the act of a message; returns at once. A move that waits is replaced by the next move of its
+        stroke."""
         self.acts.ask(lambda: self._perform(message), key=message.get("stroke"))
 
     def show(self) -> None:
@@ -45,7 +46,7 @@ class BubbleEditor:
         self.canvas.show(self.model, self._refused, self._heard, self._accepted)
 
     def take(self, model: BubbleModel) -> None:
-        """Let another model stand on the canvas, or another state of the same."""
+        """Put another model on the canvas, or another state of the same one."""
         self.model, self._refused = model, None
 
     def close(self) -> None:
@@ -61,14 +62,14 @@ class BubbleEditor:
                 perform(self.model, message)
                 self._accepted = True
             except InputError as error:
-                # What was released springs back; what is held or typed is drawn where it cannot be.
+                # A released bubble springs back; a dragged or typed one is drawn at its refused place.
                 refusal = error
                 self._refused = None if message.get("done") else refused_row(self.model, message)
             self._reveal(message)
             self._answered(message, before, refusal)
 
     def _reveal(self, message: Mapping[str, Any]) -> None:
-        """Bring the section to a bubble that was selected and that it misses."""
+        """Move the section to a selected bubble that it misses."""
         drawing, index = self.model.drawing, self.model.selected
         if drawing.dimensions == 3 and index >= 0 and message["act"] in REVEALING:
             *centre, radius = drawing.rows[index]

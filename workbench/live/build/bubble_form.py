@@ -91,7 +91,8 @@ class BubbleForm(FieldForm):
         self._choice.load(deflation)
 
     def show_drawing(self, drawing: Drawing, *, complete: bool = False) -> None:
-        """Show a drawing; unless `complete` only what differs from the one before is set, so that typed text stays."""
+        """Show a drawing. Without `complete` only fields that differ from the last drawing are set, so that typed text
+        stays."""
         before, self._shown = None if complete else self._shown, drawing
         if before is None or before.dimensions != drawing.dimensions:
             self._turn(drawing)
@@ -99,7 +100,7 @@ class BubbleForm(FieldForm):
             value = getattr(drawing.parameters, name)
             if before is None or value != getattr(before.parameters, name):
                 self.settings[name].put(value)
-        # What a random layout was placed by, so that "Place at random" makes it again; else how many bubbles there are.
+        # Parameters of a random layout, so that "Place at random" repeats it; else the number of bubbles.
         placed = _random_values(drawing)
         if placed and (before is None or placed != _random_values(before)):
             for name, value in placed.items():
@@ -108,12 +109,12 @@ class BubbleForm(FieldForm):
         self.show()
 
     def complain(self, name: str, error: InputError) -> None:
-        """What could not be done, for the field that asked for it; for the canvas, which is none, as it is."""
+        """Show an error at the field that asked for the change; an error of the canvas, which is no field, as it is."""
         field = self.fields().get(name)
         self.complaints[name] = field.sentence(error) if field is not None else str(error)
 
     def take_example(self, name: str) -> None:
-        """Arrange the bubbles."""
+        """Arrange the bubbles as in a preset."""
         self._ask("preset", name=name)
 
     def random_values(self) -> dict[str, Any]:
@@ -121,7 +122,7 @@ class BubbleForm(FieldForm):
         return {"layout": "random", **{name: self.settings[name].value for name in RANDOM}}
 
     def _turn(self, drawing: Drawing) -> None:
-        """To the other number of dimensions, where numbers have other bounds."""
+        """Turn to the other number of dimensions, in which parameters have other bounds."""
         cls = CLASSES[drawing.dimensions]
         self.declare(cls)
         self.settings["dimensions"].put(drawing.dimensions)
@@ -131,7 +132,7 @@ class BubbleForm(FieldForm):
         self.extra["examples"] = list(presets(drawing.dimensions))
 
     def _take(self, name: str) -> None:
-        """A field was changed; the builder answers by `show_drawing`."""
+        """Ask for the change of a field; the builder answers by `show_drawing`."""
         if name == "dimensions":
             self._ask("show", dimensions=self.settings[name].value)
         elif name in KEPT:
@@ -147,7 +148,7 @@ class BubbleForm(FieldForm):
 
 
 def _random_values(drawing: Drawing) -> dict[str, Any]:
-    """By what parameters a drawing was placed at random, or the number of its bubbles; nothing of an empty one."""
+    """The parameters by which a drawing was placed at random, else the number of its bubbles; none for an empty one."""
     if drawing.empty:
         return {}
     if drawing.parameters.layout == "random":

@@ -1,4 +1,4 @@
-"""What stands on the canvas of bubbles and what may be done to it, without a widget in sight."""
+"""The model of the canvas of bubbles, and the changes that it allows, without a widget."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CLASSES: dict[int, type[Bubbles]] = {2: Bubbles2D, 3: Bubbles3D}
 class BubbleModel:
     """A drawing in 2D and one in 3D, each with its undo and redo; one is shown, with one bubble selected or none.
 
-    Whatever raises InputError has changed nothing. Bubbles are counted from 0 here and from 1 in sentences.
+    A method that raises InputError has changed nothing. Bubbles are counted from 0 here and from 1 in sentences.
     """
 
     def __init__(self, drawing: Drawing) -> None:
@@ -33,12 +33,12 @@ class BubbleModel:
 
     @property
     def history(self) -> History[Drawing]:
-        """Of the drawing that is shown."""
+        """The undo history of the drawing that is shown."""
         return self._histories[self._dimensions]
 
     @property
     def drawing(self) -> Drawing:
-        """What is shown."""
+        """The drawing that is shown."""
         return self.history.present
 
     def show(self, dimensions: int) -> None:
@@ -59,7 +59,8 @@ class BubbleModel:
         self._become(drawing)
 
     def add(self, centre: Sequence[float], radius: float | None = None) -> None:
-        """A further bubble, selected; without a radius as large as `Drawing.new_radius` and the room there allow."""
+        """Add a bubble and select it; without a radius it is as large as `Drawing.new_radius` and the room there
+        allow."""
         row = (*centre, self.fitting(centre) if radius is None else radius)
         self._become(self.drawing.with_rows([*self.drawing.rows, row]))
         self.selected = len(self.drawing.rows) - 1
@@ -115,7 +116,7 @@ class BubbleModel:
 
     def change(self, values: Mapping[str, Any]) -> None:
         """Set parameters of the problem."""
-        # A layout is where bubbles lie; all else leaves them alone, and so the selection.
+        # A layout alone moves bubbles; other parameters keep them, and so the selection.
         before = self.selected
         self._become(self.drawing.changed(values))
         if "layout" not in values:

@@ -1,4 +1,4 @@
-"""Keeps what lies under the bubbles up to date while they are moved."""
+"""Drawing of the cells and subdomains under the bubbles while these are moved."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ REST = 0.15
 
 
 class BubblePainter:
-    """Draws in a thread of its own. request: what is to be drawn now. show: takes each message with its buffer."""
+    """Draws in a thread of its own. request: returns the picture to draw now. show: takes each message with its
+    buffer."""
 
     def __init__(self, request: Callable[[], PictureRequest], show: Callable[[dict[str, Any], bytes], None]) -> None:
         self._request = request
@@ -22,11 +23,11 @@ class BubblePainter:
         self._painted: PictureRequest | None = None
 
     def ask(self) -> None:
-        """Something may have changed; returns at once."""
+        """Draw again if something has changed; returns at once."""
         self._worker.ask(self._paint)
 
     def wait(self, timeout: float) -> bool:
-        """Wait until all is drawn; False when that takes longer than so many seconds."""
+        """Wait until all is drawn; False when that takes longer than `timeout` seconds."""
         return self._worker.wait(timeout)
 
     def close(self) -> None:
@@ -34,7 +35,7 @@ class BubblePainter:
         self._worker.close()
 
     def _paint(self) -> None:
-        """With few cells at once; with more when things have come to rest."""
+        """Draw with few cells at once, and with more when nothing has changed for `REST` seconds."""
         request = self._request()
         if request == self._painted:
             return

@@ -1,4 +1,4 @@
-"""What lies under the bubbles on the canvas: which cells are inside, and the boundaries of the deflation subdomains."""
+"""Pictures under the bubbles on the canvas: the cells inside, and the boundaries of the deflation subdomains."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SIDES = {2: (128, 512), 3: (32, 128)}
 
 @dataclasses.dataclass(frozen=True)
 class PictureRequest:
-    """What is to be drawn. normal, position: of the section in 3D, in side lengths."""
+    """A picture to draw. normal, position: of the section in 3D, in side lengths."""
 
     drawing: Drawing
     deflation: Deflation
@@ -80,7 +80,7 @@ def picture(request: PictureRequest, cells: int) -> tuple[dict[str, Any], bytes]
 
 
 def _phase(drawing: Drawing, cells: int) -> tuple[np.ndarray, int]:
-    """The bubble of each cell, and how many bubbles are missing because they hold none of so few cells."""
+    """The bubble of each cell, and the number of bubbles that hold no cell of this grid."""
     values = np.array(drawing.rows).reshape(-1, drawing.dimensions + 1)
     if not values.size:
         return np.zeros((cells,) * drawing.dimensions, np.int32), 0

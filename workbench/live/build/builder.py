@@ -38,11 +38,12 @@ KINDS: dict[str, tuple[type, tuple[type[Problem], ...]]] = {
 
 
 class Builder(View):
-    """One builder at a time; each keeps what it shows while another is in front. `problem` is what is built.
+    """One builder at a time; each keeps its problem while another is in front. `problem` is that of the builder in
+    front.
 
-    problem and deflation: at first, see `load`. configuration: how its page solves, see `BubbleBuilder` and
-    `MatrixBuilder`, which calls `use`. solve: what a button to solve what is built does; None for no button. Display
-    it. A builder is made when it is first looked at.
+    problem and deflation: at first, see `load`. configuration: returns that of the page, see `BubbleBuilder` and
+    `MatrixBuilder`, which calls `use`. solve: the action of a button that solves the problem; None for no button.
+    Display it. A builder is made when it is first shown.
 
     Examples:
         >>> from workbench.live import Builder
@@ -89,12 +90,12 @@ class Builder(View):
 
     @property
     def problem(self) -> Problem:
-        """What is built. Raises InputError with the sentence for what is wrong or missing."""
+        """The problem of the builder in front. Raises InputError with the sentence for a wrong or missing value."""
         return self.builder.problem
 
     @property
     def wrong(self) -> str:
-        """The fault of what is built; empty also where nothing is built yet."""
+        """The error in the problem; empty also before anything is built."""
         try:
             _ = self.problem
         except InputError:
@@ -108,7 +109,8 @@ class Builder(View):
         return getattr(self.builder, "deflation", None)
 
     def on_change(self, callback: Callable[[], None]) -> None:
-        """Call after every change of what is built; from a thread of the builder's own, and it must return at once."""
+        """Call back after every change of the problem, on a thread of the builder's own; the callback must return at
+        once."""
         self._listeners.add(callback)
 
     def load(self, problem: Problem, deflation: Deflation | None = None) -> None:
@@ -124,7 +126,7 @@ class Builder(View):
             builder.load(problem)
 
     def hide(self, hidden: bool) -> None:
-        """Another page is in front, or this one is again."""
+        """Tell the builders that another page is in front, or this one again."""
         for kind in {BUBBLES, MATRIX} & set(self._made):
             self._made[kind].hide(hidden)
 
@@ -140,7 +142,7 @@ class Builder(View):
         self._changed()
 
     def _changed(self) -> None:
-        """Offer to solve what is built, or say why that cannot be."""
+        """Enable the button that solves the problem, or say why it cannot be solved."""
         try:
             _ = self.problem
             why = getattr(self.builder, "unfit", "")
@@ -151,5 +153,5 @@ class Builder(View):
 
 
 def kind_of(problem: Problem) -> str | None:
-    """Which builder shows a problem; None where none does."""
+    """The name of the builder that shows a problem; None where none does."""
     return next((kind for kind, (_, shown) in KINDS.items() if isinstance(problem, shown)), None)

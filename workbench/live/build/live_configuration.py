@@ -20,7 +20,7 @@ MOST_CELLS = 1 << 18
 def live_configuration(
     chosen: Callable[[], Configuration] | None, problem: Bubbles, deflation: Deflation
 ) -> tuple[Configuration, str]:
-    """What is solved, and why it is not as chosen, empty where it is.
+    """The configuration to solve, and why it differs from the chosen one; empty where it does not.
 
     chosen: returns the configuration of the page, or raises InputError; None without a page. Its problem and deflation
     are replaced by those drawn, its start by zero. One with many right-hand sides or on a cluster is not taken.

@@ -1,4 +1,4 @@
-"""Solving while the bubbles are dragged: a check box, and what the solve of the present drawing shows."""
+"""Solving while the bubbles are dragged: a check box, and the curve, spectrum and field of the solve."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from workbench.run import Configuration, Quantity, State
 from workbench.scenes.scene import blank
 
 QUIET = 0.25
-"""Seconds of a solve during which nothing is said of it: most end sooner, and words that flash cannot be read."""
+"""Seconds of a solve before its progress is said: most end sooner, and words that flash cannot be read."""
 HEIGHTS = 220, 110
-"""Of the curve and of the spectrum, in pixels."""
+"""Heights of the curve and of the spectrum, in pixels."""
 FIELD_HEIGHTS = 240, 360
-"""Of slices and of the 3D view, in pixels."""
+"""Heights of slices and of the 3D view, in pixels."""
 ABOUT = "whenever the pointer rests, and after every other change, the problem is solved from the last solution"
 
 
 class LivePanel:
     """`switch`, a check box, and `box`, which is shown while it is ticked.
 
-    canvas: on which bubbles are dragged; in 3D the field shows its plane. drawn: what is to be solved, asked for in a
-    thread. configuration: that of the page, see `live_configuration`.
+    canvas: on which bubbles are dragged; in 3D the field shows its plane. drawn: returns the drawing and its deflation,
+    called in a thread. configuration: returns that of the page, see `live_configuration`.
     """
 
     def __init__(
@@ -69,9 +69,9 @@ class LivePanel:
         self._hidden = False
         self._asked: object = None
         self._followed: LiveSolve | None = None
-        """The solve of the field."""
+        """The solve shown in the field."""
         self._ended: LiveSolve | None = None
-        """That of the curve, if it has ended."""
+        """The solve shown as a curve, if it has ended."""
         self._spectrum_of: LiveSolve | None = None
         self._wrong = ""
         self.check.observe(lambda _change: self._turn(), "value")
@@ -80,18 +80,18 @@ class LivePanel:
         self._turn()
 
     def changed(self, *, moving: bool = False) -> None:
-        """Something of the drawing may have changed; returns at once. moving: a bubble is moving under the pointer, so
+        """Solve again if the drawing has changed; returns at once. moving: a bubble is moving under the pointer, so
         that another change follows."""
         if not moving:
             self._worker.ask(self._consider)
 
     def hide(self, hidden: bool) -> None:
-        """Another page is in front, and nothing is solved or sent meanwhile; or this one is in front again."""
+        """Solve and send nothing while another page is in front."""
         self._hidden = hidden
         self._turn()
 
     def wait(self, timeout: float) -> bool:
-        """Wait until all changes were considered; False where that takes longer than so many seconds."""
+        """Wait until all changes were considered; False when that takes longer than `timeout` seconds."""
         return self._worker.wait(timeout)
 
     def close(self) -> None:
@@ -119,7 +119,7 @@ class LivePanel:
         self.box.layout.display = None if shown else "none"
 
     def _make(self) -> None:
-        """Only now, since each canvas costs a page a thread of its own."""
+        """Make the canvases when they are first shown, since each costs the page a thread."""
         self.curve = ChartView(self.publisher, EMPTY_CURVE, height=HEIGHTS[0])
         self.spectrum = ChartView(self.publisher, EMPTY_SPECTRUM, height=HEIGHTS[1])
         self.field = FieldPanel(self.publisher, FIELD_HEIGHTS)
@@ -129,7 +129,7 @@ class LivePanel:
         self.box.children = (*self.box.children, self.curve, self.field.box, self.spectrum)
 
     def _consider(self) -> None:
-        """In the worker: solve what is drawn now, unless it is what was asked for last."""
+        """Solve the present drawing, unless it was requested last; runs in the worker."""
         drawing, deflation = self._drawn()
         unfit = too_many_cells(drawing.parameters)
         if unfit != self.reason.value:
@@ -148,7 +148,7 @@ class LivePanel:
             self.solver.solve(configuration, why)
 
     def _stop(self, wrong: str = "") -> None:
-        """Solve nothing until the next change. wrong: why what is drawn is no problem."""
+        """Solve nothing until the next change. wrong: why the drawing is no problem."""
         self._asked, self._wrong = None, wrong
         self.solver.stop()
         self.publisher.wake()
@@ -236,7 +236,7 @@ def ending(solve: LiveSolve) -> tuple[str, str]:
 
 
 def _progress(solve: LiveSolve) -> str:
-    """How an active solve is."""
+    """The progress of an active solve, in words."""
     session = solve.session
     match session.state:
         case State.QUEUED:

@@ -1,4 +1,5 @@
-"""What a solve of a problem that is being drawn shows: its curve and its Ritz values, the last ones pale behind."""
+"""Pictures of a solve while its problem is being drawn: residuals and Ritz values, those of the last solve pale
+behind."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ RITZ = Axis("Ritz value", log=True)
 ROWS = Axis("", names=("last", "now"), span=(-0.6, 1.6))
 LAST, NOW = 0, 1
 HALF = 0.32
-"""Of the height of a row that a stroke reaches up and down."""
+"""Share of the height of a row that a stroke reaches up and down."""
 NOTHING = "Nothing solved yet."
 EMPTY_CURVE = blank("live curve", NOTHING, ITERATIONS, RESIDUAL)
 EMPTY_SPECTRUM = blank("live spectrum", NOTHING, RITZ, ROWS)

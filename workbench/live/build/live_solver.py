@@ -16,7 +16,8 @@ from workbench.analysis.ritz import ritz_values
 from workbench.run import Configuration, Session
 
 Key = tuple[type, int, bool]
-"""What two problems must share for the solution of one to be a start of the other: kind, n, whether it is complex."""
+"""Properties that two problems share if one can start from the other's solution: class, n, and whether it is
+complex."""
 
 
 @dataclasses.dataclass(eq=False)
@@ -32,8 +33,8 @@ class LiveSolve:
 
     @functools.cached_property
     def ritz_values(self) -> np.ndarray:
-        """Those of a solve that has ended with a result, ascending; empty where it made no iteration. Cost: O(k^2) for
-        k iterations, of which at most 1000 are used. Raises InputError for a method without beta."""
+        """The Ritz values of a solve that has ended with a result, ascending; empty where it made no iteration. Cost:
+        O(k^2) for k iterations, of which at most 1000 are used. Raises InputError for a method without beta."""
         assert self.session.run is not None
         history = self.session.run.history
         k = usable_iterations(history)
@@ -50,11 +51,11 @@ class LiveSolver:
 
     def __init__(self, changed: Callable[[], object]) -> None:
         self.latest: LiveSolve | None = None
-        """The one requested last, active or ended; None after `stop`."""
+        """The solve requested last, active or ended; None after `stop`."""
         self.shown: LiveSolve | None = None
-        """The last that has ended with a result."""
+        """The last solve that has ended with a result."""
         self.before: LiveSolve | None = None
-        """The one that was shown before it."""
+        """The solve that was shown before it."""
         self._changed = changed
         self._solution: tuple[Key, np.ndarray] | None = None
         self._lock = threading.Lock()
@@ -86,10 +87,10 @@ class LiveSolver:
             self.latest.session.stop()
 
     def _end(self, session: Session) -> None:
-        """In the thread of the session, when it is over."""
+        """Record the end of a solve; runs in the thread of the session."""
         with self._lock:
             solve = self.latest
-            # One that was overtaken or stopped is no more of interest.
+            # A solve that was overtaken or stopped is of no more interest.
             if solve is None or solve.session is not session:
                 return
             solve.over = True

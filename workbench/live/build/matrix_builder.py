@@ -44,9 +44,9 @@ HEIGHT = 300
 class MatrixBuilder(View):
     """A matrix from a file of the reader's, from the SuiteSparse collection, or from a path. Display it.
 
-    problem: what it shows at first, see `load`. publisher: of a dashboard whose thread it shares. configuration:
-    returns how its page solves; what of that does not go with the matrix is said, and a button calls `use` with what
-    does. Before "Load" is pressed nothing is downloaded, and no file of more than 32 MiB is read.
+    problem: at first, see `load`. publisher: of a dashboard whose thread it shares. configuration: returns that of the
+    page; its conflicts with the matrix are shown, and a button calls `use` with a method that fits. Before "Load" is
+    pressed nothing is downloaded, and no file of more than 32 MiB is read.
 
     Examples:
         >>> from workbench.live import MatrixBuilder
@@ -67,7 +67,7 @@ class MatrixBuilder(View):
         """Why the matrix chosen cannot be read or solved with; it can be loaded again."""
         self._worker = LatestOnly("workbench-matrix")
         self._choices = 0
-        """How often something was chosen; what an upload becomes is taken only if nothing was chosen since."""
+        """Number of choices so far: a stored upload is taken only if nothing else was chosen meanwhile."""
         self.facts: Facts | None = None
         self.form = MatrixForm(self._take, self.show_matrix)
         self.status = StatusLine()
@@ -91,17 +91,17 @@ class MatrixBuilder(View):
         return self._problem
 
     def on_change(self, callback: Callable[[Problem | None], None]) -> None:
-        """Call with every matrix that is chosen, whether it has been read or not, when it is refused or no longer so,
-        and with None when there is none any more; from any thread."""
+        """Call with each matrix that is chosen, read or not, when it is refused or accepted again, and with None once
+        there is none; from any thread."""
         self._listeners.add(callback)
 
     @property
     def unfit(self) -> str:
-        """Why the method that is chosen does not go with the matrix, and what does; empty where it does."""
+        """Why the method chosen does not fit the matrix, and which one does; empty where it fits."""
         return self.form.conflict
 
     def weigh(self) -> None:
-        """Find out whether the method that is chosen, here or elsewhere, goes with the matrix."""
+        """Check the method chosen, here or elsewhere, against the matrix, and show the conflicts."""
         before, found, solved = self.form.conflicts, self.facts, self._solved()
         self.form.conflicts = tuple(_unfit(solved, found)) if found and solved else ()
         self.mend.description = self.form.mending
@@ -115,7 +115,7 @@ class MatrixBuilder(View):
             self._listeners.notify(self._problem)
 
     def hide(self, hidden: bool) -> None:
-        """Another page is in front, or this one is again."""
+        """Check the method again once this page is in front."""
         if not hidden:
             self.weigh()
 
@@ -137,7 +137,7 @@ class MatrixBuilder(View):
             self._worker.ask(lambda: self._look(problem))
 
     def wait(self, timeout: float = 60.0) -> bool:
-        """Wait until what was asked for is shown; False when that takes longer."""
+        """Wait until the matrix asked for is shown; False when that takes longer."""
         return self._worker.wait(timeout)
 
     def close(self) -> None:
@@ -153,7 +153,7 @@ class MatrixBuilder(View):
         return widgets.VBox([body]).add_class("wb-explorer").add_class("wb-build")
 
     def _take(self, name: str) -> None:
-        """A field was changed; what the source chosen has is taken."""
+        """Take the matrix of the chosen source after a change of a field."""
         self._choices += 1
         if name == "source":
             self.form.turn()
@@ -184,7 +184,7 @@ class MatrixBuilder(View):
         self._look(problem)
 
     def _chosen(self) -> None:
-        """A name or a path has been given."""
+        """Take the matrix of a name or of a path."""
         text = self.form.text
         if not text:
             self._forget(START)
@@ -218,7 +218,7 @@ class MatrixBuilder(View):
             self._listeners.notify(problem)
 
     def _forget(self, why: str, tone: str = "plain") -> None:
-        """There is no matrix now, nor must an earlier one be taken for what was asked for."""
+        """Show no matrix, so that an earlier one is not mistaken for the one asked for."""
         had, self._problem, self._refused = self._problem, None, ""
         self.form.say(HINTS[self.form.source], why if tone == "bad" else "")
         self.form.offer(chosen=False)
@@ -269,14 +269,14 @@ class MatrixBuilder(View):
         self.weigh()
 
     def _solved(self) -> Configuration | None:
-        """How the page would solve with the matrix; None where it says nothing, or something wrong."""
+        """The configuration of the page with the matrix as its problem; None without one, or for a wrong value."""
         if self._configuration is None or self._problem is None:
             return None
         try:
             solved = dataclasses.replace(self._configuration(), problem=self._problem)
         except InputError:
             return None
-        # As the form of Solve does.
+        # The form of Solve does this too.
         return dataclasses.replace(solved, deflation="none") if unmet(solved.problem, solved.deflation) else solved
 
     def _mend(self) -> None:
@@ -287,7 +287,7 @@ class MatrixBuilder(View):
 
 
 def _unfit(solved: Configuration, found: Facts) -> list[Conflict]:
-    """What does not go with a matrix; of b = 1 nothing is left where A maps constants to zero."""
+    """The rules that a configuration breaks with a matrix, among them b = 1 where A maps constants to zero."""
     against = conflicts(solved, lambda _solved: found.like)
     if found.flat and solved.rhs == RUN["rhs"].default:
         against.append(Conflict(NOTHING_LEFT.format("b = 1"), {"rhs": "random"}))
@@ -295,7 +295,7 @@ def _unfit(solved: Configuration, found: Facts) -> list[Conflict]:
 
 
 def _cost(problem: MatrixFile | SuiteSparse) -> tuple[bool, str, str]:
-    """Whether reading waits for the button, what is written on that, and a word about the matrix."""
+    """True if reading waits for the button; the text of the button; a description of the matrix."""
     if isinstance(problem, SuiteSparse):
         group, name = group_and_name(problem.matrix)
         entry = known_entry(problem.matrix)

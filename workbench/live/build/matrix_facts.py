@@ -1,4 +1,4 @@
-"""What there is to say and to see of a matrix, gathered once, so that the matrix itself need not be kept."""
+"""Facts and pictures of a matrix, gathered once, so that the matrix itself need not be kept."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from workbench.operators.matrix_checks import SYMMETRY_TOLERANCE
 from workbench.problems import LinearSystem, Problem
 
 MOST_ENTRIES = 1 << 25
-"""That are counted for the picture of a pattern; of a matrix with more, every k-th row is."""
+"""Entries that are counted for the picture of a pattern; of a matrix with more, every k-th row is counted."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Facts:
-    """scene: the sparsity pattern. lengths: entries of each row, shape (N,). rows: what is said, by name. like: the
+    """scene: the sparsity pattern. lengths: entries of each row, shape (N,). rows: facts in words, by name. like: the
     identity as a matrix of the same size, dtype and symmetry, which the rules for methods take for A. flat: A maps
     constants to zero."""
 

@@ -65,7 +65,7 @@ class MatrixForm(FieldForm):
 
     @property
     def text(self) -> str:
-        """What stands in that field."""
+        """The text in the field of the source."""
         return str(self.settings[self.source].value).strip()
 
     def turn(self, source: str = "", text: str = "") -> None:
@@ -78,13 +78,13 @@ class MatrixForm(FieldForm):
         self.say(HINTS[self.source])
 
     def say(self, about: str, wrong: str = "") -> None:
-        """What is known, and what is wrong, of what the field says."""
+        """Show facts and an error about the value of that field."""
         self.about[self.source] = about
         self.complaints = {self.source: wrong} if wrong else {}
         self.show()
 
     def offer(self, *, chosen: bool, words: str = "") -> None:
-        """Whether there is a matrix to load, and what the button says."""
+        """Enable the button if there is a matrix to load, and set its text."""
         self.settings[LOAD].disabled = not chosen
         if words:
             self.settings[LOAD].put(words)

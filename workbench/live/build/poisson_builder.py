@@ -26,16 +26,16 @@ from workbench.problems import Problem
 from workbench.problems.poisson_formulas import PoissonFormulas, PoissonFormulas2D
 
 DEBOUNCE = 0.15
-"""Seconds of no typing before a formula is looked at."""
+"""Seconds without typing before a formula is checked."""
 MOST_CELLS = 1 << 19
-"""That are drawn and checked while one types; the rest of a larger grid is checked when it is assembled."""
+"""Cells that are drawn and checked during typing; the rest of a larger grid is checked when it is assembled."""
 
 
 class PoissonBuilder(View):
-    """A Poisson problem from a stencil, a size, sides and formulas. Display it; `problem` is what its fields say.
+    """A Poisson problem from a stencil, a size, sides and formulas. Display it; `problem` is the problem of its fields.
 
-    problem: what it shows at first, see `load`; by default an example whose coefficient spans four decades. publisher:
-    of a dashboard whose thread it shares.
+    problem: at first, see `load`; by default an example whose coefficient spans four decades. publisher: of a dashboard
+    whose thread it shares.
 
     Examples:
         >>> from workbench.live import PoissonBuilder
@@ -62,12 +62,12 @@ class PoissonBuilder(View):
 
     @property
     def problem(self) -> Problem:
-        """The problem as the fields say. Raises InputError with the sentence for the first wrong value."""
+        """The problem of the fields. Raises InputError with the sentence for the first wrong value."""
         return self.form.problem
 
     def on_change(self, callback: Callable[[Problem | None], None]) -> None:
-        """Call with every new problem that can be assembled as far as it is drawn, and with None when what the fields
-        say is wrong; in a thread of the builder's own."""
+        """Call with every new problem that can be assembled as far as it is drawn, and with None for wrong fields; in a
+        thread of the builder's own."""
         self._listeners.add(callback)
 
     def undo(self) -> None:
@@ -99,7 +99,7 @@ class PoissonBuilder(View):
         self._worker.ask(self._look)
 
     def _look(self) -> None:
-        """Draw what the fields say, report at them what is wrong with it, and hand it on."""
+        """Draw the problem of the fields, mark its errors, and hand it on."""
         time.sleep(DEBOUNCE)
         try:
             problem = self.problem
@@ -144,7 +144,7 @@ class PoissonBuilder(View):
         return about, complaints
 
     def _refuse(self) -> None:
-        """Say what is wrong, and that there is no problem."""
+        """Show the error, and report that there is no problem."""
         self.status.say(self.form.complaint, "bad")
         if not self._refused:
             self._reported, self._refused = None, True

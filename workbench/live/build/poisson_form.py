@@ -71,7 +71,7 @@ class PoissonForm(UndoableForm[Problem]):
 
     @property
     def problem(self) -> Problem:
-        """The problem as the fields say. Raises InputError with the sentence for the first wrong value."""
+        """The problem of the fields. Raises InputError with the sentence for the first wrong value."""
         return self.described()
 
     def described(self) -> Problem:
@@ -80,7 +80,7 @@ class PoissonForm(UndoableForm[Problem]):
 
     @property
     def complaint(self) -> str:
-        """What is wrong with the first field that is, with its name; empty where nothing is."""
+        """The error of the first wrong field, with its label; empty where all are right."""
         for name, words in self.box.state["wrong"].items():
             label = self.settings[name].label
             return words if words.startswith(label) else f"{label}: {words}"
@@ -128,7 +128,7 @@ class PoissonForm(UndoableForm[Problem]):
         return first
 
     def explain(self, problem: Any, about: Mapping[str, str], complaints: Mapping[str, str]) -> bool:
-        """Say what was found out about a problem, by field; False where the fields describe another one by now."""
+        """Show facts and errors about a problem at its fields; False if the fields describe another problem by now."""
         with self.lock:
             if not self.describes(problem):
                 return False
@@ -144,7 +144,7 @@ class PoissonForm(UndoableForm[Problem]):
 
     def _take(self, name: str) -> None:
         with self.lock:
-            # What was said of the value before.
+            # The notes are on the value before.
             self.complaints.pop(name, None)
             self.about.pop(name, None)
             if name == "stencil":

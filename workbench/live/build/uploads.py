@@ -19,11 +19,11 @@ MOST_STORED = 2 << 30
 
 
 def store(name: str, content: bytes) -> Path:
-    """Keep an uploaded file as uploads/HASH/NAME in the cache folder; the same content comes to lie there once.
+    """Keep an uploaded file as uploads/HASH/NAME in the cache folder; equal content is stored once.
 
-    Returns its path, which stays good for links and saved problems on this machine. Raises InputError for a name that
-    is no matrix file's, for an empty or too large one, when as much as may be is kept already, and when the folder
-    cannot be written.
+    Returns its path, which stays valid for links and saved problems on this machine. Raises InputError for a name that
+    is not a matrix file's, for an empty or too large file, when `MOST_STORED` bytes are kept already, and when the
+    folder cannot be written.
     """
     check_upload(name, len(content))
     stem, ending = stem_and_ending(name)
@@ -42,7 +42,7 @@ def store(name: str, content: bytes) -> Path:
 
 
 def check_upload(name: str, size: int) -> None:
-    """Raise InputError for a name that is no matrix file's, and for an empty or too large file; size in bytes."""
+    """Raise InputError for a name that is not a matrix file's, and for an empty or too large file; size in bytes."""
     if not name.lower().endswith(ENDINGS):
         raise InputError(f"{name[:60]!r} is no matrix file; choose one whose name ends in {', '.join(ENDINGS)}")
     if not size:
