@@ -75,7 +75,7 @@ class RaceView(PausableView):
         self.base = configurations[0] if configurations else configure("two-layer", n=256)
         """The problem and settings that all entries have."""
         self._chosen = self.base
-        """What was chosen elsewhere last; the next start is of that."""
+        """The configuration chosen elsewhere last, which the next start solves."""
         self._opening = opening
         self._opened: list[Configuration] = []
         """The entries that the view has chosen itself."""
@@ -118,7 +118,7 @@ class RaceView(PausableView):
         self.adding = widgets.Accordion([form], titles=("Add a method",))
         """Folded once there is something to race."""
         self.belongs = widgets.HTML()
-        """Which problem the results are of, where another one is chosen by now."""
+        """The problem of the results, where another one is chosen by now."""
         self.table = entry_table(self._act)
         self.fastest = widgets.HTML()
         self.exports = {
@@ -173,14 +173,14 @@ class RaceView(PausableView):
         return self.add_method(self.form.configuration())
 
     def add_method(self, configuration: Configuration) -> RaceEntry:
-        """Add an entry with the method of a configuration: to an active race on its system, else on what was chosen
-        elsewhere last."""
+        """Add an entry with the method of a configuration: on the system of an active race, else on the configuration
+        chosen elsewhere last."""
         if not self.race.alive:
             self._move()
         return self.add(moved(configuration, self.base))
 
     def show(self, configurations: Sequence[Configuration]) -> None:
-        """Let these be the entries, on the system of the first one, and forget those before.
+        """Replace the entries by these, on the system of the first one.
 
         Raises InputError for configurations on different systems; the entries then stay.
         """
@@ -210,9 +210,9 @@ class RaceView(PausableView):
         self.publisher.wake()
 
     def _move(self) -> None:
-        """Make the change of the last `rebase`: entries that cannot be compared on that become new ones with the same
-        methods, not started yet. Those that the view has chosen itself are chosen anew where no result is of them, or
-        where they do not fit."""
+        """Make the change of the last `rebase`: entries that are not comparable after it are replaced by new ones with
+        the same methods, not started yet. Entries that the view has chosen itself are chosen anew where they have no
+        results, or do not fit."""
         entries, changed, adopted = self.race.entries, self._news, self._adopted()
         begun, untouched = self.race.begun, self._untouched
         self._set_base(adopted)
@@ -224,7 +224,7 @@ class RaceView(PausableView):
 
     @property
     def _news(self) -> list[str]:
-        """What the entries have in common and was chosen differently since, in words."""
+        """The settings that all entries share and that were changed elsewhere since, in words."""
         return news(self.base, self._adopted())
 
     @property
@@ -235,11 +235,11 @@ class RaceView(PausableView):
 
     @property
     def _next(self) -> Configuration:
-        """What the entries are on while they are active, else what the next start is on."""
+        """The configuration of active entries, else that of the next start."""
         return self.base if self.race.alive else self._adopted()
 
     def _adopted(self) -> Configuration:
-        """What was chosen elsewhere last, with the tolerance of this race if that was set in this view."""
+        """The configuration chosen elsewhere last, with the tolerance of this race if that was set in this view."""
         return aim_of(self.base, self._chosen) if self.tolerance.own else self._chosen
 
     def _set_base(self, configuration: Configuration) -> None:
@@ -321,7 +321,7 @@ class RaceView(PausableView):
 
     @property
     def _listed(self) -> list[ListedRun]:
-        """The entries that have begun."""
+        """The runs of the entries that have begun."""
         return list(self.entries.listed.values())
 
     def _fold(self) -> None:
@@ -355,7 +355,8 @@ class RaceView(PausableView):
         self.publisher.wake()
 
     def _offer_entry(self) -> None:
-        """No entry is added that its system or device refuses; a button makes it one that can be."""
+        """Disable the button that adds an entry while system or device refuse it, and offer the changes that mend
+        it."""
         self.add_button.disabled = bool(self.form.conflicts)
         self.add_button.tooltip = self.form.conflict or ADD
         self._mend.description, self._mend.layout.display = self.form.mending, None if self.form.mending else "none"

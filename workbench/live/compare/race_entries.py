@@ -23,7 +23,7 @@ class RaceEntries:
         self.listed: dict[RaceEntry, ListedRun] = {}
         """The runs of the present entries; an entry that waits for the start of its race has none."""
         self.repeated = False
-        """Whether all entries have run before, so that no setup loads kernels any more."""
+        """Set where all entries have run before, so that no setup loads kernels any more."""
         self._ended = 0
         self._leaving: list[ListedRun] = []
         """Runs of removed entries, which may be finishing an iteration."""
@@ -31,7 +31,7 @@ class RaceEntries:
 
     @property
     def over(self) -> bool:
-        """Whether the race has been started and all entries have ended."""
+        """True if the race has been started and all entries have ended."""
         return self.race.begun and not self.race.alive
 
     def add(self, configuration: Configuration) -> RaceEntry:

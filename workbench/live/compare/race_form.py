@@ -23,21 +23,21 @@ SHARED = {
     "cluster": "cluster",
     "memory_limit": "memory limit",
 }
-"""What all entries have in common, so that they can be compared, in words."""
+"""Settings that all entries share, so that they can be compared, in words."""
 
 
 def same_system(one: Configuration, other: Configuration) -> bool:
-    """Whether two configurations solve the same A x = b."""
+    """True if two configurations solve the same A x = b."""
     return (one.problem, one.rhs, one.seed) == (other.problem, other.rhs, other.seed)
 
 
 def news(one: Configuration, other: Configuration) -> list[str]:
-    """In words, what entries have in common and is another in the other configuration."""
+    """The shared settings of entries that differ in the other configuration, in words."""
     return [text for name, text in SHARED.items() if getattr(one, name) != getattr(other, name)]
 
 
 def aimed(configuration: Configuration, tolerance: float) -> Configuration:
-    """The same until the relative residual is at a tolerance, whatever it was stopped by before."""
+    """A configuration that stops at a tolerance of the relative residual, whatever stopped it before."""
     stopping = dataclasses.replace(configuration.stopping, norm=Norm.RESIDUAL, rtol=tolerance, atol=0.0)
     return dataclasses.replace(configuration, stopping=stopping)
 
@@ -49,7 +49,7 @@ def aim_of(entry: Configuration, other: Configuration) -> Configuration:
 
 
 def method_of(entry: Configuration) -> tuple[Any, ...]:
-    """The choices of an entry that differ from others on its system."""
+    """The choices that distinguish an entry from others on its system."""
     return tuple(getattr(entry, name) for name in METHOD)
 
 
@@ -109,8 +109,8 @@ class EntryForm(FieldForm):
         self.load(changed(self.configuration(), changes_of(self.conflicts)))
 
     def settle(self) -> None:
-        """Mark what is wrong, and what does not go together. Without deflation there is no coarse system to solve, and
-        nothing to combine."""
+        """Mark wrong values and conflicts. Without deflation the fields of the second level are disabled: there is no
+        coarse system to solve, and nothing to combine."""
         idle = self.blocks["deflation"].choice.value == "none"
         for kind in SECOND_LEVEL:
             for field in (self.blocks[kind].choice, *self.blocks[kind].fields.values()):
@@ -126,7 +126,7 @@ class EntryForm(FieldForm):
 
 
 def _of_the_method(conflict: Conflict) -> Conflict:
-    """An entry has its own method; what is the base's cannot be changed here."""
+    """A conflict, without its changes where one of them is a setting of the base: an entry cannot change those."""
     own = all(name.partition(".")[0] in METHOD for name in conflict.changes)
     return conflict if own else conflict._replace(changes={})
 

@@ -54,7 +54,7 @@ def _groups(configuration: Configuration) -> Iterator[tuple[tuple[str, str], ...
 
 
 def _with(configuration: Configuration, preconditioner: str, deflation: str) -> Configuration | None:
-    """The same with other levels; None where this installation lacks one, or a side has too few cells."""
+    """A configuration with other levels; None where this installation lacks one, or a side has too few cells."""
     if not known("preconditioner", preconditioner.partition(":")[0]) or deflation.endswith((":0", ":1")):
         return None
     second = {kind: BLOCKS[kind].default for kind in SECOND_LEVEL}

@@ -1,5 +1,5 @@
 """The texts of a race: the winner in a sentence, a row of numbers for each entry, the fastest at each tolerance, and
-which problem all that is of."""
+the problem of the results."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ COLUMNS = (
 LOW = ["Setup", "Iterating", "Traffic"]
 LOWER = ["‖r‖\u202f/\u202f‖b‖", "To tolerance"]
 TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
-"""Of the table of the fastest entries."""
+"""Tolerances in the table of the fastest entries."""
 NOTABLE = 0.1
-"""An entry that was held up for a larger share of its time is named."""
+"""Share of the time of an entry; one that was held up for longer is named."""
 
 
 def row(entry: RaceEntry, run: ListedRun | None, finish: Finish | None, measure: str, longest: float) -> list[Any]:
@@ -75,8 +75,8 @@ def entry_label(entry: RaceEntry, run: ListedRun | None) -> str:
 
 
 def fastest(entries: Sequence[RaceEntry], measure: str, *, with_setup: bool) -> str:
-    """HTML: which entry is first at each tolerance that one has reached, and by which factor the next is behind; empty
-    where there is nothing to compare."""
+    """HTML: the first entry at each tolerance that was reached, and the factor by which the next is behind; empty where
+    there is nothing to compare."""
     rows = []
     for tolerance in TOLERANCES if len(entries) > 1 else ():
         found = rank(entries, tolerance, measure, with_setup=with_setup)
@@ -126,8 +126,8 @@ def sentence(found: Ranking, aim: float, *, alone: bool = False) -> str:
 
 
 def belonging(base: Configuration, chosen: Configuration, alive: bool) -> str:
-    """HTML: what the results are of where something else is chosen by now, and what Start does; else empty. base: what
-    the entries have in common. alive: they are active."""
+    """HTML: the problem of the results where another one is chosen by now, and what Start does; else empty. base: the
+    settings that the entries share. alive: they are active."""
     changed = news(base, chosen)
     if not changed:
         return ""
@@ -140,13 +140,13 @@ def belonging(base: Configuration, chosen: Configuration, alive: bool) -> str:
 
 
 def compilation(entries: Sequence[RaceEntry]) -> str:
-    """What compiling kernels for all entries took, as a sentence; empty for next to nothing."""
+    """The time of compiling kernels for all entries, as a sentence; empty for next to nothing."""
     clause = compiling(sum(entry.run.setup.phases.compile_seconds for entry in entries if entry.run))
     return f" {clause[0].upper()}{clause[1:]}." if clause else ""
 
 
 def progress(race: Race, problem: str, *, moved: bool) -> tuple[str, str]:
-    """How far a race on a problem is, and the tone of that. moved: the results there are of another one."""
+    """The progress of a race on a problem in words, and its tone. moved: the results are of another problem."""
     entries = race.entries
     about = f"{problem}, {len(entries)} {'entry' if len(entries) == 1 else 'entries'}"
     match race.state:
@@ -164,7 +164,7 @@ def progress(race: Race, problem: str, *, moved: bool) -> tuple[str, str]:
 
 
 def finer(tolerance: float, aim: float) -> bool:
-    """Whether entries that stop at `aim` need not reach a tolerance."""
+    """True if entries that stop at `aim` need not reach a tolerance."""
     return tolerance < aim * (1 - 1e-9)
 
 

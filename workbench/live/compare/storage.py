@@ -39,9 +39,9 @@ LEGEND = (
     "products that take turns, the device's work being waited for"
 )
 MOST_AT_ONCE = 1 << 19
-"""Unknowns of a matrix that is assembled without being asked for."""
+"""Unknowns up to which a matrix is assembled unasked."""
 MOST_AZ, SMALL_AZ = 64, 16
-"""Rows of an AZ of which cells are drawn, as in the paper, and the rows and columns that are."""
+"""Rows up to which the cells of an AZ are drawn, as in the paper, and the rows and columns that are drawn."""
 VERBS = (
     {
         "name": "take",
@@ -54,8 +54,8 @@ VERBS = (
 
 
 class StorageView(ControlledView):
-    """A matrix in every format: words, bytes, and the time of a product. Display it; press Measure. `storage` is what
-    is known of the matrix, `seconds` the medians so far.
+    """A matrix in every format: words, bytes, and the time of a product. Display it; press Measure. `storage` holds the
+    facts of the matrix, `seconds` the medians so far.
 
     base: a configuration, or a problem; by default one that is drawn entry by entry. take: called with the
     configuration that has the format chosen; without it that of the view, `base`, changes. Measuring uses the machine
@@ -81,7 +81,7 @@ class StorageView(ControlledView):
         self.on_take = take
         self.storage: Storage | None = None
         self.seconds: dict[tuple[str, str], float] = {}
-        """Of a product, by setting and value."""
+        """Seconds of a product, by setting and value."""
         self._error, self._known, self._rounds, self._shared = "", None, 0, ""
         self._of_job: Configuration | None = None
         self._worker = LatestOnly("workbench-storage")
@@ -322,7 +322,7 @@ def _of_az(found: Storage, facts: FormatFacts, title: str) -> list[Scene]:
 
 
 def _takes_long(problem: Problem) -> bool:
-    """Whether assembling waits until it is asked for."""
+    """True if assembling waits until it is asked for."""
     try:
         check_size(problem)
     except (NotYetError, InputError):
@@ -332,5 +332,5 @@ def _takes_long(problem: Problem) -> bool:
 
 
 def _what_counts(base: Configuration) -> Configuration:
-    """The parts of a configuration that its storage follows from, among them what may refuse a format."""
+    """The parts of a configuration that determine its storage, among them those that may refuse a format."""
     return dataclasses.replace(base, format=GIVEN_FORM, az=COMPACT, stopping=Stopping())

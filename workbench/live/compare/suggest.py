@@ -173,7 +173,7 @@ class Suggest(ControlledView):
         self._progress = Progress()
         self._begun = time.monotonic()
         self.compile_seconds = 0.0
-        """Of the search, which are in no time of a pair."""
+        """Seconds that the search compiled, which are in no time of a pair."""
         self.advice = None
 
     def _work(self, job: ThreadJob) -> None:

@@ -1,4 +1,4 @@
-"""What the advisor shows: a row and a point for each pair of levels, what was ruled out, how much is left to probe."""
+"""Texts and plot of the advisor: a row and a point for each pair of levels, choices that were ruled out, work left."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _words(place: int, row: Estimate) -> list[str]:
 
 
 def ruled_out(ruled: Mapping[str, str]) -> str:
-    """HTML: what was ruled out and why, folded."""
+    """HTML: choices that were ruled out and why, folded."""
     if not ruled:
         return ""
     rows = sorted(ruled.items())
@@ -118,7 +118,7 @@ class Progress:
 
     @property
     def work(self) -> tuple[float, float]:
-        """What is done, and all of it."""
+        """Work that is done, and all of it."""
         own = self.stage.work if self.stage is not None else 0.0
         return self.work_before + self._now * own, self.work_before + sum(count * each for count, each in self._stages)
 

@@ -88,7 +88,7 @@ class SweepView(ControlledView):
         self._checker = LatestOnly("workbench-check")
         self._complaint = self._noted = ""
         self._hindered = (0, "")
-        """How many of the runs break a rule, and which."""
+        """The number of runs that break a rule, and which ones as a sentence."""
         self._title = self._name
         self._begun = self._next = 0.0
         self.publisher = Publisher()
@@ -133,7 +133,7 @@ class SweepView(ControlledView):
         offered = [self.workers] if os.environ.get(CLUSTERS) != "none" else []
         asked = widgets.VBox([self.choices.box, *offered])
         self.asked = widgets.Accordion([asked, *forms], titles=("Parameters",), selected_index=0)
-        """What varies and what stays the same; folded once a sweep begins."""
+        """Choices that vary and fixed settings; folded once a sweep begins."""
         self.box = self._layout()
         self._describe()
         self._changed()
@@ -190,7 +190,7 @@ class SweepView(ControlledView):
         return self.result
 
     def _picked(self, place: int) -> None:
-        """Choose the run of a row in the list of runs, and say what it ran with."""
+        """Choose the run of a row in the list of runs, and name its choices."""
         if run := self._results.get(place):
             self.listed.choose([run.number])
         row = self.rows[place]
@@ -199,7 +199,7 @@ class SweepView(ControlledView):
         )
 
     def export(self, kind: str) -> Path:
-        """Write "csv" or "json" with all rows, or what is plotted as a picture. Raises InputError before the end."""
+        """Write "csv" or "json" with all rows, or the plot as a picture. Raises InputError before the end."""
         if kind in PICTURES:
             return self.save_bar.save(kind)[0]
         return self._write(kind, self.folder)
@@ -240,7 +240,7 @@ class SweepView(ControlledView):
         except InputError as error:
             self._complain(str(error))
             return
-        # What the form does not show of the stopping rule stays.
+        # Stopping criteria that the form does not show stay.
         shown = {name: getattr(chosen.stopping, name) for name in ("norm", "rtol", "maxiter")}
         self.base = dataclasses.replace(chosen, stopping=dataclasses.replace(self.base.stopping, **shown))
         if self.base.problem.name != self.choices.problem.name:
@@ -273,7 +273,7 @@ class SweepView(ControlledView):
             self._describe()
 
     def _against(self, name: str, values: Sequence[Any]) -> dict[Any, list[Conflict]]:
-        """What speaks against more values of a choice; nothing while others cannot be read."""
+        """Conflicts of further values of a choice, by value; empty while the other choices cannot be read."""
         try:
             return ruled_out(self.base, self.choices.over(without=name), name, values)
         except InputError:
@@ -284,7 +284,7 @@ class SweepView(ControlledView):
         self.plan.say(sentence, "bad")
 
     def _describe(self) -> None:
-        """The number of runs, and their fixed settings."""
+        """Show the number of runs, and their fixed settings."""
         broken, why = self._hindered
         cannot = f"; {broken} of them cannot run: {why}" if broken else ""
         self.plan.say(counted(self.over, self.base.problem.name) + cannot, "busy" if broken else "plain")
@@ -303,7 +303,7 @@ class SweepView(ControlledView):
             control.disabled = name in self.over
 
     def _idle(self, kind: str) -> bool:
-        """Without deflation there is no coarse system to solve, and nothing to combine."""
+        """True for the second level without deflation: there is no coarse system to solve, and nothing to combine."""
         return kind in SECOND_LEVEL and self.base.deflation.name == "none" and "deflation" not in self.over
 
     def _ended(self) -> Sweep:
@@ -335,7 +335,7 @@ class SweepView(ControlledView):
         self.publisher.wake()
 
     def _words(self) -> tuple[str, str]:
-        """How the sweep is, and the tone of that."""
+        """The state of the sweep in words, and its tone."""
         job, done = self._job, f"{len(self.rows)} of {self._of} runs done"
         if job is None or (self._noted and not job.alive):
             ready = f"{self._name}: {self.runs} {'run' if self.runs == 1 else 'runs'}; press Run"
@@ -386,7 +386,7 @@ class SweepView(ControlledView):
             control.disabled = self.result is None
         active, done = self._job is not None and self._job.alive, len(self.rows)
         self.status.progress = {"word": "done", "iterations": done, "left": self._of - done} if active else {}
-        # What has been run is in the table.
+        # The table shows the runs that were made.
         listed = self.rows and not self._complaint and self.over == self.map.over
         self.plan.layout.display = "none" if listed else None
 

@@ -24,7 +24,7 @@ MOST_WEIGHED = 8
 
 
 def suggestion(base: Configuration) -> dict[str, list[Any]]:
-    """Something to begin with: two sizes where the problem has one, and three preconditioners."""
+    """Choices to begin with: two sizes where the problem has one, and three preconditioners."""
     sizes = [declared for declared in base.problem.parameters() if declared.name == "n"]
     n = getattr(base.problem, "n", 0)
     over: dict[str, list[Any]] = {"n": [n // 2, n]} if sizes and n // 2 >= (sizes[0].low or 1) else {}
@@ -53,7 +53,7 @@ def points(base: Configuration, over: Mapping[str, Sequence[Any]]) -> list[Any]:
 
 
 def hindered(planned: Sequence[tuple[Row, Configuration]]) -> tuple[int, str]:
-    """How many of the first planned runs break a rule, and which ones with what mends them, as a sentence.
+    """The number of runs among the first planned ones that break a rule, and a sentence on them and the remedy.
 
     Cost: some milliseconds for each run.
     """
@@ -66,7 +66,7 @@ def hindered(planned: Sequence[tuple[Row, Configuration]]) -> tuple[int, str]:
 def ruled_out(
     base: Configuration, others: Mapping[str, Sequence[Any]], name: str, values: Sequence[Any]
 ) -> dict[Any, list[Conflict]]:
-    """What speaks against these values of a choice with each of the first combinations of the others.
+    """Conflicts of these values of a choice with each of the first combinations of the others, by value.
 
     Cost: some milliseconds for each value and combination. Raises InputError for wrong values.
     """
@@ -88,6 +88,6 @@ def _way(name: str, value: Any) -> str:
 
 
 def has_form(base: Configuration) -> bool:
-    """Whether all its blocks can be chosen from lists; those that the caller holds in memory cannot."""
+    """True if all its blocks can be chosen from lists; blocks that the caller holds in memory cannot."""
     blocks = [getattr(base, item.name) for item in dataclasses.fields(base)]
     return all(known(block.kind, block.name) for block in blocks if isinstance(block, Block))

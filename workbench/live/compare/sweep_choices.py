@@ -1,4 +1,4 @@
-"""What a sweep varies: a row for each choice, its values as a list to type, known names to add by a press."""
+"""The choices that a sweep varies: a row for each, its values as a list to type, known names to add by a press."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ BARE = {"description_width": "initial"}
 
 
 Against = Callable[[str, Sequence[Any]], dict[Any, list[Conflict]]]
-"""What speaks against values of a choice, by its name."""
+"""A function of a choice and values of it that returns the conflicts of each value."""
 
 
 class Choices:
-    """Rows to fill in. `changed` is called after every change, from whichever thread brings it."""
+    """Rows to fill in. `changed` is called after every change, on any thread."""
 
     def __init__(self, problem: Problem, over: Mapping[str, Sequence[Any]], changed: Changed, against: Against) -> None:
         self.problem = problem
@@ -54,7 +54,7 @@ class Choices:
         self._set([self._row(name, _written(name, values, problem)) for name, values in over.items()])
 
     def rebase(self, problem: Problem) -> list[str]:
-        """Stay with the rows that another problem has too, as they were typed; returns the names of those that went.
+        """Keep the rows that another problem has too, as they were typed; returns the names of the others.
 
         They come back with a problem that has them.
         """
@@ -104,7 +104,7 @@ class Choices:
 
 
 class ChoiceRow:
-    """One choice: its name, its values, and what can be added to them."""
+    """One choice: its name, its values, and known values to add."""
 
     def __init__(
         self,
@@ -130,11 +130,11 @@ class ChoiceRow:
 
     @property
     def title(self) -> str:
-        """What varies, in words."""
+        """The name of the choice in words."""
         return sentence_case(choice_name(str(self.name.value), self._problem.name))
 
     def values(self, problem: Problem) -> list[Any]:
-        """What is written, each as what the choice takes. Raises InputError."""
+        """The values that are written, in the form that the choice takes. Raises InputError."""
         name = str(self.name.value)
         words = split(str(self.text.value))
         if not words:
@@ -153,7 +153,7 @@ class ChoiceRow:
         return [_read(field, word) for word in words]
 
     def offer(self, names: Sequence[str], problem: Problem) -> None:
-        """Say what can be varied, and what of the present choice is known by name."""
+        """Offer these choices, and the known values of the present one."""
         self._problem = problem
         if tuple(self.name.options) != _named(names, problem):
             # New options forget what was chosen, which is no change of the user's.
@@ -219,7 +219,7 @@ class KnownValues(FieldForm):
         return self._against(name, self.values)
 
     def _chosen(self, name: str) -> None:
-        """Report what was chosen; the menu then says again what it is for."""
+        """Report the chosen value; the menu then shows its hint again."""
         field = self.settings[name]
         value, field.value = str(field.value), ADD
         self.reasons = {}
@@ -245,7 +245,7 @@ def _written(name: str, values: Sequence[Any], problem: Problem) -> str:
 
 
 def _owner(name: str, problem: Problem) -> str:
-    """What a choice is a parameter of, as `parameter_label` takes it."""
+    """The owner of a choice, as `parameter_label` takes it: "run", or the problem by name."""
     return "run" if name in RUN or name in STOPPING else problem.name
 
 
@@ -266,7 +266,7 @@ def _declared(name: str, problem: Problem) -> Parameter | None:
 
 
 def _known(name: str, problem: Problem) -> tuple[tuple[str, ...], str]:
-    """The values of a choice that have names, and what may be written."""
+    """The named values of a choice, and a hint on the values that may be written."""
     if name in BLOCKS:
         return tuple(registered(name)), "names, with parameters after a colon, as in neumann:2"
     if name == "device":

@@ -54,11 +54,11 @@ class SweepPlot:
 
     @property
     def runs(self) -> Runs:
-        """What is shown."""
+        """The rows that are shown, with the value that compares them."""
         return Runs(self.rows, self.over, str(self.value.value), self.what, self.owner)
 
     def begin(self, over: Mapping[str, Sequence[Any]], owner: str) -> None:
-        """Be the plot of a sweep over these choices, which has no rows yet. owner: its problem by name."""
+        """Show a sweep over these choices, which has no rows yet. owner: its problem by name."""
         self.rows, self.over, self.owner = (), dict(over), owner
         runs = self.runs
         # A map of one row shows less than a curve.
@@ -69,28 +69,28 @@ class SweepPlot:
         self._offer()
 
     def show(self, rows: Sequence[Row]) -> None:
-        """These are the rows so far."""
+        """Show the rows so far."""
         self.rows = list(rows)
         self._draw()
 
     def figure(self) -> Figure:
-        """What is shown as a figure. Raises InputError where no run gave a value."""
+        """The plot as a figure. Raises InputError where no run gave a value."""
         if self.runs.best()[1] < 0:
             raise InputError("no run has a value to draw yet")
         return draw(self._scene())
 
     def close(self) -> None:
-        """End what serves it."""
+        """End the publisher of the plot."""
         self.publisher.close()
 
     @property
     def _view(self) -> str:
-        """What can be shown of what is chosen."""
+        """The chosen kind of plot; a map in place of curves where no choice is numeric."""
         runs, view = self.runs, str(self.view.value)
         return "map" if view == "curves" and not runs.numeric else view
 
     def _offer(self) -> None:
-        """Let the choices be chosen that the view can show; the two must differ, or the map would have one row."""
+        """Offer the choices that the view can show; the two must differ, or the map would have one row."""
         runs = self.runs
         names = list(self.over)
         if not names:

@@ -34,11 +34,11 @@ class Runs:
     owner: str = ""
 
     def name(self, choice: str) -> str:
-        """What varies, in words."""
+        """A choice in words."""
         return choice_name(choice, self.owner)
 
     def text(self, choice: str, value: Any) -> str:
-        """One of its values in words."""
+        """A value of a choice in words."""
         return choice_text(choice, value, self.owner)
 
     def chosen_text(self, choice: str, value: Any) -> str:
@@ -53,7 +53,7 @@ class Runs:
 
     @property
     def numeric(self) -> list[str]:
-        """Those of them whose values are numbers."""
+        """Choices that vary and whose values are numbers."""
         return [name for name in self.varied if all(_is_number(value) for value in self.over[name])]
 
     @property
@@ -75,7 +75,7 @@ class Runs:
         return min((pair for pair in found if not math.isnan(pair[0])), default=(math.nan, -1))
 
     def words(self, place: int) -> list[str]:
-        """What a run is and what it took."""
+        """A run in words: its number, its choices and its value."""
         row = self.rows[place]
         chosen = [self.chosen_text(name, row[name]) for name in self.varied]
         took = spent(row, self.value)
@@ -189,7 +189,7 @@ def spoken(runs: Runs) -> str:
 
 
 def spread(values: np.ndarray) -> bool:
-    """Whether a logarithmic axis suits."""
+    """True if a logarithmic axis suits the values."""
     return bool(values.min() > 0 and values.max() >= 8 * values.min())
 
 

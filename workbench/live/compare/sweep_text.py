@@ -1,4 +1,4 @@
-"""What the rows of a sweep say: which is best, which failed, how long the rest will take."""
+"""Texts on the rows of a sweep: the best run, failed runs, the time left."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VALUES = {
     "iteration seconds": "iteration_seconds",
     "setup seconds": "setup_seconds",
 }
-"""What runs are compared by, in words, and as `spent` takes it."""
+"""The values that compare runs: the words for each, and its name in `spent`."""
 WHAT = {name: text.removesuffix(" seconds") for text, name in VALUES.items()}
 COLUMNS = {
     "N": ("N", ""),
@@ -31,7 +31,7 @@ COLUMNS = {
     "seconds": ("setup + iterating", "s"),
     "true_relative_residual": ("true relative residual", ""),
 }
-"""What the table shows next to the choices: its heading and, where it has one, its unit."""
+"""Columns of the table next to the choices: the heading and, where it has one, the unit."""
 LOWER = ["N", "true relative residual"]
 WORKER = "worker"
 """The last column of a sweep on workers."""
@@ -41,7 +41,8 @@ UNITS = (("s", 1.0), ("ms", 1e3), ("µs", 1e6))
 
 
 def spent(row: Row, value: str) -> float:
-    """What a run took: a field of its row, or `seconds` for setup and iterations together. NaN unless it converged."""
+    """The value of a run: a field of its row, or `seconds` for setup and iterations together. NaN unless it
+    converged."""
     if not row["converged"]:
         return math.nan
     return row["setup_seconds"] + row["iteration_seconds"] if value == "seconds" else row[value]
@@ -123,7 +124,7 @@ def marks(rows: Sequence[Row], over: Mapping[str, Sequence[Any]], value: str) ->
 def answer(
     rows: Sequence[Row], over: Mapping[str, Sequence[Any]], value: str, say: Callable[[float], str], owner: str = ""
 ) -> str:
-    """Which method took the least of a value, for each system; what was compiled; empty where no method is better.
+    """The method with the smallest value for each system, and the time of compiling; empty where no method is better.
 
     say: a value in words. owner: the problem by name.
     """
@@ -159,7 +160,7 @@ def absences(rows: Sequence[Row], over: Mapping[str, Sequence[Any]], down: str, 
 
 
 def shortfall(rows: Sequence[Row]) -> str:
-    """How many runs failed and how many did not converge, to stand behind what was done; nothing where none."""
+    """A clause on the numbers of runs that failed and that did not converge; empty where there are none."""
     failed = sum(row["iterations"] is None for row in rows)
     short = sum(not row["converged"] for row in rows) - failed
     return (f", {failed} failed" if failed else "") + (f", {short} did not converge" if short else "")

@@ -20,7 +20,7 @@ class ToleranceField:
     def __init__(self, value: float, changed: Callable[[float], None], complain: Callable[[str], None]) -> None:
         self.value = value
         self.own = False
-        """Whether the value was set here, and not taken over by `reset`."""
+        """Set where the value was chosen here, not taken over by `reset`."""
         self._changed, self._complain = changed, complain
         self._quiet = False
         self.box = widgets.Text(description="tolerance", continuous_update=False, layout={"width": "auto"})
