@@ -1,4 +1,4 @@
-"""The levels of a coarse solver as a page offers them: their parts, and what each level is called."""
+"""The levels of a coarse solver as a page offers them: their parts and their names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Nesting:
 
     @classmethod
     def of(cls, labels: np.ndarray, nested: NestedParts) -> Nesting:
-        """Cost: some passes over the labels."""
+        """The levels over subdomains with these labels. Cost: some passes over the labels."""
         sizes, widest = nested.sizes, nested.widest(labels)
         names = [_name(level, *known, labels.shape) for level, known in enumerate(zip(sizes, widest, strict=True))]
         return cls(labels, nested, (*names[:-1], f"{names[-1]}, the coarsest"))
@@ -30,12 +30,12 @@ class Nesting:
         return self.nested.parts[min(level, len(self.names) - 1)]
 
     def name(self, level: int) -> str:
-        """What that level is called."""
+        """The name of a level, or of the last for numbers beyond it."""
         return self.names[min(level, len(self.names) - 1)]
 
 
 def _name(level: int, count: int, box: tuple[int, ...], grid: tuple[int, ...]) -> str:
-    """As in level 2: 768 parts, boxes of 16 x 16 x 16 cells."""
+    """A level in words, as in level 2: 768 parts, boxes of 16 x 16 x 16 cells."""
     even = all(cells % side == 0 for cells, side in zip(grid, box, strict=True))
     sides = " x ".join(map(str, reversed(box)))
     return f"level {level}: {grouped(count)} parts, boxes of {'' if even else 'up to '}{sides} cells"

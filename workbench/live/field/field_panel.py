@@ -71,7 +71,7 @@ class FieldPanel:
         self._run = self._scene = self._filled = None
 
     def hide(self, hidden: bool) -> None:
-        """Whether all of it is out of sight; then nothing is sent."""
+        """Stop sending while all of it is out of sight."""
         self._hidden = hidden
         self._turn()
 

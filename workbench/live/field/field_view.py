@@ -65,7 +65,7 @@ class FieldView(StreamView):
     frame = traitlets.Int(-1).tag(sync=True)
     choices = traitlets.Bool(True).tag(sync=True)
     solid = traitlets.Bool(False)
-    """Whether what is shown is a cube of cells; known to the kernel alone, as the next two are."""
+    """Set while a cube of cells is shown; known to the kernel alone, as the next two are."""
     columns = traitlets.Int(1)
     """The number of right-hand sides of the run that is followed."""
     column = traitlets.Int(0, min=0)
@@ -97,7 +97,7 @@ class FieldView(StreamView):
 
     @property
     def look(self) -> Snapshot | None:
-        """What was seen of the run last."""
+        """The last snapshot of the run."""
         return self._run.look if self._run else None
 
     def say(self, title: str, note: str) -> None:
@@ -121,7 +121,7 @@ class FieldView(StreamView):
         super().close()
 
     def figure(self) -> Figure | None:
-        """What is shown as a figure for print; None when nothing is."""
+        """The picture that is shown, as a figure for print; None without one."""
         if self.quantity != COEFFICIENT:
             return self._run.figure(self._choice) if self._run else None
         scene = self.scene
@@ -185,7 +185,7 @@ class FieldView(StreamView):
         return self.normal, self.index, self.frame, self.colours, self.overlay, self.level, self.column
 
     def _coefficient(self) -> tuple[bool, Frame | None]:
-        """Whether it must be asked again, and the picture of the problem itself."""
+        """True if it must be asked again; the picture of the problem itself."""
         if self._draws_own and self.scene is None and self._run is not None:
             return self._draw_scene(self._run)
         if not self._stale or not self._pace.take():
@@ -225,13 +225,13 @@ class FieldView(StreamView):
         return False, None
 
     def _put(self, run: RunField, put: Callable[[], None]) -> None:
-        """Show what was made of a run, unless another one is followed by now."""
+        """Show something made of a run, unless another run is followed by now."""
         with self._following:
             if run is self._run:
                 put()
 
     def _meet(self, cells: tuple[int, ...]) -> None:
-        """A section of a cube of other cells begins where one is likely to see something."""
+        """Put the section of a cube of other cells where one is likely to see something."""
         if len(cells) != 3 or cells == self._cells:
             return
         given = not self._cells and self.index > 0
@@ -257,7 +257,7 @@ class FieldView(StreamView):
 
     @property
     def _labels(self) -> np.ndarray | None:
-        """The subdomain of each cell of what is shown."""
+        """The subdomain of each of the cells shown."""
         if self.quantity == COEFFICIENT:
             return self.scene.labels if self.scene else None
         return self._run.place.labels if self._run and self._run.place else None

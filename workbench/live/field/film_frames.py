@@ -25,7 +25,7 @@ AGAINST = "final x of this run − x, in place of the error, since the exact sol
 
 
 def reported(film: Film | None) -> dict[str, Any]:
-    """What the page receives of a film: the iterations of its frames, and how much it keeps."""
+    """The message to the page on a film: the iterations of its frames, and how much it keeps."""
     if film is None or not film.frames:
         return {"iterations": [], "words": ""}
     kept = f"{count(len(film.frames))} states kept, {amount(film.bytes)} of at most {amount(film.memory)}"
@@ -64,7 +64,7 @@ def film_plane(normal: str, index: int, quantity: Quantity, grid: tuple[int, ...
 
 
 def _plane(vector: np.ndarray, cut: Cut) -> np.ndarray:
-    """What is drawn of a frame. Blocks of a cube are thinner than its cells in number."""
+    """The plane of a frame that is drawn; frames of a cube have fewer planes than the cube has cells along a side."""
     values = vector.astype(np.float64)
     if cut.grid is None:
         return cut(values)

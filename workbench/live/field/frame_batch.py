@@ -23,10 +23,10 @@ class Frame:
 
 
 class FrameBatch:
-    """Keeps pictures until a message is due, and makes one of them.
+    """Keeps pictures until a message is due, and makes one message of them.
 
-    A picture goes at once, and what waits is left out, unless it is of an active run and shows the same as the one
-    before, which is that of the same `kind`.
+    A picture goes at once and replaces those that wait, unless it is of an active run and of the same `kind` as the one
+    before.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class FrameBatch:
         return bool(self._waiting)
 
     def add(self, shot: Frame, kind: object) -> Picture | None:
-        """The message to be sent now, if one is."""
+        """Add a picture; returns the message to send now, or None."""
         if shot.live and kind == self._kind:
             self._waiting.append(shot)
             return self.due()
@@ -49,7 +49,7 @@ class FrameBatch:
         return _made([shot])
 
     def due(self) -> Picture | None:
-        """What waits, once its time has come."""
+        """The message of the pictures that wait, once it is due."""
         if not self._waiting or not self._pace.take():
             return None
         waiting, self._waiting = self._waiting, []

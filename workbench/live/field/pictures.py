@@ -1,4 +1,4 @@
-"""What the field view draws: a problem's cells or a matrix's entries, cut, thinned and put into bytes."""
+"""Pictures of the field view: a problem's cells or a matrix's entries, cut, thinned and put into bytes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Scene:
     even: bool = False
 
     def with_labels(self, labels: np.ndarray | None) -> Scene:
-        """The same with other subdomains, labels of shape (N,); those of a matrix are described in words only."""
+        """The scene with other subdomains, labels of shape (N,); those of a matrix are described in words only."""
         if labels is None:
             return dataclasses.replace(self, labels=None)
         reported = (*self.notes, _subdomains_in_words(labels))
@@ -88,7 +88,7 @@ def plane_of(
     parts: np.ndarray | None = None,
     most: int = MOST_PIXELS,
 ) -> Plane:
-    """What is drawn of a scene, as for `picture`. most: pixels per side."""
+    """The plane of a scene, for `picture`. most: pixels per side."""
     if scene.is_matrix:
         shades = Colormap.of_magnitudes(1, int(scene.values.max(initial=1)))
         sides = ("column", "row")
@@ -116,7 +116,7 @@ def outlines(labels: np.ndarray | None, cut: Cut, parts: np.ndarray | None = Non
 
 
 def notes_on(step: int) -> list[str]:
-    """Which boundaries are drawn, where not all are."""
+    """A note on the boundaries that are drawn, where not all are."""
     return [f"every {ordinal(step)} boundary drawn"] if step > 1 else []
 
 

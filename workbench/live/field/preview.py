@@ -30,7 +30,7 @@ class NotYetError(Exception):
 
 
 class UnfitError(InputError):
-    """What was chosen cannot be run, by the same check as in the run. kind: of the block at fault."""
+    """A choice that cannot be run, by the same check as in the run. kind: of the block at fault."""
 
     def __init__(self, kind: str, error: InputError) -> None:
         super().__init__(str(error), changes=error.changes)
@@ -39,13 +39,13 @@ class UnfitError(InputError):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Cells:
-    """A problem's cells: what is drawn, the phase of each, and whether they are the problem's own or coarser ones."""
+    """A problem's cells: their scene, the phase of each, and whether they are the problem's own or coarser ones."""
 
     scene: Scene
     phase: np.ndarray | None
     whole: bool
     operator: Operator
-    """A of what is drawn: that of the run, or one of its kind with fewer unknowns."""
+    """A of these cells: that of the run, or one of its kind with fewer unknowns."""
 
 
 class Preview:
@@ -57,12 +57,12 @@ class Preview:
 
     @property
     def whole(self) -> bool:
-        """Whether the last scene showed the problem's own cells."""
+        """True if the last scene showed the problem's own cells."""
         return self._cells is not None and self._cells.whole
 
     def operator(self, configuration: Configuration) -> Operator | None:
         """A of a configuration, or one of its kind; None where only the run assembles it, and where something outside
-        the form may mend it, as a file that is missing. Raises InputError for what another choice mends."""
+        the form, such as a missing file, prevents it. Raises InputError for what another choice mends."""
         try:
             return self._cells_of(configuration.problem, symmetric=configuration.solver.complex_symmetric).operator
         except NotYetError:
@@ -73,14 +73,13 @@ class Preview:
             return None
 
     def operator_shown(self, configuration: Configuration) -> Operator | None:
-        """The same where that was drawn last; None else."""
+        """A of a configuration, if its problem was drawn last; else None."""
         shown = self._drawn == (configuration.problem, configuration.solver.complex_symmetric)
         return self._cells.operator if shown and self._cells else None
 
     def scene(self, configuration: Configuration) -> Scene:
-        """What to draw. Raises NotYetError where only the run will show it, UnfitError for what cannot be run, and
-        InputError for what can be run but not drawn.
-        """
+        """The scene of a configuration. Raises NotYetError where only the run will show it, UnfitError for a
+        configuration that cannot be run, and InputError for one that can be run but not drawn."""
         deflation = configuration.deflation
         cells = self._cells_of(configuration.problem, symmetric=configuration.solver.complex_symmetric)
         plain = cells.scene
@@ -96,7 +95,7 @@ class Preview:
         return shown if cells.whole else dataclasses.replace(shown, notes=plain.notes)
 
     def _cells_of(self, problem: Problem, *, symmetric: bool) -> Cells:
-        """symmetric: with A = A^T, as some methods need it."""
+        """The cells of a problem, kept for the next call. symmetric: with A = A^T, as some methods need it."""
         if self._cells is None or self._drawn != (problem, symmetric):
             self._cells = None
             self._cells = _cells(problem, symmetric=symmetric)
@@ -109,7 +108,7 @@ def _cells(problem: Problem, *, symmetric: bool) -> Cells:
     side = getattr(problem, "n", None)
     if side is None:
         check_size(problem)
-        # What fails here may be mended outside the form, such as a file that is missing, so Run stays enabled.
+        # An error here may be mended outside the form, as that of a missing file, so Run stays enabled.
         system = problem.assemble_complex_symmetric() if symmetric else problem.assemble()
         return Cells(scene(problem.label, system), system.phase, True, system.operator)
     system, drawn = _small_system(problem, side)
@@ -158,7 +157,7 @@ def _assembled(problem: Problem) -> LinearSystem:
 
 
 def check_size(problem: Any) -> None:
-    """Put off what would take long: a download, or a large file."""
+    """Raise NotYetError for a problem that would take long: a download, or a large file."""
     if isinstance(problem, SuiteSparse):
         group, name = group_and_name(problem.matrix)
         folder = cache_folder() / "suitesparse" / group

@@ -1,4 +1,4 @@
-"""Pictures of what is seen of a run: solution, residual or error in a plane of cells, or as a band over unknowns."""
+"""Pictures of snapshots of a run: solution, residual or error in a plane of cells, or as a band over unknowns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.scenes.plane import Plane
 
 COEFFICIENT = "coefficient"
 NAMES = {COEFFICIENT: COEFFICIENT, **{quantity.value: quantity.value for quantity in Quantity}}
-"""What can be chosen, as it is called."""
+"""The quantities to choose from, and their names."""
 BARS = {Quantity.SOLUTION: "solution x", Quantity.RESIDUAL: "residual b − A x", Quantity.ERROR: "error x* − x"}
 AUTOMATIC, LINEAR, LOGARITHMIC = COLOURS = ("automatic", "linear", "logarithmic")
 
@@ -29,7 +29,7 @@ def is_logarithmic(quantity: Quantity, colours: str) -> bool:
 def plane_of_look(
     look: Snapshot, shades: Colormap, cut: Cut, lines: Boundaries = NONE, *, title: str = "", bar: str = ""
 ) -> Plane:
-    """What was seen of a run as a picture. bar: by default the quantity."""
+    """A snapshot of a run as a picture. bar: by default the quantity."""
     assert look.values is not None
     map = "signed" if shades.signed else "viridis"
     about = {"segments": lines.segments, "step": lines.step, "title": title, "where": cut.where}
@@ -37,7 +37,7 @@ def plane_of_look(
 
 
 def shades_of(look: Snapshot, colours: str) -> Colormap | None:
-    """The scale for what was seen; None where there is nothing to see."""
+    """The colour scale of a snapshot; None where it has no values."""
     if look.values is None:
         return None
     return Colormap.of(look.values, logarithmic=is_logarithmic(look.quantity, colours))

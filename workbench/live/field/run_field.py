@@ -28,8 +28,8 @@ from workbench.scenes.cuts import LIVE_PIXELS, MOST_PIXELS, Cut
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """What a user has chosen to see. frame: which one of the run's film, -1 for the present state. level: of the
-    coarse solver, whose parts are outlined. column: of several right-hand sides."""
+    """The choices of a user. frame: which one of the run's film, -1 for the present state. level: of the coarse solver,
+    whose parts are outlined. column: of several right-hand sides."""
 
     quantity: Quantity
     normal: str
@@ -49,10 +49,10 @@ class RunField:
         self.look: Snapshot | None = None
         self._pace = RateLimit()
         self._present: Snapshot | None = None
-        """What was seen last of the present state."""
+        """The last snapshot of the present state."""
         self._note = ""
         self._frames: tuple[int, bool] | None = None
-        """Of the film, when it was looked at last: their number, and whether it has ended."""
+        """The number of frames of the film at the last look, and whether it had ended."""
         self._shades: Colormap | None = None
         self._outlined: tuple[object, Boundaries] = (None, NONE)
         self._compared: tuple[object, bool] = (None, False)
@@ -77,7 +77,7 @@ class RunField:
         return nesting if self._compared[1] else None
 
     def news(self, choice: Choice, *, stale: bool) -> tuple[bool, Frame | None]:
-        """Whether there may be more to see, and a picture if there is a new one, or an old one is `stale`."""
+        """True while there may be more to see; a picture if there is a new one, or the old one is `stale`."""
         looker = self.looker
         place = looker.where()
         if place is None:
@@ -119,7 +119,7 @@ class RunField:
         return goes_on, Frame(make, live)
 
     def waiting(self, *, stale: bool) -> Frame | None:
-        """A sentence while it is not known where the unknowns lie, once."""
+        """A sentence while the place of the unknowns is not known, returned once."""
         reported = blank(self.looker.title, f"{why_nothing(self.looker.watched)}.")
         if not stale and reported["note"] == self._note:
             return None
@@ -133,7 +133,7 @@ class RunField:
         return cut.where if cut is not None else ""
 
     def figure(self, choice: Choice) -> Figure | None:
-        """What was seen last as a figure for print; None where it is not what was chosen."""
+        """The last snapshot as a figure for print; None where it is not of the chosen quantity."""
         look = self.look
         if look is None or look.values is None or look.quantity is not choice.quantity:
             return None
@@ -144,7 +144,8 @@ class RunField:
         return figures.draw_plane(plane_of_look(look, shades, cut, title=title, bar=bar)) if shades else None
 
     def _outlines(self, labels: Any, cut: Cut, level: int) -> Boundaries:
-        """Kept from one picture to the next, since they are found by a pass over the labels."""
+        """The boundaries of the subdomains, kept from one picture to the next, since finding them is a pass over the
+        labels."""
         parts = self.looker.nesting.parts(level) if self.looker.nesting else None
         key = (labels is None, cut, -1 if parts is None else level)
         if self._outlined[0] != key:

@@ -35,7 +35,7 @@ class Place:
 
 
 class SnapshotSource:
-    """Asks for looks and hands them out; `wake` is called when something came from a worker.
+    """Asks for snapshots and hands them out; `wake` is called when a worker has made one.
 
     Nothing is asked for before `poll` is called, so a run that is not looked at pays nothing. A session is looked at by
     its own thread while it is alive. Afterwards, and for a result or a loaded run, x is on the host and what else there
@@ -56,7 +56,7 @@ class SnapshotSource:
 
     @property
     def goes_on(self) -> bool:
-        """Whether there may be more to see later."""
+        """True while there may be more to see later."""
         given = self.watched.source
         return given.reason is None if isinstance(given, Run) else not self.watched.over
 
@@ -121,7 +121,7 @@ class SnapshotSource:
         return self.place
 
     def poll(self, quantity: Quantity, cut: Cut, column: int, *, due: RateLimit) -> Snapshot | None:
-        """What was seen, once.
+        """The latest snapshot, once; None where there is no new one.
 
         Asks for the next look when there is something new to see, and one is due. column: of several right-hand sides,
         at most the last of them.

@@ -36,7 +36,7 @@ class VolumeCut:
 
     @property
     def volume_slice(self) -> VolumeSlice:
-        """The same as a device computes it by itself."""
+        """The reduction in the form that a device computes by itself."""
         return VolumeSlice(self.grid, self.step, self.peaks and self.step > 1)
 
     @property

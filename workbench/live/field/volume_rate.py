@@ -6,7 +6,7 @@ from workbench.live.transport.rate_limit import PERIOD, RateLimit
 from workbench.run.snapshots import SnapshotRequests
 
 SHARE = 0.03
-"""Of the solver's time that snapshots may take."""
+"""Share of the solver's time that snapshots may take."""
 MOST_SECONDS = 0.06
 """Seconds that one snapshot counts at most, so that there is a picture every two seconds. A first one may compile."""
 

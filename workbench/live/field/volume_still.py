@@ -1,4 +1,4 @@
-"""What of a 3D problem stays as it is during a run: its coefficient, the surfaces of its phases, its subdomains."""
+"""The part of a 3D problem that does not change in a run: coefficient, surfaces of phases, subdomains."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Still:
     """The volumes of a scene, bytes or 16-bit labels, z slowest.
 
     coefficient: of each cell, as bytes of `shades`. surfaces: the same smoothed, so that the surface between two phases
-    has a slope to be lit. inside: whether the phase that takes less room is the one of the greater bytes. pieces: of
-    each subdomain its label and the corners x0, y0, z0, x1, y1, z1 of its box in side lengths.
+    has a slope to be lit. inside: the phase that takes less room is that of the greater bytes. pieces: of each
+    subdomain its label and the corners x0, y0, z0, x1, y1, z1 of its box in side lengths.
     """
 
     scene: Scene
@@ -38,7 +38,7 @@ class Still:
 
     @classmethod
     def of(cls, scene: Scene) -> Still:
-        """Cost: some passes over at most 128^3 cells."""
+        """The volumes of a scene. Cost: some passes over at most 128^3 cells."""
         layers, rows, columns = scene.values.shape
         grid = (layers, rows, columns)
         cut = VolumeCut(grid)

@@ -73,7 +73,7 @@ class VolumeView(StreamView):
         self._looker: SnapshotSource | None = None
         self._sentence = ("", "")
         self._waiting = ""
-        """What was said last while it was not known where the unknowns lie."""
+        """The last sentence shown while the place of the unknowns was not known."""
         self._following = threading.RLock()
         self._drawing = LatestOnly("workbench-volume")
         self._changed = threading.Event()
@@ -133,7 +133,7 @@ class VolumeView(StreamView):
         return goes_on or self._reel.waits
 
     def _news(self, looker: SnapshotSource | None) -> tuple[bool, Frame | None]:
-        """Whether there may be more to show, and a picture if there is a new one, or an old one is stale."""
+        """True while there may be more to show; a picture if there is a new one, or the old one is stale."""
         title, sentence = self._sentence
         if sentence:
             return False, self._words(title, sentence)
