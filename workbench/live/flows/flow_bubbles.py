@@ -30,7 +30,7 @@ class FlowDrawing(Drawing):
     unit: ClassVar[str] = "widths"
 
     def __post_init__(self) -> None:
-        """The problem is valid by itself."""
+        """Check nothing, since the problem is valid by itself."""
 
     @property
     def height(self) -> float:
@@ -46,7 +46,7 @@ class FlowDrawing(Drawing):
 
     @property
     def sides(self) -> dict[str, Boundary]:
-        """None that could be changed: all are walls."""
+        """No side that can be changed, since all are walls."""
         return {}
 
     def with_rows(self, rows: Sequence[Row]) -> FlowDrawing:
@@ -78,7 +78,7 @@ class FlowBubbles:
         self._say()
 
     def show(self, *, begun: bool) -> bool:
-        """Show the bubbles of a flow that has not begun; whether there are any that can be moved."""
+        """Show the bubbles of a flow that has not begun; True if some can be moved."""
         with self.editor.lock:
             problem = self._problem()
             offered = isinstance(problem, RisingBubbles) and not begun

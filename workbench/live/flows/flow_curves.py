@@ -23,8 +23,8 @@ MEASURES = {
 
 
 class FlowCurves:
-    """methods: the two charts of methods. measures: up to three of what is measured. parts: of a step. error: what its
-    solve has left."""
+    """methods: the two charts of methods. measures: charts of up to three measured values. parts: the parts of a step.
+    error: the error that its solve leaves."""
 
     def __init__(self, publisher: Publisher) -> None:
         self.charts = tuple(ChartView(publisher) for _ in range(7))
@@ -33,7 +33,7 @@ class FlowCurves:
         self._shown: tuple[Any, ...] = ()
 
     def show(self, sequence: Sequence, at: int, *, live: bool) -> bool:
-        """Draw a sequence with a mark at a step, 0 for none; whether anything was new."""
+        """Draw a sequence with a mark at a step, 0 for none; True if anything was new."""
         wanted = (sequence, sequence.steps, [method.marks for method in sequence.methods], at)
         if wanted == self._shown:
             return False
@@ -46,12 +46,12 @@ class FlowCurves:
 
     @property
     def scenes(self) -> dict[str, Scene]:
-        """What is shown, by name."""
+        """The scenes that are shown, by name."""
         return {chart.scene.name: chart.scene for chart in self.charts if chart.layout.display is None}
 
 
 def _scenes(sequence: Sequence, at: int, most: int) -> list[Scene | None]:
-    """None where a sequence measures less. most: of what is measured."""
+    """The scenes of all charts; None where a sequence measures less. most: of measured values."""
     steps, series = sequence.steps, {name: list(values) for name, values in sequence.series.items()}
     end, known = until(sequence.problem), (first_case() if is_first_case(sequence.problem) else {})
     measured = [

@@ -27,8 +27,8 @@ PERIOD = 1 / 15
 
 
 class FlowField(StreamView):
-    """What `follow` names, as it is stepped. quantity: what is drawn, see `pictures.quantities`. normal, index: of a
-    box, the plane. step: an earlier step, 0 for the present one. height: in pixels, 0 follows the window.
+    """The sequence that `follow` names, as it is stepped. quantity: of the picture, see `pictures.quantities`. normal,
+    index: of a box, the plane. step: an earlier step, 0 for the present one. height: in pixels, 0 follows the window.
 
     A picture is taken between two steps, by the thread that makes them, and only when the page has room for it.
     """
@@ -42,7 +42,7 @@ class FlowField(StreamView):
     quantity = traitlets.Unicode(PRESSURE)
     step = traitlets.Int(0)
     choices = traitlets.Bool(False).tag(sync=True)
-    # What the script shares with other fields, and a flow does not have.
+    # Traits that the script shares with other fields, and a flow does not use.
     colours = traitlets.Unicode("automatic").tag(sync=True)
     overlay = traitlets.Bool(True).tag(sync=True)
     level = traitlets.Int(0).tag(sync=True)
@@ -60,7 +60,7 @@ class FlowField(StreamView):
         self.observe(lambda _change: self.publisher.wake(), ["normal", "index", "quantity", "step"])
 
     def follow(self, player: Player) -> None:
-        """Draw this from now on."""
+        """Draw the sequence of this player from now on."""
         if self._player is None or player.sequence is not self._player.sequence:
             self._plane = None
         self._player, self._taken = player, ()
@@ -68,11 +68,11 @@ class FlowField(StreamView):
 
     @property
     def look(self) -> Look:
-        """What is to be seen."""
+        """The picture to take: quantity, plane and step."""
         return Look(self.quantity, self.normal, self.index, self.step)
 
     def figure(self) -> Figure | None:
-        """What is shown as a figure for print; None before the first step."""
+        """The picture that is shown, as a figure for print; None before the first step."""
         return figures.draw_plane(self._plane) if self._plane is not None else None
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What a flow is saved as: figures, its steps as a table, a film, and a record to replay."""
+"""Files of a flow: figures, its steps as a table, a film, and a record to replay."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from workbench.scenes.flow import curves
 from workbench.scenes.flow_plane import PHASE, Look, plane_of_flow
 
 FRAMES = 40
-"""Of a film."""
+"""Frames of a film."""
 
 
 class FlowFiles:
     """The buttons that write files. Display `box`, and `status` below it.
 
-    sequence, pictures: return what is saved, and its figures by name. folder: of the files.
+    sequence, pictures: return the sequence to save, and its figures by name. folder: of the files.
     """
 
     def __init__(self, sequence: Callable[[], Sequence], pictures: Callable[[], Any], folder: Path) -> None:
@@ -50,7 +50,7 @@ class FlowFiles:
         self.box = row("wb-buttons", self._save_bar.box, *self._exports)
 
     def offer(self, offered: bool) -> None:
-        """Whether there is something to be written."""
+        """Enable the buttons if there is something to write."""
         for press in self._exports:
             press.disabled = not offered
 

@@ -1,4 +1,4 @@
-"""What is asked for of a flow: the problem of the sequence, and two methods."""
+"""The form of a flow: the problem of the sequence, and two methods."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SequenceForm(FieldForm):
         self.show()
 
     def problem(self) -> SystemSequence:
-        """What the fields describe. Raises InputError with the sentence for a wrong value."""
+        """The problem of the fields. Raises InputError with the sentence for a wrong value."""
         made = self.blocks["problem"].block()
         assert isinstance(made, SystemSequence)
         return made

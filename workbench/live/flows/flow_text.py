@@ -1,4 +1,4 @@
-"""What is said of a flow, in the bar of its view and below its picture."""
+"""Texts on a flow, in the bar of its view and below its picture."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from workbench.run import State
 ANOTHER = "The problem of the form is another; press Begin again to play it."
 PRESS = "Press Play. Two methods solve the pressure of every step; change them while it plays."
 RECENT = 50
-"""Steps whose rate is said."""
+"""Latest steps whose rate is shown."""
 
 
 def sentence(player: Player, state: State) -> tuple[str, str]:
-    """How a flow is, and the tone of that."""
+    """The state of a flow in words, and its tone."""
     sequence = player.sequence
     steps = f"{count(sequence.steps)} steps" if sequence.steps else ""
     if state is State.FAILED:
@@ -36,7 +36,7 @@ def sentence(player: Player, state: State) -> tuple[str, str]:
 
 
 def facts(sequence: Sequence) -> str:
-    """What is said below the picture, as HTML."""
+    """The line below the picture, as HTML: the divergence left, cells that changed phase, failures."""
     if not sequence.steps:
         return ""
     series = sequence.series

@@ -37,7 +37,7 @@ from workbench.scenes.flow_plane import PHASE, quantities
 PERIOD = 0.8
 """Seconds between two updates of curves while it plays."""
 KEPT_STEPS, KEPT_BYTES = 1000, 256 << 20
-"""Right-hand sides of so many last steps are kept for replays, up to so many bytes."""
+"""The last steps, and their bytes at most, whose right-hand sides are kept for replays."""
 VOLUME = 320
 """Pixels of the height of the bubbles in 3D."""
 SECOND = {"preconditioner": "jacobi", "deflation": "none"}
@@ -168,7 +168,7 @@ class FlowView(PausableView):
         super().close()
 
     def hide(self, hidden: bool) -> None:
-        """Another view is in front, and this one is sent nothing meanwhile; or it is in front again."""
+        """Send nothing while another view is in front."""
         for view in (self.bubbles.editor.canvas, self.field, self.volume, *self.curves.charts):
             view.link.hidden = hidden
         self.publisher.wake()
@@ -294,7 +294,7 @@ class FlowView(PausableView):
         self.publisher.wake()
 
     def _refresh(self) -> None:
-        """Say what can be written now."""
+        """Enable the files that can be written now."""
         self.files.offer(self.sequence.steps > 0 and not self.player.steady)
 
     def _serve(self) -> PollAgain:
@@ -313,7 +313,7 @@ class FlowView(PausableView):
         return PERIOD if self.player.alive or (racing is not None and racing.alive) else False
 
     def _lengthen(self) -> None:
-        """The slider reaches to the last step, and stays there if it was."""
+        """Lengthen the slider to the last step; it stays at its end if it was there."""
         steps, latest = self.sequence.steps, self.past.value >= self.past.max
         if self.past.max == steps:
             return
@@ -324,7 +324,7 @@ class FlowView(PausableView):
         self._filling = False
 
     def _show_bubbles(self) -> None:
-        """The surfaces of the bubbles in a box; in the thread that steps."""
+        """Show the surfaces of the bubbles in a box; runs in the thread that steps."""
         shown = bubbles_of(self.sequence, self.field.step)
         self.volume.layout.display = None if shown is not None else "none"
         if shown is not None:
@@ -358,7 +358,7 @@ def flow(
 
 
 def _sequence(first: Configuration, second: Mapping[str, Any]) -> Sequence:
-    """Begun, with as many right-hand sides kept as there is room for."""
+    """A sequence that has begun, with as many right-hand sides kept as there is room for."""
     size = first.problem.known_size
     bytes_of_b = 8 * size.unknowns if size is not None and size.unknowns else KEPT_BYTES
     return Sequence(first, keep=max(1, min(KEPT_STEPS, KEPT_BYTES // bytes_of_b)), others=[second])

@@ -30,7 +30,8 @@ class Player(HeldJob):
         self._serving = threading.RLock()
 
     def ask(self, act: Act) -> None:
-        """Do this between two steps, in the thread; at once where it does not work. The act reports its errors."""
+        """Run `act` between two steps, in the thread that steps; at once while none does. The act reports its
+        errors."""
         self._asked.append(act)
         if not self.working:
             self._serve()

@@ -25,7 +25,7 @@ MORE: tuple[dict[str, Any], ...] = (
     {"preconditioner": "mg", "deflation": "none"},
     {"preconditioner": "neumann:2", "deflation": "blocks:8"},
 )
-"""What races against the two methods of the view."""
+"""Methods that race against the two of the view."""
 HEADINGS = ("method", "iterations a step", "ms a step", "of these setup")
 
 
@@ -46,7 +46,7 @@ class StepRace:
         self.box = widgets.VBox([row("wb-buttons", self.press, self.stop_press), self.status, self.table])
 
     def start(self) -> None:
-        """Replay the latest steps, after what has the machine now."""
+        """Replay the latest steps, once the machine is free."""
         player = self._player()
         player.ask(lambda: self._begin(player.sequence))
 
@@ -56,7 +56,7 @@ class StepRace:
             self.racing.stop()
 
     def update(self) -> None:
-        """Show how it is; called by the publisher of the view."""
+        """Show the state of the race; called by the publisher of the view."""
         racing = self.racing
         self.press.disabled = not self._player().sequence.steps or (racing is not None and racing.alive)
         self.stop_press.disabled = racing is None or not racing.alive
@@ -83,7 +83,7 @@ class StepRace:
         self._folder.remove()
 
     def _begin(self, sequence: Sequence) -> None:
-        """In the thread that steps."""
+        """Save the latest steps and start the race; runs in the thread that steps."""
         try:
             path = records.save(sequence, self._folder.path / "steps", STEPS)
             first, *others = [settings_of(method.configuration) for method in sequence.methods]

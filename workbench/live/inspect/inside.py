@@ -104,7 +104,7 @@ class InsideView(View):
     def follow(self, run: RunSource, label: str = "", style: int = 0) -> None:
         """Look into another run; returns at once. label, style: of its curve, as `ConvergenceView.add` takes them."""
         handle, before = RunHandle(run), self._curve
-        # The first that a damaged run fails at; the run before then stays.
+        # A damaged run fails here first; the run before then stays.
         self._curve = self._curve_of(run, label or handle.method, style)
         if before is not None:
             self.convergence.drop(before)
@@ -140,7 +140,7 @@ class InsideView(View):
         title.value = _heading(f"Roofline of {name}" if name else "Roofline")
 
     def hide(self, hidden: bool) -> None:
-        """Say whether all of it is out of sight, as on another page: then nothing is sent and nothing computed."""
+        """Send and compute nothing while all of it is out of sight, as on another page."""
         self._hidden = hidden
         self._turn()
 

@@ -199,7 +199,7 @@ class InsidePage(View):
 
 
 def can_look_into(run: ListedRun) -> bool:
-    """Whether a run has something to show. An active entry of a race serves no snapshots."""
+    """True if a run has something to show. An active entry of a race serves no snapshots."""
     if isinstance(run.handle.source, RaceEntry):
         return False
     return run.handle.history is not None or (isinstance(run.source, Session) and run.active)

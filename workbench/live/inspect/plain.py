@@ -55,7 +55,7 @@ def html_of(*shown: Shows, height: int = 0, assets: bool = True) -> str:
 
 
 def page_of(record: Record) -> str:
-    """A whole page of HTML: what the run was, its plots, and a menu of themes; see `html_of`.
+    """A whole page of HTML: a description of the run, its plots, and a menu of themes; see `html_of`.
 
     Examples:
         >>> import numpy as np
@@ -130,5 +130,5 @@ def _assets() -> str:
 
 
 def _json(value: Any) -> str:
-    """As a script element may hold it."""
+    """A value as JSON that a script element may hold."""
     return json.dumps(value).replace("<", "\\u003c")

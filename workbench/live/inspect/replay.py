@@ -33,8 +33,8 @@ class Replay(View):
     """A run file in all views of `InsideView`, and how it was made.
 
     source: a path, a record, or nothing yet: a file is then opened or uploaded in the page. folder: where figures go,
-    by default exports/ next to the notebook. `record` is what is shown. runs: the list that opened runs are added to.
-    Raises InputError for a file that is no run.
+    by default exports/ next to the notebook. `record` is the run that is shown. runs: the list that opened runs are
+    added to. Raises InputError for a file that is no run.
 
     Examples:
         >>> from workbench.live import Replay
@@ -117,7 +117,7 @@ class Replay(View):
             self._try(lambda name=str(file["name"]), content=bytes(file["content"]): self.show(_loaded(name, content)))
 
     def _try(self, act: Any) -> None:
-        """In a thread of its own, because reading and drawing take longer than a callback should."""
+        """Run `act` in a thread of its own, because reading and drawing take longer than a callback should."""
 
         def attempt() -> None:
             try:

@@ -19,7 +19,7 @@ from workbench.run.run_queue import QueueSlot
 from workbench.run.thread_job import ThreadJob
 
 LOOK = 0.02
-"""Seconds between two tests whether another value was turned to."""
+"""Seconds between two checks for another value."""
 SETTLED = 1.0
 """Seconds without a turn after which runs are worth a place in the list."""
 UNLISTED = 200
@@ -35,7 +35,7 @@ class Computed:
     """The rows and curves at some values. before: curves that were complete last, at other values. left: works that are
     not done.
 
-    words: what is computed now. failed: a sentence for each work without a result. whole: all is done.
+    words: the present work in words. failed: a sentence for each work without a result. whole: all is done.
     """
 
     values: dict[str, Any]
@@ -55,7 +55,7 @@ class Computed:
 
 
 class Computing:
-    """Computes in a thread of its own what an item shows. Solves take turns with all other runs of the machine.
+    """Computes the points of an item in a thread of its own. Solves take turns with all other runs of the machine.
 
     changed: called from that thread whenever there is more to show. listed: is given the records of the runs made, once
     the values have settled.
@@ -77,7 +77,7 @@ class Computing:
         self._worker.ask(lambda: self._compute(dict(values)))
 
     def stop(self) -> None:
-        """End what is computed; its points stay."""
+        """End the computation; its points stay."""
         self._stopping.set()
 
     def close(self) -> None:
@@ -86,7 +86,7 @@ class Computing:
         self._worker.close()
 
     def wait(self, timeout: float) -> bool:
-        """Wait until all is computed; False when that takes longer than so many seconds."""
+        """Wait until all is computed; False when that takes longer than `timeout` seconds."""
         return self._worker.wait(timeout)
 
     def _compute(self, values: dict[str, Any]) -> None:
@@ -110,7 +110,7 @@ class Computing:
             self._show(Computed(values, failed=(error_message(error),)))
 
     def _work_off(self, shown: Computed, cases: list[Case]) -> None:
-        """Compute what is not known, and show all after each work. Raises OvertakenError."""
+        """Compute the works without a known result, and show all after each. Raises OvertakenError."""
         works = _placed(cases)
         known = {at: found for at, work in works.items() if (found := RESULTS.get(work)) is not None}
 
@@ -153,7 +153,7 @@ class Computing:
         return found
 
     def _list(self, cases: list[Case]) -> None:
-        """Runs that are shown go into the list, also those that were made before their values settled."""
+        """Put the runs that are shown into the list, also those that were made before their values settled."""
         solves = [work.what for work in _placed(cases).values() if isinstance(work.what, Configuration)]
         shown = [self._unlisted.pop(each, None) for each in solves]
         self._listed([record for record in shown if record is not None])
@@ -165,8 +165,8 @@ class Computing:
         return session.wait()
 
     def _called(self, work: Callable[[], Any]) -> Any:
-        """What a function returns that uses the machine as a run does. It cannot be interrupted: what it returns after
-        it was overtaken is lost."""
+        """The result of a function that uses the machine as a run does. The function cannot be interrupted; a result
+        that comes after it was overtaken is lost."""
         found: list[Any] = []
 
         def call() -> None:
@@ -182,7 +182,7 @@ class Computing:
         return found[0]
 
     def _follow(self, job: ThreadJob) -> None:
-        """Wait for the end of a job, or end it because it is no more of interest."""
+        """Wait for the end of a job, or end it once it is of no more interest."""
         while job.working:
             job.join(LOOK)
             if self._stopping.is_set() or self._worker.overtaken():

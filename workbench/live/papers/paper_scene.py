@@ -1,4 +1,4 @@
-"""What a PaperView shows of an item, as data: the picture, the sentence on the deviation, and the rows of its table."""
+"""A PaperView's item as data: the picture, the sentence on the deviation, and the rows of its table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.scenes.style import curve_style
 MOST_FAR = 3
 """Points that the sentence names."""
 MANY = 900.0
-"""A mean deviation in percent that says nothing any more."""
+"""Mean deviation in percent from which on the number means nothing."""
 
 
 def picture(item: Item, printed: Sequence[Curve], computed: Computed, styles: Styles) -> Scene:
@@ -35,7 +35,7 @@ def turned_away(item: Item, values: Mapping[str, Any]) -> list[str]:
 
 
 def sentence(item: Item, computed: Computed) -> str:
-    """How far ours are from print, at which values, and what is still to come."""
+    """The deviation of our points from print, and the values that it holds for, in a sentence."""
     points = item.points(computed.rows)
     known = [point for point in points if point.value.percent is not None]
     mean, away = mean_deviation(points), turned_away(item, computed.values)
@@ -104,7 +104,7 @@ def _cell(item: Item, value: Any) -> Any:
 
 
 def facts(points: Sequence[Point], styles: Styles) -> list[dict[str, Any]]:
-    """What keeps each row across updates, and its colour."""
+    """The id that keeps each row across updates, and its colour."""
     return [
         {"id": f"{point.curve} {point.x}", "style": sample(curve_style(styles.named(point.curve)))} for point in points
     ]

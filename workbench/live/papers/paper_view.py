@@ -30,8 +30,8 @@ from workbench.recording import Record
 from workbench.registry import unknown_name
 
 KNOWN: dict[tuple[str, str], tuple[float | None, Sequence[Curve]]] = {}
-"""What this kernel has computed at the paper's values, by paper and item: the mean deviation in percent, None where the
-paper prints no number, and the curves."""
+"""Results of this kernel at the paper's values, by paper and item: the mean deviation in percent, None where the paper
+prints no number, and the curves."""
 
 
 class PaperView(View):
@@ -91,7 +91,7 @@ class PaperView(View):
 
     @property
     def values(self) -> dict[str, Any]:
-        """What the parameters are turned to, by name."""
+        """The present values of the parameters, by name."""
         return {name: control.value for name, control in self.sliders.items()}
 
     @property
@@ -113,7 +113,7 @@ class PaperView(View):
         self.turn(**self.item.paper_values)
 
     def stop(self) -> None:
-        """End what is computed; its points stay."""
+        """End the computation; its points stay."""
         self.computing.stop()
 
     def go_on(self) -> None:
@@ -126,11 +126,11 @@ class PaperView(View):
         (self.stop if self.computing.latest.busy else self.go_on)()
 
     def wait(self, timeout: float = 600) -> bool:
-        """Wait until all is computed; False when that takes longer than so many seconds."""
+        """Wait until all is computed; False when that takes longer than `timeout` seconds."""
         return self.computing.wait(timeout)
 
     def close(self) -> None:
-        """End what is computed, and take everything off the page."""
+        """End the computation, and take everything off the page."""
         self.computing.close()
         self.publisher.close()
         super().close()
@@ -161,7 +161,7 @@ class PaperView(View):
         self.computing.turn(self.values)
 
     def _take(self, records: list[Record]) -> None:
-        """Runs of values that have settled, into the list: on no plot, as those of a sweep."""
+        """Put runs of settled values into the list: on no plot, as those of a sweep."""
         self._listed += [self.runs.add(record, PAPERS, hidden=True).number for record in records]
         if self._listed and self._to_runs is not None:
             self.list.layout.display = None
@@ -196,7 +196,7 @@ class PaperView(View):
 
 
 def check_values(item: Item, values: Mapping[str, Any]) -> None:
-    """Raise InputError for a parameter that an item has not, and for a value that it does not take."""
+    """Raise InputError for a parameter that an item does not have, and for a value that it does not take."""
     known = {each.name: each for each in item.turned}
     for name, value in values.items():
         if name not in known:
@@ -211,7 +211,7 @@ def _note(words: str) -> str:
 
 
 def _progress(computed: Computed) -> str:
-    """What is computed, and how much is left."""
+    """The present work in words, and how much is left."""
     if computed.stopped:
         return f"Stopped; {count(computed.left)} of {count(computed.works)} points are not computed."
     if not computed.busy:

@@ -49,7 +49,7 @@ class PapersPage(View):
         return ".".join(self.shown) if self.shown else ""
 
     def open(self, paper: str, item: str) -> PaperView:
-        """Show an item. Raises InputError for one that there is not."""
+        """Show an item. Raises InputError for an unknown one."""
         if (paper, item) not in self.views:
             self.views[paper, item] = PaperView(paper, item, **self._options)
         self._leave()
@@ -84,7 +84,7 @@ class PapersPage(View):
         self.changed()
 
     def close(self) -> None:
-        """End what is computed, and take everything off the page."""
+        """End the computation, and take everything off the page."""
         for view in self.views.values():
             view.close()
         super().close()
@@ -93,7 +93,7 @@ class PapersPage(View):
         self.open_at(f"{paper}.{item}")
 
     def _leave(self) -> None:
-        """What is out of sight need not compute."""
+        """Stop the computation of the item in front, which goes out of sight."""
         if self.shown is not None:
             self.views[self.shown].stop()
 

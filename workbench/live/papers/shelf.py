@@ -29,8 +29,8 @@ class Shelf(LiveWidget):
 
     _script = script("papers/shelf.js")
     papers = traitlets.List().tag(sync=True)
-    """Of each its words and its items: name, title, printed points and our lines as shares of the picture, badge and
-    its tone."""
+    """For each paper its words and its items: name, title, printed points and our lines as shares of the picture, badge
+    and its tone."""
 
     last = traitlets.Unicode().tag(sync=True)
     """The item that was shown last, which has the focus when the shelf is shown again."""
@@ -70,7 +70,7 @@ def _item(item: Item) -> dict[str, Any]:
 
 
 def _badge(mean: float | None, *, printed: bool) -> tuple[str, str]:
-    """How far ours are from print, and whether that is near or far."""
+    """The mean deviation from print in words, and its tone."""
     if not printed:
         return "no printed numbers", ""
     if mean is None:
