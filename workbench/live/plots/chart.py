@@ -1,4 +1,4 @@
-"""A plot of what the kernel has worked out, drawn by the page."""
+"""A plot that the kernel computes and the page draws."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ChartView(StreamView):
         super().__init__(publisher, **traits)
 
     def show(self, scene: Scene, *, live: bool = False) -> None:
-        """Show this instead. Any thread may call it, as often as it likes: the page is sent the latest.
+        """Show another scene. Any thread may call it, as often as it likes: the page is sent the latest.
 
         live: more is to come, so that a page that receives nothing for long asks again.
         """
@@ -84,5 +84,5 @@ class ChartStack:
 
     @property
     def scenes(self) -> list[Scene]:
-        """What is shown."""
+        """The scenes that are shown."""
         return [chart.scene for chart in self.charts if chart.layout.display is None]

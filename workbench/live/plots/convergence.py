@@ -80,7 +80,7 @@ class ConvergenceView(StreamView):
 
     @property
     def axis(self) -> str:
-        """What residuals are drawn against, one of `AXES`. Bytes are known of race entries."""
+        """The quantity on the horizontal axis, one of `AXES`. Bytes are known of race entries."""
         return self._axis
 
     @axis.setter
@@ -187,7 +187,7 @@ class ConvergenceView(StreamView):
         return any(goes_on) or (self.link.free and any(curve.behind for curve in self._curves))
 
     def _words(self) -> str:
-        """What is said in place of the curves."""
+        """The sentence in place of the curves."""
         waiting = {_named(curve): curve.phase for curve in self._curves if curve.phase}
         if self._curves:
             return "; ".join(f"{name}: {doing}" for name, doing in waiting.items())
@@ -236,7 +236,7 @@ class ConvergenceView(StreamView):
             curve.marked = tolerance
 
     def _moved(self, tolerance: Any, turn: int) -> None:
-        """Take what was done on the plot; the page goes by its own line until this turn is confirmed."""
+        """Take a move on the plot; the page goes by its own line until this turn is confirmed."""
         if tolerance is not None and not (
             isinstance(tolerance, (int, float)) and math.isfinite(tolerance) and tolerance > 0
         ):

@@ -1,4 +1,4 @@
-"""A run on the convergence plot: what of it the browser has, and what it does not have yet."""
+"""A run on the convergence plot: the samples that the browser has, and those still to be sent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.scenes.scene import Layer
 from workbench.scenes.style import curve_style
 
 AXES = ("iterations", "seconds", "bytes")
-"""What residuals are drawn against: seconds of each run's own clock, bytes that its iterations read and write."""
+"""Quantities on the horizontal axis: seconds of each run's own clock, bytes that its iterations read and write."""
 
 
 @dataclasses.dataclass(eq=False)
@@ -96,17 +96,17 @@ class Curve:
 
     @property
     def phase(self) -> str:
-        """What the run does before it iterates; empty afterwards."""
+        """The state of the run before it iterates; empty afterwards."""
         return RunHandle(self.session).waiting if self.session is not None else ""
 
     @property
     def phases(self) -> list[list[Any]]:
-        """Those of an active setup, as `SetupPhases.shown`; none afterwards."""
+        """The phases of an active setup, as `SetupPhases.shown`; none afterwards."""
         return RunHandle(self.session).phases if self.session is not None else []
 
     @property
     def state(self) -> tuple[Any, ...]:
-        """What the browser must know at once."""
+        """The facts that the browser must receive at once."""
         confirmed = 0 if self.history is None else len(self.history.true_residuals)
         return (
             self.label,
@@ -168,7 +168,7 @@ class Curve:
     def news(
         self, most: int, axis: str = "iterations", *, with_setup: bool = True
     ) -> tuple[dict[str, Any], np.ndarray] | None:
-        """What the browser does not have yet, at most so many samples; None when there is nothing.
+        """The news for the browser, with at most `most` samples; None without any.
 
         A message, and the samples' relative residuals, followed by their positions where the axis is not iterations;
         float32.
@@ -201,7 +201,7 @@ class Curve:
         return message, np.concatenate([fresh, positions]).astype(np.float32)
 
     def forget(self) -> None:
-        """The browser has nothing of this curve any more."""
+        """Count nothing of this curve as sent, since the browser has lost it."""
         self.sent, self.reported = 0, ()
 
     def _begin(self, run: Run) -> None:

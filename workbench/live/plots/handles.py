@@ -15,9 +15,9 @@ from workbench.live.ui.assets import script
 
 @dataclasses.dataclass(frozen=True)
 class Handle:
-    """x, y: its place in values; y None: on the axis below the plot, and it moves along that only. name: what it is
-    called. thin: narrow, where there are many. square: drawn so,
-    of another kind than round ones. off: drawn as taken away. press: what a press of it does, in words."""
+    """x, y: its place in values; y None: on the axis below the plot, and it moves along that only. name: of the handle.
+    thin: narrow, where there are many. square: drawn as a square, of another kind than round ones. off: drawn as taken
+    away. press: the effect of a press, in words."""
 
     key: str
     name: str
@@ -49,7 +49,7 @@ class HandledChart(ChartView):
         super().__init__(**traits)
 
     def place(self, handles: Sequence[Handle]) -> None:
-        """Put these in place of what is there."""
+        """Replace the handles."""
         # `asdict` copies deeply, which takes longer than all else that a drag does.
         self.handles = [dict(vars(handle)) for handle in handles]
 

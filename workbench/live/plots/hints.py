@@ -1,4 +1,4 @@
-"""What is said of a run without kernel timings."""
+"""Hints on a run without kernel timings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What block methods and multipreconditioned CG do in a run, as pictures of which one is shown."""
+"""Pictures of a run of block methods and multipreconditioned CG, of which one is shown."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ STEPS: dict[str, Callable[[list[Any], int], list[Scene]]] = {
     "Conditioning": lambda steps, _at: conditioning_scenes(steps),
     "Time of parts": lambda steps, _at: [time_scene(steps)],
 }
-"""Pictures of what its iterations did, for one of them, counted from 1."""
+"""Pictures of the steps of its iterations, for one of them, counted from 1."""
 
 
 class MethodView(RunView):
-    """What a block method or multipreconditioned CG does. Display it, or `box`, which is empty for a run of any other
+    """Pictures of a block method or multipreconditioned CG. Display it, or `box`, which is empty for a run of any other
     method. `follow(run)` shows another run.
 
     The pictures follow an active run, and another picture needs no new run. Those of vectors are made by the thread
@@ -109,7 +109,7 @@ class MethodView(RunView):
         return {str(self.picture.value): shown} if shown else {}
 
     def shows(self, run: RunHandle) -> bool:
-        """Whether the pictures are those of this run, which may have given up its vectors since."""
+        """True if the pictures are those of this run, which may have given up its vectors since."""
         return self.watched is not None and self.watched.history is run.history
 
     def follow(self, run: RunSource) -> None:
@@ -196,7 +196,7 @@ class MethodView(RunView):
         self.charts.show([])
 
     def _move(self, count: int) -> None:
-        """Let so many iterations be chosen; where it was the latest, the latest is chosen."""
+        """Let `count` iterations be chosen; where the slider was at the latest, it follows."""
         slider, self._moving = self.iteration, True
         follows = slider.value == slider.max
         slider.max = max(1, count)

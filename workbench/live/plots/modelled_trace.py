@@ -1,4 +1,4 @@
-"""What traces on one timeline say of each other: where each was taken, their totals, and a trace on another machine."""
+"""Comparison of the traces on one timeline: machines, totals, and a trace modelled on another machine."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class RooflineView(RunView):
 
     @property
     def trace(self) -> Trace | None:
-        """What is shown."""
+        """The trace that is shown."""
         return self._trace or (self.watched.trace if self.watched else None)
 
     @property
@@ -171,7 +171,7 @@ class RooflineView(RunView):
             self.show()
 
     def _say(self, sentence: str) -> None:
-        """Why there is no picture."""
+        """Say why there is no picture."""
         self.message.value, self.table.value = html.escape(sentence), ""
         self.plot.show(blank("roofline", sentence, X, Y))
 
@@ -208,7 +208,7 @@ class RooflineView(RunView):
         return f"The kernels are {self.trace.label} on {self.trace.machine}, not on the machine of this roofline."
 
     def _offer_lanes(self, trace: Trace) -> None:
-        """Lanes that compute; copies have no operations."""
+        """Offer the lanes that compute; copies have no operations."""
         there = [lane for lane in (CPU, ACCELERATOR) if lane in {kernel.lane for kernel in list(trace.kernels)}]
         if there and list(self.lane.options) != there:
             self._moving = True
@@ -230,7 +230,8 @@ class _TakenError(Exception):
 
 @functools.cache
 def this_machine(device: str) -> Profile:
-    """Measured once for all views and alone on the machine; raises where it is not, which is not kept."""
+    """The profile of this machine, measured once for all views and alone on the machine. An error, as while a run is
+    active, is not kept."""
     slot = QueueSlot(MACHINE)
     slot.enqueue()
     try:

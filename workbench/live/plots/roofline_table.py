@@ -17,7 +17,7 @@ HEADINGS = ("kernel", "calls", "time", "share", "bandwidth", "of roofline", "flo
 
 
 def sentence(found: list[RooflinePoint], roof: Profile | None) -> str:
-    """What the kernels do together."""
+    """The rate of all kernels together against the roof, in a sentence."""
     seconds, moved = (sum(getattr(spot, what) for spot in found if spot.bytes) for what in ("seconds", "bytes"))
     rate = moved / seconds if seconds > 0 else 0.0
     reported = f"{len(found)} {'kernel' if len(found) == 1 else 'kernels'}, together <b>{amount(rate)}/s</b>"

@@ -1,4 +1,4 @@
-"""What a run finds out about its problem, live or replayed: Ritz values, condition number, how large the error is."""
+"""Facts about its problem that a run finds, live or replayed: Ritz values, condition number, size of the error."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class SpectrumView(RunView):
         return size is not None and EXACT < size <= LARGEST and not watched.busy and not self._computing
 
     def _compute(self, watched: RunHandle) -> None:
-        """In the worker: what was asked for by the button."""
+        """Compute the spectra that the button asked for; runs in the worker."""
         self._find(watched)
         self._computing = False
         self.show()
@@ -244,7 +244,7 @@ def sentences(values: np.ndarray, found: Estimates, exact: np.ndarray | None) ->
 
 
 def _promises(conditions: Mapping[str, float]) -> str:
-    """What the CG bound promises for each spectrum; empty where no spectrum is known."""
+    """The iterations of the CG bound for each spectrum; empty where no spectrum is known."""
     if not conditions:
         return ""
     parts = [

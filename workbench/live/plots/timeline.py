@@ -91,7 +91,7 @@ class TimelineView(StreamView):
 
     @property
     def trace(self) -> Trace | None:
-        """What is on the timeline; of several runs that of the first."""
+        """The trace on the timeline; of several runs that of the first."""
         return self._shown.trace
 
     def scenes(self, iterations: tuple[int, int] | None = None) -> dict[str, Scene]:
@@ -177,7 +177,7 @@ class TimelineView(StreamView):
         return shown.compare(made)
 
     def _make_model(self, wanted: tuple[Shown, str, str, int]) -> None:
-        """In the worker: a trace on a machine, or the sentence that says why there is none."""
+        """Model a trace on a machine, or note the sentence that says why it cannot be; runs in the worker."""
         shown, machine, accelerator, _ = wanted
         assert shown.trace is not None
         try:
@@ -211,8 +211,8 @@ def _watched(source: Shows, title: str) -> Watched:
 
 
 def _titles(sources: Sequence[Shows]) -> list[str]:
-    """What distinguishes runs; of traces, which do not say what they are of, their label and machine. Numbers where
-    that is not enough."""
+    """Titles that distinguish runs; of traces, which do not name their run, label and machine, numbered where these are
+    equal."""
     runs = [source for source in sources if not isinstance(source, Trace)]
     names = iter(distinct_names([RunHandle(run).parts for run in runs]))
     found = [about(source) if isinstance(source, Trace) else next(names) for source in sources]

@@ -56,7 +56,7 @@ class Watched:
 
     @property
     def about(self) -> str:
-        """What its times are and where they were taken; empty before it has events."""
+        """The label of its trace and the machine of its times; empty before it has events."""
         if not self._about and self.begun and self.trace:
             self._about = f"{self.trace.label}, {where(self.trace)}"
         return self._about
@@ -103,12 +103,12 @@ class Shown:
 
     @property
     def trace(self) -> Trace | None:
-        """That of the first run."""
+        """The trace of the first run."""
         return self.runs[0].trace
 
     @property
     def traces(self) -> list[Trace | None]:
-        """Of all sets of lanes."""
+        """The traces of all sets of lanes."""
         return [*(run.trace for run in self.runs), *([self.made] if self.made is not None else [])]
 
     @property
@@ -118,13 +118,13 @@ class Shown:
 
     @property
     def titles(self) -> list[str]:
-        """Of each set of lanes, where there are several."""
+        """The titles of all sets of lanes, where there are several."""
         return [group["title"] for group in self.groups]
 
     @property
     def groups(self) -> list[dict[str, Any]]:
-        """Of each set of lanes, where there are several: its title, its name in few words, whether it grows, and what
-        it is: the first run, another one, or the first as modelled."""
+        """Each set of lanes, where there are several: its title, its name in few words, whether it grows, and its kind:
+        the first run, another one, or the first as modelled."""
         if not self.several:
             return []
         compared = len(self.runs) > 1
@@ -153,7 +153,7 @@ class Shown:
 
     @property
     def events(self) -> Trace | AlignedTraces | None:
-        """What the browser should have."""
+        """The events for the browser."""
         return self._events if self.several else self.trace
 
     @property
@@ -167,13 +167,13 @@ class Shown:
 
     @property
     def compared(self) -> str:
-        """What runs that have ended took, where there are several."""
+        """The times of runs that have ended, compared in words, where there are several."""
         if not self._compared and len(self.runs) > 1 and all(run.begun and not run.session for run in self.runs):
             self._compared = totals([(run.title, run.trace) for run in self.runs if run.trace])
         return self._compared
 
     def news(self, hint: str, most: int) -> tuple[dict[str, Any], bytes] | None:
-        """What the browser does not have yet, at most so many events; None when there is nothing."""
+        """The news for the browser, with at most `most` events; None without any."""
         states, note, groups, words = status = self.status(hint)
         if not self.behind and self.reported == status:
             return None
@@ -202,12 +202,12 @@ class Shown:
         return message | said, packed
 
     def status(self, hint: str) -> tuple[Any, ...]:
-        """What is reported next to events: the state of each run, why there is nothing to see, the sets, and words."""
+        """The facts that go with events: the state of each run, why there is nothing to see, the sets, and words."""
         words = " ".join(filter(None, (self.compared, self.words)))
         return [run.state for run in self.runs], self.note(hint), self.groups, words
 
     def compare(self, made: Trace | None) -> bool:
-        """Let this be the model of the first run; True when that has changed."""
+        """Take a model of the first run; True when that has changed."""
         if made is self.made:
             return False
         self.made, self._events = made, None
@@ -220,5 +220,5 @@ class Shown:
             self._events.take(self.traces)
 
     def forget(self) -> None:
-        """The browser has nothing of this any more."""
+        """Count nothing as sent, since the browser has lost it."""
         self.sent, self.kernels, self.reported, self._lanes = 0, 0, (), None

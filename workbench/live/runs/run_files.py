@@ -12,7 +12,7 @@ from workbench.recording import NamedRun, load_runs, save_runs
 
 ENDING = ".runs.zip"
 MOST_BYTES = 256 << 20
-"""Of a file that is opened through the page."""
+"""Bytes of a file that is opened through the page, at most."""
 
 
 def save_list(runs: Sequence[ListedRun], path: str | Path) -> Path:
@@ -28,8 +28,8 @@ def save_list(runs: Sequence[ListedRun], path: str | Path) -> Path:
 def open_list(runs: RunList, path: str | Path, number: int = 0) -> list[ListedRun]:
     """Add the runs of a file to a list, with new numbers; returns them. Raises InputError as `load_runs` does.
 
-    number: that the first one had, which it gets where it is free. A style that another run has already is replaced by
-    a free one.
+    number: of the first run when it was saved, which it gets again where that is free. A style that another run has
+    already is replaced by a free one.
     """
     found = load_runs(path)
     taken = {run.style for run in runs.runs}
