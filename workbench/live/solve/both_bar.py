@@ -1,4 +1,4 @@
-"""The button that runs one problem on the cores and on an accelerator, and which runs belong together by it."""
+"""The button that runs one problem on the cores and on an accelerator, and its latest two runs."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ ALONE = "There is no accelerator here; with PoCL installed, OpenCL makes the cor
 
 
 class BothBar:
-    """act: what the button does, in a thread of its own, since creating a device takes seconds."""
+    """act: the action of the button, in a thread of its own, since creating a device takes seconds."""
 
     def __init__(self, act: Callable[[], None]) -> None:
         self._worker = LatestOnly("workbench-both")
         self._latest: BothDevices | None = None
         self.button = button("Run on cores and accelerator", TIP, lambda: self._worker.ask(act), width="auto")
         self.note = StatusLine()
-        """Whether these run at once or one after the other."""
+        """The line that says if these run at once or one after the other."""
         if not {"opencl", "cuda"} & {*devices.names()}:
             self.button.disabled = True
             self.note.say(ALONE)
         self.box = row("wb-buttons", self.button, self.note)
 
     def keep(self, both: BothDevices) -> None:
-        """These two are the latest."""
+        """Keep these two runs as the latest."""
         self._latest = both
         self.note.say(both.sentence)
 

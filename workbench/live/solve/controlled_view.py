@@ -1,4 +1,4 @@
-"""What views have in common whose jobs a controller runs."""
+"""Base classes of views whose jobs a controller runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class ControlledView(View):
     box: widgets.Box
 
     def stop(self) -> None:
-        """End the present job; what was computed stays. What cannot be interrupted ends in the background."""
+        """End the present job; its results so far stay. A job that cannot be interrupted ends in the background."""
         self.controller.stop()
 
 

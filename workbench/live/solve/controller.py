@@ -22,8 +22,8 @@ Words = tuple[str, str]
 
 
 class Job(Protocol):
-    """What the controller needs of a `Session`, a `Race` or a `ThreadJob`. A job that can be held has `pause` and
-    `resume` too."""
+    """The interface that the controller needs of a `Session`, a `Race` or a `ThreadJob`. A job that can be held has
+    `pause` and `resume` too."""
 
     @property
     def state(self) -> State: ...
@@ -72,13 +72,13 @@ class Controller:
         self.publisher = publisher
         self.jobs: tuple[Any, ...] = ()
         self.complaint = ""
-        """A sentence on what was pressed or typed last, which stands in the bar until the next press."""
+        """A sentence on the last press or value typed, which stands in the bar until the next press."""
         self.notice: Callable[[], str] = str
-        """What has changed since the present job ended, in place of how it ended."""
+        """Changes since the present job ended, said in place of how it ended."""
         self._sentence, self._refresh, self._why_not, self._name = sentence, refresh, why_not, name
         self._shown_elsewhere, self._mending = shown_elsewhere, mending
         self._of_job = True
-        """Whether the sentence is on the present job alone."""
+        """Set while the sentence is on the present job alone."""
         self._single, self._period = single, period
         self._said: tuple[str, str, float] = ("", "", 0.0)
         self.bar = RunBar(
@@ -143,7 +143,7 @@ class Controller:
         (self.resume if self.state is State.PAUSED else self.pause)()
 
     def stop(self) -> None:
-        """End the present job; what was computed stays, and the next in the queue begins."""
+        """End the present job; its results so far stay, and the next in the queue begins."""
         if self.present:
             self.present.stop()
         self.publisher.wake()
@@ -155,7 +155,7 @@ class Controller:
         self.publisher.wake()
 
     def attempt(self, act: Callable[[], object], doing: str = "this") -> Callable[[], None]:
-        """What a button does: an error becomes the sentence of the bar."""
+        """The action of a button; its error becomes the sentence of the bar."""
 
         def press() -> None:
             try:
@@ -174,7 +174,7 @@ class Controller:
     def publish(self) -> PollAgain:
         """Update the view; returns when to do it again, see `PollAgain`."""
         job, alive = self.present, self.alive
-        # Before anything is shown: what ends from here on is shown the next time.
+        # Jobs are counted before anything is shown: one that ends from here on is shown the next time.
         again = alive > 0 or any(other.lingering for other in self.jobs)
         # The bar first: it answers a press.
         self._say(job)

@@ -77,7 +77,7 @@ class Explorer(PausableView):
         self.changed: Callable[[], object] = lambda: None
         """Called after every change of the form."""
         self.forgets = in_voila()
-        """Whether a page that is loaded again has lost its runs."""
+        """Set where a page that is loaded again has lost its runs."""
         self.form = Form(self._form_changed, configuration)
         self.controller = Controller(
             self.publisher,
@@ -114,7 +114,7 @@ class Explorer(PausableView):
         self.begin = button("Run this problem", RUN_FIRST, self.controller.attempt(self.run))
         self.table = RunTable(self.runs, self.publisher)
         self.setup = widgets.HTML()
-        """What the setup of the last run took, and the notes of that run."""
+        """The times of the setup of the last run, and the notes of that run."""
         self.share = ShareBar(self.form.configuration, self.form.load, self.folder)
         self._clear = button("Clear", "remove the runs that have ended from the list", self.clear, width="64px")
         self.exports = ExportBar(
@@ -146,11 +146,12 @@ class Explorer(PausableView):
         return self.controller.present
 
     def run(self) -> Session:
-        """Run what the form says, after active and queued runs. Raises InputError for a wrong value."""
+        """Run the configuration of the form, after active and queued runs. Raises InputError for a wrong value."""
         return self._begin(Session.start)
 
     def run_on_both(self) -> BothDevices:
-        """Run what the form says on the cores and on an accelerator, with kernel timings of both on one time axis.
+        """Run the form's configuration on the cores and on an accelerator, with kernel timings of both on one time
+        axis.
 
         Raises InputError as `run`, and as `workbench.run.on_both`.
         """
@@ -177,7 +178,7 @@ class Explorer(PausableView):
         self.controller.stop_all()
 
     def hide(self, hidden: bool) -> None:
-        """Another view is in front, and this one is sent nothing meanwhile; or it is in front again."""
+        """Send nothing while another view is in front."""
         self._hidden = hidden
         self._turn_page()
 
@@ -212,7 +213,7 @@ class Explorer(PausableView):
         self.followed = self._timed = self._shown_run = self._progress = None
 
     def _shows(self, run: ListedRun) -> bool:
-        """Runs of this view, and any other that is pinned or chosen in the table."""
+        """True for runs of this view, and for any other that is pinned or chosen in the table."""
         return run.origin == SOLVE or run.pinned or run in self.runs.chosen
 
     def _layout(self) -> widgets.Box:
@@ -244,7 +245,7 @@ class Explorer(PausableView):
         return session
 
     def _enter(self, *sessions: Session) -> None:
-        """Take runs of what the form says into the list, before they start."""
+        """Take runs of the form's configuration into the list, before they start."""
         self.form.notice, self.picture.edited = "", False
         for run in self._ended:
             run.settle()
@@ -260,14 +261,14 @@ class Explorer(PausableView):
 
     @property
     def _exported(self) -> list[ListedRun]:
-        """What is exported: the chosen runs that have a result, or all of this view."""
+        """The runs to export: the chosen ones that have a result, or all of this view."""
         return [run for run in self.runs.chosen or self._ended if run.record is not None]
 
     def _run_of(self, session: Session | None) -> ListedRun | None:
         return next((run for run in self.runs.runs if session is not None and run.source is session), None)
 
     def _turn_page(self, _change: Any = None) -> None:
-        """What is folded away is sent nothing."""
+        """Send nothing to views that are folded away or out of sight."""
         self.convergence.link.hidden = self._hidden
         self.panel.hide(self._hidden)
         self.method.hidden = self._hidden
@@ -349,7 +350,7 @@ class Explorer(PausableView):
         self.method.follow(run)
 
     def _sentence(self, session: Session | None, state: State) -> tuple[str, str]:
-        """How the present run is, and its progress in the bar."""
+        """The state of the present run in words and its tone; the bar gets its progress."""
         run = self._run_of(session)
         if session is None:
             said, tone = sentence(None, 0, None, state)

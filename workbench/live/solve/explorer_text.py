@@ -1,4 +1,4 @@
-"""What the explorer says of its present run."""
+"""Texts of the explorer on its present run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TRUE = "‖b − Ax‖/‖b‖"
 def sentence(
     session: Session | None, number_of_run: int, curve: Curve | None, state: State, progress: str = ""
 ) -> tuple[str, str]:
-    """How a run is, and the tone of that. progress: its iterations and those left, in words."""
+    """The state of a run in words, and its tone. progress: its iterations and those left, in words."""
     if session is None:
         return "Choose a problem and its blocks, then press Run.", "plain"
     name = f"Run {number_of_run}"
@@ -72,8 +72,8 @@ def ending(summary: Mapping[str, Any]) -> str:
 def result_html(
     number_of_run: int, summary: Mapping[str, Any] | None, words: str, tone: str, notes: Sequence[str]
 ) -> str:
-    """The result as it stands above the plot: sentence, what it took, and the notes of the run. summary: None for a run
-    that has not made its first iteration."""
+    """The result as it stands above the plot: sentence, times, and the notes of the run. summary: None for a run that
+    has not made its first iteration."""
     took = "no iteration was made."
     if summary is not None:
         setup, iterating = summary["setup_seconds"], summary["iteration_seconds"]

@@ -1,4 +1,4 @@
-"""What is saved of runs: buttons that write files of each, and the bar that saves their figures."""
+"""Files of runs: buttons that write files of each, and the bar that saves their figures."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ PLANE = "plane of the slice"
 
 
 class ExportBar(View):
-    """runs: returns those that are saved, of which the last names what is of all. pictures: returns theirs by name.
-    plane: returns that of the field, which its figures note. further: buttons at the end."""
+    """runs: returns those to save, of which the last names files of all. pictures: returns theirs by name. plane:
+    returns that of the field, which its figures note. further: buttons at the end."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class ExportBar(View):
         self.figures.press.disabled = not runs
 
     def _saving(self, kind: str) -> Callable[[], None]:
-        """What a button does."""
+        """The action of a button."""
 
         def name() -> str:
             runs = self._runs()

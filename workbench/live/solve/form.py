@@ -48,7 +48,7 @@ OTHERS = ("trace", "columns")
 
 
 class RightHandSideField(Field):
-    """A menu of right-hand sides. Of a family it has the name, and `columns` the number."""
+    """A menu of right-hand sides. For a family it shows the name, and `columns` the number."""
 
     def __init__(self, columns: Field) -> None:
         self._columns = columns
@@ -79,7 +79,7 @@ class Form(UndoableForm[Configuration]):
     def __init__(self, changed: Changed, configuration: Configuration, *, alone: bool = True) -> None:
         self._alone = alone
         self.operator_of: OperatorOf = lambda _configuration: None
-        """A of what was described last, where a view has drawn it."""
+        """Returns A of a configuration, where a view has drawn it."""
         self._changed: Changed = lambda: None
         self.wrong = self.notice = ""
         self._noticed = ("", "")
@@ -88,7 +88,7 @@ class Form(UndoableForm[Configuration]):
         blocks = [BlockChoice(kind, self._notify, getattr(configuration, kind).name, self._show) for kind in KINDS]
         declared = {**RUN, **STOPPING}
         self.columns = Field(COLUMNS)
-        """How many right-hand sides, where there are several."""
+        """The number of right-hand sides, where there are several."""
         settings = {name: Field(declared[name]) for name in (*RUN, *SHOWN)}
         settings["rhs"] = RightHandSideField(self.columns)
         # Another machine may have other devices; this one says so when the run starts.
@@ -96,7 +96,7 @@ class Form(UndoableForm[Configuration]):
         settings["device"] = Field(declared["device"], choices=[(name, choice_label("device", name)) for name in known])
         settings["device"].options = known
         self.trace = Field(TRACE)
-        """Whether kernels of the next run are recorded; no part of a configuration."""
+        """The tick that records kernels of the next run; no part of a configuration."""
         super().__init__(
             configuration,
             {**settings, "columns": self.columns, "trace": self.trace},
@@ -118,17 +118,17 @@ class Form(UndoableForm[Configuration]):
 
     @property
     def complaint(self) -> str:
-        """What is wrong, with readable names in place of the names in code."""
+        """The error of the form, with readable names in place of the names in code."""
         if self.conflicts or not self.wrong:
             return f"{self.wrong[:1].upper()}{self.wrong[1:]}"
         return next(iter(self.box.state.get("wrong", {}).values()), self.wrong)
 
     def configuration(self) -> Configuration:
-        """What the form describes. Raises InputError with the sentence for the first wrong value."""
+        """The configuration of the form. Raises InputError with the sentence for the first wrong value."""
         chosen: dict[str, Any] = {kind: fields.block() for kind, fields in self.blocks.items()}
         read = {name: field.read() for name, field in self.settings.items() if name not in OTHERS}
         read["rhs"] = self._meant("rhs", read["rhs"])
-        # What the form has no field for stays as it was loaded.
+        # Stopping criteria without a field stay as they were loaded.
         stopping = self._stopping.changed({name: read[name] for name in SHOWN})
         return Configuration(**chosen, **{name: read[name] for name in RUN}, stopping=stopping)
 
@@ -182,7 +182,7 @@ class Form(UndoableForm[Configuration]):
         self._changed()
 
     def _settle(self) -> None:
-        """Bring what is offered, marked and greyed out in line with what is chosen."""
+        """Bring the choices on offer, marks and disabled fields in line with the configuration."""
         self.reasons = {}
         replaced = self._fitting_deflation()
         shown = str(self.blocks["problem"].choice.value), str(self.blocks["deflation"].choice.value)
@@ -225,7 +225,7 @@ class Form(UndoableForm[Configuration]):
         try:
             self.remember()
         except InputError as error:
-            # What no field is wrong with by itself, such as rtol and atol of 0, is marked where the tolerance is.
+            # A fault of several fields together, such as rtol and atol of 0, is marked at the tolerance.
             if not first:
                 self.settings["rtol"].wrong = str(error)
             return str(error)
@@ -246,7 +246,7 @@ class Form(UndoableForm[Configuration]):
         self.load(changed(self.configuration(), changes_of(self.conflicts)))
 
     def _grey_out(self) -> None:
-        """Without deflation there is no coarse system to solve, and nothing to combine."""
+        """Disable the second level without deflation: there is no coarse system to solve, and nothing to combine."""
         self.hidden = () if self.settings["rhs"].value in FAMILIES else ("columns",)
         idle = self.blocks["deflation"].choice.value == "none"
         for kind in SECOND_LEVEL:
@@ -255,7 +255,7 @@ class Form(UndoableForm[Configuration]):
         self.settings["az"].disabled = idle
 
     def _show(self) -> None:
-        """Send what is chosen to the page."""
+        """Send the values of the fields to the page."""
         if self._loading:
             return
         self.show()

@@ -1,4 +1,4 @@
-"""The picture of a problem in the field: what the form says, or what was run where it has not changed since."""
+"""The picture of a problem in the field: that of the form, or that of the run if the form has not changed since."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from workbench.run.conflicts import Conflict, conflicts
 class ProblemPicture:
     """Draws in a thread of its own, the latest request only; `painter` is that thread.
 
-    complain: called with a sentence for a problem that cannot be drawn, and with "" for the next one. What cannot be
-    run, as far as drawing it shows, is refused by the form. followed: the run that `follow` was called with last.
+    complain: called with a sentence for a problem that cannot be drawn, and with "" for the next one. A problem that
+    drawing shows to be impossible to run is refused by the form. followed: the run that `follow` was called with last.
     """
 
     def __init__(self, form: Form, panel: FieldPanel, complain: Callable[[str], object]) -> None:
@@ -28,7 +28,7 @@ class ProblemPicture:
         self.painter = LatestOnly("workbench-picture")
         self.followed: Run | None = None
         self.edited = False
-        """Whether the form has changed since the last run was started; its problem is then the one to draw."""
+        """Set while the form has changed since the last run was started; its problem is then the one to draw."""
         self._preview = Preview()
         form.operator_of = self._preview.operator_shown
         self._shown: tuple[Problem, Deflation] | None = None
@@ -40,7 +40,7 @@ class ProblemPicture:
         self.followed = None
 
     def form_changed(self) -> None:
-        """Draw what the form says."""
+        """Draw the problem of the form."""
         self.edited = True
         self._complain("")
         self.painter.ask(self._show_preview)
@@ -54,7 +54,7 @@ class ProblemPicture:
                 self.painter.ask(lambda: self._show_run(run), "run")
 
     def is_of(self, configuration: Configuration) -> bool:
-        """Whether the problem and the deflation of a configuration are drawn."""
+        """True if the problem and the deflation of a configuration are drawn."""
         return self._shown == (configuration.problem, configuration.deflation)
 
     def _show_preview(self) -> None:
@@ -74,7 +74,7 @@ class ProblemPicture:
         except (InputError, MemoryError) as error:
             if isinstance(error, UnfitError) and not error.changes:
                 found = (Conflict(str(error), {}, error.kind),)
-            # What the form said before has no error any more.
+            # An error of earlier values of the form is no longer of interest.
             elif not getattr(error, "changes", None) and self._form.describes(chosen):
                 self._complain(str(error) or "there is not enough memory to draw this problem")
             self._panel.field.say(chosen.problem.label, "")
@@ -82,7 +82,7 @@ class ProblemPicture:
         self._panel.publisher.wake()
 
     def _conflicts(self, chosen: Configuration) -> list[Conflict]:
-        """The conflicts of what the form says, with what the picture shows of A."""
+        """The conflicts of the form's configuration, with what the picture shows of A."""
         try:
             return conflicts(chosen, self._preview.operator)
         except MemoryError:

@@ -35,11 +35,11 @@ class Press(traitlets.HasTraits):
 class RunBar(StatusLine):
     """Run, Stop, Pause or Resume, +1, Stop all, each enabled only where it makes sense; one without an act is left out.
 
-    `say` sets the sentence; a button next to it makes changes that mend what it is about. progress: phases of the setup
-    [name, seconds, done], iterations, those left by estimate, its basis, seconds spent and left, the position in the
-    queue, and when the run ended; of work that is no run a word for it, what is done and what is left, in any unit.
-    starting, about: words and tooltip of the first button. renew: calls `show` with what is so now, before a press is
-    judged; what was changed just before it may have made it possible.
+    `say` sets the sentence; a button next to it makes changes that mend its fault. progress: phases of the setup [name,
+    seconds, done], iterations, those left by estimate, its basis, seconds spent and left, the position in the queue,
+    and when the run ended; of work that is no run a word for it, the amounts done and left, in any unit. starting,
+    about: words and tooltip of the first button. renew: calls `show` with the present state before a press is judged,
+    since a change just before may have made it possible.
     """
 
     _script = script("solve/runbar.js")
@@ -47,9 +47,9 @@ class RunBar(StatusLine):
     buttons = traitlets.Dict().tag(sync=True)
     progress = traitlets.Dict().tag(sync=True)
     wrong = traitlets.Bool(False).tag(sync=True)
-    """Whether the sentence is about a field, to which the page then offers a link."""
+    """Set while the sentence is about a field, to which the page then offers a link."""
     shown_elsewhere = traitlets.Bool(False).tag(sync=True)
-    """Whether the view shows the sentence on an ended run elsewhere, so that here it is for screen readers alone."""
+    """Set while the view shows the sentence on an ended run elsewhere, so that here it is for screen readers alone."""
 
     def __init__(
         self,
@@ -112,4 +112,4 @@ class RunBar(StatusLine):
 
 
 def _nothing() -> None:
-    """What a button that is left out does."""
+    """Do nothing: the act of a button that is left out."""

@@ -1,4 +1,4 @@
-"""How far a run is: phases of its setup, iterations, and an estimate of those left."""
+"""The progress of a run: phases of its setup, iterations, and an estimate of those left."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Progress:
         self.estimate: Estimate | None = None
 
     def read(self) -> dict[str, Any]:
-        """What to show now; the same object where nothing is to change."""
+        """The progress to show now; the same object while nothing changes."""
         state, now = self.session.state, time.monotonic()
         # A run that counts as ended may still make an iteration.
         over, self._over = self._over, self.session.over
@@ -41,7 +41,7 @@ class Progress:
 
     @property
     def words(self) -> str:
-        """What is shown as a clause: iterations and those left; the basis of the estimate is always said."""
+        """The progress as a clause: iterations and those left; the basis of the estimate is always given."""
         shown = self._shown
         if not shown.get("iterations"):
             return ""

@@ -1,4 +1,4 @@
-"""What the setup of a run took, phase by phase, and what was chosen in it: a line that unfolds."""
+"""The setup of a run, phase by phase, with its choices: a line that unfolds."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class ExerciseView(View):
             self.check()
 
     def check(self) -> None:
-        """Judge what the field holds; the verdict follows in a thread, since it is computed."""
+        """Judge the answer in the field; the verdict follows in a thread, since it is computed."""
         answer = self.field.value
         if answer is None or answer == "":
             self.verdict.say("Give an answer first.", "bad")
@@ -50,7 +50,7 @@ class ExerciseView(View):
         self._worker.ask(lambda: self._judge(answer))
 
     def close(self) -> None:
-        """End what is computed and take it off the page."""
+        """End the computation and take it off the page."""
         self._worker.close()
         super().close()
 

@@ -22,7 +22,7 @@ from workbench.scenes.quadratic import VIEW, quadratic_scene
 METHODS = {"steepest descent": "sd", "CG": "cg"}
 START, AXES = "start", ("first", "second")
 FURTHEST = VIEW - 0.25
-"""Of the start from the solution, in each unknown: it stays in sight."""
+"""Largest distance of the start from the solution, in each unknown: it stays in sight."""
 
 
 class Geometry2D(View):
@@ -78,7 +78,7 @@ class Geometry2D(View):
         return self._worker.wait(timeout)
 
     def close(self) -> None:
-        """End what is computed and take it off the page."""
+        """End the computation and take it off the page."""
         self._worker.close()
         super().close()
 

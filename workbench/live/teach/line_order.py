@@ -11,8 +11,8 @@ from workbench.live.ui.view import LiveWidget
 class LineOrder(LiveWidget):
     """Lines that are moved by dragging or by two buttons each. value: the lines as they are; title: above them.
 
-    notes: what stands behind each line. marks: of each line "", "new", "moved", "gone" or "differs". Both are gone once
-    a line is moved. fixed: nothing can be moved.
+    notes: the text behind each line. marks: of each line "", "new", "moved", "gone" or "differs". Both are gone once a
+    line is moved. fixed: nothing can be moved.
     """
 
     _script = script("teach/lineorder.js")

@@ -12,7 +12,7 @@ from workbench.solvers.user_text import UserLinesError
 
 
 class LinesEditor(LiveWidget):
-    """The lines before the loop and those of an iteration. wrong: part, line and column of what is marked."""
+    """The lines before the loop and those of an iteration. wrong: part, line and column of the word that is marked."""
 
     _script = script("teach/editor.js")
     start = traitlets.Unicode("").tag(sync=True)
@@ -20,7 +20,7 @@ class LinesEditor(LiveWidget):
     wrong = traitlets.Dict({"part": "", "number": 0, "column": 0}).tag(sync=True)
 
     def write(self, start: str, iterate: str) -> None:
-        """Put both texts in place of what is there."""
+        """Replace both texts."""
         with self.hold_sync():
             self.start, self.iterate = start, iterate
 

@@ -1,4 +1,4 @@
-"""From CG to another method one change at a time: the lines before and after it, to be moved, and what that costs."""
+"""From CG to another method one change at a time: the lines before and after it, to be moved, and their cost."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ class MoveLines(View):
         self.after.value = change.lines
 
     def close(self) -> None:
-        """End what is computed and take it off the page."""
+        """End the computation and take it off the page."""
         self._worker.close()
         super().close()
 
     def _assess(self) -> None:
-        """Say what the lines do; it follows in a thread, since it is computed."""
+        """Assess the lines and show the verdict; it follows in a thread, since it is computed."""
         before, after = self.before.value, self.after.value
         self.undo.disabled = after == self.changes[self.number - 1].lines
         for order in (self.before, self.after):
@@ -113,7 +113,7 @@ class MoveLines(View):
 
 
 def said(found: Assessed) -> str:
-    """What lines do, in sentences."""
+    """The effect of lines, in sentences."""
     if found.difference:
         return differing(found.difference)
     reductions = found.waits.reductions
@@ -140,7 +140,7 @@ def _differences(before: str, after: str) -> tuple[list[str], list[str]]:
 
 
 def _notes(lines: str, found: Assessed) -> list[str]:
-    """What each line gives in the iteration that is shown, or in the last one."""
+    """The value of each line in the iteration that is shown, or in the last one."""
     moments: list[Moment] = list(found.moments)
     values = moments[min(SHOWN, len(moments) - 1)].values
     notes = []

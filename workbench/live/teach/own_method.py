@@ -86,15 +86,15 @@ class OwnMethod(View):
         self.check()
 
     def solver(self) -> UserSolver:
-        """The method as it stands in the editor. Raises InputError with the sentence for what is wrong with it."""
+        """The method in the editor. Raises InputError with the sentence for its first error."""
         return user_solver(self.name.value.strip(), self.editor.start, self.editor.iterate)
 
     def costs(self) -> tuple[Cost, Cost]:
-        """What an iteration of the original and one of these lines cost. Raises InputError as `solver`."""
+        """The cost of an iteration of the original, and that of these lines. Raises InputError as `solver`."""
         return self._cost_of_original(), solver_cost(self.solver(), self._setting)
 
     def check(self) -> bool:
-        """Say whether the lines can run, mark the one that is wrong, and count what an iteration costs."""
+        """Check if the lines can run, mark the wrong one, and count the cost of an iteration."""
         try:
             counted = self.costs()
         except InputError as error:

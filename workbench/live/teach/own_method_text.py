@@ -1,4 +1,4 @@
-"""Help for user-defined lines: what a line may be, and what an iteration costs."""
+"""Help for user-defined lines: the forms of a line, and the cost of an iteration."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class PolynomialView(View):
         if not 0 <= iteration <= self.values.size:
             raise InputError(f"iteration must be between 0 and {self.values.size}, got {iteration}")
         self.deflated = np.zeros(self.values.size, bool)
-        """Which of `values` CG does not see."""
+        """True for each of `values` that CG does not see."""
         self._worker = LatestOnly("workbench-polynomial")
         self._settling = False
         self._name, self._span = "", (1.0, 2.0)
@@ -130,7 +130,7 @@ class PolynomialView(View):
         return self._worker.wait(timeout)
 
     def close(self) -> None:
-        """End what is computed and take it off the page."""
+        """End the computation and take it off the page."""
         self._worker.close()
         super().close()
 
@@ -142,7 +142,7 @@ class PolynomialView(View):
         self._worker.ask(lambda: self.deflate(int(key)) if self._has(key) else None, None)
 
     def _has(self, key: str) -> bool:
-        """Whether this is still there: the spectrum may have become shorter meanwhile."""
+        """True if this eigenvalue is still there: the spectrum may have become shorter meanwhile."""
         return key.isdecimal() and int(key) < self.values.size
 
     def _choose(self) -> None:
@@ -151,7 +151,7 @@ class PolynomialView(View):
             self._worker.ask(lambda: self._take(SPECTRA[name](size), np.zeros(size, bool)))
 
     def _read(self) -> None:
-        """What the field says."""
+        """Take the spectrum typed in the field."""
         parts = [part.strip() for part in self.field.value.split(",") if part.strip()]
         deflated = np.array([part.startswith("(") for part in parts], bool)
         try:
@@ -169,7 +169,7 @@ class PolynomialView(View):
         self._show()
 
     def _fit(self) -> None:
-        """The axis shows all eigenvalues, with room to drag them; it rests until the next spectrum."""
+        """Let the axis show all eigenvalues, with room to drag them; it rests until the next spectrum."""
         low, high = float(self.values.min()), float(self.values.max())
         self._span = (low / 2, 1.25 * high)
         self._name = f"polynomial of {self._span}"

@@ -32,9 +32,9 @@ from workbench.scenes.scaling import scaling_scene
 GIGA, MICRO = 1e9, 1e-6
 LARGEST, POINTS = 30_000_000, 11
 ITERATIONS = (4, 5)
-"""Shown on the lanes: by then the schedule is periodic."""
+"""Iterations on the lanes: by then the schedule is periodic."""
 POSITIONS = 81
-"""Of a slider, in equal ratios, in addition to those of the machines that it can start from."""
+"""Positions of a slider, in equal ratios, in addition to those of the machines that it can start from."""
 SLIDERS = {
     "cores": ("cores, GB/s", 5, 1000, GIGA),
     "accelerator": ("accelerator, GB/s", 20, 8000, GIGA),
@@ -127,7 +127,7 @@ class Schedules(View):
 
     @property
     def fabric(self) -> Fabric:
-        """What connects the GPUs, by the sliders."""
+        """The links between the GPUs, by the sliders."""
         per_node = int(self.sliders["gpus_per_node"].value)
         return Fabric(per_node, **{name: self.sliders[PEERS + name].value * GPUS[name][3] for name in GPUS})
 
@@ -191,7 +191,7 @@ def positions(text: str, low: float, high: float, others: list[float]) -> Any:
 
 
 def _sentence(name: str, found: dict[str, Expected], gpus: int) -> str:
-    """What the method takes, and which is the fastest."""
+    """The time of the method and the fastest one, in a sentence."""
     on = f" on {gpus} GPUs" if gpus > 1 else ""
     mine = found[name]
     if all(each.seconds is None for each in found.values()):

@@ -33,7 +33,7 @@ SECOND = Parameter("second", str, ALONE, "its lines and values next to those of 
 
 
 class StepPage(View):
-    """Display it. configuration: what is stepped through, with a smaller n where the problem has one.
+    """Display it. configuration: stepped through, with a smaller n where the problem has one.
 
     Methods that take several right-hand sides get some, where the configuration has one.
 
@@ -45,7 +45,7 @@ class StepPage(View):
         self._base = configuration
         self._mathematics = True
         self._left_out = ""
-        """What of the configuration is not stepped through, as a sentence."""
+        """The part of the configuration that is left out, as a sentence."""
         self._worker = LatestOnly("workbench-steps")
         named = configuration.solver.name
         self.method = BlockChoice(
@@ -94,12 +94,12 @@ class StepPage(View):
 
     @property
     def _lists_preconditioner(self) -> bool:
-        """Whether the menu has that of the configuration, which may be one in memory."""
+        """True if the menu lists the preconditioner of the configuration, which may be one in memory."""
         return bool(known("preconditioner", self._base.preconditioner.name))
 
     @property
     def _takes_columns(self) -> bool:
-        """Whether all methods chosen take several right-hand sides, and the configuration has one."""
+        """True if all methods chosen take several right-hand sides, and the configuration has one."""
         names = [name for name in (self.method.choice.value, self.second.value) if name != ALONE]
         chosen = [find("solver", str(name)) for name in names]
         return all(isinstance(each, Solver) and each.takes_blocks for each in chosen) and not asks_for_blocks(
@@ -133,13 +133,13 @@ class StepPage(View):
             return
         before, self.view = self.view, made
         self._place.children = (made if isinstance(made, StepView) else made.box,)
-        # What is stepped through is the heading of the view.
+        # The heading of the view names the method and the problem.
         self.status.say(self._left_out)
         if before is not None:
             before.close()
 
     def _made(self) -> StepView | Stepper:
-        """The view of what is chosen, which keeps how lines were written. Raises InputError for a wrong value."""
+        """The view of the present choices, which keeps how lines were written. Raises InputError for a wrong value."""
         chosen = dataclasses.replace(
             self._base, problem=smaller(self._base.problem, int(self.cells.read())), solver=self.method.block()
         )
@@ -158,7 +158,8 @@ class StepPage(View):
         return Stepper(first, second, rtol=chosen.stopping.rtol)
 
     def _possible(self, chosen: Configuration) -> Configuration:
-        """Without the deflation of Solve, for which there is no field here, where the solver cannot have it."""
+        """The configuration, without the deflation of Solve where the solver cannot have it: no field here offers
+        one."""
         solver = chosen.solver
         if isinstance(solver, HybridSolver) and not solver.deflates and chosen.deflation.name != "none":
             self._left_out = (
@@ -169,6 +170,6 @@ class StepPage(View):
 
 
 def smaller(problem: Problem, cells: int) -> Problem:
-    """The problem with at most so many cells per side; one without a size as it is."""
+    """The problem with at most `cells` cells per side; one without a size as it is."""
     n = getattr(problem, "n", None)
     return problem if n is None or n <= cells else problem.changed({"n": cells})

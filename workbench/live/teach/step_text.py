@@ -1,4 +1,4 @@
-"""What the step view says and draws of one place in a method: values of lines, a sentence, pictures of vectors."""
+"""Texts and pictures of one place in a method: values of lines, a sentence, pictures of vectors."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from workbench.scenes.style import COLOURS
 from workbench.solvers.hybrid.base import HybridSolver
 
 DIGITS, FEWER = 4, 3
-"""Of a value, and of each of two."""
+"""Digits of a value, and of each of two."""
 ROUNDING = 1e-12
-"""Of a complex number an imaginary part below this, relative to its modulus."""
+"""Largest imaginary part of a complex number that counts as rounding, relative to its modulus."""
 MOST_CELLS = 64
-"""Per side, for a grid whose vectors are drawn."""
+"""Cells per side, at most, of a grid whose vectors are drawn."""
 ALWAYS = ("x", "X", "r", "R", "Z", "p", "P")
 """The vectors that are always drawn, where a method has them; Z holds the newest terms."""
 FACTORED = ("v", "q", "Q")
@@ -30,7 +30,7 @@ FACTORED = ("v", "q", "Q")
 MATRICES = ("gamma", "delta", "rho", "C", "Z^T A Z", "P^T A P")
 """The small matrices that are always drawn."""
 MOST_COLUMNS = 4
-"""Of a block vector, drawn at once."""
+"""Columns of a block vector that are drawn at once."""
 SIDES = {CPU: "cores", ACCELERATOR: "accelerator", TO_HOST: "link", TO_DEVICE: "link"}
 
 
@@ -59,7 +59,7 @@ class Listings:
 
 
 def about(walk: Walk, listings: Listings, ending: str) -> dict[str, Any]:
-    """What stays: title, lines, what A and M stand for, how many iterations there are and why there are no more."""
+    """The fixed part of the view: title, lines, meaning of A and M, number of iterations and why there are no more."""
     chosen = walk.configuration
     return {
         "title": sentence_case(f"{chosen.solver.title} on {chosen.problem.label}"),
@@ -76,7 +76,7 @@ def about(walk: Walk, listings: Listings, ending: str) -> dict[str, Any]:
 
 
 def _meaning(walk: Walk) -> list[str]:
-    """What the letters stand for, and where the lines run."""
+    """The meaning of the letters, and where the lines run."""
     chosen = walk.configuration
     first = chosen.preconditioner
     applied = typeset("M(r)")
@@ -108,7 +108,7 @@ def values(walk: Walk, iteration: int, lines: int) -> dict[str, list[str]]:
     start = _column(walk, 0, None if iteration else lines)
     if iteration == 0:
         return {"start": start, "iterate": [""] * len(walk.lines(min(1, walk.iterations)))}
-    # What is still to run shows what it gave an iteration ago.
+    # Lines still to run show their values of an iteration ago.
     before = dict(zip(walk.lines(iteration - 1), _column(walk, iteration - 1), strict=True)) if iteration > 1 else {}
     now = _column(walk, iteration, lines)
     to_come = walk.lines(iteration)[lines:]
@@ -156,7 +156,8 @@ def curve(walk: Walk, norms: list[tuple[np.ndarray, np.ndarray]], iteration: int
 
 
 def removal(walk: Walk, x: np.ndarray) -> dict[str, Any]:
-    """What M and each level of the coarse solve remove from the error of x, and what is left after each correction."""
+    """The part of the error of x that M and each level of the coarse solve remove, and the rest after each
+    correction."""
     found = walk.removal(x)
     return {
         "stages": [[stage.by, stage.left] for stage in found.stages],
@@ -166,7 +167,7 @@ def removal(walk: Walk, x: np.ndarray) -> dict[str, Any]:
 
 
 def _removers(walk: Walk) -> list[dict[str, str]]:
-    """Who corrects in an application, with a name for the legend and a colour; none where there are no levels."""
+    """The parts of an application that correct, each with a name for the legend and a colour; none without levels."""
     projection = walk.setup.projection
     levels = projection.levels if projection is not None and walk.has_levels else None
     if levels is None:
@@ -258,17 +259,17 @@ def _grid(walk: Walk) -> tuple[int, int] | None:
 
 
 def _has_rows(walk: Walk, target: str, value: np.ndarray) -> bool:
-    """Whether a value has a row per unknown, or per unknown of a side."""
+    """True if a value has a row per unknown, or per unknown of a side."""
     return value.ndim > 0 and (value.shape[0] == walk.setup.b.size or _is_half(walk, target))
 
 
 def _is_half(walk: Walk, target: str) -> bool:
-    """Whether a target is the half of a vector that a side has in hybrid 3."""
+    """True if a target is the half of a vector that a side has in hybrid 3."""
     return bool(walk.rows) and "." in target
 
 
 def _value(walk: Walk, line: StepLine, values: dict[str, Any]) -> str:
-    """What a line gave, by its name; of a copy how much it moves."""
+    """The value of a line, by its name; of a copy the number of words that it moves."""
     if not line.target:
         return f"{count(line.moved)} {'word' if line.moved == 1 else 'words'}" if line.moved else ""
     value, name = values[line.target], typeset(line.name)

@@ -23,7 +23,7 @@ from workbench.solvers import Solver
 PERIOD = 0.5
 """Seconds between lines while it plays."""
 ACTS = ("next_line", "next_iteration", "back", "previous_iteration", "toggle", "restart", "toggle_levels")
-"""What a button or a key may ask for, by the names of the methods."""
+"""Acts that a button or a key may ask for, by the names of the methods."""
 
 
 class StepView(StreamView):
@@ -48,7 +48,7 @@ class StepView(StreamView):
 
     program = traitlets.Dict().tag(sync=True)
     mathematics = traitlets.Bool(True).tag(sync=True)
-    """Whether lines are written as mathematics, else as code has them."""
+    """Set while lines are written as mathematics, else as code has them."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class StepView(StreamView):
         self._go(self._end(iteration - 1) if iteration else 0)
 
     def go(self, iteration: int, lines: int | None = None) -> None:
-        """Show an iteration after so many of its lines, by default all. Raises InputError where there is none."""
+        """Show an iteration after its first lines, by default all. Raises InputError where there is none."""
         if not 0 <= iteration <= self.walk.iterations:
             raise InputError(f"iteration must be between 0 and {self.walk.iterations}, got {iteration}")
         most = len(self.walk.lines(iteration))
@@ -142,7 +142,7 @@ class StepView(StreamView):
             self.play()
 
     def toggle_levels(self) -> None:
-        """Show what each level of the coarse solve removes from the error, or show it no more; see `Walk.removal`."""
+        """Show or hide the part of the error that each level of the coarse solve removes; see `Walk.removal`."""
         self.shows_levels = self.walk.has_levels and not self.shows_levels
         self._touch()
 
@@ -180,7 +180,7 @@ class StepView(StreamView):
             }, pixels
 
     def _removed(self, x: np.ndarray) -> dict[str, Any] | None:
-        """Kept while x is what it was: the lines of an iteration change it once."""
+        """The parts of the error that are removed, kept while x stays: the lines of an iteration change it once."""
         if not np.array_equal(self._removal[0], x):
             self._removal = x, removal(self.walk, x)
         return self._removal[1]
