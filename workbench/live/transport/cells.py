@@ -20,7 +20,7 @@ class Closable(Protocol):
 
 
 class Cells:
-    """What the cells of one interactive shell show and have in variables. kinds: the classes of views."""
+    """The views that the cells of one interactive shell show and have in variables. kinds: the classes of views."""
 
     def __init__(self, shell: Any, kinds: tuple[type, ...]) -> None:
         self._shell, self._kinds = shell, kinds
@@ -34,14 +34,14 @@ class Cells:
         shell.events.register("post_run_cell", self._end)
 
     def displayed(self, view: Closable) -> None:
-        """A view is displayed now."""
+        """Note a view that is displayed now."""
         self._shown.append(view)
 
     def _begin(self, _info: Any) -> None:
         self._shown, self._named = [], {id(view) for view in self._variables()}
 
     def _end(self, result: Any) -> None:
-        """Close what the cell has replaced: views that it had shown or made, that nothing shows or names any more."""
+        """Close views that the cell had shown or made and has replaced, unless something still shows or names them."""
         info = getattr(result, "info", None)
         cell = getattr(info, "cell_id", None) or self._id() or str(getattr(info, "raw_cell", ""))
         named = self._variables()
@@ -72,13 +72,13 @@ _cells: list[Cells] = []
 
 
 def watch(*kinds: type) -> None:
-    """From now on close what cells replace, where this process is interactive. kinds: the classes of views."""
+    """From now on close views that cells replace, where this process is interactive. kinds: the classes of views."""
     shell = get_ipython()
     if shell is not None and not _cells:
         _cells.append(Cells(shell, kinds))
 
 
 def displayed(view: Closable) -> None:
-    """A view is displayed now."""
+    """Note a view that is displayed now."""
     for cells in _cells:
         cells.displayed(view)

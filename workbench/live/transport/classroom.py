@@ -17,7 +17,7 @@ from workbench.run.machine_use import MACHINE_USE
 from workbench.run.run_queue import MACHINE
 
 SECONDS = 5.0
-"""For an answer of the server, which shares its thread with the pages that are being opened."""
+"""Seconds for an answer of the server, which shares its thread with the pages that are being opened."""
 SOON = 0.2
 """Seconds that a run waits for its turn before it counts as queued."""
 Heard = Callable[[dict[str, Any]], object]
@@ -87,7 +87,7 @@ class PageTurn:
         self._changed = threading.Condition()
         self._request = 0
         self._ahead: int | None = None
-        """As the server said of the request; None before."""
+        """The number of runs ahead in the server's answer to the request; None before."""
         self._lost = False
         room.on("turn", self._take)
         room.on("lost", lambda _message: self._lose())
@@ -126,7 +126,7 @@ class PageTurn:
         MACHINE.wake()
 
     def _lose(self) -> None:
-        """Without a server no other page asks for a turn."""
+        """Let this page run at any time, since without a server no other page asks for a turn."""
         with self._changed:
             self._lost = True
             self._changed.notify_all()

@@ -14,7 +14,7 @@ from ipykernel.kernelbase import Kernel
 
 
 def keep() -> None:
-    """Choose the main shell for messages to a subshell that is not there any more, in this process from now on.
+    """Choose the main shell for messages to a subshell that has ended, in this process from now on.
 
     Does nothing with an ipykernel that has no subshells, or that routes them in another way.
     """
@@ -31,6 +31,6 @@ def keep() -> None:
 
 
 def _subshells() -> list[str]:
-    """The subshells of this process's kernel that are there."""
+    """The live subshells of this process's kernel."""
     thread = getattr(Kernel.instance(), "shell_channel_thread", None)
     return thread.manager.list_subshell() if thread is not None else []

@@ -27,13 +27,13 @@ POLL_SOON = 0.01
 LAST_TICK = 1.0
 """Seconds that closing waits for a tick under way."""
 PAINTS = 8
-"""Paints per message while a run is active. A message costs several times what a paint does, most of it in JupyterLab:
-the page draws what one message brings in so many strokes. Whatever is no mere progress is sent and drawn at once."""
+"""Paints per message while a run is active. A message costs several times as much as a paint, mostly in JupyterLab: the
+page draws its content in this many strokes. All else but progress is sent and drawn at once."""
 PERIOD = PAINTS / RATE
 """Seconds between messages while a run is active."""
 
 PollAgain = bool | float
-"""Whether a view is to be looked at again without a wake-up: at the next tick, or in so many seconds."""
+"""The next look at a view without a wake-up: at the next tick if True, after these seconds if a number, else none."""
 View = Callable[[], PollAgain]
 
 
@@ -46,7 +46,7 @@ class Publisher:
     """One thread for all views of a dashboard. It sleeps until `wake`, then looks at each view as often as it asks for.
 
     A view is a function that sends what is new and returns whether more is to come without a further wake-up: at the
-    next tick, or, for a number, in so many seconds. Each look takes Python's lock, which the solver needs too.
+    next tick, or, for a number, after these seconds. Each look takes Python's lock, which the solver needs too.
     """
 
     def __init__(self, rate: float = RATE) -> None:
@@ -77,7 +77,7 @@ class Publisher:
 
     @contextlib.contextmanager
     def at_rest(self) -> Iterator[None]:
-        """No view is brought up to date inside, for who measures a solve by itself; after it they catch up."""
+        """Bring no view up to date inside, so that a solve can be measured by itself; afterwards they catch up."""
         self._resting.set()
         try:
             yield
@@ -123,7 +123,7 @@ class Publisher:
 
 
 def _safely(view: View) -> PollAgain:
-    """One view's mistake must not freeze the others."""
+    """Look at a view; its error is logged and does not freeze the others."""
     try:
         return view()
     except Exception:
@@ -147,7 +147,7 @@ class Link:
         self.hidden = False
 
     def receive(self, message: dict[str, Any]) -> None:
-        """Take what the browser says: `ready`, or `ack` with the sequence number of what it has painted."""
+        """Take a message of the browser: `ready`, or `ack` with the sequence number of the last message painted."""
         match message.get("kind"):
             case "ready":
                 self._painted = self._sent
@@ -159,11 +159,11 @@ class Link:
 
     @property
     def free(self) -> bool:
-        """Whether the browser shows the canvas and has painted enough to be sent more."""
+        """True while the browser shows the canvas and has painted enough to be sent more."""
         return self._present and not self.hidden and self._sent - self._painted < CREDIT
 
     def restart(self) -> bool:
-        """Whether everything must be sent again; asked once per tick, and true once per request."""
+        """True if everything must be sent again; asked once per tick, and true once per request."""
         if self._resend.is_set():
             self._resend.clear()
             return True

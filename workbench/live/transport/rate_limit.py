@@ -6,7 +6,7 @@ import math
 import time
 
 PERIOD = 0.095
-"""Seconds between two pictures: a little less than a tenth, since they wait for iterations too."""
+"""Seconds between two pictures: a little less than a tenth, since pictures wait for iterations too."""
 
 NEAR = 0.001
 """Seconds before its time at which anything may be done as well: timers are not more exact."""
@@ -31,16 +31,16 @@ class RateLimit:
 
     @property
     def due(self) -> bool:
-        """Whether it is time."""
+        """True if it is time for the next one."""
         return self.wait <= self._early
 
     def take(self) -> bool:
-        """Whether it is time; if so, it is done."""
+        """True if it is time for the next one, which then counts as done."""
         due = self.due
         if due:
             self.done()
         return due
 
     def done(self) -> None:
-        """It was done now, due or not; the next is due at the next multiple that is not near."""
+        """Note that it was done now, due or not; the next is due at the next multiple that is not near."""
         self._next = (math.floor((time.monotonic() + self._early) / self._period) + 1) * self._period

@@ -38,7 +38,7 @@ class InOrder:
             self._condition.notify_all()
 
     def overtaken(self, within: float = 0.0) -> bool:
-        """For a job under way: whether another is asked for, or will be within so many seconds."""
+        """True if another job is asked for, or will be within `within` seconds; asked by the job under way."""
         with self._condition:
             return self._condition.wait_for(lambda: bool(self._jobs), within)
 
@@ -50,7 +50,7 @@ class InOrder:
             self._condition.notify_all()
 
     def wait(self, timeout: float) -> bool:
-        """Wait until all is done; False when that takes longer than so many seconds. A job itself does not wait."""
+        """Wait until all is done; False when that takes longer than `timeout` seconds. A job itself does not wait."""
         if threading.current_thread() is self._thread:
             return True
         with self._condition:
@@ -60,10 +60,10 @@ class InOrder:
         while job := self._next():
             try:
                 job()
-            # What was asked for next must be done whatever went wrong with this one.
+            # The next job must be done whatever went wrong with this one.
             except Exception:
                 logging.getLogger(__name__).exception("%s could not do what it was asked for", self._name)
-            # What it refers to may be freed while nothing is asked for.
+            # Objects of the job may be freed while nothing is asked for.
             del job
 
     def _next(self) -> Callable[[], None] | None:

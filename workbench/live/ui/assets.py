@@ -18,7 +18,7 @@ FOLDERS = ("plots", "field", "build", "solve", "compare", "inspect", "teach", "p
 SHEETS = ("ui/tokens", "ui/style", "ui/controls", *(f"{folder}/style" for folder in FOLDERS))
 """Style sheets in the order of the cascade: views override the small parts that they contain."""
 INDENT = re.compile(r"^ +", re.MULTILINE)
-"""A ninth of the text. No script holds a text of several lines."""
+"""Indentation, a ninth of the text. No script holds a text of several lines."""
 
 
 @functools.cache
@@ -39,7 +39,7 @@ def script(name: str) -> traitlets.Unicode[str, str | bytes]:
 
 
 def joined(name: str) -> str:
-    """The same with its indentation."""
+    """A module with all modules that it imports, each once, with its indentation."""
     return COMMENT.sub("", "\n".join(_parts(name, set())))
 
 

@@ -15,7 +15,7 @@ from workbench.live.ui.files import File
 from workbench.live.ui.view import LiveWidget
 
 IMPORTED = secrets.token_hex(8)
-"""Of this process, and of kernels that are forked from it."""
+"""The name of this process, and of kernels that are forked from it."""
 MOST_KEPT = 16
 """Files of which the page may still say that it has them."""
 
@@ -29,7 +29,7 @@ class Download(LiveWidget):
     _esm = module("ui/download.js")
 
     kernel = traitlets.Unicode().tag(sync=True)
-    """Of this kernel alone: pages on one kernel agree by it which of them saves a file."""
+    """The name of this kernel alone: pages on one kernel agree by it which of them saves a file."""
 
     @traitlets.default("kernel")
     def _this_kernel(self) -> str:

@@ -26,7 +26,7 @@ KINDS = {
     "trace": "Trace (JSON)",
 }
 FILES = {"csv": "tables", "run": "run files", "trace": "traces"}
-"""What several of them are called, in the name of their archive."""
+"""The plural of each kind of file, for the name of an archive."""
 TIPS = {"trace": "for ui.perfetto.dev and `workbench retime`; only of runs that were traced"}
 RUN_ENDING = ".run.npz"
 TRACE_ENDING = ".trace.json"
@@ -91,7 +91,7 @@ def pictures(runs: Sequence[ListedRun], field: Figure | None, plane: str = "") -
 
 
 def provenance(runs: Sequence[ListedRun]) -> dict[str, Any]:
-    """What it takes to make the runs again, oldest first."""
+    """The provenance of the runs, by which they can be made again, oldest first."""
     return {"runs": [run.record.provenance for run in runs if run.record is not None]}
 
 

@@ -1,4 +1,4 @@
-"""A form: fields and choices of blocks by name, shown by one `FormView`, which says what its user changes."""
+"""A form: fields and choices of blocks by name, shown by one `FormView`, which reports the changes of its user."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Act = Callable[[], object]
 class FieldForm:
     """fields, blocks: by the names that the page uses. Display `box`.
 
-    title: above the form. about: what it is a form of. main: what is always in sight, in its order, by default all;
-    advanced: what is folded away. in_sight: parameters of blocks that are not, next to the first of each. example:
-    label, hint and names of the menu of examples. acts: what buttons and the links Undo, Redo and Reset do, by name.
-    typed: called with the name of each field that the page has changed, on the thread that hears of it.
+    title: above the form. about: the subject of the form. main: names that are always in sight, in this order, by
+    default all; advanced: those folded away. in_sight: parameters of blocks that are not, next to the first of each.
+    example: label, hint and names of the menu of examples. acts: the actions of buttons and of the links Undo, Redo and
+    Reset, by name. typed: called with the name of each field that the page has changed, on the thread that hears of it.
     """
 
     off_reason = ""
@@ -49,18 +49,18 @@ class FieldForm:
         self.settings = fields
         self.blocks = {choice.kind: choice for choice in blocks}
         self.complaints: dict[str, str] = {}
-        """What is wrong that no field is wrong with by itself, by the field where it is said."""
+        """Errors that no single field has by itself, by the field where they are said."""
         self.conflicts: tuple[Conflict, ...] = ()
         """Rules that fields break together; all fields of each are marked."""
         self.reasons: dict[str, dict[str, dict[str, Any]]] = {}
-        """What speaks against choices that were asked about since the last change, by field and value."""
+        """Conflicts of choices that were asked about since the last change, by field and value."""
         self.about: dict[str, str] = {}
-        """What is said below a field in place of its bounds."""
+        """Words below a field in place of its bounds."""
         self.hidden: Collection[str] = ()
         self.extra: dict[str, Any] = {"canUndo": False, "canRedo": False}
-        """What else the page is to know; "examples" takes the place of those of the schema."""
+        """Further facts for the page; "examples" takes the place of those of the schema."""
         self.lock = threading.RLock()
-        """Held where marks and what is sent follow from the fields; never where a form reports to others."""
+        """Held while marks and the message to the page follow from the fields; never where a form reports to others."""
         self._acts, self._typed = acts or {}, typed
         schema = {
             "title": title,
@@ -101,7 +101,7 @@ class FieldForm:
         return first
 
     def declare(self, cls: type[Block]) -> None:
-        """The fields are from now on those of another block, with its bounds and defaults; their values stay."""
+        """Make the fields those of another block, with its bounds and defaults; their values stay."""
         for declared in cls.parameters():
             field = self.settings.get(declared.name)
             if field is not None:
@@ -109,7 +109,7 @@ class FieldForm:
                 self.about[declared.name] = field.looks.get("about", explanation(declared, cls.name))
 
     def show(self) -> None:
-        """Send what is chosen to the page."""
+        """Send the values and marks of the fields to the page."""
         with self.lock:
             self.box.state = self._state()
 
@@ -136,7 +136,7 @@ class FieldForm:
 
     @property
     def conflict(self) -> str:
-        """One sentence on all conflicts, and what ends them, in the words of the menus; empty without one."""
+        """One sentence on all conflicts and the changes that end them, in the words of the menus; empty without one."""
         return self._said(self.conflicts)
 
     def _said(self, found: Sequence[Conflict]) -> str:
@@ -163,11 +163,11 @@ class FieldForm:
         return f"{(field.label if field else parameter_label('run', name)).lower()}: {shown}"
 
     def offer_undo(self, *, undo: bool, redo: bool) -> None:
-        """Whether there is something to undo and to redo."""
+        """Note if there is something to undo and to redo."""
         self.extra |= {"canUndo": undo, "canRedo": redo}
 
     def weigh(self, name: str) -> dict[Any, list[Conflict]]:
-        """What speaks against each choice of a field; nothing in a form that describes no run."""
+        """The conflicts of each choice of a field; none in a form that describes no run."""
         return {}
 
     def ask(self, name: str) -> None:
@@ -181,18 +181,18 @@ class FieldForm:
             self.show()
 
     def _reason(self, name: str, found: Sequence[Conflict]) -> dict[str, Any]:
-        """What speaks against a choice. words: why; with: the choices that have to be made with it; off: no others are
-        enough."""
+        """Why a choice cannot be made as it is. words: the reasons; with: the other choices that it needs; off: no
+        others are enough."""
         if against := [conflict for conflict in found if name in conflict.changes]:
             return {"words": _named(reasons_of(against)), "with": "", "off": True}
         return {"words": _named(reasons_of(found)), "with": self._all_in_words(changes_of(found)), "off": False}
 
     def set(self, name: str, value: Any) -> None:
-        """Do as if this had been typed or chosen on the page."""
+        """Set a field as if its value had been typed or chosen on the page."""
         self.receive({"kind": "set", "field": name, "value": value})
 
     def receive(self, message: dict[str, Any]) -> None:
-        """What the page asks for; what the form does not know is ignored."""
+        """Carry out a message of the page; one that the form does not know is ignored."""
         kind, name, value = message.get("kind"), str(message.get("field", "")), message.get("value")
         field = self.fields().get(name)
         if isinstance(kind, str) and kind in self._acts:
@@ -213,7 +213,7 @@ class FieldForm:
             self._typed(name)
 
     def take_example(self, name: str) -> None:
-        """An example has been chosen; a form without examples has none."""
+        """Show an example that was chosen; a form without examples has none."""
 
 
 def _named(sentence: str) -> str:
@@ -221,7 +221,8 @@ def _named(sentence: str) -> str:
 
 
 def field_schema(field: Field) -> dict[str, Any]:
-    """What the page needs to draw a field. One with options is a menu, also where its parameter lists none.
+    """The description of a field for the page, which draws it. A field with options is a menu, also where its parameter
+    lists none.
 
     The help of a setting with a menu is that of the command line, which spells out what the menu has.
     """

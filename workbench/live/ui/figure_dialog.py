@@ -1,4 +1,4 @@
-"""What a figure that is saved shows: which runs, by what names, in which font, and what is printed beneath it."""
+"""Choices for a figure that is saved: runs, their names, the font, and the notes that are printed beneath it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class FigureChoices:
     beneath: Sequence[str] = ()
 
     def apply(self, figure: Figure, columns: int, notes: Mapping[str, str]) -> Figure:
-        """A copy of a figure as it is to be saved. notes: what may be printed beneath it, by name."""
+        """A copy of a figure in the form to be saved. notes: texts that may be printed beneath it, by name."""
         caption = "\n".join(notes[name] for name in self.beneath if notes.get(name))
         printed = resized(relabelled(figure, self.labels), columns)
         return restyled(printed, font=self.font, size=self.size, caption=caption)
@@ -37,13 +37,13 @@ class FigureChoices:
 class FigureDialog:
     """Display `toggle`, which opens `box`. figures: those that would be saved, looked at when it opens.
 
-    notes: the names of what may be printed beneath, with whether it is at first.
+    notes: the names of texts that may be printed beneath, with True for those printed at first.
     """
 
     def __init__(self, figures: Callable[[], Mapping[str, Figure]], notes: Mapping[str, bool]) -> None:
         self._figures = figures
         self._rows: dict[str, widgets.HBox] = {}
-        """A line for each label: whether it is printed, and as what."""
+        """A line for each label: a tick to print it, and its text."""
         self.toggle = button("Adjust …", "runs, labels, font, and what is printed beneath", self._turn, width="80px")
         self.font = widgets.Dropdown(options=list(FONTS), description="font", layout={"width": "190px"})
         self.size = widgets.Dropdown(options=SIZES, value=8, description="size (pt)", layout={"width": "150px"})
@@ -58,7 +58,7 @@ class FigureDialog:
 
     @property
     def choices(self) -> FigureChoices:
-        """What is chosen; an empty label keeps the usual one."""
+        """The present choices; an empty label keeps the usual one."""
         labels: dict[str, str | None] = {}
         for name, line in self._rows.items():
             shown, text = line.children

@@ -13,7 +13,7 @@ LONGEST, KEPT_END = 120, 40
 
 
 def slug(text: str) -> str:
-    """Text as a file name that no system minds; a long one loses its middle, as a run's time and number come last."""
+    """Text as a file name for any system; a long one loses its middle, as a run's time and number come last."""
     text = re.sub(r"(\d+)([²³])", lambda found: "x".join([found[1]] * (2 if found[2] == "²" else 3)), text)
     text = re.sub(r"(?:([\d.]+)\s×\s)?10([⁻⁰¹²³⁴-⁹]+)", _scientific, text).replace(" × ", "x")
     text = re.sub(r"(?<=\d)\u202f(?=\d)", "", text)

@@ -1,4 +1,4 @@
-"""Files as values: what a writer writes, in memory, as one file to hand over."""
+"""Files as values: the output of a writer in memory, as one file to hand over."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ Write = Callable[[Path], Sequence[Path]]
 
 @dataclasses.dataclass(frozen=True)
 class File:
-    """A name without a folder, and what the file holds."""
+    """A name without a folder, and the content of the file."""
 
     name: str
     content: bytes
 
 
 def written(write: Write) -> list[File]:
-    """What `write` writes, by name. Cost: disk space for it until this returns, since writers write to paths.
+    """The files that `write` writes, by name. Cost: disk space for them until this returns, since writers write to
+    paths.
 
     Nothing is left on the disk, whatever it raises. Raises what `write` raises, and InputError where the disk is full.
     """

@@ -25,8 +25,8 @@ Changed = Callable[[], None]
 
 
 class Field(traitlets.HasTraits):
-    """One value of a form. owner: the block that it belongs to, or "run". looks: what its schema has instead of that of
-    the parameter, such as another label or kind of control."""
+    """One value of a form. owner: the block that it belongs to, or "run". looks: entries of its schema in place of
+    those of the parameter, such as another label or kind of control."""
 
     value = traitlets.Any()
     options = traitlets.Tuple()
@@ -39,7 +39,7 @@ class Field(traitlets.HasTraits):
         self.put(declared.default)
 
     def declare(self, declared: Parameter, owner: str) -> None:
-        """The field is from now on that of another block; its value stays."""
+        """Make the field that of another block; its value stays."""
         self.declared, self.owner = declared, owner
         self.label = self.looks.get("label") or parameter_label(owner, declared.name)
         self.inverse = bool(inverse_help(owner, declared.name))
@@ -70,17 +70,17 @@ class Field(traitlets.HasTraits):
 
     @property
     def shown(self) -> Any:
-        """What the page shows: of an uploaded file its name."""
+        """The value on the page: of an uploaded file its name."""
         value = reciprocal(self.value) if self.inverse else self.value
         return without_folder(value) if self.declared.name == "path" else value
 
     @property
     def changed(self) -> bool:
-        """Whether the value is not the default."""
+        """True if the value is not the default."""
         return bool(self.value != Field(self.declared, self.owner).value)
 
     def sentence(self, error: InputError) -> str:
-        """What is wrong, with the readable name in place of the name in code."""
+        """The sentence of an error, with the readable name in place of the name in code."""
         words = str(error).removeprefix(f"{self.owner}: ")
         if self.inverse and " must be a " not in words:
             low, high = self.declared.low, self.declared.high

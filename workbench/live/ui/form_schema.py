@@ -1,4 +1,5 @@
-"""What a page needs to draw a form: every registered block with its facts and parameters, as plain data for JSON."""
+"""The schema from which a page draws a form: all registered blocks with facts and parameters, as plain data for
+JSON."""
 
 from __future__ import annotations
 
@@ -61,7 +62,7 @@ def parameter_schema(declared: Parameter, owner: str = "run") -> dict[str, Any]:
 
 
 def explanation(declared: Parameter, owner: str = "run") -> str:
-    """What stands below the field of a parameter: its meaning where the label lacks it, its bounds and its unit."""
+    """The text below the field of a parameter: its meaning where the label lacks it, its bounds and its unit."""
     inverse, label = inverse_help(owner, declared.name), parameter_label(owner, declared.name)
     helped = inverse or declared.help
     known = helped.lower() in label.lower()

@@ -14,7 +14,7 @@ Receive = Callable[[dict[str, Any]], object]
 
 
 class FormView(LiveWidget):
-    """schema: what can be chosen, sent once; see `form_schema`. state: what is chosen, and what is wrong with it.
+    """schema: the choices on offer, sent once; see `form_schema`. state: the present values, and their errors.
 
     state["values"] by name of the field; "options", "off", "hidden", "wrong", "notes" and "about" likewise where there
     are any; "reasons" by kind and name of the blocks that cannot be chosen. receive: called with each message of the

@@ -1,4 +1,4 @@
-"""Where the page is that shows the views."""
+"""The front end that shows the views."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ FORGETS = " Reloading this page discards its state, so save what you want to kee
 
 
 def in_voila() -> bool:
-    """Whether the page is Voila's. Each load of it starts a new kernel, and the disk is not the user's."""
+    """True if the page is Voila's. Each load of it starts a new kernel, and the disk is not the user's."""
     return os.environ.get("SERVER_SOFTWARE", "").startswith("voila/")

@@ -44,7 +44,7 @@ def link_in(text: str) -> str:
 
 
 def query_of(link: str) -> str | None:
-    """What follows the page in an address that opens a link; None where it is too long for an address."""
+    """The query that opens a link, to follow the address of the page; None where it is too long for an address."""
     return f"?{PARAMETER}={quote(link)}" if len(link) <= LONGEST_ADDRESS else None
 
 

@@ -38,7 +38,7 @@ class RunHandle:
 
     @property
     def parts(self) -> Parts:
-        """What names the run, see `workbench.naming.run_parts`."""
+        """The parts of its name, see `workbench.naming.run_parts`."""
         return self._named.parts
 
     @property
@@ -68,22 +68,22 @@ class RunHandle:
 
     @property
     def state(self) -> State:
-        """That of the session; done for a run without one."""
+        """The state of the session; done for a run without one."""
         return self.source.state if isinstance(self.source, ACTIVE) else State.DONE
 
     @property
     def busy(self) -> bool:
-        """Whether it is being set up or iterates now."""
+        """True while it is being set up or iterates."""
         return self.state in (State.SETUP, State.RUNNING)
 
     @property
     def over(self) -> bool:
-        """Whether history and trace are complete."""
+        """True if history and trace are complete."""
         return self.state in (State.DONE, State.FAILED)
 
     @property
     def waiting(self) -> str:
-        """What a run does that has not begun to iterate: not started, queued, paused, or setting up and the phase of
+        """The state of a run that has not begun to iterate: not started, queued, paused, or setting up and the phase of
         that; empty otherwise."""
         if self.run is not None or self.over or not isinstance(self.source, ACTIVE):
             return ""
@@ -111,24 +111,24 @@ class RunHandle:
 
     @property
     def history(self) -> History | None:
-        """None before the setup of a session is done."""
+        """The history of the run; None before the setup of a session is done."""
         kept = self.run if isinstance(self.source, ACTIVE) else self.source
         return kept.history if kept else None
 
     @property
     def trace(self) -> Trace | None:
-        """None where the run is not traced."""
+        """The trace of the run; None where it is not traced."""
         kept = self.run if isinstance(self.source, ACTIVE) else self.source
         return kept.trace if kept else None
 
     @property
     def traced(self) -> bool:
-        """Whether it has a trace, or will have one."""
+        """True if it has a trace, or will have one."""
         return self.trace is not None or (isinstance(self.source, Session) and self.source.traced and not self.over)
 
     @property
     def film(self) -> Film | None:
-        """None where the run is not filmed."""
+        """The film of the run; None where it is not filmed."""
         kept = self.run if isinstance(self.source, ACTIVE) else self.source
         return kept.film if kept else None
 
@@ -162,7 +162,8 @@ class RunHandle:
         return provenance_of(self.run.state) if self.run else {"configuration": self.source.configuration.to_dict()}
 
     def configuration(self) -> Configuration:
-        """Raises InputError for a result or a file that does not contain all of it, such as a matrix from memory."""
+        """The configuration. Raises InputError for a result or a file that does not contain all of it, such as a matrix
+        from memory."""
         if isinstance(self.source, (*ACTIVE, Run)):
             return self.source.configuration
         try:

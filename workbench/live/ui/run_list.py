@@ -24,7 +24,7 @@ MANY = 64
 """Styles that differ; runs of sweeps and papers use those after them, and leave the first ones to other runs."""
 SOLVE, RACE, SWEEP, OWN, INSPECT, FILE = "Solve", "Race", "Sweep", "Your method", "Inspect", "File"
 PAPERS = "Papers"
-"""Where runs come from."""
+"""Origins of runs."""
 
 
 @dataclasses.dataclass(eq=False)
@@ -46,7 +46,7 @@ class ListedRun:
 
     @functools.cached_property
     def parts(self) -> Parts:
-        """What names it among others, see `workbench.naming.run_parts`."""
+        """The parts of its name, see `workbench.naming.run_parts`."""
         return RunHandle(self.source).parts
 
     @property
@@ -67,7 +67,7 @@ class ListedRun:
 
     @property
     def active(self) -> bool:
-        """Whether its session or race entry has not ended yet."""
+        """True while its session or race entry has not ended."""
         return isinstance(self.source, ACTIVE) and not self.source.ended
 
     @property
@@ -132,7 +132,7 @@ class RunList:
         self.dropped = 0
         """Runs that have been dropped since there were more than `KEPT`."""
         self.acts: dict[str, Callable[[list[ListedRun]], object]] = {}
-        """What the page offers for chosen runs in every table: "inside", "timings", "race"."""
+        """The acts on chosen runs that the page offers in every table: "inside", "timings", "race"."""
         self._chosen: frozenset[int] = frozenset()
         self._last = 0
         """The highest number that was given."""

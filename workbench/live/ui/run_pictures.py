@@ -12,7 +12,7 @@ from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.view import View
 
 SHARE = 0.1
-"""Of the time while a run is active that painting may take: Matplotlib keeps Python's lock, which the run needs too."""
+"""Share of an active run's time that painting may take: Matplotlib keeps Python's lock, which the run needs too."""
 PAINTING = threading.Lock()
 """Matplotlib serves one thread at a time."""
 
@@ -20,7 +20,7 @@ PAINTING = threading.Lock()
 class RunView(View):
     """A box of widgets over a run. Subclasses say in `extent` how much there is to see, and `draw` it.
 
-    While a run is active it is drawn as often as takes a tenth of the time; a run that is held or has ended at once.
+    An active run is drawn as often as takes a tenth of the time; a run that is held or has ended is drawn at once.
     """
 
     box: widgets.VBox
@@ -37,7 +37,7 @@ class RunView(View):
         self._next = 0.0
 
     def extent(self) -> object:
-        """Changes whenever there is more to see."""
+        """The amount that there is to see; it changes whenever there is more."""
         raise TypeError(f"{type(self).__name__} does not say how much there is to see")
 
     def draw(self) -> None:

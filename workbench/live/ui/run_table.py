@@ -71,7 +71,7 @@ class RunTable:
         self._changed, self._active = True, False
         self._next = 0.0
         self._dropped = 0
-        """How many removed runs the message has reported."""
+        """The number of removed runs that the message has reported."""
         self._known: dict[tuple[ListedRun, str], list[Any]] = {}
         """Cells of runs that have ended, by run and name."""
         self.table.observe(lambda change: runs.choose(int(n) for n in change["new"] if isinstance(n, int)), "chosen")
@@ -89,7 +89,7 @@ class RunTable:
         if not self._changed and now < self._next:
             # A run that has ended since is still shown as active.
             return self._active and self._next - now
-        # Before the list is read: what comes from here on is shown the next time.
+        # The list is read afterwards: changes from here on are shown the next time.
         self._changed, self._next = False, now + PERIOD
         self._active = any(run.active for run in self.runs.runs)
         self._show()
@@ -184,13 +184,13 @@ def _times(handle: RunHandle, summary: Mapping[str, Any]) -> tuple[float | None,
 
 
 def _time(value: float | None, shared: str) -> dict[str, Any]:
-    """A time; a star says that others ran at the same time."""
+    """A time as a cell; a star marks runs during which others ran."""
     text = duration(value)
     return {"key": value, "text": f"{text} *", "tip": shared} if shared else {"key": value, "text": text}
 
 
 def state_words(handle: RunHandle, summary: Mapping[str, Any]) -> tuple[str, str]:
-    """How a run is, in few words, and the whole sentence."""
+    """The state of a run in few words, and the whole sentence."""
     if not summary:
         ended = "failed" if handle.state is State.FAILED else "stopped by the user"
         return WORDS.get(handle.state, ended), handle.error
@@ -228,5 +228,5 @@ def _facts(run: ListedRun) -> dict[str, Any]:
 
 
 def _is_whole(handle: RunHandle) -> bool:
-    """Whether the run can be made again, as far as is known without trying."""
+    """True if the run can be made again, as far as is known without trying."""
     return isinstance(handle.source, (*ACTIVE, Run)) or "configuration" in handle.provenance

@@ -23,7 +23,7 @@ from workbench.live.ui.view import View
 from workbench.scenes.scene import Scene
 
 Picture = Figure | Scene | Sequence[Scene]
-"""What can be saved: a figure, or scenes one above the other."""
+"""Pictures that can be saved: a figure, or scenes one above the other."""
 FORMATS = {"SVG": "svg", "PDF": "pdf", "PNG": "png"}
 WIDTHS = {"one column, 85 mm": 1, "two columns, 175 mm": 2}
 
@@ -33,9 +33,9 @@ class SaveBar(View):
     the button is pressed, and `pictures` also when the dialog is opened.
 
     pictures: by name, which begins the name of the file; scenes are drawn as they are saved. The numbers that each
-    shows are written as CSV next to it. provenance: what it took to make them, as plain data. about: the rest of the
-    file names. notes: what may be printed beneath a picture of that name, by one of the names in `noted`, such as the
-    plane of a slice; the provenance may always be. folder: of `save` and of the menu, by default exports/ next to the
+    shows are written as CSV next to it. provenance: of the pictures, as plain data. about: the rest of the file names.
+    notes: texts that may be printed beneath a picture of that name, by one of the names in `noted`, such as the plane
+    of a slice; the provenance may always be. folder: of `save` and of the menu, by default exports/ next to the
     notebook. status: the line that says what was saved, by default one of its own. `saver` serves other buttons of the
     view too.
 
@@ -82,7 +82,7 @@ class SaveBar(View):
 
     @property
     def folder(self) -> Path:
-        """Where `save` writes, on the kernel's disk."""
+        """The folder that `save` writes to, on the kernel's disk."""
         return self.saver.folder
 
     def _write(self, folder: Path, kind: str | None = None, columns: int | None = None) -> list[Path]:
@@ -125,7 +125,7 @@ def as_figure(picture: Picture) -> Figure:
 
 
 def _drawn(figure: Figure) -> Table | None:
-    """What the figure shows; None where that is nothing that fits a table."""
+    """The data of a figure as a table; None for data that fit none."""
     found = figures.plotted_data(figure)
     return found if found["x"] else None
 

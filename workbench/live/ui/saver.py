@@ -1,4 +1,4 @@
-"""What every button that saves does: the browser downloads the files, or they go into a folder of the kernel's."""
+"""The action of every button that saves: the browser downloads the files, or they go into a folder of the kernel's."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Saver:
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
         self.status = status
         self.download = Download()
-        # What a page hides, a visitor may still choose by a message of its own.
+        # A visitor may still choose, by a message of its own, an item that a page hides.
         into = {} if in_voila() else {f"into {self.folder.name}/": FOLDER}
         self.where = widgets.Dropdown(options={"download": DOWNLOAD, **into}, layout={"width": "132px"})
         self.where.tooltip = f"where files go: to your browser's downloads, or into {self.folder} of the kernel's disk"

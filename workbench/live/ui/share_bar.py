@@ -34,9 +34,9 @@ COPIES: dict[str, tuple[str, str, Callable[[Configuration], str]]] = {
 }
 NAMES = {"python": "the Python text", "command": "the command", "link": "the share link"}
 ADDRESS = ("link", "Copy address", "the address of a page that opens this problem")
-"""On a served page, in place of the share link."""
+"""The address of the page; on a served page in place of the share link."""
 SHORT = ("short", "Show for a class", "a short address of this problem, and its QR code, to be projected")
-"""On a page of a server that keeps short addresses."""
+"""The short address, on a page of a server that keeps such."""
 LONGEST_PAGE = 200
 """Characters of the address of a page, without the problem."""
 HERE = ("localhost", "127.0.0.1", "::1")
@@ -66,11 +66,11 @@ class ShareBar(LiveWidget):
     _script = script("ui/share.js")
     actions = traitlets.List().tag(sync=True)
     text = traitlets.Unicode("").tag(sync=True)
-    """What was copied last; a text that begins with ? follows the address of the page."""
+    """The text that was copied last; one that begins with ? follows the address of the page."""
     said = traitlets.Unicode("").tag(sync=True)
     tone = traitlets.Enum(("plain", "good", "bad"), "plain").tag(sync=True)
     number = traitlets.Int(0).tag(sync=True)
-    """Of answers so far: the page copies the text when it rises."""
+    """Number of answers so far: the page copies the text when it rises."""
 
     def __init__(
         self,
@@ -203,7 +203,7 @@ class ShareBar(LiveWidget):
             self.number += 1
 
     def copied(self, kind: str) -> tuple[str, str]:
-        """The text of a button and what is said of it. Raises InputError as the form does.
+        """The text of a button and the sentence on it. Raises InputError as the form does.
 
         A text that begins with ? follows the address of the page.
         """

@@ -19,12 +19,12 @@ Act = Callable[[str, list[Any], str], object]
 class SortTable(LiveWidget):
     """Rows of cells. order: the column that it is sorted by, -1 for none, and whether it falls.
 
-    empty: what stands there while there are no rows. marks: for each row "best", "failed", "estimated" or nothing.
-    facts: for each row its "id", which keeps it across updates, and what `sorttable.js` shows of it: "style", "title",
-    "name", "pinned", "hidden", the "acts" that are possible. verbs: what can be done, {"name", "title", "tip"};
-    "inline" for a button in each row, "one" for exactly one row, "key" of the keyboard, "off" why not. chosen: ids.
-    low: columns that a narrow table leaves out; lower: those that the narrowest leaves out. named: the column whose
-    cells can be edited by verb "rename".
+    empty: the text while there are no rows. marks: for each row "best", "failed", "estimated" or nothing. facts: for
+    each row its "id", which keeps it across updates, and the parts that `sorttable.js` shows: "style", "title", "name",
+    "pinned", "hidden", the "acts" that are possible. verbs: the acts on rows, {"name", "title", "tip"}; "inline" for a
+    button in each row, "one" for exactly one row, "key" of the keyboard, "off" why not. chosen: ids. low: columns that
+    a narrow table leaves out; lower: those that the narrowest leaves out. named: the column whose cells can be edited
+    by verb "rename".
     """
 
     _script = script("ui/sorttable.js")
@@ -60,7 +60,7 @@ class SortTable(LiveWidget):
             self.rows = [[cell(value) for value in row] for row in rows]
 
     def press(self, verb: str, rows: Sequence[Any], value: str = "") -> None:
-        """Do what the page does when a verb is pressed."""
+        """Act as the page does when a verb is pressed."""
         if self._act is not None:
             self._act(verb, list(rows), value)
 

@@ -29,7 +29,7 @@ class StatusLine(LiveWidget):
     tone = traitlets.Enum(("plain", "busy", "good", "bad"), "plain").tag(sync=True)
     state = traitlets.Unicode("idle").tag(sync=True)
     advice = traitlets.Unicode().tag(sync=True)
-    """What to do once the kernel is lost: only the page can say so then."""
+    """Advice once the kernel is lost, which only the page can show then."""
 
     @traitlets.default("advice")
     def _advice(self) -> str:

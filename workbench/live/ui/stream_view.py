@@ -12,7 +12,7 @@ from workbench.live.ui.view import LiveWidget
 
 
 class StreamView(LiveWidget):
-    """A widget that a publisher keeps up to date. Subclasses say in `publish` what is new.
+    """A widget that a publisher keeps up to date. Subclasses send news in `publish`.
 
     group: views with the same name in it show the iteration and the kernel that are pointed at in one of them; "" for
     none.

@@ -11,8 +11,8 @@ STYLE = {"description_width": "190px"}
 
 
 def slider(title: str, options: Sequence[tuple[str, Any]], **traits: Any) -> widgets.SelectionSlider:
-    """A slider over words and values. It stands on one of a list, so that the page has nothing to round, which it
-    would report as a turn."""
+    """A slider over words and values. It stands on one of a list, so that the page need not round, which it would
+    report as a turn."""
     return widgets.SelectionSlider(
         options=list(options), description=title, style=STYLE, layout={"width": "100%"}, **traits
     )

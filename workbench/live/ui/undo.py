@@ -21,12 +21,12 @@ class History(Generic[T]):
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is a value before the present one."""
+        """True if there is a value before the present one."""
         return bool(self._past)
 
     @property
     def can_redo(self) -> bool:
-        """Whether a value was undone and nothing was changed since."""
+        """True if a value was undone and nothing was changed since."""
         return bool(self._future)
 
     def push(self, value: T, stroke: object = None) -> None:

@@ -1,4 +1,4 @@
-"""A form whose changes can be undone: what its fields describe, with what they described before."""
+"""A form whose changes can be undone: the value of its fields, and those before it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class UndoableForm(FieldForm, abc.ABC, Generic[T]):
-    """first: what Reset leads back to. The rest is as for `FieldForm`; a form says what it describes, and shows it."""
+    """first: the value that Reset leads back to. The rest is as for `FieldForm`; a form has a value, and shows one."""
 
     def __init__(self, first: T, *fields: Any, **more: Any) -> None:
         self._first = first
@@ -23,14 +23,14 @@ class UndoableForm(FieldForm, abc.ABC, Generic[T]):
 
     @abc.abstractmethod
     def described(self) -> T:
-        """What the fields describe. Raises InputError with the sentence for the first wrong value."""
+        """The value of the fields. Raises InputError with the sentence for the first wrong one."""
 
     @abc.abstractmethod
     def load(self, value: T) -> None:
         """Show a value."""
 
     def describes(self, value: T) -> bool:
-        """Whether the fields describe this value; False where they describe none."""
+        """True if the fields have this value; False where one of them is wrong."""
         try:
             return self.described() == value
         except InputError:
@@ -38,7 +38,7 @@ class UndoableForm(FieldForm, abc.ABC, Generic[T]):
 
     @property
     def can_undo(self) -> bool:
-        """Whether a change can be undone; wrong input is one."""
+        """True if a change can be undone; wrong input is one."""
         return self._past.can_undo or not self.describes(self._past.present)
 
     def undo(self) -> None:
@@ -53,16 +53,16 @@ class UndoableForm(FieldForm, abc.ABC, Generic[T]):
         self.load(self._past.present)
 
     def reset(self) -> None:
-        """Show what the form was made with."""
+        """Show the value that the form was made with."""
         self.load(self._first)
 
     def begin(self) -> None:
-        """Nothing was changed yet: what can be undone begins with what the fields describe, as they write it."""
+        """Begin the history with the value of the fields, as they write it, so that there is nothing to undo."""
         with contextlib.suppress(InputError):
             self._past = History(self.described())
 
     def remember(self, stroke: object = None) -> None:
-        """Make what the fields describe the present step, see `History.push`. Raises InputError for a wrong value."""
+        """Make the value of the fields the present step, see `History.push`. Raises InputError for a wrong value."""
         try:
             value = self.described()
         except InputError:
@@ -71,6 +71,6 @@ class UndoableForm(FieldForm, abc.ABC, Generic[T]):
         self._past.push(value, stroke)
 
     def show(self) -> None:
-        """Send what is chosen to the page, with whether it can be undone and redone."""
+        """Send the fields to the page, and whether there is something to undo and to redo."""
         self.offer_undo(undo=self.can_undo, redo=self._past.can_redo)
         super().show()

@@ -1,4 +1,4 @@
-"""What all views have in common: they are displayed by their box, and leave nothing when they are closed."""
+"""Base classes of all views: they are displayed by their box, and leave nothing when they are closed."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class LiveWidget(anywidget.AnyWidget):
 
     _esm = module("transport/once.js")
     _sheet = traitlets.Instance(StyleSheet).tag(sync=True, **widgets.widget_serialization)
-    """By this reference a page that is saved with the widget has it too; made before the widget, it is there first."""
+    """By this reference the sheet is in a page saved with the widget; made before the widget, it is there first."""
     _script = traitlets.Unicode("").tag(sync=True)
     """Its module, by `script`; the page makes each once, for all widgets that hold it. What works before that has its
     module in `_esm`."""

@@ -20,5 +20,5 @@ def without_folder(text: str) -> str:
 
 
 def uploads() -> Path:
-    """Where uploaded files are kept, as HASH/NAME."""
+    """The folder where uploaded files are kept, as HASH/NAME."""
     return cache_folder() / "uploads"
