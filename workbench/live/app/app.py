@@ -120,8 +120,8 @@ class Workbench(View):
     @property
     def configuration(self) -> Configuration:
         """The problem that is built, and the method chosen for it. Raises InputError with the sentence for the first
-        wrong value. A wrong value in Build raises only while Build is in front: the other pages work on the problem in
-        the header."""
+        wrong value; for one in Build only while that is in front, since the other pages work on the problem in the
+        header."""
         self._take_over()
         return self.explorer.form.configuration()
 
@@ -340,8 +340,8 @@ class Workbench(View):
         return made
 
     def _solve_built(self) -> None:
-        """Run the problem that is built, and show the run. Does nothing for a wrong problem, whose error the builder
-        shows."""
+        """Run the problem that is built, and show the run. Does nothing for a wrong problem; the builder shows its
+        error."""
         with contextlib.suppress(InputError):
             self._take_over()
             self.turn_to(SOLVE)
@@ -349,7 +349,7 @@ class Workbench(View):
 
     def _take_over(self) -> None:
         """Put changes of the canvas since the last look into the form, which all pages read. A wrong drawing stays in
-        Build."""
+        Build, and raises InputError while that is in front."""
         with self._taking:
             builder = self.pages[BUILD].view
             if builder is None:
@@ -365,8 +365,8 @@ class Workbench(View):
                 self._note(builder, builder.problem)
 
     def _drawn(self) -> dict[str, Any]:
-        """Problem and deflation of the canvas, by field, if they changed since the last look. Raises InputError for a
-        wrong drawing."""
+        """Changes of problem and deflation on the canvas since the last look, by field. Raises InputError for a wrong
+        drawing."""
         builder = self.pages[BUILD].view
         built = (builder.problem, builder.deflation) if builder is not None else (None, None)
         named = zip(("problem", "deflation"), built, self._taken, strict=True)
@@ -387,8 +387,8 @@ class Workbench(View):
             self._note(builder, chosen.problem)
 
     def _note(self, builder: Builder, solved: Problem) -> None:
-        """Note that the other pages know the drawing, and show a notice if their problem is of a kind that is not
-        drawn."""
+        """Note that the other pages know the drawing, and show a notice where their problem is of a kind not drawn
+        here."""
         self._taken = _built(builder)
         said = f"{html.escape(solved.label)} is chosen in Solve and is not drawn here. What you build takes its place."
         self.notice.value = "" if kind_of(solved) else f'<p class="wb-status wb-busy">{said}</p>'

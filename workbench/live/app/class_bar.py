@@ -54,8 +54,8 @@ class ClassBar(LiveWidget):
         self._room, self._runs, self._get, self._load = room, runs, get, load
         self._own: Configuration | None = None
         self._seen: set[int] = set()
-        """Numbers of runs that were seen before their end. Runs that are opened, or come back from the browser, are not
-        among them."""
+        """Numbers of runs seen before their end; runs that are opened, or come back from the browser, are not among
+        them."""
         self._worker = InOrder("workbench-class-bar")
         self.on_msg(self._receive)
         room.on("problem", lambda message: self._worker.ask(lambda: self._show(message["link"])))

@@ -128,8 +128,8 @@ class Keeper(LiveWidget):
             self._worker.ask(lambda: self._reopen(link, view))
 
     def _restore(self, token: str, packed: bytes, number: int) -> None:
-        """Add a run from the storage to the list, with its number where that is free; it keeps its place in the
-        storage."""
+        """Add a run from the storage to the list, with its number where that is free; its place in the storage
+        stays."""
         try:
             for run in open_bytes(self._runs, "A run that this browser kept", packed, number):
                 self._known[run.number] = (token, _facts(run))

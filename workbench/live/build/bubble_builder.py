@@ -98,8 +98,8 @@ class BubbleBuilder(View):
         return lambda: self._listeners.forget(callback)
 
     def wait(self, timeout: float = PATIENCE) -> bool:
-        """Wait until changes under way are made, considered and drawn; False if one of the three takes longer than
-        `timeout` seconds."""
+        """Wait until changes under way are made, considered and drawn; False if one takes longer than `timeout`
+        seconds."""
         return self._acts.wait(timeout) and self.live.wait(timeout) and self._painter.wait(timeout)
 
     def undo(self) -> None:

@@ -37,8 +37,7 @@ class BubbleEditor:
         self.canvas = BubbleCanvas(self.receive, publisher, **looks)
 
     def receive(self, message: Mapping[str, Any]) -> None:
-        """Carry out the act of a message; returns at once. A move that waits is replaced by the next move of its
-        stroke."""
+        """Carry out the act of a message; returns at once. A waiting move is replaced by the next one of its stroke."""
         self.acts.ask(lambda: self._perform(message), key=message.get("stroke"))
 
     def show(self) -> None:

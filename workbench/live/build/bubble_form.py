@@ -109,7 +109,7 @@ class BubbleForm(FieldForm):
         self.show()
 
     def complain(self, name: str, error: InputError) -> None:
-        """Show an error at the field that asked for the change; an error of the canvas, which is no field, as it is."""
+        """Show an error at the field that asked for the change; one of the canvas, which is no field, as it is."""
         field = self.fields().get(name)
         self.complaints[name] = field.sentence(error) if field is not None else str(error)
 

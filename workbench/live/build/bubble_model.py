@@ -59,8 +59,7 @@ class BubbleModel:
         self._become(drawing)
 
     def add(self, centre: Sequence[float], radius: float | None = None) -> None:
-        """Add a bubble and select it; without a radius it is as large as `Drawing.new_radius` and the room there
-        allow."""
+        """Add a bubble and select it; without a radius, as large as `Drawing.new_radius` and the room there allow."""
         row = (*centre, self.fitting(centre) if radius is None else radius)
         self._become(self.drawing.with_rows([*self.drawing.rows, row]))
         self.selected = len(self.drawing.rows) - 1

@@ -1,4 +1,4 @@
-"""Pictures of a solve while its problem is being drawn: residuals and Ritz values, those of the last solve pale
+"""Pictures of a solve while its problem is being drawn: residuals and Ritz values, those of the last one pale
 behind."""
 
 from __future__ import annotations

@@ -16,8 +16,7 @@ from workbench.analysis.ritz import ritz_values
 from workbench.run import Configuration, Session
 
 Key = tuple[type, int, bool]
-"""Properties that two problems share if one can start from the other's solution: class, n, and whether it is
-complex."""
+"""Properties shared by two problems if one can start from the other's solution: class, n, and whether it is complex."""
 
 
 @dataclasses.dataclass(eq=False)
