@@ -1,4 +1,4 @@
-"""What answers the addresses of a class: short ones of problems, and the teacher's."""
+"""Handlers of the addresses of a class: short ones of problems, and the teacher's."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ITSELF = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inli
 
 class _ClassAddress(RequestHandler):
     def initialize(self, room: Classroom, page: str) -> None:
-        """Take both from the rule. page: the path of the page."""
+        """Take the classroom and the path of the page from the rule."""
         self._room, self._page = room, page
 
 
@@ -42,7 +42,7 @@ class ShortAddress(_ClassAddress):
     """Leads to the page with the problem that was kept under a short address."""
 
     def get(self, code: str) -> None:
-        """Answer."""
+        """Redirect to the page with the problem, or answer that there is none."""
         link = self._room.find(code)
         if link is None:
             say(self, 404, NOWHERE)
@@ -54,14 +54,14 @@ class TeachersAddress(_ClassAddress):
     """Makes the pages of a browser that has the token the teacher's, by a cookie that scripts cannot read."""
 
     def get(self) -> None:
-        """The page that sends the token."""
+        """Answer with the page that sends the token."""
         self.set_header("Content-Security-Policy", ITSELF)
         self.set_header("Referrer-Policy", "no-referrer")
         self.set_header("Cache-Control", "no-store")
         self.finish(ASKING.format(xsrf=self.xsrf_form_html()))
 
     def post(self) -> None:
-        """Take the token."""
+        """Set the cookie and redirect to the class, if the token is right."""
         token = self.get_body_argument("token", "")
         if not self._room.is_teacher(token):
             say(self, 403, NO_TEACHER)

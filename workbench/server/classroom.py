@@ -1,4 +1,4 @@
-"""What the pages of one server share: turns on the machine, short addresses, and the problem and the runs of a class.
+"""The state that the pages of one server share: turns on the machine, short addresses, problem and runs of a class.
 
 The kernel of each page has one connection to the server, on this machine alone, which it opens by a token that serves
 once. Messages are lines of JSON. Kernels execute no code of visitors, so what comes over a connection is what the page
@@ -32,7 +32,7 @@ MOST_SHORT, SHORT_DAYS = 1000, 7
 LONGEST_LINK = 8000
 """Characters of the link behind a short address; browsers are led to an address that contains it."""
 LETTERS, CODE = "abcdefghijkmnpqrstuvwxyz23456789", 6
-"""What short addresses are made of, without letters that are mistaken for others, and how many."""
+"""Letters of short addresses, without those that are mistaken for others, and how many an address has."""
 ALL_RUNS = 128 << 20
 """Digits of the files of all runs that are collected; the oldest go first."""
 LONGEST_NAME = 40
@@ -48,9 +48,9 @@ class Classroom:
     def __init__(self, runs_at_once: int = 0, *, collects: bool = False) -> None:
         self.runs_at_once, self.collects = runs_at_once, collects
         self.address = ""
-        """Where others in the network reach this server, as far as it knows; empty if they do not."""
+        """The address at which others in the network reach this server, as far as it knows; empty if they do not."""
         self.token = secrets.token_urlsafe(16)
-        """Of the teacher."""
+        """The teacher's token."""
         self._socket: socket.socket | None = None
         self._listening: asyncio.Server | None = None
         self._admitted: dict[str, bool] = {}
@@ -63,11 +63,11 @@ class Classroom:
         self.runs: list[dict[str, Any]] = []
 
     def is_teacher(self, token: str) -> bool:
-        """Whether this is the teacher's token; takes as long for any other of its length."""
+        """True if this is the teacher's token; takes as long for any other of its length."""
         return self.collects and secrets.compare_digest(token.encode(), self.token.encode())
 
     async def admit(self, *, teacher: bool) -> str:
-        """How a kernel connects, as port:token."""
+        """Admit one more kernel; returns the port and the token with which it connects, as port:token."""
         if self._socket is None:
             # At once, since a class opens its pages at once.
             self._socket = socket.create_server(("127.0.0.1", 0))
@@ -108,7 +108,7 @@ class Classroom:
             self._count()
 
     def take(self, page: _Page, message: dict[str, Any]) -> None:
-        """Do what a page asks for. Raises LookupError, TypeError and ValueError for what is no message."""
+        """Carry out a message of a page. Raises LookupError, TypeError and ValueError for a malformed one."""
         acts = {"turn": self._on_turn, "done": self._on_done, "name": self._on_name, "shorten": self._on_shorten}
         if self.collects:
             acts |= {"run": self._on_run}
@@ -192,7 +192,7 @@ class _Page(asyncio.Protocol):
     def __init__(self, room: Classroom) -> None:
         self.number, self.name, self.teacher, self.collects = 0, "", False, False
         self.ahead: int | None = None
-        """What was sent last to the page about its turn."""
+        """The number sent last to the page about its turn."""
         self._room, self._rest = room, b""
         self._transport: Any = None
 
@@ -215,7 +215,7 @@ class _Page(asyncio.Protocol):
         self._room.leave(self)
 
     def tell(self, kind: str, **facts: Any) -> None:
-        """Send a message; one that is closing is sent nothing."""
+        """Send a message; a page that is closing is sent nothing."""
         with contextlib.suppress(OSError):
             self._transport.write(json.dumps({"kind": kind, **facts}).encode() + b"\n")
 

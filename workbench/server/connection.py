@@ -15,7 +15,7 @@ SESSION = re.compile(r"[!-~]{1,200}")
 INVALID_DATA = 1007
 """Status of a websocket that is closed for a message that does not follow its protocol (RFC 6455, 7.4.1)."""
 MALFORMED = (ValueError, TypeError, LookupError, AttributeError, AssertionError, RecursionError, MemoryError)
-"""What Jupyter raises for a message whose JSON is none, is nested too deeply, or lacks what a message has."""
+"""Errors of Jupyter for a message that is not JSON, is nested too deeply, or lacks a part."""
 
 
 def _refused(*_: Any, **__: Any) -> None:

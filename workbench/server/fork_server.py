@@ -20,7 +20,7 @@ from typing import Any
 from workbench.registry import catalogue
 
 PRELOADED = ("ipykernel.kernelapp", "ipykernel.ipkernel", "numpy.random", "workbench.live")
-"""What every page imports."""
+"""Modules that every page imports."""
 
 
 def serve(requests: socket.socket) -> dict[str, Any] | None:

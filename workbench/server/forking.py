@@ -80,7 +80,7 @@ class ForkedProcess:
             self._handle = os.pidfd_open(pid)
 
     def poll(self) -> int | None:
-        """None while it runs."""
+        """The exit status; None while it runs."""
         return self._ended(0)
 
     def wait(self) -> int:

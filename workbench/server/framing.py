@@ -20,7 +20,7 @@ MOST_JSON = 1 << 20
 
 
 class _Layout(NamedTuple):
-    """How a protocol writes its offsets. word: the format of one number; fewest: of the offsets that there must be."""
+    """The offsets of a protocol. word: the format of one number; fewest: the least number of offsets."""
 
     word: str
     fewest: int

@@ -22,7 +22,7 @@ from workbench.server.forking import AVAILABLE, ForkServer
 from workbench.server.memory_limit import bytes_of, limit_memory
 
 COOKIES = "HTTP_COOKIE"
-"""In the environment of a kernel that Voila starts: the cookies of the request for its page."""
+"""The variable with the cookies of the request for a page, in the environment of a kernel that Voila starts."""
 
 MOST_OFFLINE = 64 << 20
 """Bytes of a kernel's messages that are kept for a page that has lost its connection."""
@@ -125,7 +125,7 @@ class PageKernels(AsyncMappingKernelManager):
             raise SystemExit(str(error)) from None
         self.room = Classroom(self.runs_at_once, collects=self.classroom)
         self._starting = 0
-        """Kernels that are not counted yet."""
+        """The number of kernels that are starting and not counted yet."""
         self.forks = ForkServer() if AVAILABLE else None
         """Started with the server, since its first page should not wait for imports."""
 
@@ -149,7 +149,8 @@ class PageKernels(AsyncMappingKernelManager):
             self._starting -= 1
 
     def start_buffering(self, kernel_id: str, session_key: str, channels: dict[str, Any]) -> None:
-        """Keep what a kernel sends while its page is away, until it is too much; the page then begins anew."""
+        """Keep the messages of a kernel while its page is away, up to `MOST_OFFLINE` bytes; after more the page begins
+        anew."""
         super().start_buffering(kernel_id, session_key, channels)
         kept = self._kernel_buffers.get(kernel_id)
         size = 0

@@ -26,7 +26,7 @@ def bytes_of(text: str) -> int:
 
 
 def limit_memory(pid: int, nbytes: int) -> None:
-    """Let a process allocate so many bytes in addition to what it has; more fails there with a MemoryError.
+    """Let a process allocate `nbytes` in addition to its present memory; more fails there with a MemoryError.
 
     RLIMIT_DATA counts private memory that can be written (heap, arrays, stacks of threads), unlike RLIMIT_AS not the
     libraries and files that are mapped. Raises OSError where the process has ended.
@@ -38,7 +38,7 @@ def limit_memory(pid: int, nbytes: int) -> None:
 
 
 def data_bytes(pid: int) -> int:
-    """What RLIMIT_DATA counts of a process, in bytes (VmData)."""
+    """The bytes of a process that RLIMIT_DATA counts (VmData)."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmData:"):
             return 1024 * int(line.split()[1])

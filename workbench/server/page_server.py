@@ -40,7 +40,7 @@ class PageServer(Voila):
     ).tag(config=True)
 
     def init_handlers(self) -> Any:
-        """What answers which path: refusals, what a class has, and the start page, before all that Voila has."""
+        """The handlers of all paths: refusals, addresses of a class, and the start page, before all those of Voila."""
         voila: Any = super().init_handlers()
         kernels = self.kernel_manager
         of_class = self.of_class(kernels.room) if isinstance(kernels, PageKernels) else []
@@ -51,7 +51,7 @@ class PageServer(Voila):
         return [*self.refusals(), *of_class, *site, *voila]
 
     def of_class(self, room: Classroom) -> list[Rule]:
-        """Short addresses, and the teacher's."""
+        """The rules for short addresses, and for the teacher's."""
         facts = {"room": room, "page": self.base_url}
         short = Rule(PathMatches(url_path_join(self.server_url or "/", r"s/(\w+)")), ShortAddress, facts)
         teacher = Rule(PathMatches(url_path_join(self.server_url or "/", "teacher")), TeachersAddress, facts)
@@ -63,7 +63,7 @@ class PageServer(Voila):
         super().start()
 
     def _announce(self) -> None:
-        """Say once where others reach the server and where the teacher does; here the port is known."""
+        """Print once the address for others and that for the teacher; here the port is known."""
         if not isinstance(self.kernel_manager, PageKernels):
             return
         room = self.kernel_manager.room
@@ -77,7 +77,7 @@ class PageServer(Voila):
             print(f"Students open {own}\nThe teacher's address, for you alone: {own}teacher#{room.token}", flush=True)
 
     def refusals(self) -> list[Rule]:
-        """Requests that are refused. Where the server listens to others, it does not know its names."""
+        """The rules for requests that are refused. A server that listens to others does not know its names."""
         nowhere = Rule(PathMatches(url_path_join(self.server_url or "/", f"(?:{NOWHERE})")), Refusal, NOT_FOUND)
         common = [Rule(ForeignSite(), Refusal, FROM_ELSEWHERE), nowhere]
         return [Rule(ForeignHost(self.hosts), Refusal, FORBIDDEN), *common] if is_local(self.ip) else common
@@ -113,11 +113,11 @@ class Refusal(RequestHandler):
     """Answers with a status and a sentence, whatever the method."""
 
     def initialize(self, status: int, sentence: str) -> None:
-        """Take both from the rule."""
+        """Take status and sentence from the rule."""
         self._status, self._sentence = status, sentence
 
     def prepare(self) -> None:
-        """Answer."""
+        """Answer with status and sentence."""
         say(self, self._status, self._sentence)
 
 
@@ -140,7 +140,7 @@ def address_in_network() -> str:
 
 
 def is_local(name: str) -> bool:
-    """Whether a host's name, or an address, is one of this machine for itself (loopback)."""
+    """True if a host's name, or an address, is one of this machine for itself (loopback)."""
     name = name.lower().strip("[]").rstrip(".")
     try:
         return name == "localhost" or ipaddress.ip_address(name).is_loopback

@@ -21,7 +21,7 @@ from workbench.printed import FILES, printed_in
 from workbench.server.cookie import set_xsrf_cookie
 
 WORKBENCH = "?view=build.build"
-"""What follows the base in the address of the workbench: the base alone is the start page."""
+"""The query of the workbench, behind the base of its address: the base alone is the start page."""
 HERE = Path(__file__).parent
 STATIC = HERE.parent / "live" / "static"
 ITSELF = (
@@ -48,8 +48,8 @@ def written(lessons: Path) -> dict[str, tuple[Lesson, Path]]:
 
 
 def site_rules(base: str, lessons: Path, root: str, page: Mapping[str, Any]) -> list[Rule]:
-    """What answers the addresses of these pages. base: of all; root: the folder from which Voila opens notebooks; page:
-    what Voila's handler of the workbench is made with."""
+    """The rules for the addresses of these pages. base: of all; root: the folder from which Voila opens notebooks;
+    page: the arguments of Voila's handler of the workbench."""
     found = written(lessons)
     rules = [
         Rule(Bare(re.escape(base)), StartPage, {"text": start_page(base, [lesson for lesson, _ in found.values()])})
@@ -74,20 +74,20 @@ class Bare(PathMatches):
 
 
 class StartPage(RequestHandler):
-    """Answers with a page."""
+    """Answers with the start page."""
 
     def initialize(self, text: str) -> None:
-        """Take it from the rule."""
+        """Take the text of the page from the rule."""
         self._text = text
 
     def get(self) -> None:
-        """Answer."""
+        """Answer with the text."""
         self.set_header("Content-Security-Policy", ITSELF)
         self.finish(self._text)
 
 
 class LessonPage(TornadoVoilaHandler):
-    """A lesson with a kernel of its own. above: what stands above it, as HTML."""
+    """A lesson with a kernel of its own. above: the head of the lesson, as HTML."""
 
     above: str
 
@@ -137,7 +137,7 @@ LESSONS_ARE = (
 
 
 def lesson_head(base: str, lesson: Lesson, names: list[str]) -> str:
-    """What stands above a lesson, as HTML: the way back, and to the lessons before and after it."""
+    """The head of a lesson, as HTML: links to the lessons before and after it, and to the workbench."""
     place = names.index(lesson.name)
     others = [(names[place - 1], "Previous: ")] if place else []
     others += [(name, "Next: ") for name in names[place + 1 : place + 2]]
