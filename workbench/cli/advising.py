@@ -13,7 +13,7 @@ from workbench.settings import RUN, STOPPING
 
 
 def add(verbs: Any) -> None:
-    """Add the command."""
+    """Add the command `advise` to the subparsers of argparse."""
     advise = verbs.add_parser(
         "advise",
         help="rank pairs of first and second level by the measured time of a solve",

@@ -62,7 +62,7 @@ class CompilationNotice:
         self._printed = self._shown = False
 
     def __call__(self, seconds: float | None) -> None:
-        """seconds: duration so far; None clears the line on the terminal."""
+        """Report the compilation. seconds: duration so far; None clears the line on the terminal."""
         file = sys.stderr
         if file is None or (seconds is None and not self._shown):
             return

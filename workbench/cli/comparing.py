@@ -14,7 +14,7 @@ from workbench.settings import BLOCKS
 
 
 def add(verbs: Any) -> None:
-    """Add the command."""
+    """Add the command `family` to the subparsers of argparse."""
     family = verbs.add_parser("family", help="cost of one iteration of each solver, counted from its lines")
     family.add_argument("--problem", default="poisson7", help="a registered problem with n (default poisson7)")
     family.add_argument(

@@ -15,7 +15,7 @@ MARKET, PETSC = ".mtx", ".petsc"
 
 
 def add(verbs: Any) -> None:
-    """Add the command."""
+    """Add the command `convert` to the subparsers of argparse."""
     convert = verbs.add_parser(
         "convert",
         help="write A as a Matrix Market file, or in PETSc's binary format",

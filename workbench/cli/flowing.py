@@ -28,7 +28,7 @@ CRITERIA = (STOPPING["rtol"], STOPPING["maxiter"])
 
 
 def add(verbs: Any) -> None:
-    """Add the command."""
+    """Add the command `flow` to the subparsers of argparse."""
     flow = verbs.add_parser(
         "flow",
         help="solve a sequence of systems: bubbles that rise, heat that spreads, or a record of either",
@@ -80,7 +80,7 @@ def _flow(options: argparse.Namespace) -> int:
         from workbench.figures.film import film_of
 
         write(Path(options.film), film_of(reel))
-    # What was done stays, also where a step failed.
+    # Steps that were made stay, also where one failed.
     if options.csv and sequence.steps:
         write(Path(options.csv), table(sequence))
     if options.record and sequence.steps:
@@ -155,7 +155,7 @@ def _reel(sequence: Sequence) -> Any:
 
 
 def _summary(sequence: Sequence) -> dict[str, Any]:
-    """What is printed: sums, means, and the measures at the end."""
+    """The summary to print: sums, means, and the measures at the end."""
     series, seconds = sequence.series, sequence.seconds
     solved = sum(part["solve"] + part["setup"] + part["start"] for part in seconds)
     return {

@@ -10,7 +10,7 @@ from workbench.cli.common import CONVERGED, print_summary
 
 
 def add(verbs: Any) -> None:
-    """Add the commands."""
+    """Add the commands `blocks`, `doctor` and `show` to the subparsers of argparse."""
     listing = verbs.add_parser("blocks", help="list the registered blocks and their parameters")
     listing.add_argument("--json", action="store_true", help="print JSON")
     listing.set_defaults(command=_blocks)

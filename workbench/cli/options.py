@@ -61,7 +61,7 @@ def chosen(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
 
 
 def described(declared: Parameter) -> str:
-    """Help, bounds or choices, and default."""
+    """The help of an option: meaning, bounds or choices, and default."""
     choices = f"; {declared.bounds()}" if declared.choices else ""
     default = declared.empty if declared.default is None else f"{declared.default:{_format(declared)}}"
     return f"{declared.about}{choices} (default {default})"

@@ -19,11 +19,11 @@ TOUR = "00_tour.ipynb"
 OWN_FOLDER = "cg-workbench"
 CONNECTION = "--ServerApp.kernel_websocket_connection_class=workbench.server.NoDelayConnection"
 NEEDED = {"app": ("voila", "anywidget", "segno"), "lab": ("jupyterlab", "anywidget")}
-"""What the extra of each command brings, as it is imported."""
+"""Modules of the extra of each command, by the names of their imports."""
 
 
 def add(verbs: Any) -> None:
-    """Add the commands. What they do not know is passed on."""
+    """Add the commands `app` and `lab`. Options that they do not know are passed on."""
     app = verbs.add_parser(
         "app",
         help="serve the workbench as a page without code cells, by Voila",

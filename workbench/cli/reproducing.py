@@ -22,7 +22,7 @@ DEVICES = ("cuda", "opencl", "cpu")
 
 
 def add(verbs: Any) -> None:
-    """Add the command."""
+    """Add the command `reproduce` to the subparsers of argparse."""
     reproduce = verbs.add_parser("reproduce", help="reproduce tables and figures of papers, next to the published ones")
     reproduce.add_argument("paper", nargs="?", default="", help=", ".join(FILES))
     reproduce.add_argument(
@@ -112,7 +112,7 @@ def _print(options: argparse.Namespace, items: list[Asked], choices: Choices, ev
 
 
 def _write_report(options: argparse.Namespace, items: list[Asked], choices: Choices) -> int:
-    """Make what the report lacks; what is made stays when a user interrupts it."""
+    """Make the items that the report lacks; those made so far stay when a user interrupts it."""
     from tqdm import tqdm
 
     from workbench.papers.report import Report

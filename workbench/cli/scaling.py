@@ -16,7 +16,7 @@ SOLVERS = ("cg", "pipecg", "gropp")
 
 
 def add(verbs: Any) -> None:
-    """Add the command."""
+    """Add the command `scaling` to the subparsers of argparse."""
     scaling = verbs.add_parser(
         "scaling",
         help="model an iteration on 4 to 4,096 ranks of a cluster",

@@ -14,7 +14,7 @@ CHOICES = (BLOCKS["deflation"], RUN["device"], RUN["seed"])
 
 
 def add(verbs: Any) -> None:
-    """Add the command."""
+    """Add the command `formats` to the subparsers of argparse."""
     formats = verbs.add_parser(
         "formats",
         help="words and padding of A in each storage format, and of AZ; with --time products",

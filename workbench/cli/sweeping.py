@@ -16,7 +16,7 @@ COLUMNS = ("N", "iterations", "setup_seconds", "iteration_seconds", "true_relati
 
 
 def add(verbs: Any) -> None:
-    """Add the command."""
+    """Add the command `sweep` to the subparsers of argparse."""
     sweep = verbs.add_parser("sweep", help="solve every combination of some choices, and print a table")
     sweep.add_argument("problem", metavar="PROBLEM", help=PROBLEM)
     sweep.add_argument("--n", nargs="+", metavar="VALUE", help="grid points per side; one value or several")

@@ -15,7 +15,7 @@ from workbench.settings import RUN
 
 
 def add(verbs: Any) -> None:
-    """Add the commands."""
+    """Add the commands `calibrate` and `retime` to the subparsers of argparse."""
     calibrate = verbs.add_parser("calibrate", help="measure a profile of this machine, for retime")
     calibrate.add_argument("--name", default="this", help="name of the profile (default this)")
     add_option(calibrate, RUN["device"], default=RUN["device"].default)

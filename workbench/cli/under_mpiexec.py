@@ -18,7 +18,7 @@ from workbench.ranks.world import communicator, started
 def as_one(world: Any, main: Callable[[], int]) -> int:
     """Run a command on all ranks of a communicator; the exit status of rank 0.
 
-    What a rank says that fails alone is printed with its number, and ends all of them.
+    The message of a rank that fails alone is printed with its number, and ends all of them.
     """
     # Its modules are loaded by runs only.
     from workbench.ranks.together import met

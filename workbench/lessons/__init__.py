@@ -33,7 +33,7 @@ class Lesson:
 
     @property
     def exercises(self) -> Sequence[Exercise]:
-        """In the order of the text."""
+        """The exercises in the order of the text."""
         return importlib.import_module(f"workbench.lessons.{self.name.replace('-', '_')}").EXERCISES
 
     @property

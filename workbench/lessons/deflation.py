@@ -17,7 +17,7 @@ TINY = 1e-3
 MOST = 16
 STRIPES = "stripes"
 NEAR = 0.05
-"""Of the right number of iterations, which differ with rounding."""
+"""Share of the right number of iterations by which an answer may be off, since rounding changes that number."""
 GRIDS = tuple(f"levelset:{k}" for k in (2, 4, 8, 16, 24))
 
 
@@ -41,7 +41,7 @@ def _tiny(count: int) -> Verdict:
 
 
 def _few_vectors(text: str) -> Verdict:
-    """Whatever deflation is written: its vectors are counted, and both are solved."""
+    """By the vectors of the deflation that is written, and by solves with it and with stripes."""
     name = text.strip()
     vectors = Run(_bubbles(48, 9, name)).setup.deflation_vectors
     if vectors > MOST:

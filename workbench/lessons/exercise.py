@@ -13,7 +13,7 @@ from workbench.errors import InputError, quoted
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether an answer is right, and one sentence with what was computed to decide it.
+    """The judgement of an answer: right or not, and one sentence with the numbers that decide it.
 
     Examples:
         >>> from workbench.lessons import Verdict
@@ -94,7 +94,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Exercise:
-    """A question of a lesson. judge: given the answer, as `answer.read` returns it; computes what decides, now.
+    """A question of a lesson. judge: takes the answer, as `answer.read` returns it, and computes the verdict now.
 
     Examples:
         >>> from workbench.lessons import lesson
@@ -108,5 +108,5 @@ class Exercise:
     judge: Callable[[Any], Verdict]
 
     def check(self, answer: Any) -> Verdict:
-        """The verdict on an answer. Raises InputError for one that is none, such as a number out of bounds."""
+        """The verdict on an answer. Raises InputError for an invalid one, such as a number out of bounds."""
         return self.judge(self.answer.read(answer))

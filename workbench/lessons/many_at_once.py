@@ -55,7 +55,7 @@ def _seen(s: int) -> Verdict:
 
 
 def _boxes(text: str) -> Verdict:
-    """Both methods with the boxes that are written."""
+    """By both methods with the boxes that are written."""
     name = text.strip()
     if not isinstance(find("preconditioner", name), Schwarz):
         return Verdict(False, f"{name} is no preconditioner schwarz, which has boxes.")

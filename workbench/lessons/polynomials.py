@@ -11,14 +11,14 @@ from workbench.number_text import chosen, count, number
 
 FOUR = (1.0, 2.0, 5.0, 100.0)
 DONE = 1e-12
-"""Share of the error at first that counts as none."""
+"""Share of the first error that counts as none."""
 BUBBLE = np.concatenate([[0.001], np.linspace(1, 5, 20), [50.0]])
 GOAL = 1e-2
 PLACED, LOW, HIGH, STEPS, WANTED = 8, 1.0, 1000.0, 3, 1e-3
 
 
 def _left(values: np.ndarray, made: Recurrence, at: int) -> str:
-    """What is left of the error after some iterations, and which eigenvalue holds most of it."""
+    """The rest of the error after some iterations, and the eigenvalue that holds most of it, in words."""
     held = made.residuals[:, at] ** 2 / values
     worst = int(held.argmax())
     zeros = _zeros(made, at) if at else "p is 1 everywhere"

@@ -47,7 +47,7 @@ def _fewest_bytes(name: str) -> Verdict:
 
 
 def _break_even(factor: float) -> Verdict:
-    """The ratio of iterations is what an iteration may cost; what it does cost is measured."""
+    """An iteration may cost as much more as the ratio of iterations; its cost is measured."""
     chosen = {name: _layers(name, 48) for name in ("jacobi", BOXES)}
     iterations, seconds = {}, {name: [] for name in chosen}
     # In turns, so that other work on the machine meets both alike; the first round loads kernels.

@@ -17,9 +17,9 @@ SPECTRUM, SIZE = "dense below, as of Strakoš", 24
 GOAL = 1e-6
 STEPPED, ITERATIONS = "two-layer:16", 140
 FAR = 100
-"""Times the true residual of CG, which makes another method's one of another kind."""
+"""Multiple of the true residual of CG from which on that of another method counts as far larger."""
 UNKNOWNS = 32
-"""Per side, of Poisson's equation."""
+"""Unknowns per side, of Poisson's equation."""
 
 
 def single_and_double(rtol: float, n: int = UNKNOWNS) -> dict[str, Result]:
@@ -51,7 +51,7 @@ def _delay(more: float) -> Verdict:
 
 
 def _attained(solver: str) -> float:
-    """The smallest ||b - A x|| over that at first."""
+    """The smallest ||b - A x|| over the first one."""
     moments = walk(configure(STEPPED, solver=solver), ITERATIONS)
     return min(each.true_residual for each in moments) / moments[0].true_residual
 

@@ -31,23 +31,23 @@ from workbench.solvers.user_defined import UserSolver
 from workbench.solvers.user_text import tidied
 
 START = tidied(PipelinedCG.start)
-"""What stands before the loop: whatever a method of the lesson reads first. With beta = 0 and alpha = 1 an iteration
-may begin with lines that end the one before."""
+"""The lines before the loop: all that a method of the lesson reads first. With beta = 0 and alpha = 1 an iteration may
+begin with lines that end the one before."""
 SMALL = configure("two-layer", n=8)
-"""What both methods are run on."""
+"""The configuration that both methods run on."""
 MACHINE, RANKS = "h200", 4096
 MIDDLE = f"{GPU}{RANKS // 2 + 1}"
-"""It has neighbours on both sides, so no other is ready later: it waits for sums alone."""
+"""A GPU with neighbours on both sides, so no other is ready later: it waits for sums alone."""
 POWERS = [2**k for k in range(13)]
 SIZES = Sizes(3 * 10**7, 21 * 10**7)
-"""Of the modelled system: a matrix with 7 entries a row, as of a 7-point stencil."""
+"""Sizes of the modelled system: a matrix with 7 entries a row, as of a 7-point stencil."""
 SLOWER = 1.02
-"""Over the modelled time of the lines in their best order: rounding, and no more."""
+"""Multiple of the modelled time of the lines in their best order that counts as equal: rounding, and no more."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """A step of a derivation: what is done, why that is allowed, and the lines of an iteration afterwards."""
+    """A step of a derivation: its name, why it is allowed, and the lines of an iteration afterwards."""
 
     title: str
     why: str
@@ -56,9 +56,9 @@ class Change:
 
 @dataclasses.dataclass(frozen=True)
 class Assessed:
-    """Lines of an iteration: the start and each iteration on `SMALL`, where x first differs from that of CG, what must
-    wait, and what the lines apply. On `RANKS` GPUs, modelled: the seconds of an iteration, those in which a GPU waits
-    for sums, and two iterations as a trace."""
+    """Lines of an iteration: the start and each iteration on `SMALL`, the first difference of x from that of CG, the
+    waits, and the counts of the lines. On `RANKS` GPUs, modelled: the seconds of an iteration, those in which a GPU
+    waits for sums, and two iterations as a trace."""
 
     moments: Sequence[Moment]
     difference: FirstDifference | None
@@ -70,7 +70,7 @@ class Assessed:
 
     @property
     def waiting(self) -> str:
-        """In words, how much of an iteration is waiting."""
+        """The waiting part of an iteration, in words."""
         return f"{duration(self.waited) if self.waited > 0 else 'none'} of it waiting for sums"
 
 
@@ -85,7 +85,7 @@ def solver_of(lines: str) -> UserSolver:
 
 @functools.lru_cache(maxsize=256)
 def assessed(lines: str) -> Assessed:
-    """What is said of lines. Cost: both methods on 64 unknowns and a dry run, tens of milliseconds. Raises InputError
+    """The assessment of lines. Cost: both methods on 64 unknowns and a dry run, tens of milliseconds. Raises InputError
     for the first error in the lines."""
     solver = solver_of(lines)
     seconds, trace = _modelled(Method(solver, ACCELERATOR), RANKS)

@@ -16,7 +16,7 @@ NEAR = 1e-3
 
 
 def _left(form: QuadraticForm, start: np.ndarray) -> float:
-    """What the first step of steepest descent leaves of the A-norm of the error."""
+    """The share of the A-norm of the error that is left by the first step of steepest descent."""
     errors = form.path("sd", start)
     return energy_norm(form.matrix, errors[1]) / energy_norm(form.matrix, errors[0])
 
