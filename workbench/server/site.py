@@ -69,7 +69,7 @@ class Bare(PathMatches):
     """Matches a path without a query: one with a query is a problem or view of the workbench, as in shared links."""
 
     def match(self, request: HTTPServerRequest) -> dict[str, Any] | None:
-        """As in tornado."""
+        """None for a path with a query, else as in tornado."""
         return None if request.query else super().match(request)
 
 

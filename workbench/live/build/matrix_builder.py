@@ -1,4 +1,4 @@
-"""The matrix builder: a matrix uploaded, named or pointed at, and looked at before it is solved with."""
+"""The matrix builder: a matrix uploaded, named or given by its path, and shown before it is solved with."""
 
 from __future__ import annotations
 

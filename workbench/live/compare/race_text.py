@@ -182,7 +182,7 @@ def _why_no_winner(found: Ranking, at: str, aim: float, alone: bool) -> str:
 
 
 def _disturbed(found: Ranking) -> list[tuple[tuple[RaceEntry], str]]:
-    """Where seconds decide, the entries that waited for the cores for more than a tenth of their time, and when."""
+    """Entries that waited for the cores for more than a tenth of their time, and when; none unless seconds decide."""
     if found.measure != "seconds":
         return []
     clocks = [(finish.entry, finish.entry.run.history["seconds"]) for finish in found.finished if finish.entry.run]

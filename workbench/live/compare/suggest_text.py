@@ -91,7 +91,7 @@ def ruled_out(ruled: Mapping[str, str]) -> str:
 
 @dataclasses.dataclass
 class Progress:
-    """How far a search is, over all of its stages; work as in `Stage`."""
+    """The progress of a search over all of its stages; work as in `Stage`."""
 
     stage: Stage | None = None
     probed: int = 0

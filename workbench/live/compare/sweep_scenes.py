@@ -111,7 +111,7 @@ def map_scene(runs: Runs, down: str, across: str) -> Scene:
 
 
 def curves_of(runs: Runs, each: str, against: str) -> dict[str, list[tuple[float, int]]]:
-    """By name of the curve the value and the run at each value of a numeric choice."""
+    """The curves by name: the value and the run at each value of a numeric choice."""
     if each == against or each not in runs.varied:
         return {"": [runs.best(**{against: value}) for value in runs.over[against]]}
     return {

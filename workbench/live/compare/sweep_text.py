@@ -178,7 +178,7 @@ def remaining(elapsed: float, done: float, of: float) -> str:
 
 
 def counted(over: Mapping[str, Sequence[Any]], owner: str = "") -> str:
-    """How many runs there are, as a product. owner: the problem by name."""
+    """The number of runs as a product, in words. owner: the problem by name."""
     runs = math.prod(len(values) for values in over.values())
     factors = " × ".join(f"{len(values)} ({choice_name(name, owner)})" for name, values in over.items())
     return f"{count(runs)} run{'s' * (runs != 1)} = {factors}"

@@ -69,7 +69,7 @@ class FieldView(StreamView):
     columns = traitlets.Int(1)
     """The number of right-hand sides of the run that is followed."""
     column = traitlets.Int(0, min=0)
-    """Which of them is shown."""
+    """The right-hand side that is shown."""
 
     def __init__(self, publisher: Publisher | None = None, **traits: Any) -> None:
         self.scene: Scene | None = None

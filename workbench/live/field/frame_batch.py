@@ -36,7 +36,7 @@ class FrameBatch:
 
     @property
     def waits(self) -> bool:
-        """There are pictures for a later message."""
+        """True while pictures wait for a later message."""
         return bool(self._waiting)
 
     def add(self, shot: Frame, kind: object) -> Picture | None:

@@ -106,8 +106,8 @@ NONE = Boundaries(NO_SEGMENTS, 1)
 
 
 def outlines(labels: np.ndarray | None, cut: Cut, parts: np.ndarray | None = None) -> Boundaries:
-    """Where subdomains meet in a plane, for labels of the shape of the grid, or the parts of them that are named, shape
-    (d,). Cost: two passes over the plane."""
+    """The boundaries of subdomains in a plane, for labels of the shape of the grid. parts: the part of each subdomain,
+    shape (d,), to draw the boundaries of these. Cost: two passes over the plane."""
     if labels is None:
         return NONE
     plane = cut.plane(labels)

@@ -64,7 +64,7 @@ class RunField:
 
     @property
     def place(self) -> Place | None:
-        """Where the unknowns lie, as far as it is known."""
+        """The place of the unknowns; None while it is not known."""
         return self.looker.place
 
     def nesting(self, labels: np.ndarray | None) -> Nesting | None:

@@ -26,7 +26,7 @@ NO_SYSTEM = "the loaded run does not hold its matrix, so only its solution can b
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Place:
-    """Where the unknowns of a run lie. system: None where it is not known. labels: of the grid's shape, or None."""
+    """The place of a run's unknowns. system: None where it is not known. labels: of the grid's shape, or None."""
 
     unknowns: int
     system: LinearSystem | None = None
@@ -37,9 +37,9 @@ class Place:
 class SnapshotSource:
     """Asks for snapshots and hands them out; `wake` is called when a worker has made one.
 
-    Nothing is asked for before `poll` is called, so a run that is not looked at pays nothing. A session is looked at by
-    its own thread while it is alive. Afterwards, and for a result or a loaded run, x is on the host and what else there
-    is to see is computed from it on the cores.
+    No snapshot is asked for before `poll` is called, so a run that is not shown pays nothing. The thread of a live
+    session takes its snapshots. Afterwards, and for a result or a loaded run, x is on the host, and all other
+    quantities are computed from it on the cores.
     """
 
     def __init__(self, given: RunSource, wake: Callable[[], None]) -> None:
@@ -62,12 +62,12 @@ class SnapshotSource:
 
     @property
     def waiting(self) -> bool:
-        """A look was asked for and is not there yet, or is to be asked for as soon as it is due."""
+        """True while a snapshot that was asked for is not there, or the next waits to be asked for until it is due."""
         return self._look is not None or self._put_off
 
     @property
     def unplaced(self) -> bool:
-        """It is not known yet where the unknowns lie, and may be known later."""
+        """True while the place of the unknowns is not known, but may be known later."""
         return self.place is None and (self._placing or (self.goes_on and not self.watched.error))
 
     @functools.cached_property
@@ -80,7 +80,7 @@ class SnapshotSource:
 
     @functools.cached_property
     def knows_solution(self) -> bool:
-        """The exact solution is known by construction."""
+        """True if the exact solution is known by construction."""
         try:
             return self.watched.described()[0].rhs == "ones-scaled"
         except InputError:
@@ -88,7 +88,7 @@ class SnapshotSource:
 
     @property
     def holds_film_only(self) -> bool:
-        """It is a loaded run whose file has no solution, but a film, whose last frame is the end."""
+        """True for a loaded run whose file has no solution, but a film, whose last frame is the end."""
         given = self.watched.source
         return isinstance(given, Record) and given.solution is None and given.film is not None
 
@@ -108,7 +108,7 @@ class SnapshotSource:
         return self.title if self.columns == 1 else f"{self.title}, column {look.column}"
 
     def where(self) -> Place | None:
-        """Where the unknowns lie; None until that is known, which for a loaded run takes assembling the problem."""
+        """The place of the unknowns; None until it is known, which for a loaded run takes assembling the problem."""
         if self.place is None and (run := self.watched.run) is not None and run.setup.x is not None:
             system, labels = run.setup.system, run.setup.labels
             drawn = labels.reshape(system.grid) if labels is not None and system.grid else None
@@ -163,7 +163,7 @@ class SnapshotSource:
         self._worker.ask(lambda: self._rest(look))
 
     def _rest(self, look: Snapshot) -> None:
-        """In the worker: a look at a run that has ended, from its x."""
+        """Make a snapshot of a run that has ended, from its x; runs in the worker."""
         look.take(self.iterations, lambda: self._at_rest(look.quantity, look.column))
         self._wake()
 
@@ -184,7 +184,7 @@ class SnapshotSource:
         return given.x
 
     def _find_place(self) -> None:
-        """In the worker: the problem of a loaded run, assembled again."""
+        """Assemble the problem of a loaded run again; runs in the worker."""
         unknowns = self.watched.unknowns or 0
         try:
             configuration, _ = self.watched.described()
@@ -217,7 +217,7 @@ class SnapshotSource:
 
 
 def why_nothing(watched: RunHandle) -> str:
-    """Why there is nothing to look at yet, or at all, before it is known where the unknowns lie."""
+    """Why there is nothing to see yet, or at all, before the place of the unknowns is known."""
     given = watched.source
     if watched.error:
         return watched.error

@@ -45,7 +45,7 @@ class VolumeCut:
         return [cells / (self.step * -(-cells // self.step)) for cells in reversed(self.grid)]
 
     def words(self) -> str:
-        """How cells were reduced; empty where each is drawn."""
+        """The reduction of cells in words; empty where each is drawn."""
         if self.step == 1:
             return ""
         block = " × ".join([str(self.step)] * 3)

@@ -1,4 +1,4 @@
-"""How often a run is looked at: at the rate of the page, but for no more than a small share of the solver's time."""
+"""The rate of snapshots of a run: that of the page, but for no more than a small share of the solver's time."""
 
 from __future__ import annotations
 

@@ -63,9 +63,9 @@ class VolumeView(StreamView):
     apart = traitlets.Float(0.0, min=0, max=1).tag(sync=True)
     rate = traitlets.Float(10.0, min=0.1, max=60).tag(sync=True)
     column = traitlets.Int(0, min=0)
-    """Which of several right-hand sides is shown; known to the kernel alone."""
+    """The right-hand side that is shown, of several; known to the kernel alone."""
     flat = traitlets.Bool(False)
-    """The run that is followed has no cube, which only the field view can show."""
+    """Set while the run that is followed has no cube; only the field view can show it."""
 
     def __init__(self, publisher: Publisher | None = None, **traits: Any) -> None:
         self.still: Still | None = None

@@ -127,7 +127,7 @@ class InsideView(View):
             self._worker.ask(self._turn_roofline, "pointed")
 
     def _turn_roofline(self) -> None:
-        """Of several runs the roofline is of the one that the pointer was on last."""
+        """Turn the roofline to the run that the pointer was on last, where there are several."""
         view, place = self.roofline, self.timeline.pointed
         run, name = self._compared[place] if place < len(self._compared) else (self._run, "")
         if view is not None and run is not None and (view.watched is None or view.watched.source is not run):

@@ -21,7 +21,7 @@ from workbench.run.thread_job import ThreadJob
 LOOK = 0.02
 """Seconds between two checks for another value."""
 SETTLED = 1.0
-"""Seconds without a turn after which runs are worth a place in the list."""
+"""Seconds without a turn after which runs go into the list."""
 UNLISTED = 200
 """Runs that wait for a place in the list, at most."""
 

@@ -92,7 +92,7 @@ class ConvergenceView(StreamView):
 
     @property
     def with_setup(self) -> bool:
-        """Seconds count the setup too, so that a curve begins where its setup ends."""
+        """True if seconds count the setup too, so that a curve begins where its setup ends."""
         return self._with_setup
 
     @with_setup.setter

@@ -69,12 +69,12 @@ class Curve:
 
     @property
     def steady(self) -> bool:
-        """Nothing happens by itself but that samples come, and the end, which the publisher receives."""
+        """True while nothing happens by itself except that samples come, and the end, which the publisher receives."""
         return self.session is None or self.session.steady
 
     @property
     def lost(self) -> bool:
-        """The run failed before it began."""
+        """True if the run failed before it began."""
         return self.session is None and self.history is None
 
     @property
@@ -85,12 +85,12 @@ class Curve:
 
     @property
     def behind(self) -> bool:
-        """There are samples that were not sent."""
+        """True while there are samples that were not sent."""
         return self.history is not None and self.sent < self.history.count
 
     @property
     def waiting(self) -> bool:
-        """The run is queued, and not on the plot before it begins."""
+        """True while the run is queued, or held before it begins; it is not on the plot then."""
         session = self.session
         return session is not None and session.run is None and session.state in (State.QUEUED, State.PAUSED)
 
@@ -130,7 +130,7 @@ class Curve:
         return self.tolerance if self.marked is None else self.marked
 
     def positions(self, axis: str, *, with_setup: bool = True) -> np.ndarray:
-        """Where each sample lies on one of the `AXES`, shape (iterations + 1,); NaN where its bytes are not counted.
+        """The position of each sample on one of the `AXES`, shape (iterations + 1,); NaN if its bytes are not counted.
 
         with_setup: seconds begin with the setup.
         """
@@ -144,7 +144,7 @@ class Curve:
 
     @property
     def ended(self) -> bool:
-        """The run is over, and its history complete."""
+        """True if the run is over, and its history complete."""
         return not self.look() or (self.session is not None and self.session.ended)
 
     def layers(self, axis: str, *, with_setup: bool = True) -> list[Layer]:

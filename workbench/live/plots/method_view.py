@@ -235,7 +235,7 @@ def _tolerance(run: RunHandle) -> float:
 
 
 def _rates(handle: RunHandle) -> str:
-    """Of block methods GFLOP/s by the count of Tali and Vainikko, for separate recurrences, and by that of the lines;
+    """GFLOP/s of block methods by the count of Tali and Vainikko, for separate recurrences, and by that of the lines;
     empty before the end of the run."""
     run = handle.run
     if not handle.over or run is None or run.workspace is None or not isinstance(run.history, BlockHistory):

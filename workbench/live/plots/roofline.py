@@ -1,4 +1,4 @@
-"""How near the kernels of a traced run come to what the machine can do, live or of a recording."""
+"""Kernels of a traced run against the limits of the machine, live or of a recording."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from workbench.scenes.style import kernel_looks
 HERE = "this machine, measured"
 NONE_YET = "no machine"
 HINT = "Trace the run to see its kernels: Session(configuration, trace=True)."
-"""In a notebook. A page without code says which of its controls does that."""
+"""The hint in a notebook. A page without code names the control that does this."""
 STYLE = {"description_width": "70px"}
 
 
@@ -105,7 +105,7 @@ class RooflineView(RunView):
 
     @property
     def busy(self) -> bool:
-        """The run is active, so nothing else may be measured."""
+        """True while the run is active, so that nothing else may be measured."""
         return self.watched is not None and self.watched.busy
 
     def follow(self, run: RunSource) -> None:

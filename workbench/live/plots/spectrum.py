@@ -177,7 +177,7 @@ class SpectrumView(RunView):
         self._find(watched)
 
     def _offered(self, watched: RunHandle) -> bool:
-        """The spectra are too much to compute unasked, and not too much to compute."""
+        """True if the spectra cost too much to be computed unasked, but not too much for the button."""
         size = watched.unknowns
         return size is not None and EXACT < size <= LARGEST and not watched.busy and not self._computing
 

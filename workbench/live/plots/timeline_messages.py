@@ -42,7 +42,7 @@ class Watched:
 
     @property
     def steady(self) -> bool:
-        """Nothing happens by itself but that events come, and the end, which the publisher receives."""
+        """True while nothing happens by itself except that events come, and the end, which the publisher receives."""
         return self.session is None or self.session.steady
 
     @property
@@ -51,7 +51,7 @@ class Watched:
 
     @property
     def begun(self) -> bool:
-        """It has events."""
+        """True if it has events."""
         return self.trace is not None and self.trace.count > 0
 
     @property
@@ -62,7 +62,7 @@ class Watched:
         return self._about
 
     def note(self, hint: str) -> str:
-        """Why there is nothing to see."""
+        """Why there is nothing to see; empty where there are events."""
         if self.begun:
             return ""
         name = self.title or "this run"
@@ -113,7 +113,7 @@ class Shown:
 
     @property
     def several(self) -> bool:
-        """There are several sets of lanes."""
+        """True if there are several sets of lanes."""
         return len(self.runs) > 1 or self.made is not None
 
     @property
@@ -143,12 +143,12 @@ class Shown:
 
     @property
     def steady(self) -> bool:
-        """Nothing happens by itself but that events come, and the end of a run."""
+        """True while nothing happens by itself except that events come, and the end of a run."""
         return any(run.session for run in self.runs) and all(run.steady for run in self.runs)
 
     @property
     def behind(self) -> bool:
-        """There are events that were not sent."""
+        """True while there are events that were not sent."""
         return self.events is not None and self.sent < self.events.count
 
     @property
@@ -161,7 +161,7 @@ class Shown:
         return any(run.live for run in self.runs)
 
     def note(self, hint: str) -> str:
-        """Why there is nothing to see."""
+        """Why there is nothing to see; empty where there are events."""
         notes = [run.note(hint) for run in self.runs]
         return notes[0] if all(notes) else ""
 

@@ -129,7 +129,7 @@ class RunsPage(View):
 
 
 def drawn(runs: RunList) -> str:
-    """Which runs the plot shows and why, in a sentence; empty without a run."""
+    """A sentence on the runs that the plot shows, and why; empty without a run."""
     if not runs.runs:
         return ""
     wanted = runs.chosen or runs.runs

@@ -280,7 +280,7 @@ class Explorer(PausableView):
         self.picture.form_changed()
 
     def _pictures(self) -> dict[str, Picture]:
-        """Of the exported runs, with the field and the pictures of the method if they are those of the last."""
+        """Pictures of the exported runs, with field and pictures of the method if they are those of the last."""
         found = pictures(self._exported, self._field_of_last(), self.field.plane)
         if self.both.with_other(self._exported[-1].source):
             found |= self.timeline.scenes()

@@ -36,13 +36,13 @@ NODE = {
 }
 """Sliders: label, name in the profile, lowest and highest value, unit in bytes, seconds or bytes per second."""
 NOISES = (0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
-"""Microseconds."""
+"""Choices of the noise, in microseconds."""
 SIDES = tuple(2**k for k in range(5, 12))
 PER_NODE = (1, 2, 4, 8, 14, 16, 28, 32, 48, 64, 96, 128, 192)
 
 
 class ClusterView(View):
-    """How long an iteration takes on 4 to 4,096 ranks of a cluster of one's choice, modelled.
+    """Modelled times of an iteration on 4 to 4,096 ranks of a cluster of one's choice.
 
     configurations: by default CG, pipelined CG and Gropp's CG for a Poisson problem; each is traced on one rank here.
     like: the cluster whose numbers the sliders show. `turn` moves sliders, and `model` has the numbers of the curves.

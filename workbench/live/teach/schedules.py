@@ -43,22 +43,22 @@ SLIDERS = {
     "launch": ("latency of a kernel, µs", 0.1, 100, MICRO),
     "memory": ("accelerator's memory, GB", 1, 200, GIGA),
 }
-"""By name in `MachineParameters`: label, lowest and highest value, unit in bytes, seconds or bytes per second."""
+"""Sliders by name in `MachineParameters`: label, lowest and highest value, unit in bytes, seconds or bytes a second."""
 GPUS = {
     "link": ("in a node, GB/s", 1, 2000, GIGA),
     "link_latency": ("latency in a node, µs", 0.1, 100, MICRO),
     "network": ("between nodes, GB/s", 0.1, 500, GIGA),
     "network_latency": ("latency between nodes, µs", 0.1, 1000, MICRO),
 }
-"""By name in `Fabric`, in the same way. Sliders have the name behind `PEERS`."""
+"""Sliders by name in `Fabric`, in the same way; the name of a slider is `PEERS` followed by that name."""
 PEERS = "gpus_"
 COUNTS = [2**k for k in range(13)]
-"""GPUs. A node has one of the first `OF_A_NODE`."""
+"""Numbers of GPUs. A node has one of the first `OF_A_NODE`."""
 OF_A_NODE = 7
 
 
 class Schedules(View):
-    """How long an iteration of each method takes on a machine of one's choice, by bytes, bandwidths and latencies.
+    """Times of an iteration of each method on a machine of one's choice, by bytes, bandwidths and latencies.
 
     Nothing is solved: schedules come from dry runs of the solvers, and times from the sliders. Display it, or `box`.
     `like` and `method` are dropdowns, `turn` moves the sliders; `seconds` is by method, None where the system does not

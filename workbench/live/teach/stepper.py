@@ -70,7 +70,7 @@ class Stepper(View):
         self.show()
 
     def difference(self, name: str, iteration: int) -> float:
-        """How far a vector or scalar of the two is apart after an iteration, relative to the first.
+        """The difference of a vector or scalar of the two after an iteration, relative to the first.
 
         NaN where one of them has no such name, uses it for two things, or has broken down before.
         """

@@ -1,4 +1,4 @@
-"""How numbers reach the browser: a publisher that ticks at a fixed rate, and a link with credits to each canvas.
+"""Messages to the browser: a publisher that ticks at a fixed rate, and a link with credits to each canvas.
 
 The kernel sends only what the browser has asked for or has shown that it paints: no page, no traffic, and a slow page
 gets fewer and larger messages instead of a queue. The browser says `ready` when a view appears, comes back or has heard
@@ -72,7 +72,7 @@ class Publisher:
             self.views = tuple(other for other in self.views if other != view)
 
     def wake(self) -> None:
-        """Something has changed; may be called from any thread, returns at once."""
+        """Look at the views, since something has changed; may be called from any thread, returns at once."""
         self._asked.set()
 
     @contextlib.contextmanager

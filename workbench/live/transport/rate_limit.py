@@ -1,4 +1,4 @@
-"""How often something may be done: a rate that holds on the average, whatever the ticks of the one who asks."""
+"""A limit on how often something is done, which holds on average, whatever the ticks of the caller."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class RateLimit:
     """Says when it is time for the next one: at the multiples of `period` on the clock, so that all who keep one period
     act together, and ticks that come a little late do not lower the rate.
 
-    early: seconds before it is due at which it may be done as well, so that who ticks need not put it off to the next.
+    early: seconds before it is due at which it may be done as well, so that a tick just before need not be missed.
     """
 
     def __init__(self, period: float = PERIOD, early: float = NEAR) -> None:

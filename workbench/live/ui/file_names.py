@@ -26,7 +26,7 @@ def _scientific(found: re.Match[str]) -> str:
 
 
 def make_folder(folder: Path) -> None:
-    """The folder where exports go, made where it is not there. Raises InputError when that fails."""
+    """Make the folder where exports go, if it is not there. Raises InputError when that fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

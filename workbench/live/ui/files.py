@@ -38,7 +38,7 @@ def written(write: Write) -> list[File]:
 
 
 def as_one(files: Sequence[File], stem: str) -> File:
-    """The file itself where there is one, else STEM.zip with all of them: browsers ask before they save several."""
+    """A single file as it is, several as STEM.zip with all of them: browsers ask before they save several."""
     if len(files) == 1:
         return files[0]
     content = io.BytesIO()

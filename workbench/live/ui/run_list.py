@@ -180,8 +180,8 @@ class RunList:
         pinned: bool = False,
         number: int = 0,
     ) -> ListedRun:
-        """Add a run, started or not. name: by default what distinguishes it. style: by default that which its file
-        keeps, where no other run has it, or the first free one. number: that it had, which it gets where it is free."""
+        """Add a run, started or not. name: by default one that distinguishes it. style: by default that of its file,
+        where no other run has it, or the first free one. number: in a file, which it keeps where that is free."""
         with self._lock:
             free = number > 0 and all(other.number != number for other in self.runs)
             self._last = max(self._last, number if free else 0)

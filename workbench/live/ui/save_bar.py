@@ -131,7 +131,7 @@ def _drawn(figure: Figure) -> Table | None:
 
 
 def provenance_line(provenance: Mapping[str, Any]) -> str:
-    """Where and when it was made, in a line; of several runs, the first and how many there are."""
+    """Problem, machine and time of the runs, in a line; of several the first, and their number."""
     runs = provenance.get("runs")
     first: Mapping[str, Any] = (runs[0] if runs else {}) if runs is not None else provenance
     machine = first.get("machine")
