@@ -38,7 +38,7 @@ class Number:
     whole: bool = False
 
     def read(self, answer: Any) -> float:
-        """The answer as a number. Raises InputError for what is none, or is out of bounds."""
+        """The answer as a number. Raises InputError for any other, and for one out of bounds."""
         try:
             value = float(answer)
         except (TypeError, ValueError, OverflowError):
@@ -70,7 +70,7 @@ class Text:
     start: str = ""
 
     def read(self, answer: Any) -> str:
-        """The text. Raises InputError for what is none."""
+        """The text. Raises InputError for an answer of another kind."""
         if not isinstance(answer, str) or not answer.strip():
             raise InputError("the answer is text, and this is empty or none")
         return answer

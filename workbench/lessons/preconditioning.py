@@ -47,7 +47,7 @@ def _fewest_bytes(name: str) -> Verdict:
 
 
 def _break_even(factor: float) -> Verdict:
-    """An iteration may cost as much more as the ratio of iterations; its cost is measured."""
+    """By the ratio of iterations, up to which an iteration may cost more, and by its measured cost."""
     chosen = {name: _layers(name, 48) for name in ("jacobi", BOXES)}
     iterations, seconds = {}, {name: [] for name in chosen}
     # In turns, so that other work on the machine meets both alike; the first round loads kernels.

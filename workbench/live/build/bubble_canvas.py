@@ -16,7 +16,7 @@ from workbench.live.ui.stream_view import StreamView
 
 
 class BubbleCanvas(StreamView):
-    """Shows the state of a model and hands on what its user does; it changes nothing itself.
+    """Shows the state of a model and hands on the acts of its user; it changes nothing itself.
 
     act: called with each message of the browser, an act of `bubble_actions`, on any thread; it must return at once.
     normal, position: of the section that is shown in 3D, position in side lengths. alone: the plane without legend,

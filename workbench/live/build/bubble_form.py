@@ -27,7 +27,7 @@ Ask = Callable[..., None]
 
 
 class BubbleForm(FieldForm):
-    """Asks for what its user changes, by act and values, and shows a drawing.
+    """Asks for the changes of its user, by act and values, and shows a drawing.
 
     deflation_changed is called without values; `read_deflation` reads the fields. reset: shows what was there at first.
     """

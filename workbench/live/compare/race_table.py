@@ -1,4 +1,4 @@
-"""The table of a race: a row for each entry, with what it has taken so far and what can be done with it."""
+"""The table of a race: a row for each entry, with its numbers so far and the acts on it."""
 
 from __future__ import annotations
 

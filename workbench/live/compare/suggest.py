@@ -1,4 +1,4 @@
-"""The advisor on the page: pairs of levels ranked while they are probed, what was ruled out and why."""
+"""The advisor on the page: pairs of levels ranked while they are probed, and choices ruled out with the reason."""
 
 from __future__ import annotations
 

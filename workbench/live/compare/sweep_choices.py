@@ -44,7 +44,7 @@ class Choices:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All that can be varied: the parameters of the problem, and what is around it."""
+        """All choices that can vary: the parameters of the problem, and the other choices of a configuration."""
         return (*(declared.name for declared in self.problem.parameters()), *SWEEP_AXES, *SWEEP_STOPPING)
 
     def load(self, problem: Problem, over: Mapping[str, Sequence[Any]]) -> None:
@@ -78,7 +78,8 @@ class Choices:
             self._changed()
 
     def over(self, without: str = "") -> dict[str, list[Any]]:
-        """The values of each choice, but for one. Raises InputError with the sentence for what cannot be read."""
+        """The values of each choice, but for one. Raises InputError with the sentence for a value that cannot be
+        read."""
         found: dict[str, list[Any]] = {}
         for row in self.rows:
             name = str(row.name.value)

@@ -1,4 +1,4 @@
-"""The curves of a flow: iterations and seconds of its methods, what is measured, and the parts of a step."""
+"""The curves of a flow: iterations and seconds of its methods, measured values, and the parts of a step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bubbles that rise, live: the interface, the iterations of two methods on the same systems, and what is measured."""
+"""Bubbles that rise, live: the interface, the iterations of two methods on the same systems, and measured values."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class PaperView(View):
         self.computing.stop()
 
     def go_on(self) -> None:
-        """Compute what was left when it was stopped."""
+        """Compute the works that were left when it was stopped."""
         if self.computing.latest.stopped:
             self.computing.turn(self.values)
 

@@ -26,7 +26,7 @@ Heard = Callable[[dict[str, Any]], object]
 class Classroom:
     """The connection, until the kernel ends. Raises OSError and ValueError where the server takes no such page.
 
-    facts: what the server says of the page, see `workbench.server.classroom`.
+    facts: of the page, from the server; see `workbench.server.classroom`.
     """
 
     def __init__(self, port: int, token: str) -> None:
@@ -42,7 +42,7 @@ class Classroom:
         self.on("short", self._take_code)
 
     def listen(self) -> None:
-        """Hear what the server says, in a thread."""
+        """Receive the messages of the server, in a thread."""
         threading.Thread(target=self._hear, name="workbench-class", daemon=True).start()
 
     def on(self, kind: str, act: Heard) -> None:

@@ -10,7 +10,7 @@ import ipywidgets as widgets
 
 
 def close_all(held: Any) -> None:
-    """Close a widget with all that it holds, or all widgets of a collection; what is closed already is left."""
+    """Close a widget with all that it holds, or all widgets of a collection; closed ones are left alone."""
     if isinstance(held, widgets.Widget):
         if held.comm is not None:
             close_all([getattr(held, part, None) for part in ("children", "layout", "style")])

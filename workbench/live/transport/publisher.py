@@ -59,7 +59,7 @@ class Publisher:
         self._thread = threading.Thread(target=self._work, name="workbench-publish", daemon=True)
 
     def add(self, view: View, *, first: bool = False) -> None:
-        """Serve one more view, from now on; first: before all that are there, for what answers a button."""
+        """Serve one more view from now on. first: before all others, for a view that answers a button."""
         with self._changing:
             self.views = (view, *self.views) if first else (*self.views, view)
             if self._thread.ident is None:

@@ -1,4 +1,4 @@
-"""Threads for work that is too long for a callback: all of it one after the other, or only what is wanted last."""
+"""Threads for work that is too long for a callback: all of it one after the other, or only the last request."""
 
 from __future__ import annotations
 

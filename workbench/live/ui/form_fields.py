@@ -173,7 +173,7 @@ def check_listed(kind: str, name: str) -> None:
 
 
 def reciprocal(value: Any) -> Any:
-    """1/value as text; what is no number stays as it is, and is refused where it is read."""
+    """1/value as text; a text that is no number stays as it is, and is refused where it is read."""
     try:
         return as_text(float(f"{1 / float(value):.15g}"))
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):

@@ -1,4 +1,4 @@
-"""Sliders and menus in groups, to be turned while what follows them stands next to them."""
+"""Sliders and menus in groups, next to the view that follows them."""
 
 from __future__ import annotations
 
