@@ -70,7 +70,7 @@ class Text:
     start: str = ""
 
     def read(self, answer: Any) -> str:
-        """The text. Raises InputError for an answer of another kind."""
+        """The text. Raises InputError for an empty answer, and for one of another kind."""
         if not isinstance(answer, str) or not answer.strip():
             raise InputError("the answer is text, and this is empty or none")
         return answer

@@ -78,8 +78,7 @@ class Choices:
             self._changed()
 
     def over(self, without: str = "") -> dict[str, list[Any]]:
-        """The values of each choice, but for one. Raises InputError with the sentence for a value that cannot be
-        read."""
+        """The values of each choice, but for one. Raises InputError with the sentence for an unreadable value."""
         found: dict[str, list[Any]] = {}
         for row in self.rows:
             name = str(row.name.value)

@@ -155,8 +155,7 @@ class TimelineView(StreamView):
         self.machines, self.accelerators = ([[one.name, one.title] for one in group] for group in found)
 
     def _model(self, shown: Shown) -> bool:
-        """Compare the events of the chosen machine with those of a run at rest; True when the comparison has
-        changed."""
+        """Compare the events of the chosen machine with those of a run at rest; True when they have changed."""
         wanted, shown.words, made = None, "", None
         if shown.trace is not None and shown.trace.count:
             self._offer(shown.trace)
