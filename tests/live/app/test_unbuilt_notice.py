@@ -37,3 +37,13 @@ def test_what_is_typed_is_text():
     notice = UnbuiltNotice()
     notice.update("a is <img src=x>", CHOSEN, in_build=False)
     assert "&lt;img src=x&gt;" in shown(notice)
+
+
+def test_a_fault_that_has_not_been_noted_is_not_superseded():
+    # The page may come to a drawing before this line has heard of its fault.
+    notice = UnbuiltNotice()
+    assert not notice.is_superseded_by(CHOSEN)
+    notice.update("a is wrong", CHOSEN, in_build=True)
+    assert notice.is_superseded_by(OTHER)
+    notice.update("", OTHER, in_build=True)
+    assert not notice.is_superseded_by(CHOSEN)

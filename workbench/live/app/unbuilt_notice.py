@@ -27,8 +27,8 @@ class UnbuiltNotice(widgets.HTML):
         self._show(f"In Build: {wrong.rstrip('.')}. This page works on {chosen.label}." if shown and chosen else "")
 
     def is_superseded_by(self, chosen: Problem | None) -> bool:
-        """True if another problem was chosen since the fault in Build was found."""
-        return chosen != self._chosen
+        """True if another problem was chosen since the fault in Build was noted here; False before that."""
+        return bool(self._wrong) and chosen != self._chosen
 
     def _show(self, words: str) -> None:
         self.value = f'<p class="wb-status wb-busy" role="status">{html.escape(words)}</p>' if words else ""
