@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 PROJECT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 USE = ("guide.md", "python.md", "command_line.md", "ranks.md", "petsc.md", "flow.md", "teaching.md", "glossary.md")
 MEASURED = ("results.md", "family.md", "papers.md", "benchmarks.md")
-INSIDE = ("architecture.md", "devices.md", "how_to_add.md", "lines.md", "live.md", "runs.md", "traces.md")
+INSIDE = ("architecture.md", "devices.md", "how_to_add.md", "lines.md", "live.md", "runs.md", "style.md", "traces.md")
 
 
 def main() -> int:
