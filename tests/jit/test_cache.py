@@ -41,7 +41,11 @@ def keep(*values):
         digest.update(np.ascontiguousarray(value).tobytes())
 
 asked, ask = [], compiler.compile_elsewhere
-compiler.compile_elsewhere = lambda *kernel: asked.append(kernel) or ask(*kernel)
+def counted(text):
+    if not isinstance(text, str):  # What all kernels share.
+        asked.append(text)
+    return ask(text)
+compiler.compile_elsewhere = counted
 cpu = Cpu()
 x, y, low, main, out = (rng.uniform(0.5, 1, size) for _ in range(5))
 update = cpu.lines("a = b/2\\nx = x + a*y\\ng = (x, y)\\nc = 1/g\\ny = y - c*x\\nh = (y, y)")

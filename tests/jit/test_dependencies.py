@@ -54,7 +54,11 @@ from workbench.jit import compiler
 from workbench.jit.threads import launch
 
 asked, ask = [], compiler.compile_elsewhere
-compiler.compile_elsewhere = lambda *kernel: asked.append(kernel) or ask(*kernel)
+def counted(text):
+    if not isinstance(text, str):  # What all kernels share.
+        asked.append(text)
+    return ask(text)
+compiler.compile_elsewhere = counted
 x = np.ones(3)
 launch(1, scale, x)
 print(json.dumps({"x": x.tolist(), "compiled": len(asked)}))

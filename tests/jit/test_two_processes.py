@@ -24,7 +24,11 @@ while not go.exists():
     time.sleep(0.001)
 sums = {}
 asked, ask = [], compiler.compile_elsewhere
-compiler.compile_elsewhere = lambda *kernel: asked.append(kernel) or ask(*kernel)
+def counted(text):
+    if not isinstance(text, str):  # What all kernels share.
+        asked.append(text)
+    return ask(text)
+compiler.compile_elsewhere = counted
 for dtype in order:
     x, y = np.arange(5, dtype=dtype), np.ones(5, dtype)
     update = cpu.lines("x = x + a*y\\ng = (x, x)\\nz = x/g\\nh = (z, x)")

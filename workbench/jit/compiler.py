@@ -42,7 +42,7 @@ _ending = False
 """Is on while the interpreter shuts down."""
 
 
-def compile_elsewhere(text: Text) -> Future[bytes]:
+def compile_elsewhere(text: Text | str) -> Future[bytes]:
     """Request the machine code of a kernel; the result is empty after a failure."""
     coming: Future[bytes] = Future()
     _send(pickle.dumps(text), coming, TRIES)

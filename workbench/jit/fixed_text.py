@@ -11,15 +11,16 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from workbench.jit import store
+from workbench import compiling
+from workbench.jit import compiler, store
 
 OPTIONS = "speed 2"
 """A part of the key."""
 _numbers = itertools.count()
 
 
-def link_text(compiler: Any, text: str, imported: Mapping[str, int], exported: tuple[str, ...]) -> Any:
-    """The machine code of a text by the symbols that it exports, stored on disk. compiler: LLVM's linker.
+def link_text(linker: Any, text: str, imported: Mapping[str, int], exported: tuple[str, ...]) -> Any:
+    """The machine code of a text by the symbols that it exports, stored on disk. linker: LLVM's.
 
     imported: addresses of the symbols that it lacks. Raises RuntimeError where it cannot be linked.
     """
@@ -29,13 +30,18 @@ def link_text(compiler: Any, text: str, imported: Mapping[str, int], exported: t
     if code is not None:
         # Any failure: compile instead, as for kernels.
         with contextlib.suppress(RuntimeError):
-            return _linked(compiler, code, imported, exported)
-    code = _object(text, triple)
+            return _linked(linker, code, imported, exported)
+    # By another process, as kernels are: LLVM keeps the memory of what it compiles.
+    code = compiling.wait(compiler.compile_elsewhere(text)) or object_file(text)
     store.write(key, code)
-    return _linked(compiler, code, imported, exported)
+    return _linked(linker, code, imported, exported)
 
 
-def _object(text: str, triple: str) -> bytes:
+def object_file(text: str) -> bytes:
+    """The object file of a text."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    triple = llvm.get_process_triple()
     machine, module = llvm.Target.from_triple(triple).create_target_machine(reloc="pic"), llvm.parse_assembly(text)
     module.triple, module.data_layout = triple, str(machine.target_data)
     passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
@@ -43,11 +49,11 @@ def _object(text: str, triple: str) -> bytes:
     return machine.emit_object(module)
 
 
-def _linked(compiler: Any, code: bytes, imported: Mapping[str, int], exported: tuple[str, ...]) -> Any:
+def _linked(linker: Any, code: bytes, imported: Mapping[str, int], exported: tuple[str, ...]) -> Any:
     builder = llvm.JITLibraryBuilder().add_object_img(code)
     for name, address in imported.items():
         builder.import_symbol(name, address)
     for name in exported:
         builder.export_symbol(name)
     # LLVM keeps a name for ever, also where an interrupt comes before it returns.
-    return builder.link(compiler, f"text {next(_numbers)}")
+    return builder.link(linker, f"text {next(_numbers)}")
