@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 from workbench.devices.bound import Bound
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.lines.types import OperatorDot
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from workbench.devices.bound import Request
+    from workbench.devices.operator_protocols import DeviceVector, Dots
+
+
+class BindingDevice(Protocol):
+    """A device as far as the operators of all devices need it."""
+
+    sums_columns: bool
+
+    def bind(self, request: Request) -> Bound:
+        """A kernel of the kernel language."""
+        ...
+
+    def zeros(self, size: int, dtype: np.dtype) -> DeviceVector:
+        """A new vector of zeros, shape (size,)."""
+        ...
 
 
 class Applied(OperatorTraits):
@@ -20,7 +40,7 @@ class Applied(OperatorTraits):
         self.fused_dots = tuple(OperatorDot) if bound.form.sums and bound.request.columns == 1 else ()
         self.column_sums = bound.column_sums
 
-    def apply(self, *vectors: Any) -> Any:
+    def apply(self, *vectors: DeviceVector | str) -> Dots:
         """Returns the dot products, None for an operator without any."""
         return self.bound(*vectors[: self._count])
 

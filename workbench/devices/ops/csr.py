@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from workbench.devices.ops.applied import Applied
 from workbench.devices.traffic import block_bytes, product_flops
 from workbench.kernel_language.row_kernels import kernel
 from workbench.lazy import sparse
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector, Dots
+    from workbench.devices.ops.applied import BindingDevice
 
 
 @kernel(dots=True)
@@ -34,7 +38,9 @@ def csr(
     return left[row] if paired else x[row], value
 
 
-def _bound(device: Any, matrix: Mapping[str, Any], starts: np.ndarray, summed: bool = True, **more: Any) -> Bound:
+def _bound(
+    device: BindingDevice, matrix: Mapping[str, DeviceVector], starts: np.ndarray, summed: bool = True, **more: Any
+) -> Bound:
     """The kernel with data, indices and starts; more: of the request. starts: those of the host."""
     fixed = {**matrix, **more.pop("fixed", {})}
     return device.bind(Request(csr, starts.size - 1, fixed["data"].dtype, fixed, work=starts, summed=summed, **more))
@@ -49,7 +55,7 @@ class CsrProduct(Applied):
 
     def __init__(
         self,
-        device: Any,
+        device: BindingDevice,
         data: np.ndarray,
         indices: np.ndarray,
         indptr: np.ndarray,
@@ -78,7 +84,7 @@ class CsrProduct(Applied):
 
 
 def terms(
-    device: Any, lower: sparse.csr_array, scale: Any, upper: sparse.csr_array | None = None
+    device: BindingDevice, lower: sparse.csr_array, scale: DeviceVector, upper: sparse.csr_array | None = None
 ) -> tuple[Applied, Applied, Applied]:
     """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle; the last with dot products.
 
@@ -106,13 +112,13 @@ class RowBlock(Applied):
 
     def __init__(
         self,
-        device: Any,
+        device: BindingDevice,
         data: np.ndarray,
         indices: np.ndarray,
         starts: np.ndarray,
         ends: np.ndarray,
         first: int = 0,
-        remote: Any = None,
+        remote: DeviceVector | None = None,
         others: int | None = None,
     ) -> None:
         fixed = {"data": data, "indices": indices, "starts": starts, "ends": ends, "first": first}
@@ -143,13 +149,13 @@ class FactorizedInverse(OperatorTraits):
     G^H is stored as another matrix. Work space: one vector.
     """
 
-    def __init__(self, device: Any, factor: sparse.csr_array) -> None:
+    def __init__(self, device: BindingDevice, factor: sparse.csr_array) -> None:
         upper = sparse.csr_array(factor.conj().T.tocsr())
         self._lower = _bound(device, _matrix(factor), factor.indptr, summed=False)
         self._upper = _bound(device, _matrix(upper), upper.indptr, constants={"paired": True})
         self._middle = device.zeros(factor.shape[0], factor.dtype)
 
-    def apply(self, r: Any, u: Any, *_: str) -> Any:
+    def apply(self, r: DeviceVector, u: DeviceVector, *_: str) -> Dots:
         """u = G^H G r. The two may not be the same vector."""
         self._lower(r, self._middle)
         return self._upper(self._middle, u, r)

@@ -5,7 +5,7 @@ Source: Gupta, van Gijzen, Vuik 2013, section 5.2, figure 6.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from workbench.devices.ops.storage import by_rows
 from workbench.host import storage
 from workbench.kernel_language.row_kernels import kernel
 from workbench.lazy import sparse
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
+    from workbench.devices.ops.applied import BindingDevice
 
 
 @kernel()
@@ -35,7 +39,7 @@ def diagonal_columns(row, data, labels, shifts, each, width, size, count, coarse
 class DiagonalColumns:
     """AZ, shape (N, d), with a value for each row and each distance between a column and the label of its row."""
 
-    def __init__(self, device: Any, az: sparse.csr_array, labels: np.ndarray) -> None:
+    def __init__(self, device: BindingDevice, az: sparse.csr_array, labels: np.ndarray) -> None:
         rows, count = labels.size, az.shape[1]
         distances, each = storage.diagonals(az, labels), storage.runs_of_labels(labels, count)
         form = {"even": each > 0, "rowwise": by_rows(device)}
@@ -64,6 +68,6 @@ class DiagonalColumns:
         )
         self.traffic = self._bound.fixed_bytes + 2 * rows * az.dtype.itemsize
 
-    def subtract(self, w: Any, coarse: Any) -> None:
+    def subtract(self, w: DeviceVector, coarse: DeviceVector) -> None:
         """w = w - AZ a in place, for a of shape (d,) in the precision of sums."""
         self._bound(coarse, w)

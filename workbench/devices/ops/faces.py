@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from workbench.host import face_coding
 from workbench.host.face_codes import BITS, CHOICES, FaceCodes
 from workbench.host.memory import vector
 from workbench.kernel_language.row_kernels import RowKernel, kernel
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
+    from workbench.devices.ops.applied import BindingDevice
 
 
 def chosen(c0, c1, c2, c3, code, shift):
@@ -85,7 +89,7 @@ class FaceProduct(Applied):
     """out = A x with (x, out), (out, out) and (x, x). dtype: of the vectors; arithmetic is in double precision, on a
     GPU in theirs."""
 
-    def __init__(self, device: Any, faces: FaceCodes, dtype: np.dtype) -> None:
+    def __init__(self, device: BindingDevice, faces: FaceCodes, dtype: np.dtype) -> None:
         self._device, self._faces, self._dtype = device, faces, np.dtype(dtype)
         super().__init__(device.bind(_request(face_product, faces, self._dtype, float, {"walled": faces.walled})))
 
@@ -111,9 +115,9 @@ def _request(
     of: RowKernel,
     codes: FaceCodes,
     dtype: np.dtype,
-    number: Callable[[float], Any],
-    form: Mapping[str, Any],
-    fixed: Mapping[str, Any] | None = None,
+    number: Callable[[float], float | np.generic],
+    form: Mapping[str, bool],
+    fixed: Mapping[str, DeviceVector] | None = None,
     *,
     summed: bool = True,
 ) -> Request:
@@ -127,7 +131,7 @@ def _request(
     return Request(of, codes.size, dtype, fixed, constants=constants, numbered=numbered, summed=summed)
 
 
-def _diagonal_request(faces: FaceCodes, codes: Any, dtype: np.dtype, *, inverse: bool) -> Request:
+def _diagonal_request(faces: FaceCodes, codes: DeviceVector, dtype: np.dtype, *, inverse: bool) -> Request:
     """codes: those of the faces, in the memory of the device that makes D."""
     form, fixed = {"walled": faces.walled, "inverse": inverse}, {"codes": codes}
     return _request(face_diagonal, faces, dtype, float, form, fixed, summed=False)
@@ -140,14 +144,14 @@ def diagonal(faces: FaceCodes, dtype: np.dtype, *, inverse: bool = False) -> np.
     return out
 
 
-def inverse_diagonal(device: Any, faces: FaceCodes, dtype: np.dtype) -> Any:
+def inverse_diagonal(device: BindingDevice, faces: FaceCodes, dtype: np.dtype) -> DeviceVector:
     """D^-1, made in the memory of a device, shape (N,); 0 where D is 0."""
     made = device.zeros(faces.size, dtype)
     device.bind(_diagonal_request(faces, faces.stored, dtype, inverse=True))(made)
     return made
 
 
-def series(device: Any, faces: FaceCodes, dtype: np.dtype, order: int) -> TermByTerm:
+def series(device: BindingDevice, faces: FaceCodes, dtype: np.dtype, order: int) -> TermByTerm:
     """K^H D^-1 K, K the Neumann series of that order, term by term."""
     scale = inverse_diagonal(device, faces, dtype)
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from workbench.compiler.words import conj, wide
 from workbench.devices.bound import Bound, Request
 from workbench.devices.coarse import Level, Levels
 from workbench.kernel_language.row_kernels import kernel
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector, Dots
 
 Bind = Callable[[Request], Bound]
 """Binds a kernel to a device."""
@@ -77,46 +80,46 @@ class LevelOperations(ABC):
         self._restrict = bind(Request(level_restriction, parents, dtype, up, work=level.starts))
         down = {"parents": level.parents, "weights": (scaling * level.weights).astype(real)}
         self._correct = bind(Request(level_correction, level.size, dtype, down))
-        self._sums: Any = None
+        self._sums: Dots = None
 
-    def smooth_from_zero(self, b: Any, x: Any) -> None:
+    def smooth_from_zero(self, b: DeviceVector, x: DeviceVector) -> None:
         """x = a b - b' E b."""
         self._from_zero(b, x)
 
-    def residual(self, b: Any, x: Any, r: Any) -> None:
+    def residual(self, b: DeviceVector, x: DeviceVector, r: DeviceVector) -> None:
         """r = b - E x."""
         self._residual(x, b, r)
 
-    def restrict(self, r: Any, below: Any) -> None:
+    def restrict(self, r: DeviceVector, below: DeviceVector) -> None:
         """below = W^T r."""
         self._restrict(r, below)
 
-    def correct(self, x: Any, below: Any) -> None:
+    def correct(self, x: DeviceVector, below: DeviceVector) -> None:
         """x = x + scaling W below."""
         self._correct(below, x)
 
-    def smooth(self, r: Any, x: Any) -> None:
+    def smooth(self, r: DeviceVector, x: DeviceVector) -> None:
         """x = x + a r - b' E r."""
         self._smooth(r, x)
 
-    def energy(self, p: Any, r: Any, s: Any) -> None:
+    def energy(self, p: DeviceVector, r: DeviceVector, s: DeviceVector) -> None:
         """s = E p, and (p, r) and (p, s) for the next step."""
         self._sums = self._energy(p, r, s)
 
     @abstractmethod
-    def first_step(self, p: Any, s: Any, b: Any, x: Any, r: Any) -> None:
+    def first_step(self, p: DeviceVector, s: DeviceVector, b: DeviceVector, x: DeviceVector, r: DeviceVector) -> None:
         """alpha = (p, r)/(p, s), x = alpha p, r = b - alpha s."""
 
     @abstractmethod
-    def orthogonalize(self, z: Any, s: Any, p: Any) -> None:
+    def orthogonalize(self, z: DeviceVector, s: DeviceVector, p: DeviceVector) -> None:
         """p = z - (s, z)/(p, s) p."""
 
     @abstractmethod
-    def last_step(self, p: Any, x: Any) -> None:
+    def last_step(self, p: DeviceVector, x: DeviceVector) -> None:
         """alpha = (p, r)/(p, s), x = x + alpha p."""
 
 
-def solution(bind: Bind, form: Levels, x: Any, solved: Any) -> Bound:
+def solution(bind: Bind, form: Levels, x: DeviceVector, solved: DeviceVector) -> Bound:
     """A call without arguments: `solved` from the solution x of the first level."""
     fixed = {"order": form.order, "scale": form.scale, "x": x, "solved": solved}
     return bind(Request(level_solution, form.order.size, form.bottom.dtype, fixed))

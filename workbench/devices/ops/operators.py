@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from workbench.devices.ops import csr as of_csr
 from workbench.devices.ops import stencil as of_stencil
@@ -14,14 +14,16 @@ from workbench.devices.ops.stencil import StencilProduct
 from workbench.devices.ops.storage import stored
 from workbench.devices.ops.triangular import CsrFactor
 
+if TYPE_CHECKING:
+    D = TypeVar("D")
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def method(make: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
+def method(make: Callable[Concatenate[D, P], T]) -> Callable[Concatenate[D, P], T]:
     """A class whose instances are made of a device and more, as a method of the device."""
 
-    def method(self: Any, /, *args: P.args, **named: P.kwargs) -> T:
+    def method(self: D, /, *args: P.args, **named: P.kwargs) -> T:
         return make(self, *args, **named)
 
     return method

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -11,6 +11,10 @@ from workbench.devices.bound import Request
 from workbench.devices.plane_slice import PlaneSlice
 from workbench.devices.volume_slice import VolumeSlice
 from workbench.kernel_language.row_kernels import kernel
+
+if TYPE_CHECKING:
+    from workbench.devices.bound import Bound
+    from workbench.devices.operator_protocols import DeviceVector
 
 
 @kernel()
@@ -36,7 +40,23 @@ def block_peak(
     out[row] = found
 
 
-def downsampled(device: Any, vector: Any, part: PlaneSlice | VolumeSlice) -> np.ndarray:
+class _Downsampling(Protocol):
+    """An accelerator as far as `downsampled` needs it."""
+
+    def bind(self, request: Request) -> Bound:
+        """A kernel of the kernel language."""
+        ...
+
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> DeviceVector:
+        """An uninitialized vector."""
+        ...
+
+    def to_host(self, vector: DeviceVector) -> np.ndarray:
+        """The vector as a new NumPy array; waits for the device."""
+        ...
+
+
+def downsampled(device: _Downsampling, vector: DeviceVector, part: PlaneSlice | VolumeSlice) -> np.ndarray:
     """The values that `part` shows of a vector, as a new NumPy array of shape `part.seen`; no others are copied.
 
     Waits for the device. Cost: one read of the cells that count. Raises InputError where the array does not fit.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from workbench.devices.bound import Request
 from workbench.devices.ops.applied import Applied
 from workbench.devices.series import TermByTerm
 from workbench.kernel_language.row_kernels import kernel
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
+    from workbench.devices.ops.applied import BindingDevice
 
 LOWER = {"based": True, "minus": True, "whole": False, "above": False}
 UPPER = {"based": True, "minus": True, "whole": False, "below": False, "paired": True}
@@ -67,7 +71,9 @@ def scaled_band(row, low, inverse, step, band):
 class StencilProduct(Applied):
     """out = A x for a diagonal and lower bands, all of shape (N,), with (x, out), (out, out) and (x, x)."""
 
-    def __init__(self, device: Any, main: np.ndarray, lower: Sequence[Any], strides: Sequence[int]) -> None:
+    def __init__(
+        self, device: BindingDevice, main: np.ndarray, lower: Sequence[DeviceVector], strides: Sequence[int]
+    ) -> None:
         self._device = device
         super().__init__(device.bind(product_request(main, lower, strides)))
 
@@ -86,19 +92,23 @@ class StencilProduct(Applied):
         return dataclasses.replace(request, constants=form, summed=False)
 
 
-def in_blocks(device: Any, request: Request, columns: int, fixed: Mapping[str, Any]) -> Applied:
+def in_blocks(device: BindingDevice, request: Request, columns: int, fixed: Mapping[str, object]) -> Applied:
     """The product with block vectors. fixed: the arguments as the device has them."""
     return Applied(device.bind(request.in_blocks(columns, fixed, summed=columns > 1 and device.sums_columns)))
 
 
-def product_request(main: np.ndarray, lower: Sequence[Any], strides: Sequence[int]) -> Request:
+def product_request(main: np.ndarray, lower: Sequence[DeviceVector], strides: Sequence[int]) -> Request:
     """The product; a constant diagonal, as in Poisson problems, is one number, which saves reading a vector."""
     constant = bool(np.all(main == main[0]))
     return _request(lower, strides, {"diagonal": main[0] if constant else main}, {"constant": constant})
 
 
 def _request(
-    lower: Sequence[Any], strides: Sequence[int], fixed: Mapping[str, Any], form: Mapping[str, Any], **more: Any
+    lower: Sequence[DeviceVector],
+    strides: Sequence[int],
+    fixed: Mapping[str, object],
+    form: Mapping[str, bool],
+    **more: Any,
 ) -> Request:
     """The kernel with these bands; form: its constants."""
     bands = len(lower)
@@ -110,7 +120,9 @@ def _request(
     )
 
 
-def terms(device: Any, bands: Sequence[Any], strides: Sequence[int], scale: Any) -> tuple[Applied, Applied, Applied]:
+def terms(
+    device: BindingDevice, bands: Sequence[DeviceVector], strides: Sequence[int], scale: DeviceVector
+) -> tuple[Applied, Applied, Applied]:
     """base - L x, (base - L x)*scale and base - L^H x for the lower bands of L; the last with dot products.
 
     They are applied to base, x, out and, for the dot products, another vector.
@@ -122,15 +134,21 @@ def terms(device: Any, bands: Sequence[Any], strides: Sequence[int], scale: Any)
     return Applied(first), Applied(device.bind(scaled)), Applied(device.bind(_request(bands, strides, {}, UPPER)))
 
 
-def series(device: Any, bands: Sequence[Any], strides: Sequence[int], inverse_diagonal: Any, order: int) -> TermByTerm:
+def series(
+    device: BindingDevice,
+    bands: Sequence[DeviceVector],
+    strides: Sequence[int],
+    inverse_diagonal: DeviceVector,
+    order: int,
+) -> TermByTerm:
     """K^H D^-1 K for the strictly lower bands of L D^-1, K the Neumann series of that order, term by term."""
     lower, scaled, upper = terms(device, bands, strides, inverse_diagonal)
     return TermByTerm([lower] * (order - 1) + [scaled], upper, device.zeros, inverse_diagonal)
 
 
 def scaled_bands(
-    device: Any, main: np.ndarray, lower: Sequence[np.ndarray], strides: Sequence[int]
-) -> tuple[tuple[Any, ...], Any]:
+    device: BindingDevice, main: np.ndarray, lower: Sequence[np.ndarray], strides: Sequence[int]
+) -> tuple[tuple[DeviceVector, ...], DeviceVector]:
     """The bands of L D^-1, entry (i, i - stride) divided by D[i - stride], and D^-1."""
     size, dtype = main.size, main.dtype
     inverse = device.zeros(size, dtype)

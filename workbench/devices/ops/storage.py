@@ -11,7 +11,8 @@ few diagonals by columns everywhere, since its loops vectorize.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +25,10 @@ from workbench.devices.traffic import product_flops
 from workbench.host import storage
 from workbench.kernel_language.row_kernels import kernel
 from workbench.lazy import sparse
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector, Dots
+    from workbench.devices.ops.applied import BindingDevice
 
 SEGMENT = 4096
 """Rows and entries that a core takes at once from a matrix in coordinates."""
@@ -99,7 +104,7 @@ def ell(row, data, indices, width, size, x, y, *, rowwise, onto=False):
 class OneKernel(Applied):
     """out = A x by one kernel, with (x, out), (out, out) and (x, x). entries: those multiplied, padding included."""
 
-    def __init__(self, device: Any, request: Request, rows: int, entries: int) -> None:
+    def __init__(self, device: BindingDevice, request: Request, rows: int, entries: int) -> None:
         super().__init__(device.bind(request))
         self._device, self._request, self._rows, self._entries = device, request, rows, entries
 
@@ -126,13 +131,13 @@ class CooProduct(OneKernel):
     summed: with the dot products.
     """
 
-    def __init__(self, device: Any, matrix: sparse.csr_array, *, summed: bool = True) -> None:
+    def __init__(self, device: BindingDevice, matrix: sparse.csr_array, *, summed: bool = True) -> None:
         self._indptr, self._summed = matrix.indptr, summed
         arrays = {"data": matrix.data, "rows": storage.rows_of(matrix), "columns": matrix.indices}
         most = SEGMENT if by_rows(device) else SHORT_SEGMENT
         super().__init__(device, self._segmented(arrays, most), matrix.indptr.size - 1, matrix.indices.size)
 
-    def _segmented(self, arrays: dict[str, Any], most: int) -> Request:
+    def _segmented(self, arrays: Mapping[str, DeviceVector], most: int) -> Request:
         firsts = storage.segments(self._indptr, most)
         bounds = self._indptr[firsts]
         fixed = {**arrays, "bounds": bounds, "firsts": firsts.astype(self._indptr.dtype)}
@@ -160,7 +165,7 @@ class HybProduct(OperatorTraits):
         self._regular, self._rest = regular, rest
         self.fused_dots = regular.fused_dots
 
-    def apply(self, x: Any, out: Any, *_: str) -> Any:
+    def apply(self, x: DeviceVector, out: DeviceVector, *_: str) -> Dots:
         """out = A x."""
         self._rest.apply(x, out)
         return self._regular.apply(x, out)
@@ -178,7 +183,9 @@ class HybProduct(OperatorTraits):
         return self._rest.flops + self._regular.flops
 
 
-def stored(device: Any, matrix: sparse.csr_array, name: str, items_per_row: int | None = None) -> DeviceOperator:
+def stored(
+    device: BindingDevice, matrix: sparse.csr_array, name: str, items_per_row: int | None = None
+) -> DeviceOperator:
     """The product with a square matrix in a format of `settings.FORMATS`; items_per_row: of CSR, as in `CsrProduct`."""
     if name == "csr":
         return CsrProduct(device, matrix.data, matrix.indices, matrix.indptr, items_per_row)
@@ -190,13 +197,13 @@ def stored(device: Any, matrix: sparse.csr_array, name: str, items_per_row: int 
     return _ell(device, matrix, storage.ell_width(lengths) if name == "ell" else storage.hyb_width(lengths))
 
 
-def _dia(device: Any, matrix: sparse.csr_array) -> OneKernel:
+def _dia(device: BindingDevice, matrix: sparse.csr_array) -> OneKernel:
     size, distances = matrix.indptr.size - 1, storage.diagonals(matrix)
     few = distances.size <= FEW
     rowwise = by_rows(device) and not few
     values = storage.dia_values(matrix, distances, rowwise=rowwise)
-    fixed: dict[str, Any] = {"data": values, "size": size, "reach": int(np.abs(distances).max())}
-    form: dict[str, Any] = {"few": few, "rowwise": rowwise}
+    fixed: dict[str, object] = {"data": values, "size": size, "reach": int(np.abs(distances).max())}
+    form: dict[str, int] = {"few": few, "rowwise": rowwise}
     if few:
         fixed |= {f"steps_{k}": int(distance) for k, distance in enumerate(distances)}
         form["diagonals"] = distances.size
@@ -215,7 +222,7 @@ def _dia(device: Any, matrix: sparse.csr_array) -> OneKernel:
     return OneKernel(device, request, size, values.size)
 
 
-def _ell(device: Any, matrix: sparse.csr_array, width: int) -> OneKernel | HybProduct:
+def _ell(device: BindingDevice, matrix: sparse.csr_array, width: int) -> OneKernel | HybProduct:
     """ELL with `width` entries a row, and any other entries in coordinates."""
     size = matrix.indptr.size - 1
     values, columns, rest = storage.ell_arrays(matrix, width, rowwise=by_rows(device))
@@ -225,7 +232,7 @@ def _ell(device: Any, matrix: sparse.csr_array, width: int) -> OneKernel | HybPr
     return HybProduct(regular, CooProduct(device, rest, summed=False)) if rest.indices.size else regular
 
 
-def by_rows(device: Any) -> bool:
+def by_rows(device: object) -> bool:
     """True if a work-item, or a core, computes rows one after another."""
     layout = getattr(device, "layout", None)
     return layout is None or layout.chunked

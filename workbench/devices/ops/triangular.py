@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,10 @@ from workbench.devices.ops.applied import Applied
 from workbench.devices.traffic import product_flops
 from workbench.kernel_language.row_kernels import kernel
 from workbench.lazy import sparse
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
+    from workbench.devices.ops.applied import BindingDevice
 
 
 @kernel(sums=3)
@@ -55,7 +59,9 @@ class CsrFactor(Applied):
     Applied to r and u, which may not be the same vector.
     """
 
-    def __init__(self, device: Any, lower: sparse.csr_array, inverse: Any, block: int, scale: float) -> None:
+    def __init__(
+        self, device: BindingDevice, lower: sparse.csr_array, inverse: DeviceVector, block: int, scale: float
+    ) -> None:
         upper = sparse.csr_array(lower.conj().T.tocsr())
         size, dtype, self._entries = inverse.size, inverse.dtype, lower.nnz
         fixed = {"low": lower.data, "low_columns": lower.indices, "low_starts": lower.indptr}
