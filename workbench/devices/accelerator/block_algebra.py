@@ -39,7 +39,7 @@ class BlockAlgebra:
 
     def __init__(self, device: Launcher) -> None:
         self._device = device
-        self._rooms: dict[tuple[Any, ...], Vector] = {}
+        self._rooms: dict[tuple[str, tuple[int, ...], np.dtype], Vector] = {}
 
     def held(self, dtype: np.dtype, columns: int, clock: Clock | None) -> SmallMatrices | None:
         """Small matrices on the device, for such block vectors; None where the host adds partial sums."""
@@ -147,7 +147,7 @@ class BlockAlgebra:
 
     def sums_held(
         self,
-        launch: Callable[[], Any],
+        launch: Callable[[], object],
         partial: Vector,
         held: SmallMatrices,
         names: Sequence[str],
@@ -187,7 +187,7 @@ class BlockAlgebra:
             return self.sums_held(launch, partial, held, [name], shape)
         return dataclasses.replace(self._summed(launch, partial), after=lambda found: found.reshape(shape))
 
-    def _summed(self, launch: Callable[..., Any], partial: Vector) -> HostRead:
+    def _summed(self, launch: Callable[..., object], partial: Vector) -> HostRead:
         """The sums of what a launch leaves in partial, (groups, entries), in the order of the groups."""
         device, entries = self._device, partial.shape[1]
         if device.reduction == HOST:
@@ -195,7 +195,7 @@ class BlockAlgebra:
         total = self._room("total", (entries,), partial.dtype)
         add = self._added(partial, [total], self._stopped(None, partial.dtype))
 
-        def run(*arguments: Any) -> None:
+        def run(*arguments: object) -> None:
             launch(*arguments)
             add()
 

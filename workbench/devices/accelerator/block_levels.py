@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from workbench.devices.bound import Request, override
 from workbench.devices.kernels.products import LEVELS
 from workbench.devices.ops.triangular import block_solve
 from workbench.host.levels import levels_of_blocks
+
+if TYPE_CHECKING:
+    from workbench.devices.accelerator.runtime import Vector
 
 SOLVING_GROUP = 32
 """Work-items per block: few rows of a block are independent."""
@@ -35,7 +38,7 @@ class LevelByLevel(OnAccelerator):
         self._sums = self._dots(self._groups)
         self._factor = [value for name, value in self.fixed.items() if name not in ("size", "block")]
 
-    def __call__(self, *free: Any) -> Dots | None:
+    def __call__(self, *free: Vector) -> Dots | None:
         partial = [self._sums.partial] if self._sums else []
         arguments = (*self._factor, *free, *partial, *self._more, np.int64(self.request.rows))
         self._device.launch(self._kernel, self._groups, *arguments, group=self._group)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,12 @@ from workbench.devices.row_form import in_register
 from workbench.errors import InputError
 from workbench.jit.tiles import widths
 
+if TYPE_CHECKING:
+    from workbench.devices.accelerator.launcher import Launcher
+    from workbench.devices.accelerator.runtime import Vector
 
-def bind(device: Any, request: Request) -> Bound:
+
+def bind(device: Launcher, request: Request) -> Bound:
     """The kernel of a request on an accelerator."""
     override = OVERRIDES.get((request.kernel.name, "accelerator"))
     return (override and override(device, request)) or Plain(device, request)
@@ -27,7 +31,7 @@ def bind(device: Any, request: Request) -> Bound:
 class OnAccelerator(Bound):
     """A kernel whose fixed arrays are on the device."""
 
-    def __init__(self, device: Any, request: Request) -> None:
+    def __init__(self, device: Launcher, request: Request) -> None:
         wide = device.wide(request.dtype)
         fixed = placed(device, request.numbers(wide))
         super().__init__(request, request.form(fixed, wide), fixed)
@@ -47,7 +51,7 @@ class Plain(OnAccelerator):
     """The plain text, compiled for the device: on GPUs a work-item computes an entry of a row of block vectors, on
     processors whole rows."""
 
-    def __init__(self, device: Any, request: Request) -> None:
+    def __init__(self, device: Launcher, request: Request) -> None:
         super().__init__(device, request)
         layout, apart = device.layout, request.columns > 1 and not device.layout.chunked
         # A group on a processor has a chunk of rows, whose entries count.
@@ -92,7 +96,7 @@ class Plain(OnAccelerator):
             for name, one in form.arguments.items()
         }
 
-    def _scalars(self) -> list[Any]:
+    def _scalars(self) -> list[object]:
         """All scalars of the arguments of a row; of those that a call gives their places among these."""
         request, found = self.request, list[Any]()
         for name, one in self.form.in_order():
@@ -106,7 +110,7 @@ class Plain(OnAccelerator):
                 found += value, length
         return found
 
-    def __call__(self, *free: Any) -> Dots | None:
+    def __call__(self, *free: Vector) -> Dots | None:
         arguments = (one.of(free) if isinstance(one, Place) else one for one in self._given)
         self._device.launch(self._kernel, self._groups, *arguments, spread=self.column_sums is None)
         return self._sums
@@ -127,7 +131,7 @@ class Place(NamedTuple):
     among_free: int
     length: bool = False
 
-    def of(self, free: tuple[Any, ...]) -> Any:
+    def of(self, free: tuple[Vector, ...]) -> Vector | np.int64:
         """The array, or its length."""
         found = free[self.among_free]
         return np.int64(found.size) if self.length else found
@@ -141,7 +145,7 @@ def _parts(number: np.generic) -> tuple[np.generic, ...]:
     return (number if whole is None else whole(number),)
 
 
-def placed(device: Any, fixed: Mapping[str, Any]) -> dict[str, Any]:
+def placed(device: Launcher, fixed: Mapping[str, Any]) -> dict[str, Any]:
     """Arrays on the device, and numbers. Signed integers of the host all get 32 bits, or 64 where some need them."""
     arrays = {name: value for name, value in fixed.items() if isinstance(value, np.ndarray) and value.dtype.kind == "i"}
     index = np.int64 if any(map(_is_long, arrays.values())) else np.int32

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.jacobi_boxes import JacobiBoxes
 from workbench.devices.kernels import box_sweeps as texts
 from workbench.devices.operator_protocols import OperatorTraits
+
+if TYPE_CHECKING:
+    from workbench.devices.accelerator.runtime import Function
 
 RECORDED = 64
 """Launches that are replayed together where the device can record; even, so that the vectors are as before."""
@@ -84,7 +87,7 @@ class BoxSweeps(OperatorTraits):
         self._jobs = self._tiles.shape[0]
         self._launches = math.ceil(self._later / max(1, self._tile.halo))
 
-    def _persistent(self) -> tuple[texts.Tile, Any] | None:
+    def _persistent(self) -> tuple[texts.Tile, Function] | None:
         """Tile and kernel whose groups are all on the chip at once, or None."""
         device, boxes = self._device, self._boxes
         for held in tile_plan.GROUPS_PER_MULTIPROCESSOR:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from workbench.devices.accelerator.runtime import Runtime, Span
 from workbench.devices.clock import ACCELERATOR, CPU, TO_HOST, Recorder, Work
@@ -28,7 +28,7 @@ class DeviceClock:
         self._ahead = ahead(runtime) - recorder.origin
 
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
-        def call(*arguments: Any) -> Returned:
+        def call(*arguments: object) -> Returned:
             if not self.noting:
                 return run(*arguments)
             before, start = len(self._waiting), time.perf_counter()
@@ -46,7 +46,7 @@ class DeviceClock:
         return call
 
     def reading(self, read: Callable[..., Returned], name: str = "scalars") -> Callable[..., Returned]:
-        def call(*arguments: Any) -> Returned:
+        def call(*arguments: object) -> Returned:
             if not self.noting:
                 return read(*arguments)
             # Time of kernels before the copy is not counted as the copy's.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from workbench.devices.bound import Request, override
 from workbench.devices.kernels import tiles
 from workbench.devices.kernels.parameters import Sums, Vector
 from workbench.devices.ops.storage import coo
+
+if TYPE_CHECKING:
+    from workbench.devices.accelerator import runtime
 
 
 @override(coo, "accelerator")
@@ -38,12 +41,12 @@ class Tiles(OnAccelerator):
         self._tiles = firsts.size - 1
         self._groups = max(1, min(self._tiles, device.layout.groups))
         places = Array(self.fixed["rows"].dtype, 1)
-        of: dict[str, Any] = {"rows": places, "columns": places, "bounds": places, "firsts": places}
+        of: dict[str, object] = {"rows": places, "columns": places, "bounds": places, "firsts": places}
         of["sums"] = (Vector, Sums) if request.summed else ()
         self._kernel = device.function(tiles.coo_tiles, request.dtype, annotations=of)
         self._sums = self._dots(self._groups)
 
-    def __call__(self, *free: Any) -> Dots | None:
+    def __call__(self, *free: runtime.Vector) -> Dots | None:
         names = ("data", "rows", "columns", "bounds", "firsts")
         sums = (free[0], self._sums.partial) if self._sums else ()
         fixed = (self.fixed[name] for name in names)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from workbench.devices.accelerator.bound import OnAccelerator
@@ -71,7 +69,7 @@ class SharedRows(OnAccelerator):
             self._kernel = device.function(products.csr, request.dtype, annotations=of, items_per_row=items_per_row)
         self._sums = self._dots(self._groups)
 
-    def __call__(self, *free: Any) -> Dots | None:
+    def __call__(self, *free: Vector) -> Dots | None:
         named = {**self.fixed, **dict(zip(self.free, free, strict=True))}
         part = (named["ends"], named["first"]) if self._part else ()
         base, scale = ((named[name],) if name in self.form.arguments else () for name in ("base", "scale"))
@@ -102,13 +100,13 @@ class BlockRows(OnAccelerator):
         if plan.summed:
             self._keep_column_sums(self._groups)
 
-    def _long_rows(self, device: Launcher, most: int) -> tuple[Any, ...]:
+    def _long_rows(self, device: Launcher, most: int) -> tuple[Vector, np.int64] | tuple[()]:
         """The numbers of rows with more than `most` entries, on the device, and their count; () without such rows."""
         assert self.request.work is not None
         rows = np.flatnonzero(np.diff(self.request.work) > most)
         return (device.array(rows, self.fixed["starts"].dtype), np.int64(rows.size)) if rows.size else ()
 
-    def __call__(self, *free: Any) -> None:
+    def __call__(self, *free: Vector) -> None:
         fixed = (self.fixed[name] for name in ("data", "indices", "starts"))
         sums = () if self.column_sums is None else (self.column_sums,)
         arguments = (*fixed, *self._long, *free, *sums, np.int64(self.request.rows))

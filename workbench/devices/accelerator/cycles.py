@@ -9,7 +9,7 @@ beta = (s, z)/(p, s), the second direction z - beta p has the energy (z, E z) - 
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from workbench.devices.kernels import cycles as kernels
 from workbench.devices.kernels import parameters
 from workbench.devices.traffic import product_flops
 
+if TYPE_CHECKING:
+    from workbench.devices.accelerator.launcher import Launcher
+
 SUMMING_GROUPS = 264
 """Most groups of a pass with dot products: every group of the next pass adds up all their sums."""
 MOST_WIDTH = 32
@@ -36,7 +39,7 @@ class DeviceCycles:
     b is `right`, x is `solution`. Vectors of all levels are allocated here.
     """
 
-    def __init__(self, device: Any, form: Levels) -> None:
+    def __init__(self, device: Launcher, form: Levels) -> None:
         self._device, self._form, self._levels = device, form, list[DeviceLevel]()
         dtype, size = form.bottom.dtype, form.bottom.shape[0]
         width, scaling = min(MOST_WIDTH, form.usual_width), device.number(form.scaling, dtype)
@@ -51,7 +54,7 @@ class DeviceCycles:
         self.right = self._right[0]
         self.solution = self._levels[0].solution if self._levels else device.zeros(size, dtype)
 
-    def parts(self, entry: Any, wide: int) -> TimedCalls:
+    def parts(self, entry: object, wide: int) -> TimedCalls:
         """The calls that a trace records separately, as in `devices.cycles.Cycles`."""
         yield from entry_parts(entry, self._form, wide)
         for depth, (operations, level) in enumerate(zip(self._levels, self._form.levels, strict=True)):
@@ -100,7 +103,15 @@ class DeviceLevel:
     what a correction of the level above needs, empty for the first: its children and the factor of corrections.
     """
 
-    def __init__(self, device: Any, level: Level, width: int, children: int, steps: int, lift: tuple[Any, ...]) -> None:
+    def __init__(
+        self,
+        device: Any,
+        level: Level,
+        width: int,
+        children: int,
+        steps: int,
+        lift: tuple[Vector | np.generic, ...],
+    ) -> None:
         self._device, self.steps, self._rows, self._lift = device, steps, level.size, lift
         dtype, lifted = level.data.dtype, bool(lift)
         self._matrix = _matrix(device, level, width)
@@ -189,7 +200,7 @@ def parts(operations: DeviceLevel, level: Level, depth: int) -> TimedCalls:
         yield operations, "second_energy", on_level(PRODUCT, depth), matrix + 4 * vector, products
 
 
-def _matrix(device: Any, level: Level, width: int) -> tuple[Vector, ...]:
+def _matrix(device: Launcher, level: Level, width: int) -> tuple[Vector, ...]:
     """A level's matrix as its kernels take it, made on the device."""
     dtype, rows = level.data.dtype, level.size
     ends = device.array(level.indptr, np.int64)
@@ -208,6 +219,6 @@ def _ends(*, lifted: bool) -> dict[str, object]:
     return {"target": kernels.Above if lifted else parameters.Vector}
 
 
-def _target(target: Vector, lift: tuple[Any, ...]) -> Any:
+def _target(target: Vector, lift: tuple[Vector | np.generic, ...]) -> Vector | tuple[Vector | np.generic, ...]:
     """The argument of such a kernel."""
     return (target, *lift) if lift else target

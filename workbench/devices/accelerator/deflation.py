@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -182,7 +181,7 @@ def face_box_matrix(
 def _rows_of_boxes(
     device: Launcher,
     cell: Row,
-    operator: tuple[Any, ...],
+    operator: tuple[object, ...],
     kinds: tuple[Kind, ...],
     dtype: np.dtype,
     labels: np.ndarray,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from workbench.devices import operator_protocols
 from workbench.devices.accelerator import programs
@@ -23,6 +23,9 @@ from workbench.errors import InputError
 from workbench.lines.schedule import Step
 from workbench.lines.types import Shapes
 from workbench.settings import ON_DEVICE
+
+if TYPE_CHECKING:
+    from workbench.devices.accelerator.runtime import Function
 
 SHARE_OF_ROWS = 8
 """The rows of the watch take at most 1/8 of the free memory."""
@@ -95,7 +98,7 @@ class Accelerator(Operators, DeviceBase):
         self.runtime.synchronize()
 
     def bind_steps(
-        self, steps: Sequence[Step], workspace: Storage, shapes: Shapes, kernels: dict[Any, Any]
+        self, steps: Sequence[Step], workspace: Storage, shapes: Shapes, kernels: dict[tuple[str, int] | int, Function]
     ) -> list[Callable[[], None]]:
         """The launches of each step of a program."""
         return programs.bind_steps(self, steps, workspace, shapes, kernels)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -11,8 +11,50 @@ from workbench.devices.kernels import passes
 from workbench.devices.kernels.prelude import NAMED
 from workbench.devices.programs import one_pass
 
+if TYPE_CHECKING:
+    from workbench.devices.kernels.kernel_text import KernelText
+    from workbench.devices.kernels.prelude import Layout
+
 MOST_AT_ONCE, FOLDED = 4096, 1024
 """Most partial sums of a column that are added at once, and the number of sums to which more are first added."""
+
+
+class _Memory(Protocol):
+    """An accelerator as far as dot products need it."""
+
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> Vector:
+        """An uninitialized vector."""
+        ...
+
+    def to_host(self, vector: Vector) -> np.ndarray:
+        """The vector as a new NumPy array; waits for the device."""
+        ...
+
+    def wide(self, dtype: np.dtype) -> np.dtype:
+        """The dtype of scalars and sums."""
+        ...
+
+
+class _PassDevice(_Memory, Protocol):
+    """An accelerator as far as paper lines of one pass need it."""
+
+    layout: Layout
+
+    def scalars(self, count: int, dtype: np.dtype) -> Vector:
+        """Memory for scalars."""
+        ...
+
+    def write_scalar(self, scalars: Vector, slot: int, value: complex) -> None:
+        """Set one of the scalars."""
+        ...
+
+    def kernel(self, body: KernelText, name: str, dtype: np.dtype) -> Function:
+        """A kernel behind the prelude for a dtype."""
+        ...
+
+    def launch_over(self, function: Function, items: int, *arguments: Vector) -> None:
+        """Run over `items` elements; their number is also the last argument of the kernel."""
+        ...
 
 
 class Dots:
@@ -21,7 +63,7 @@ class Dots:
     The next application overwrites them.
     """
 
-    def __init__(self, device: Any, dtype: np.dtype, groups: int, sums: int = 3) -> None:
+    def __init__(self, device: _Memory, dtype: np.dtype, groups: int, sums: int = 3) -> None:
         self._device, self.count = device, groups
         self.partial: Vector = device.empty((sums, self.count), device.wide(dtype))
 
@@ -33,11 +75,11 @@ class Dots:
 class OnePass(one_pass.OnePass):
     """See `one_pass.OnePass`; of dot products there are three, or none."""
 
-    def __init__(self, device: Any, *lines: Any) -> None:
+    def __init__(self, device: _PassDevice, *lines: Any) -> None:
         super().__init__(*lines)
         self._device = device
         self._kernels: dict[np.dtype, tuple[Function, Vector]] = {}
-        self._dots: tuple[Any, Dots | None] = (None, None)
+        self._dots: tuple[tuple[np.dtype, int] | None, Dots | None] = (None, None)
 
     def prepare(self, dtype: np.dtype) -> None:
         """Compile for vectors of this dtype, ahead of the first application."""

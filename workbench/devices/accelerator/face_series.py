@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.ops import faces as term_by_term
 from workbench.devices.series import TermByTerm
 from workbench.host.face_codes import FaceCodes
+
+if TYPE_CHECKING:
+    from workbench.devices.accelerator.runtime import Function
 
 SWEPT_BYTES = 8 << 20
 """Least bytes of a vector for a sweep: smaller ones of an iteration fit the last-level cache together, and iterations
@@ -64,9 +67,9 @@ class FaceSweep(OperatorTraits):
         planes = series_planes(tile, tiles, nz, device.runtime.multiprocessors)
         self._sides = [np.int32(number) for number in (nx, ny, nz, across, tiles, planes)]
         self._groups = tiles * -(-nz // planes)
-        self._kernels: dict[bool, tuple[Any, Dots | None]] = {}
+        self._kernels: dict[bool, tuple[Function, Dots | None]] = {}
 
-    def _kernel(self, *, summed: bool) -> tuple[Any, Dots | None]:
+    def _kernel(self, *, summed: bool) -> tuple[Function, Dots | None]:
         """Compiled when it is first needed: with deflation, dot products come from another pass."""
         if summed not in self._kernels:
             text = texts.sweep(self._tile, self._device.layout, self._dtype.itemsize, summed=summed)

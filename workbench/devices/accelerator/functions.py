@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from workbench.devices.kernels.device_kernels import printed
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.parameters import flat, kinds_of, known_in
 from workbench.devices.kernels.prelude import Layout
+
+if TYPE_CHECKING:
+    from workbench.devices.accelerator.runtime import Handle
 
 
 class Compiles(Protocol):
@@ -44,7 +47,7 @@ class Prepared:
         device: Compiles,
         function: FunctionType,
         dtype: np.dtype,
-        annotations: Mapping[str, Any],
+        annotations: Mapping[str, object],
         constants: Mapping[str, object],
         group: int | None,
     ) -> None:
@@ -58,16 +61,16 @@ class Prepared:
         self._is_whole = self._given == [each for each in scalars if each[1] is None]
         self.kernel = device.kernel(made.text, name, dtype, group=group)
 
-    def over(self, items: int, *arguments: Any) -> None:
+    def over(self, items: int, *arguments: object) -> None:
         """Launch it over `items` elements; their number is also its last argument."""
         groups = self._device.layout.groups_for(items)
         self._runtime.launch(self.kernel, groups, self._group, self._taken((*arguments, np.int64(items))), spread=True)
 
-    def launch(self, groups: int, *arguments: Any, spread: bool = False) -> None:
+    def launch(self, groups: int, *arguments: object, spread: bool = False) -> None:
         """Launch `groups` groups. spread: fewer groups give the same result."""
         self._runtime.launch(self.kernel, groups, self._group, self._taken(arguments), spread=spread)
 
-    def _taken(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _taken(self, arguments: tuple[object, ...]) -> tuple[Handle | np.generic, ...]:
         """The scalars of a launch, in the order of the kernel's parameters."""
         found = arguments if self._is_flat else tuple(flat(arguments))
         if not self._is_whole:

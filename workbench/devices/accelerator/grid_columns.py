@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from workbench.devices.kernels import products
 from workbench.devices.kernels.parameters import Vector
 from workbench.devices.ops.faces import face_product
 from workbench.devices.ops.stencil import stencil
+
+if TYPE_CHECKING:
+    from workbench.devices.accelerator import runtime
 
 
 @override(stencil, "accelerator")
@@ -58,7 +61,7 @@ class FaceColumns(OnAccelerator):
         self._sums = self._dots(self._groups)
         self._rows = np.int64(rows), np.int64(request.rows)
 
-    def __call__(self, *free: Any) -> Dots | None:
+    def __call__(self, *free: runtime.Vector) -> Dots | None:
         assert self._sums is not None
         run, rows = self._rows
         arguments = (*free, *self._operator, run, self._sums.partial, rows)
@@ -66,7 +69,7 @@ class FaceColumns(OnAccelerator):
         return self._sums
 
 
-def face_arguments(bound: Bound) -> list[Any]:
+def face_arguments(bound: Bound) -> list[runtime.Vector | np.generic]:
     """The arguments of an operator on codes of faces, numbers in the precision of vectors."""
     request = bound.request
     fixed = request.numbers(request.dtype) | {"codes": bound.fixed["codes"]}
@@ -90,7 +93,7 @@ class Columns(OnAccelerator):
         lower, steps = (tuple(fixed[f"{name}_{k}"] for k in range(bands)) for name in ("lower", "steps"))
         self._matrix = diagonal, lower, steps
 
-    def __call__(self, *free: Any) -> Dots | None:
+    def __call__(self, *free: runtime.Vector) -> Dots | None:
         assert self._sums is not None
         self._kernel.over(self.request.rows, *free, *self._matrix, self._sums.partial)
         return self._sums

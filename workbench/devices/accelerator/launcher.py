@@ -8,7 +8,7 @@ import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from workbench.errors import InputError
 from workbench.scaling import in_range, norm
 from workbench.settings import ON_DEVICE
 
+if TYPE_CHECKING:
+    from workbench.devices.accelerator.runtime import Handle
+
 
 class Launcher:
     """Vectors, compiled kernels, launches and dot products of one accelerator.
@@ -43,8 +46,8 @@ class Launcher:
         self.sums_columns = not self.layout.chunked
         self.budget = budget or Budget(None, runtime.memory, runtime.name)
         self.reduction = reduction
-        self._kernels: dict[tuple[Any, ...], Function] = {}
-        self._functions: dict[tuple[Any, ...], Prepared] = {}
+        self._kernels: dict[tuple[object, ...], Function] = {}
+        self._functions: dict[tuple[object, ...], Prepared] = {}
         self._setters: dict[np.dtype, Prepared] = {}
         """Kernels that set a scalar, by dtype."""
         self._placed: dict[int, tuple[weakref.ref[np.ndarray], weakref.ref[Vector]]] = {}
@@ -63,7 +66,7 @@ class Launcher:
                 "float32, or use device cpu"
             )
 
-    def array(self, values: Any, dtype: np.dtype | type) -> Vector:
+    def array(self, values: np.ndarray | Vector | HeldVector, dtype: np.dtype | type) -> Vector:
         """A copy of host values on the device, of the same shape; a device vector is returned as it is, a
         constant one is filled on the device."""
         if isinstance(values, Vector):
@@ -75,7 +78,7 @@ class Launcher:
         self.runtime.upload(made.handle, values)
         return made
 
-    def holds(self, values: Any) -> bool:
+    def holds(self, values: object) -> bool:
         """True for a user's vector in the memory of this device."""
         return isinstance(values, HeldVector) and values.device == self.name
 
@@ -187,7 +190,12 @@ class Launcher:
     # Kernels.
 
     def kernel(
-        self, body: str | KernelText, name: str, dtype: np.dtype, index: Any = np.int32, group: int | None = None
+        self,
+        body: str | KernelText,
+        name: str,
+        dtype: np.dtype,
+        index: np.dtype | type = np.int32,
+        group: int | None = None,
     ) -> Function:
         """A kernel behind the prelude for a dtype. group: work-items of a group, by default those of `launch_over`."""
         key = (body, name, np.dtype(dtype), np.dtype(index), group)
@@ -203,7 +211,7 @@ class Launcher:
         vector: np.dtype | type,
         /,
         *,
-        annotations: Mapping[str, Any] | None = None,
+        annotations: Mapping[str, object] | None = None,
         group: int | None = None,
         **constants: object,
     ) -> Prepared:
@@ -213,13 +221,18 @@ class Launcher:
             self._functions[key] = Prepared(self, of, np.dtype(vector), annotations or {}, constants, group)
         return self._functions[key]
 
-    def launch_over(self, function: Function, items: int, *arguments: Any) -> None:
+    def launch_over(self, function: Function, items: int, *arguments: Vector | Handle | np.generic) -> None:
         """Run over `items` elements; their number is also the last argument of the kernel."""
         groups, group = self.layout.groups_for(items), self.layout.group
         self.runtime.launch(function, groups, group, (*_handles(arguments), np.int64(items)), spread=True)
 
     def launch(
-        self, function: Function, groups: int, *arguments: Any, group: int | None = None, spread: bool = False
+        self,
+        function: Function,
+        groups: int,
+        *arguments: Vector | Handle | np.generic,
+        group: int | None = None,
+        spread: bool = False,
     ) -> None:
         """Launch a number of groups. spread: fewer groups give the same result."""
         self.runtime.launch(function, groups, group or self.layout.group, tuple(_handles(arguments)), spread=spread)
@@ -275,7 +288,7 @@ class Launcher:
             assert dots is not None
             return dots.to_host()[0].item()
 
-    def over_ranks(self, partial: Vector) -> tuple[Vector, Callable[[], Any]]:
+    def over_ranks(self, partial: Vector) -> tuple[Vector, Callable[[], object]]:
         """The memory of the sums over all ranks for the partial sums of a pass, and the call that adds them.
 
         Here all rows are on this device: the partial sums themselves.
@@ -289,6 +302,6 @@ class Launcher:
         return OnePass(self, *given)
 
 
-def _handles(arguments: tuple[Any, ...]) -> list[Any]:
+def _handles(arguments: tuple[Vector | Handle | np.generic, ...]) -> list[Handle | np.generic]:
     """The arguments of a kernel as a runtime takes them; a setup has thousands."""
     return [argument.handle if isinstance(argument, Vector) else argument for argument in arguments]

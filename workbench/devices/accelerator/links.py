@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 from workbench.devices.accelerator.runtime import Handle, Runtime, Vector
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
 
 
 class Piece(NamedTuple):
@@ -40,13 +43,33 @@ class Link(Protocol):
         ...
 
 
+class Communicator(Protocol):
+    """A communicator of the ranks, as `devices.ranks.watched` makes it of mpi4py, as far as pinned memory needs it."""
+
+    def Irecv(self, buf: np.ndarray, source: int) -> MPI.Request:
+        """Begin to receive from a rank."""
+        ...
+
+    def Isend(self, buf: np.ndarray, dest: int) -> MPI.Request:
+        """Begin to send to a rank."""
+        ...
+
+    def Allreduce(self, sendbuf: MPI.InPlaceType, recvbuf: np.ndarray) -> None:
+        """The sums over all ranks, in place."""
+        ...
+
+    def wait_all(self, requests: Sequence[MPI.Request]) -> None:
+        """Wait for messages that have begun."""
+        ...
+
+
 class PinnedMemory:
     """Copies to page-locked host memory and back, and MPI between them. communicator: of mpi4py."""
 
     waits = True
     title = "copies through pinned host memory"
 
-    def __init__(self, runtime: Runtime, communicator: Any) -> None:
+    def __init__(self, runtime: Runtime, communicator: Communicator) -> None:
         from mpi4py import MPI
 
         self._runtime, self._communicator, self._mpi = runtime, communicator, MPI

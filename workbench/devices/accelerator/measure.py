@@ -5,11 +5,14 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workbench.devices.accelerator.device import Accelerator
+
+if TYPE_CHECKING:
+    from workbench.devices.accelerator.runtime import Handle
 
 LAUNCHES = 500
 ROUNDS = 9
@@ -41,7 +44,7 @@ def copy_to_host(device: Accelerator, nbytes: int) -> tuple[float, float]:
     return _copy(device, device.runtime.download, nbytes)
 
 
-def _copy(device: Accelerator, copy: Callable[[Any, np.ndarray], None], nbytes: int) -> tuple[float, float]:
+def _copy(device: Accelerator, copy: Callable[[Handle, np.ndarray], None], nbytes: int) -> tuple[float, float]:
     handle = device.runtime.allocate(nbytes)
     large, small = device.runtime.pinned(nbytes), device.runtime.pinned(SMALL)
     large[:], small[:] = 1, 1
@@ -50,7 +53,7 @@ def _copy(device: Accelerator, copy: Callable[[Any, np.ndarray], None], nbytes: 
     return nbytes / max(seconds - latency, 1e-12), latency
 
 
-def _seconds(device: Accelerator, work: Callable[[], Any], repeats: int) -> float:
+def _seconds(device: Accelerator, work: Callable[[], object], repeats: int) -> float:
     """Seconds of one call: the median of rounds, after some to warm up."""
     for _ in range(5):
         work()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from workbench.devices.accelerator.parts import SINGLE, Merge
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.accelerator.scan import count_at, running_sums, scan, scan_kernels
 from workbench.devices.kernels import nesting as kernels
+
+if TYPE_CHECKING:
+    from workbench.devices.accelerator.launcher import Launcher
 
 DOUBLE = np.dtype(np.float64)
 """The dtype of E and of all sums."""
@@ -48,7 +51,7 @@ class _Kernels:
     """Kernels that are always needed, requested at once so that they are compiled side by side: the host reads the
     result of one before it launches the next."""
 
-    def __init__(self, device: Any) -> None:
+    def __init__(self, device: Launcher) -> None:
         of = (kernels.order, kernels.first, kernels.galerkin, kernels.dense)
         self.order, self.first, self.galerkin, self.dense = (device.function(each, DOUBLE) for each in of)
         scan_kernels(device, _children_at, [np.int32, np.int32])
@@ -87,7 +90,7 @@ class Nested:
 
 
 def nested(
-    device: Any, csr: CsrVectors, merges: Sequence[Merge], last: int, divisor: float, most_in_single: float
+    device: Launcher, csr: CsrVectors, merges: Sequence[Merge], last: int, divisor: float, most_in_single: float
 ) -> Nested | None:
     """The levels of E over a divisor, in single precision unless entries of its diagonal differ by more than
     `most_in_single`; None for a diagonal that is not positive, where nothing is merged, and for an E that is not in
@@ -137,7 +140,7 @@ def inverse(device: Any, found: Nested, null_tolerance: float) -> Vector | None:
 
 
 def _ordered(
-    device: Any, prepared: _Kernels, merges: Sequence[Merge], last: int
+    device: Launcher, prepared: _Kernels, merges: Sequence[Merge], last: int
 ) -> tuple[Vector, Vector, list[tuple[Vector, Vector]]]:
     """The part at each row of the first level and its inverse, such that the parts of a parent are consecutive on every
     level; for each level the first row of each parent, and the parent of each row."""
@@ -151,7 +154,9 @@ def _ordered(
     return order, places, groups
 
 
-def _first(device: Any, prepared: _Kernels, csr: CsrVectors, order: Vector, places: Vector) -> tuple[_Rows, np.ndarray]:
+def _first(
+    device: Launcher, prepared: _Kernels, csr: CsrVectors, order: Vector, places: Vector
+) -> tuple[_Rows, np.ndarray]:
     """E in the order of the first level; the extremes of its diagonal, the largest |sum of a row|, and of |entries|."""
     data, indices, indptr = csr
     count = order.size
@@ -164,7 +169,7 @@ def _first(device: Any, prepared: _Kernels, csr: CsrVectors, order: Vector, plac
     return _Rows(data, columns, begins, ends, entries, scale), extremes
 
 
-def _summed(device: Any, prepared: _Kernels, rows: _Rows, starts: Vector, parents: Vector) -> tuple[_Rows, float]:
+def _summed(device: Launcher, prepared: _Kernels, rows: _Rows, starts: Vector, parents: Vector) -> tuple[_Rows, float]:
     """P^T E P, and its least diagonal entry."""
     groups = starts.size - 1
     data, columns = device.empty((rows.entries,), DOUBLE), device.empty((rows.entries,), np.int32)
@@ -177,7 +182,7 @@ def _summed(device: Any, prepared: _Kernels, rows: _Rows, starts: Vector, parent
 
 
 def _scaled(
-    device: Any, rows: _Rows, starts: Vector, parents: Vector, below: _Rows, divisor: float, stored: np.dtype
+    device: Launcher, rows: _Rows, starts: Vector, parents: Vector, below: _Rows, divisor: float, stored: np.dtype
 ) -> tuple[NestedLevel, Vector]:
     """The level, and D^-1/2 for E over the divisor."""
     count = rows.count
@@ -191,7 +196,7 @@ def _scaled(
     return NestedLevel(data, indices, rows.ends, parents, starts, weights, bound), scale
 
 
-def _dense(device: Any, prepared: _Kernels, rows: _Rows) -> tuple[Vector, np.ndarray, float]:
+def _dense(device: Launcher, prepared: _Kernels, rows: _Rows) -> tuple[Vector, np.ndarray, float]:
     """The last level with unit diagonal, its possible null vector, and the largest entry of their product."""
     count = rows.count
     matrix, sums = device.zero_block(count, count, DOUBLE), device.empty((count,), DOUBLE)

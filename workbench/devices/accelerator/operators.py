@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -38,6 +38,12 @@ from workbench.devices.ops.operators import OperatorsOfAllDevices, method
 from workbench.host import box_parts
 from workbench.host.boxes import Boxes, EarlierParts, Rows
 from workbench.host.face_codes import FaceCodes
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from workbench.devices.operator_protocols import DeviceVector
+    from workbench.devices.ops.triangular import CsrFactor
 
 TUNED = (block_levels, coo_rows, csr_rows, grid_columns)
 """The modules that register overrides of kernels."""
@@ -78,9 +84,9 @@ class Operators(OperatorsOfAllDevices, Launcher):
     def box_sweeps(
         self,
         shapes: Sequence[tuple[int, int]],
-        main: Any,
-        lower_x: Any,
-        lower_y: Any,
+        main: ArrayLike,
+        lower_x: ArrayLike,
+        lower_y: ArrayLike,
         sweeps: int,
         precision: str = "float64",
         kernel: str = "auto",
@@ -99,7 +105,7 @@ class Operators(OperatorsOfAllDevices, Launcher):
         width: int,
         block: int,
         scale: float,
-    ) -> Any:
+    ) -> factors.GridBlockFactor | CsrFactor:
         """u = scale M^-1 r for M = (E + L) E^-1 (E + L^H) on a stencil, block by block."""
         if factors.GridBlockFactor.takes(self, strides, width, block):
             return factors.GridBlockFactor(self, lower, inverse, width, block, scale)
@@ -107,7 +113,9 @@ class Operators(OperatorsOfAllDevices, Launcher):
 
     # Deflation.
 
-    def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None = None) -> Any:
+    def subdomains(
+        self, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None = None
+    ) -> deflation.BoxSubdomains | deflation.Subdomains:
         """Piecewise constant deflation vectors given by a label per unknown."""
         if boxes is not None and deflation.small_boxes(boxes):
             return deflation.BoxSubdomains(self, labels, boxes, dtype)
@@ -115,7 +123,7 @@ class Operators(OperatorsOfAllDevices, Launcher):
 
     def numbered_parts(
         self, phase: np.ndarray, grid: tuple[int, ...], per_side: tuple[int, ...], earlier: EarlierParts | None = None
-    ) -> tuple[Any, Boxes] | None:
+    ) -> tuple[DeviceVector, Boxes] | None:
         """The part of each cell, on the device, and the boxes."""
         if deflation.many_boxes(grid, per_side) and (found := parts.numbered_parts(self, phase, grid, per_side)):
             return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class PlacedBoxes(Boxes):
         placed = {name: device.array(values, np.int32) for name, values in named.items()}
         return cls(device, boxes.grid, boxes.per_side, placed, boxes.most)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type[Boxes], tuple[object, ...]]:
         return Boxes, (self.grid, self.per_side, self.box, self.phases, self.sizes)
 
     @property

@@ -35,7 +35,7 @@ class PlacedPhase:
         """A copy of an array of the host."""
         return cls(device, device.array(phase.reshape(-1), WHOLE), phase.shape)
 
-    def lies_on(self, device: Any) -> bool:
+    def lies_on(self, device: object) -> bool:
         """True if the phase is in the memory of a device, which may be no accelerator."""
         return getattr(device, "runtime", None) is self.device.runtime
 
@@ -92,7 +92,7 @@ class PlacedPhase:
     def _places(self, places: np.ndarray) -> Vector:
         return self.device.array(places.reshape(-1), np.int64)
 
-    def _over(self, name: str, items: Vector, *arguments: Any) -> None:
+    def _over(self, name: str, items: Vector, *arguments: object) -> None:
         # Imported here: phases are compared on the cores too, where no kernel of accelerators is read.
         from workbench.devices.kernels import phases as kernels
 

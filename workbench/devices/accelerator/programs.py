@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -23,13 +23,22 @@ from workbench.lines.schedule import Apply, Pass, Step
 from workbench.lines.types import Formula, LinesError, Shapes, Solve
 from workbench.settings import HOST
 
+if TYPE_CHECKING:
+    from workbench.devices.accelerator.runtime import Function
+
+    T = TypeVar("T")
+
 RECORDED_AT = 3
 LOCAL_MEMORY = 48 * 1024
 """Bytes of local memory that the sums of a pass may take: what any CUDA device gives a group."""
 
 
 def bind_steps(
-    device: Launcher, steps: Sequence[Step], workspace: Storage, shapes: Shapes, kernels: dict[Any, Any]
+    device: Launcher,
+    steps: Sequence[Step],
+    workspace: Storage,
+    shapes: Shapes,
+    kernels: dict[tuple[str, int] | int, Function],
 ) -> list[Callable[[], None]]:
     """One callable per step, which launches it on the vectors that the workspace holds now."""
     runs: list[Callable[[], None]] = []
@@ -62,8 +71,8 @@ def bind_steps(
     return runs
 
 
-def _both(one: Callable[[], Any], two: Callable[[], Any]) -> Callable[[], Any]:
-    def run() -> Any:
+def _both(one: Callable[[], object], two: Callable[[], T]) -> Callable[[], T]:
+    def run() -> T:
         one()
         return two()
 
@@ -108,11 +117,11 @@ def _finish(
     device: Launcher,
     workspace: Storage,
     shapes: Shapes,
-    kernels: dict[Any, Any],
+    kernels: dict[tuple[str, int] | int, Function],
     place: int,
     sums: list[tuple[int, int]],
     after: Sequence[Formula | Solve],
-) -> Any:
+) -> Function | None:
     """The kernel that adds up and evaluates; None where neither is needed."""
     if not sums and not after:
         return None
@@ -123,7 +132,7 @@ def _finish(
     return kernels[key]
 
 
-def _application(device: Launcher, workspace: Storage, step: Apply, finish: Any) -> Callable[[], None]:
+def _application(device: Launcher, workspace: Storage, step: Apply, finish: Function | None) -> Callable[[], None]:
     operator, scalars = workspace.operator(step), workspace.scalars
     x, out, wanted = workspace.vector(step.argument), workspace.vector(step.target), step.wanted
     apply = operator.apply_split if step.split else operator.apply
@@ -145,9 +154,9 @@ def _pass(
     workspace: Storage,
     step: Pass,
     shapes: Shapes,
-    kernels: dict[Any, Any],
+    kernels: dict[tuple[str, int] | int, Function],
     place: int,
-    finish: Any,
+    finish: Function | None,
     split: dict[str, tuple[Vector, Vector]],
 ) -> Callable[[], None]:
     """split: the coarse vector that completes a vector, and the part of each row."""
@@ -175,7 +184,7 @@ def _pass(
 
 
 def _added_by_host(
-    device: Launcher, launch: Callable[[], Vector], names: Sequence[str], scalars: Any, finish: Any
+    device: Launcher, launch: Callable[[], Vector], names: Sequence[str], scalars: Vector, finish: Function | None
 ) -> HostRead:
     """A step whose partial sums the host adds, each time in the same order; `finish` then has one of each to add."""
     totals: dict[int, Vector] = {}
@@ -202,7 +211,9 @@ def _check_sums(device: Launcher, workspace: Storage, count: int) -> None:
         )
 
 
-def _launch(device: Launcher, finish: Any, scalars: Any, partial: Any, count: int) -> Callable[[], None]:
+def _launch(
+    device: Launcher, finish: Function | None, scalars: Vector, partial: Vector, count: int
+) -> Callable[[], None]:
     if finish is None:
         return lambda: None
     return lambda: device.launch(finish, 1, scalars, partial, np.int64(count), group=device.layout.finish)

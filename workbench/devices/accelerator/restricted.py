@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,20 +15,25 @@ from workbench.devices.kernels import faces as texts
 from workbench.devices.ops.faces import FaceProduct
 from workbench.devices.restricted_product import ProductThenRestriction
 
+if TYPE_CHECKING:
+    from workbench.devices.accelerator.launcher import Launcher
+    from workbench.devices.accelerator.runtime import Function
+    from workbench.devices.operator_protocols import DeviceOperator, Restriction
+
 MOST_PARTS = 8
 """Parts of a box for which a group has room."""
 MOST_GROUPS = 64
 """Groups that add up a dot product of coarse vectors."""
 
 
-def restricted_product(device: Any, bound: Any, z: Any) -> ProductThenRestriction:
+def restricted_product(device: Any, bound: DeviceOperator, z: Restriction) -> ProductThenRestriction:
     """A x with Z^T A x, and Z^T (b - A x), the latter in one pass where it can be."""
     if isinstance(bound, FaceProduct) and isinstance(z, BoxSubdomains) and (tile := tile_for(device, bound, z)):
         return ResidualOfBoxes(device, bound, bound, z, tile)
     return ProductThenRestriction(device, bound, z)
 
 
-def tile_for(device: Any, product: FaceProduct, z: BoxSubdomains) -> texts.Tile | None:
+def tile_for(device: Launcher, product: FaceProduct, z: BoxSubdomains) -> texts.Tile | None:
     """The cells of a group; None where there is no such kernel."""
     side, directions = z.boxes.equal_side, product.request().constants["directions"]
     few = z.boxes.most <= MOST_PARTS and not device.layout.chunked
@@ -44,7 +49,13 @@ class ResidualOfBoxes(ProductThenRestriction):
     pairs = True
 
     def __init__(
-        self, device: Any, bound: Any, product: FaceProduct, z: BoxSubdomains, tile: texts.Tile, shift: int = 0
+        self,
+        device: Any,
+        bound: DeviceOperator,
+        product: FaceProduct,
+        z: BoxSubdomains,
+        tile: texts.Tile,
+        shift: int = 0,
     ) -> None:
         super().__init__(device, bound, z)
         request = product.request()
@@ -52,7 +63,7 @@ class ResidualOfBoxes(ProductThenRestriction):
         directions = constants["directions"]
         form = {"walled": constants["walled"], "most": z.boxes.most, "cuda": device.layout.language == "cuda"}
 
-        def kernel(*, paired: bool) -> Any:
+        def kernel(*, paired: bool) -> Function:
             group = device.layout.group
             text = texts.restricted_residual(directions, group, tile, dtype.itemsize, **form, paired=paired)
             return device.kernel(text, text.name, dtype, texts.index(request.rows))

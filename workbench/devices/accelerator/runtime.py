@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
 from workbench.devices.accelerator.streams import Signal, Stream
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import Layout
+
+if TYPE_CHECKING:
+    Returned = TypeVar("Returned")
 
 Handle = Any
 Function = Any
@@ -63,7 +66,13 @@ class Runtime(Protocol):
         ...
 
     def launch(
-        self, function: Function, groups: int, group: int, arguments: tuple[Any, ...], *, spread: bool = False
+        self,
+        function: Function,
+        groups: int,
+        group: int,
+        arguments: tuple[Handle | np.generic, ...],
+        *,
+        spread: bool = False,
     ) -> None:
         """Enqueue a kernel on handles and NumPy scalars. spread: any smaller number of groups gives the same result."""
         ...
@@ -72,7 +81,9 @@ class Runtime(Protocol):
         """Groups of a kernel that run at the same time; 0 where groups must not wait for one another."""
         ...
 
-    def launch_together(self, function: Function, groups: int, group: int, arguments: tuple[Any, ...]) -> None:
+    def launch_together(
+        self, function: Function, groups: int, group: int, arguments: tuple[Handle | np.generic, ...]
+    ) -> None:
         """Enqueue a kernel whose groups wait for one another, at most `resident` of them."""
         ...
 
@@ -124,7 +135,7 @@ class Runtime(Protocol):
         """
         ...
 
-    def timed(self, work: Callable[[], Any], name: str) -> tuple[Any, Span | None]:
+    def timed(self, work: Callable[[], Returned], name: str) -> tuple[Returned, Span | None]:
         """Run `work`; returns its result, and the span of the work that it enqueued, or None if it enqueued none."""
         ...
 
@@ -164,5 +175,5 @@ class Vector:
     def itemsize(self) -> int:
         return self.dtype.itemsize
 
-    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+    def __array__(self, *_: object, **__: object) -> np.ndarray:
         raise TypeError("this vector is in device memory; device.to_host(vector) copies it to the host")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from typing import Any
 
 import numpy as np
 
@@ -49,7 +48,9 @@ class SmallMatrices(MutableMapping[str, np.ndarray]):
             self[ONES] = np.ones(columns)
         return ONES
 
-    def kernel(self, step: small.Step, columns: int, more: Mapping[str, Any] | None = None) -> Callable[[], None]:
+    def kernel(
+        self, step: small.Step, columns: int, more: Mapping[str, Vector | tuple[Vector, ...] | np.generic] | None = None
+    ) -> Callable[[], None]:
         """A launch of a kernel of one group on matrices that are named as its parameters. more: other arguments, by
         name."""
         (function, constants, annotations), arguments = step, []
@@ -74,7 +75,7 @@ class SmallMatrices(MutableMapping[str, np.ndarray]):
             self._read[name] = self._download(self._rooms[name]).reshape(shape).astype(self._double)
         return self._read[name]
 
-    def __setitem__(self, name: str, value: Any) -> None:
+    def __setitem__(self, name: str, value: np.ndarray) -> None:
         values = np.ascontiguousarray(value, self.dtype)
         self._device.runtime.upload(self.room(name, values.shape).handle, values)
         self._shapes[name], self._read[name] = values.shape, values.astype(self._double)

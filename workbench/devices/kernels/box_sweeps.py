@@ -12,7 +12,6 @@ Endo, Matsuoka (2023), "PERKS".
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 from workbench.compiler.words import barrier, group, groups, member, members, narrow, shared_array, wide
 from workbench.devices.kernels.parameters import LongPlaces, Sums, Vector
@@ -127,7 +126,7 @@ def multiplied(value, scale, *, mixed):
     return value
 
 
-def outer(vector: str, *, mixed: bool) -> dict[str, Any]:
+def outer(vector: str, *, mixed: bool) -> dict[str, object]:
     """Annotations of the vector of that name, which comes from outside, and of the largest magnitudes."""
     return {vector: Sums, "peaks": Sums} if mixed else {vector: Vector, "peaks": ()}
 

@@ -8,8 +8,6 @@ the places of M and of the inverse eigenvalues. So boxes of different sizes are 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from workbench.compiler.words import barrier, group, groups, local, member, members, quotient, shared_array
@@ -27,7 +25,7 @@ SIDE = 8
 then vectorizes along a row of the tile."""
 
 
-def product_annotations(*, mixed: bool, first: bool, last: bool) -> dict[str, Any]:
+def product_annotations(*, mixed: bool, first: bool, last: bool) -> dict[str, object]:
     """Annotations of the parameters of `eigenvectors` that have none."""
     return {
         "of": Sums if mixed and first else Vector,

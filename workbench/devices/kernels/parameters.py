@@ -52,7 +52,7 @@ RealSum = Annotated[float, _Of(SUM, array=False, real=True)]
 """A number of the real type of sums."""
 
 
-def places_of(dtype: np.dtype | type) -> Any:
+def places_of(dtype: np.dtype | type) -> object:
     """Integers of that dtype, of 32 or 64 bits."""
     return Places if np.dtype(dtype).itemsize == 4 else LongPlaces
 
@@ -65,7 +65,7 @@ class Known(NamedTuple):
 
 
 def kinds_of(
-    function: FunctionType, vector: np.dtype, wide: np.dtype, annotations: Mapping[str, Any]
+    function: FunctionType, vector: np.dtype, wide: np.dtype, annotations: Mapping[str, object]
 ) -> tuple[Kind, ...]:
     """The kinds of a function's positional parameters for dtypes of vectors and of sums; annotations: of those that
     have none, by name."""
@@ -74,7 +74,7 @@ def kinds_of(
 
 
 def known_in(
-    function: FunctionType, annotations: Mapping[str, Any], kinds: tuple[Kind, ...]
+    function: FunctionType, annotations: Mapping[str, object], kinds: tuple[Kind, ...]
 ) -> tuple[tuple[int, int], ...]:
     """The integers that are `Known`: their places among the scalars of arguments of these kinds, and their values."""
     found, place = list[tuple[int, int]](), 0
@@ -97,7 +97,7 @@ def flat(of: tuple[Any, ...]) -> Iterator[Any]:
 
 
 @functools.cache
-def _hints(function: FunctionType) -> tuple[tuple[str, Any], ...]:
+def _hints(function: FunctionType) -> tuple[tuple[str, object], ...]:
     hints = get_type_hints(function, include_extras=True)
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     return tuple((name, hints.get(name)) for name in names)

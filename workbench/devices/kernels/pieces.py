@@ -6,7 +6,6 @@ Integers without annotation have 32 or 64 bits. `rows` are local vectors.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -64,7 +63,7 @@ def products(rows: Rows, panel, sources, places, starts, lengths, parts: Sums, c
                 parts[ROWS_AT_ONCE * run + k] = total
 
 
-def of_arguments(index: np.dtype | type, names: Sequence[str], vectors: int = 0) -> dict[str, Any]:
+def of_arguments(index: np.dtype | type, names: Sequence[str], vectors: int = 0) -> dict[str, object]:
     """Annotations of parameters that have none. names: of integers, which have the dtype `index`. vectors: of the
     panel, if there is one."""
     panel = {"panel": tuple[(Vector,) * vectors]} if vectors else {}

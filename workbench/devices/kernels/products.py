@@ -10,7 +10,6 @@ What a CSR kernel may have or not is a tuple: `base` and `scale` have one vector
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -115,7 +114,7 @@ def with_result(found, row, total, y, base, scale, sums, *, added):
 
 def csr_annotations(
     index: np.dtype, names: Sequence[str], *, based: bool, scaled: bool, summed: bool, part: bool = False
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Annotations of the parameters of a CSR kernel that have none. names: of its arrays of integers, which have the
     dtype `index`."""
     places = Array(index, 1)

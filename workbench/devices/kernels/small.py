@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class Step(NamedTuple):
 
     function: FunctionType
     constants: Mapping[str, object]
-    annotations: Mapping[str, Any]
+    annotations: Mapping[str, object]
 
     @property
     def names(self) -> tuple[str, ...]:
