@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from workbench.devices.accelerator.runtime import Handle
 
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
 _INFO: dict[int, Any] = {}
 """Room for cuSOLVER's report of a solve, by device: a recorded graph repeats a solve, and must not allocate."""
 
 
-def solve(runtime: Any, factor: Handle, right: Handle, size: int, dtype: np.dtype) -> None:
+class _Library(Protocol):
+    """A CUDA runtime as far as libraries need it, a `runtime.Cuda`."""
+
+    number: int
+
+    @property
+    def own_stream(self) -> Any:
+        """The stream of all work, as CuPy has it."""
+        ...
+
+    def enqueue(self, work: Callable[[int], None]) -> None:
+        """Let the library enqueue work in the stream whose address it gets."""
+        ...
+
+    def alone(self) -> AbstractContextManager[None]:
+        """A context in which no other thread uses the device."""
+        ...
+
+    def copy(self, target: Handle, source: Handle, nbytes: int) -> None:
+        """Copy on the device."""
+        ...
+
+
+def solve(runtime: _Library, factor: Handle, right: Handle, size: int, dtype: np.dtype) -> None:
     """right = (L L^H)^-1 right in place and double precision, by potrs. factor: L, (size, size), by columns."""
     import cupy  # pyright: ignore[reportMissingImports]
     from cupy_backends.cuda.libs import cublas, cusolver  # pyright: ignore[reportMissingImports]
@@ -29,7 +56,7 @@ def solve(runtime: Any, factor: Handle, right: Handle, size: int, dtype: np.dtyp
     runtime.enqueue(potrs)
 
 
-def inverse(runtime: Any, matrix: Handle, made: Handle, size: int) -> bool:
+def inverse(runtime: _Library, matrix: Handle, made: Handle, size: int) -> bool:
     """The inverse of a symmetric matrix, double precision, by potrf and potrs; False where it is not positive definite.
 
     The matrix is overwritten; waits for the device.

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import DeviceError, InputError
+
+if TYPE_CHECKING:
+    from types import ModuleType, TracebackType
 
 
 class Guard:
@@ -14,7 +17,7 @@ class Guard:
     Entered at every launch, so one object serves all; a thread may enter it again. where: the device in a sentence.
     """
 
-    def __init__(self, cupy: Any, device: Any, where: str) -> None:
+    def __init__(self, cupy: ModuleType, device: Any, where: str) -> None:
         self._lock, self._number, self._cuda, self._where = threading.RLock(), device.id, cupy.cuda, where
         self._runtime, self._before = cupy.cuda.runtime, list[int]()
 
@@ -25,7 +28,9 @@ class Guard:
         if before != self._number:
             self._runtime.setDevice(self._number)
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if (before := self._before.pop()) != self._number:
             self._runtime.setDevice(before)
         self._lock.release()

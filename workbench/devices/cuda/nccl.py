@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from workbench.devices.accelerator.links import Piece
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.cuda.runtime import Cuda
 from workbench.errors import DeviceError
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
 
 _made: dict[tuple[int, int], Nccl] = {}
 """Links by GPU and MPI communicator. They stay for the life of the process: destroying one waits for every graph with
@@ -23,7 +26,7 @@ class Nccl:
 
     waits = False
 
-    def __init__(self, runtime: Cuda, communicator: Any) -> None:
+    def __init__(self, runtime: Cuda, communicator: MPI.Intracomm) -> None:
         from cupy.cuda import nccl  # pyright: ignore[reportMissingImports]
 
         self._runtime, self._nccl = runtime, nccl
@@ -67,7 +70,7 @@ class Nccl:
             ) from None
 
 
-def between(runtime: Cuda, communicator: Any) -> Nccl | None:
+def between(runtime: Cuda, communicator: MPI.Intracomm) -> Nccl | None:
     """NCCL between the GPUs of all ranks, which have one each; None, on every rank, where one lacks it.
 
     communicator: of mpi4py; all ranks call this together.

@@ -46,7 +46,7 @@ class Launch:
     kernel: KernelText
     groups: int
     group: int
-    arguments: tuple[Any, ...]
+    arguments: tuple[Handle | np.generic, ...]
     spread: bool
     function: Any = None
     """The kernel as it is launched alone."""
@@ -88,7 +88,7 @@ def _shared_bytes(prelude: str, statements: str) -> int:
     return total
 
 
-def source(launches: Sequence[Launch], scalars: Handle, words: int) -> tuple[str, tuple[Any, ...]]:
+def source(launches: Sequence[Launch], scalars: Handle, words: int) -> tuple[str, tuple[Handle | np.generic, ...]]:
     """The text of the kernel `iterations(scalars, arrivals, times, ...)` and its further arguments.
 
     scalars: those of the workspace, `words` numbers, which every group copies. arrivals: counter of the barrier, one
@@ -140,7 +140,7 @@ def barriers(launches: Sequence[Launch], scalars: Handle) -> list[bool]:
     return found
 
 
-def _parts(before: Sequence[Launch], partial: Handle, count: np.int64) -> str:
+def _parts(before: Sequence[Launch], partial: Handle, count: np.generic) -> str:
     """The number of partial sums in place of `count`, as text; empty where no loop before has fewer groups."""
     for launch in reversed(before):
         # A kernel that corrects one partial sum has another number of groups than the one that stored them.

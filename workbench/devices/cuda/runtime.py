@@ -10,7 +10,7 @@ import functools
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from workbench.devices.cuda.stream import CudaSignal, CudaStream
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import Layout
 from workbench.errors import InputError
+
+if TYPE_CHECKING:
+    Returned = TypeVar("Returned")
 
 GROUP = 256
 FINISH = 256
@@ -147,7 +150,13 @@ class Cuda:
             return self._cupy.RawModule(code=text, backend="nvrtc").get_function(name).kernel
 
     def launch(
-        self, function: Kernel, groups: int, group: int, arguments: tuple[Any, ...], *, spread: bool = False
+        self,
+        function: Kernel,
+        groups: int,
+        group: int,
+        arguments: tuple[Handle | np.generic, ...],
+        *,
+        spread: bool = False,
     ) -> None:
         with self._guarded():
             if self._collected is not None:
@@ -166,7 +175,9 @@ class Cuda:
             function = kernel.wait()
             return self._cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.ptr, group, nbytes)
 
-    def launch_together(self, function: Kernel, groups: int, group: int, arguments: tuple[Any, ...]) -> None:
+    def launch_together(
+        self, function: Kernel, groups: int, group: int, arguments: tuple[Handle | np.generic, ...]
+    ) -> None:
         with self._guarded():
             if self._collected is not None:
                 # It has barriers of its own, so it cannot be a step of another persistent kernel.
@@ -337,7 +348,7 @@ class Cuda:
 
         return repeat
 
-    def timed(self, work: Callable[[], Any], name: str) -> tuple[Any, Span | None]:
+    def timed(self, work: Callable[[], Returned], name: str) -> tuple[Returned, Span | None]:
         with self._guarded():
             # An event belongs to the device that is selected.
             events = self._cupy.cuda.Event(), self._cupy.cuda.Event()

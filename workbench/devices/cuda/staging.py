@@ -6,11 +6,14 @@ while the other one is transferred.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.host.copies import copy_bytes
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 CHUNK = 8 << 20
 """Bytes of a buffer: a transfer of 0.2 ms, of which the start of the cores is a small part."""
@@ -21,7 +24,7 @@ LEAST = 2 << 20
 class Staging:
     """Two buffers of one device, for one thread at a time; transfers are in a stream, in the order of its kernels."""
 
-    def __init__(self, cupy: Any, stream: Any) -> None:
+    def __init__(self, cupy: ModuleType, stream: Any) -> None:
         cuda = cupy.cuda
         self._runtime, self._stream = cuda.runtime, stream
         self._buffers = [np.frombuffer(cuda.alloc_pinned_memory(CHUNK), np.uint8, CHUNK) for _ in range(2)]

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from workbench.devices.accelerator.runtime import Handle
 
 Guard = Callable[[], AbstractContextManager[None]]
 
@@ -30,17 +35,19 @@ class CudaSignal:
 class CudaStream:
     """A non-blocking stream for copies, next to that for kernels."""
 
-    def __init__(self, cupy: Any, guarded: Guard, seconds: Callable[[Any], float]) -> None:
+    def __init__(self, cupy: ModuleType, guarded: Guard, seconds: Callable[[Any], float]) -> None:
         self._cuda, self._guarded, self._seconds = cupy.cuda, guarded, seconds
         with guarded():
             self._stream = cupy.cuda.Stream(non_blocking=True)
 
-    def to_host(self, values: np.ndarray, handle: Any, after: CudaSignal | None = None, offset: int = 0) -> CudaSignal:
+    def to_host(
+        self, values: np.ndarray, handle: Handle, after: CudaSignal | None = None, offset: int = 0
+    ) -> CudaSignal:
         kind = self._cuda.runtime.memcpyDeviceToHost
         return self._copy(values.ctypes.data, handle.data.ptr + offset, values.nbytes, kind, after)
 
     def to_device(
-        self, handle: Any, values: np.ndarray, after: CudaSignal | None = None, offset: int = 0
+        self, handle: Handle, values: np.ndarray, after: CudaSignal | None = None, offset: int = 0
     ) -> CudaSignal:
         kind = self._cuda.runtime.memcpyHostToDevice
         return self._copy(handle.data.ptr + offset, values.ctypes.data, values.nbytes, kind, after)

@@ -11,12 +11,17 @@ import contextlib
 import hashlib
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from workbench.jit import store
 
+if TYPE_CHECKING:
+    from types import ModuleType
 
-def built(cl: Any, context: Any, device: Any, text: str, flags: Sequence[str]) -> Any:
+    from pyopencl import Context, Device, Program
+
+
+def built(cl: ModuleType, context: Context, device: Device, text: str, flags: Sequence[str]) -> Program:
     """The program of a source, from its binary if there is one. Raises what PyOpenCL raises for the source."""
     key = key_of(cl, device, text, flags)
     with warnings.catch_warnings():
@@ -31,7 +36,7 @@ def built(cl: Any, context: Any, device: Any, text: str, flags: Sequence[str]) -
     return program
 
 
-def key_of(cl: Any, device: Any, text: str, flags: Sequence[str]) -> str:
+def key_of(cl: ModuleType, device: Device, text: str, flags: Sequence[str]) -> str:
     """Under which the binary of a source is stored: of this driver, device and PyOpenCL."""
     versions = (device.platform.name, device.platform.version, device.name, device.version, device.driver_version)
     parts = ("opencl", cl.VERSION_TEXT, *versions, *flags, text)

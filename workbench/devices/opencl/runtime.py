@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,13 @@ from workbench.devices.kernels.prelude import Layout
 from workbench.devices.opencl import binaries
 from workbench.devices.opencl.stream import OpenCLSignal, OpenCLStream
 from workbench.errors import DeviceError, InputError
+
+if TYPE_CHECKING:
+    from types import ModuleType, TracebackType
+
+    from pyopencl import Device, Event, Kernel, Program
+
+    Returned = TypeVar("Returned")
 
 CHUNK = 16384
 MOST_CHUNKS = 1024
@@ -33,7 +40,7 @@ class OpenCL:
     `--device`. Raises InputError when the driver cannot compile a kernel.
     """
 
-    def __init__(self, device: Any, layout: Layout | None = None, name: str = "opencl") -> None:
+    def __init__(self, device: Device, layout: Layout | None = None, name: str = "opencl") -> None:
         import pyopencl as cl
 
         self._cl = cl
@@ -48,9 +55,9 @@ class OpenCL:
         self._one_at_a_time = threading.RLock()
         self._compiling_ahead = self.recording = False
         self.multiprocessors = 0
-        self.functions: dict[tuple[str, str], Any] = {}
+        self.functions: dict[tuple[str, str], Kernel] = {}
         """Compiled kernels, by text and name."""
-        self._programs: dict[str, Any] = {}
+        self._programs: dict[str, Program] = {}
         with self._errors():
             self._context = cl.Context([device])
             self._queue = cl.CommandQueue(self._context, properties=cl.command_queue_properties.PROFILING_ENABLE)
@@ -108,7 +115,13 @@ class OpenCL:
             return self.functions[text, name]
 
     def launch(
-        self, function: Function, groups: int, group: int, arguments: tuple[Any, ...], *, spread: bool = False
+        self,
+        function: Function,
+        groups: int,
+        group: int,
+        arguments: tuple[Handle | np.generic, ...],
+        *,
+        spread: bool = False,
     ) -> None:
         # A kernel holds its arguments until it is enqueued, so two threads must not prepare it at once.
         with self._errors():
@@ -121,7 +134,9 @@ class OpenCL:
         """0: OpenCL has no launch whose groups may wait for one another."""
         return 0
 
-    def launch_together(self, function: Function, groups: int, group: int, arguments: tuple[Any, ...]) -> None:
+    def launch_together(
+        self, function: Function, groups: int, group: int, arguments: tuple[Handle | np.generic, ...]
+    ) -> None:
         raise InputError(f"device {self.name} has no launch whose groups wait for one another; use device cuda")
 
     def synchronize(self) -> None:
@@ -171,7 +186,7 @@ class OpenCL:
             finally:
                 self._compiling_ahead = self.recording = False
 
-    def timed(self, work: Callable[[], Any], name: str) -> tuple[Any, Span | None]:
+    def timed(self, work: Callable[[], Returned], name: str) -> tuple[Returned, Span | None]:
         # Work that other threads enqueue in the meantime is not counted.
         outer, asked = getattr(self._thread, "asked", None), []
         self._thread.asked = asked
@@ -192,7 +207,7 @@ class OpenCL:
             marker.wait()
             return 1e-9 * marker.profile.end
 
-    def _note(self, event: Any) -> None:
+    def _note(self, event: Event) -> None:
         asked = getattr(self._thread, "asked", None)
         if asked is not None:
             asked.append(event)
@@ -210,7 +225,7 @@ class _Errors:
     def __enter__(self) -> None:
         self._runtime._one_at_a_time.acquire()
 
-    def __exit__(self, _: Any, error: Any, __: Any) -> None:
+    def __exit__(self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None) -> None:
         self._runtime._one_at_a_time.release()
         if error is None or not isinstance(error, self._runtime._cl.Error):
             return
@@ -235,7 +250,7 @@ class _Errors:
         ) from None
 
 
-def choose(wanted: str = "") -> Any:
+def choose(wanted: str = "") -> Device:
     """The OpenCL device whose number, or a part of whose platform's or own name, is `wanted`; else PoCL or the first.
 
     Raises InputError where PyOpenCL or a device is missing, and for a choice that fits none or several.
@@ -270,7 +285,7 @@ def choose(wanted: str = "") -> Any:
     return devices[fitting[0]]
 
 
-def _layout(device: Any, cl: Any) -> Layout:
+def _layout(device: Device, cl: ModuleType) -> Layout:
     double = "cl_khr_fp64" in device.extensions
     if device.type & cl.device_type.CPU:
         return Layout("opencl", 1, 1, chunked=True, least=CHUNK, groups=MOST_CHUNKS, double=double)

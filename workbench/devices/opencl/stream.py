@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from pyopencl import Context, Event
+
+    from workbench.devices.accelerator.runtime import Handle
 
 
 class OpenCLSignal:
     """An event of OpenCL."""
 
-    def __init__(self, event: Any, errors: AbstractContextManager[None]) -> None:
+    def __init__(self, event: Event, errors: AbstractContextManager[None]) -> None:
         self.event = event
         self._errors = errors
 
@@ -26,22 +33,24 @@ class OpenCLSignal:
 class OpenCLStream:
     """An in-order queue for copies, next to that for kernels."""
 
-    def __init__(self, cl: Any, context: Any, errors: AbstractContextManager[None]) -> None:
+    def __init__(self, cl: ModuleType, context: Context, errors: AbstractContextManager[None]) -> None:
         self._cl, self._errors = cl, errors
         with errors:
             self._queue = cl.CommandQueue(context, properties=cl.command_queue_properties.PROFILING_ENABLE)
 
     def to_host(
-        self, values: np.ndarray, handle: Any, after: OpenCLSignal | None = None, offset: int = 0
+        self, values: np.ndarray, handle: Handle, after: OpenCLSignal | None = None, offset: int = 0
     ) -> OpenCLSignal:
         return self._copy(values, handle, after, src_offset=offset)
 
     def to_device(
-        self, handle: Any, values: np.ndarray, after: OpenCLSignal | None = None, offset: int = 0
+        self, handle: Handle, values: np.ndarray, after: OpenCLSignal | None = None, offset: int = 0
     ) -> OpenCLSignal:
         return self._copy(handle, values, after, dst_offset=offset)
 
-    def _copy(self, target: Any, source: Any, after: OpenCLSignal | None, **offset: int) -> OpenCLSignal:
+    def _copy(
+        self, target: Handle | np.ndarray, source: Handle | np.ndarray, after: OpenCLSignal | None, **offset: int
+    ) -> OpenCLSignal:
         waits = [after.event] if after else None
         with self._errors:
             event = self._cl.enqueue_copy(self._queue, target, source, is_blocking=False, wait_for=waits, **offset)
