@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.cli.common import CONVERGED, finite
 from workbench.cli.options import add_option, parameters, problem_arguments
 from workbench.cli.streams import log
 from workbench.settings import RUN, STOPPING
 
+if TYPE_CHECKING:
+    from workbench.analysis.advice import Advice
 
-def add(verbs: Any) -> None:
+
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `advise` to the subparsers of argparse."""
     advise = verbs.add_parser(
         "advise",
@@ -39,7 +42,7 @@ def _advise(options: argparse.Namespace) -> int:
     return CONVERGED
 
 
-def _advice(problem: str, rtol: float, seed: int, probe_n: int | None, more: dict[str, Any]) -> Any:
+def _advice(problem: str, rtol: float, seed: int, probe_n: int | None, more: dict[str, Any]) -> Advice:
     # Imported here: it takes longer than the other commands need.
     from workbench.analysis import advise
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-from typing import Any
 
 from workbench.cli.common import CONVERGED
 from workbench.cli.options import add_option
@@ -13,7 +12,7 @@ from workbench.errors import InputError
 from workbench.settings import BLOCKS
 
 
-def add(verbs: Any) -> None:
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `family` to the subparsers of argparse."""
     family = verbs.add_parser("family", help="cost of one iteration of each solver, counted from its lines")
     family.add_argument("--problem", default="poisson7", help="a registered problem with n (default poisson7)")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from workbench.cli.common import CONVERGED
 from workbench.cli.options import add_option, parameters, problem_arguments
@@ -14,7 +13,7 @@ from workbench.settings import RUN
 MARKET, PETSC = ".mtx", ".petsc"
 
 
-def add(verbs: Any) -> None:
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `convert` to the subparsers of argparse."""
     convert = verbs.add_parser(
         "convert",

@@ -17,6 +17,7 @@ from workbench.settings import BLOCKS, RUN, STOPPING
 if TYPE_CHECKING:
     from workbench.flow.sequence import Sequence
     from workbench.flow.systems import SystemSequence
+    from workbench.scenes.flow import Reel
 
 PROBLEM = "rising-bubbles, heat-steps, a record (.seq.npz), a share link, or a .cg.json file"
 SETTINGS = (*BLOCKS.values(), RUN["device"], RUN["precision"])
@@ -27,7 +28,7 @@ AGAINST = (
 CRITERIA = (STOPPING["rtol"], STOPPING["maxiter"])
 
 
-def add(verbs: Any) -> None:
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `flow` to the subparsers of argparse."""
     flow = verbs.add_parser(
         "flow",
@@ -147,7 +148,7 @@ def _others(options: argparse.Namespace) -> list[dict[str, Any]]:
     return made
 
 
-def _reel(sequence: Sequence) -> Any:
+def _reel(sequence: Sequence) -> Reel:
     from workbench.scenes.flow import Reel
     from workbench.scenes.flow_plane import Look, quantities
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
 
 from workbench.cli.common import CONVERGED, print_summary
 
 
-def add(verbs: Any) -> None:
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the commands `blocks`, `doctor` and `show` to the subparsers of argparse."""
     listing = verbs.add_parser("blocks", help="list the registered blocks and their parameters")
     listing.add_argument("--json", action="store_true", help="print JSON")

@@ -43,7 +43,7 @@ def key_value(text: str) -> tuple[str, str]:
     return key, value
 
 
-def add_option(parser: Any, declared: Parameter, default: Any = None) -> None:
+def add_option(parser: argparse.ArgumentParser, declared: Parameter, default: object = None) -> None:
     """Add the option of a setting. default: the value without the option, None to keep what a link or file says."""
     parser.add_argument(
         f"--{declared.name.replace('_', '-')}",
@@ -79,10 +79,10 @@ def _format(declared: Parameter) -> str:
     return "g" if declared.kind is float else ""
 
 
-def _reader(declared: Parameter) -> Callable[[str], Any]:
+def _reader(declared: Parameter) -> Callable[[str], object]:
     """The conversion of an option's text; argparse adds the option's name to the message."""
 
-    def read(text: str) -> Any:
+    def read(text: str) -> object:
         try:
             return declared.check(text)
         except InputError as error:

@@ -9,7 +9,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from workbench.cli.streams import log
 from workbench.data_files import PACKAGE, docs_folder, notebooks_folder, path_of
@@ -22,7 +22,7 @@ NEEDED = {"app": ("voila", "anywidget", "segno"), "lab": ("jupyterlab", "anywidg
 """Modules of the extra of each command, by the names of their imports."""
 
 
-def add(verbs: Any) -> None:
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the commands `app` and `lab`. Options that they do not know are passed on."""
     app = verbs.add_parser(
         "app",

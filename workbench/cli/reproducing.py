@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.cli.common import CONVERGED, NOT_CONVERGED, finite
 from workbench.cli.streams import log
@@ -21,7 +21,7 @@ ALL = "all"
 DEVICES = ("cuda", "opencl", "cpu")
 
 
-def add(verbs: Any) -> None:
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `reproduce` to the subparsers of argparse."""
     reproduce = verbs.add_parser("reproduce", help="reproduce tables and figures of papers, next to the published ones")
     reproduce.add_argument("paper", nargs="?", default="", help=", ".join(FILES))

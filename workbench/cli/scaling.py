@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
 
 from workbench.cli.common import CONVERGED
 from workbench.cli.options import add_option, chosen, parameters, problem_arguments
@@ -15,7 +14,7 @@ LEVELS = ("preconditioner", "deflation", "coarse", "variant")
 SOLVERS = ("cg", "pipecg", "gropp")
 
 
-def add(verbs: Any) -> None:
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `scaling` to the subparsers of argparse."""
     scaling = verbs.add_parser(
         "scaling",

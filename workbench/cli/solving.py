@@ -19,14 +19,18 @@ from workbench.files import replacing
 from workbench.settings import BLOCKS, RUN, STOPPING
 
 if TYPE_CHECKING:
-    from workbench.run import Configuration, Result
+    from mpi4py import MPI
+    from numpy.typing import ArrayLike
+
+    from workbench.recording import Trace
+    from workbench.run import Configuration, Result, Run
 
 PROGRESS_SECONDS = 0.1
 COMBINED = {"sum": "sum-cg", "multi": "mpcg"}
 """The solver of each --combine."""
 
 
-def add(verbs: Any) -> None:
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `solve` to the subparsers of argparse."""
     solve = verbs.add_parser("solve", help="solve a linear system and print a summary")
     problem_arguments(solve)
@@ -112,7 +116,7 @@ def _solve(options: argparse.Namespace) -> int:
     return CONVERGED if result.converged else NOT_CONVERGED
 
 
-def _save_solution(x: Any, path: Path, world: Any) -> None:
+def _save_solution(x: ArrayLike, path: Path, world: MPI.Intracomm | None) -> None:
     """Write x; of a run on ranks every rank its rows."""
     import numpy as np
 
@@ -137,7 +141,7 @@ def _plain(configuration: Configuration, result: Result) -> dict[str, Any]:
     }
 
 
-def _print_kernels(trace: Any) -> None:
+def _print_kernels(trace: Trace) -> None:
     """Print the time of each kernel, longest first, with the levels of a coarse solve below it."""
     from workbench.recording import kernel_table, with_levels_summed
 
@@ -155,7 +159,7 @@ class _Progress:
         self._line = StatusLine()
         self._next = 0.0
 
-    def __call__(self, run: Any) -> None:
+    def __call__(self, run: Run) -> None:
         now = time.monotonic()
         if not self._line.shown or now < self._next:
             return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
 
 from workbench.cli.common import CONVERGED, finite
 from workbench.cli.options import add_option, chosen, parameters, problem_arguments
@@ -13,7 +12,7 @@ from workbench.settings import BLOCKS, RUN
 CHOICES = (BLOCKS["deflation"], RUN["device"], RUN["seed"])
 
 
-def add(verbs: Any) -> None:
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `formats` to the subparsers of argparse."""
     formats = verbs.add_parser(
         "formats",

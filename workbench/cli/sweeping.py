@@ -15,7 +15,7 @@ CRITERIA = ("rtol", "maxiter")
 COLUMNS = ("N", "iterations", "setup_seconds", "iteration_seconds", "true_relative_residual", "reason")
 
 
-def add(verbs: Any) -> None:
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `sweep` to the subparsers of argparse."""
     sweep = verbs.add_parser("sweep", help="solve every combination of some choices, and print a table")
     sweep.add_argument("problem", metavar="PROBLEM", help=PROBLEM)
@@ -76,7 +76,7 @@ def _print_table(axes: list[str], rows: list[dict[str, Any]], columns: tuple[str
         print("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if value is None:
         return "-"
     return f"{value:.3g}" if isinstance(value, float) else str(value)

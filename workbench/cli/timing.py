@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
 
 from workbench.cli.common import CONVERGED, finite
 from workbench.cli.options import add_option
@@ -14,7 +13,7 @@ from workbench.errors import InputError
 from workbench.settings import RUN
 
 
-def add(verbs: Any) -> None:
+def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the commands `calibrate` and `retime` to the subparsers of argparse."""
     calibrate = verbs.add_parser("calibrate", help="measure a profile of this machine, for retime")
     calibrate.add_argument("--name", default="this", help="name of the profile (default this)")

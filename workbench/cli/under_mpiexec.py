@@ -8,14 +8,17 @@ import io
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from workbench.cli.common import WRONG_INPUT
 from workbench.errors import InputError
 from workbench.ranks.world import communicator, started
 
+if TYPE_CHECKING:
+    from mpi4py import MPI
 
-def as_one(world: Any, main: Callable[[], int]) -> int:
+
+def as_one(world: MPI.Intracomm, main: Callable[[], int]) -> int:
     """Run a command on all ranks of a communicator; the exit status of rank 0.
 
     The message of a rank that fails alone is printed with its number, and ends all of them.
@@ -42,7 +45,7 @@ def as_one(world: Any, main: Callable[[], int]) -> int:
     return 0 if rank else status
 
 
-def ranks_of(options: argparse.Namespace) -> Any:
+def ranks_of(options: argparse.Namespace) -> MPI.Intracomm | None:
     """The communicator of the ranks that run this command, None for one process.
 
     Raises InputError for processes that know nothing of one another, for another number of ranks than was asked for,

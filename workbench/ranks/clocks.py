@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
 
 ROUNDS = 16
 """Messages to each rank and back; the fastest of them counts."""
@@ -16,7 +20,7 @@ class Offset(NamedTuple):
     error: float
 
 
-def offsets(world: Any) -> list[Offset]:
+def offsets(world: MPI.Intracomm) -> list[Offset]:
     """The offset of each rank, on rank 0; empty on the others, which wait. The clock is time.perf_counter.
 
     A rank reads its clock between the two readings of rank 0, so that the error is at most half of the time between

@@ -10,7 +10,11 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
 
 GRACE = 0.8
 """Seconds after the end of the input in which the ranks end by themselves; a setup, or an iteration that takes longer,
@@ -28,7 +32,7 @@ class Commands:
     world: a communicator of their own. folder: removed with the ranks.
     """
 
-    def __init__(self, world: Any, folder: Path) -> None:
+    def __init__(self, world: MPI.Intracomm, folder: Path) -> None:
         self._world, self._folder = world, folder
         self._inbox: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         if world.rank == 0:

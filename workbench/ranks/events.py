@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from workbench.ranks import clocks
 from workbench.recording import Trace
 from workbench.run.ranks.messages import Events
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
 
 
 class RankEvents:
@@ -16,7 +19,7 @@ class RankEvents:
     of their own. trace: of this rank.
     """
 
-    def __init__(self, world: Any, trace: Trace) -> None:
+    def __init__(self, world: MPI.Intracomm, trace: Trace) -> None:
         self._world, self._trace = world, trace
         self._kernels = self._rows = 0
         self._clocks = clocks.offsets(world)

@@ -6,14 +6,17 @@ import contextlib
 import io
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workbench.errors import InputError
 
+if TYPE_CHECKING:
+    from mpi4py import MPI
 
-def write(world: Any, path: Path, rows: np.ndarray) -> None:
+
+def write(world: MPI.Intracomm, path: Path, rows: np.ndarray) -> None:
     """Write a .npy file of shape (N,) or (N, s), every rank its rows, in the order of the ranks.
 
     To be called by all ranks; the folder is one that all their hosts have. The file has its name once it is whole.

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from workbench.recording import Trace
 from workbench.run.driver import Run
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
 
 ASK_SECONDS = 0.25
 """Seconds between two questions to rank 0 whether the run is to end."""
 
 
-def stepping(run: Run, world: Any, is_stopped: Callable[[], bool]) -> Iterator[None]:
+def stepping(run: Run, world: MPI.Intracomm | None, is_stopped: Callable[[], bool]) -> Iterator[None]:
     """Step a run to its end; a few times a second rank 0 asks `is_stopped`, and all ranks cancel the run.
 
     world: None for a run of this process alone.
@@ -33,7 +37,7 @@ def stepping(run: Run, world: Any, is_stopped: Callable[[], bool]) -> Iterator[N
             return
 
 
-def trace_of_all(run: Run, world: Any) -> Callable[[], Trace | None]:
+def trace_of_all(run: Run, world: MPI.Intracomm | None) -> Callable[[], Trace | None]:
     """A function that returns the trace of a run at its end: its own, or on rank 0 that of all ranks."""
     if world is None or run.trace is None:
         return lambda: run.trace

@@ -7,10 +7,14 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from workbench.errors import InputError, error_message
 from workbench.run.ranks.messages import ERROR, line
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
 
 LIMIT, OF_INPUT = 2.0, 20.0
 """Seconds in which all ranks have the same error; after them a rank is alone with its own. Wrong input is found by all
@@ -18,7 +22,7 @@ of them, however busy their cores are."""
 
 
 @contextlib.contextmanager
-def failing_together(world: Any, report: Callable[[Exception], object]) -> Iterator[None]:
+def failing_together(world: MPI.Intracomm, report: Callable[[Exception], object]) -> Iterator[None]:
     """An error of all ranks is reported by rank 0, and ends them with SystemExit; one that a rank has alone is written
     to its standard error, with its number, and ends all ranks at once.
 
@@ -44,7 +48,7 @@ def say_alone(error: Exception) -> None:
     os.write(sys.stderr.fileno(), f"\n{line(ERROR, error)}\n".encode("ascii"))
 
 
-def met(world: Any, seconds: float = OF_INPUT) -> bool:
+def met(world: MPI.Intracomm, seconds: float = OF_INPUT) -> bool:
     """True if all ranks call this within `seconds`."""
     met, until = world.Ibarrier(), time.monotonic() + seconds
     while not met.Test():

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -40,6 +40,10 @@ from workbench.run.snapshots import Quantity, vector_of
 from workbench.run.stopping import Reason
 from workbench.run.traffic import iteration_bytes
 
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+
 STEP_SECONDS = 0.05
 """Duration of the steps of one command: curves are drawn, and runs stopped, between them."""
 SHOW_EVERY = 0.1
@@ -49,7 +53,7 @@ SHOW_EVERY = 0.1
 class Speaker:
     """Writes messages on rank 0; what libraries print goes to standard error."""
 
-    def __init__(self, world: Any) -> None:
+    def __init__(self, world: MPI.Intracomm) -> None:
         self._to = None
         sys.stdout.flush()
         if world.rank == 0:
@@ -57,7 +61,7 @@ class Speaker:
         os.dup2(2, 1)
         self._lock = threading.Lock()
 
-    def say(self, kind: str, data: Any, number: int = 0) -> None:
+    def say(self, kind: str, data: object, number: int = 0) -> None:
         """Write a message."""
         if self._to is not None:
             # Where no process reads any more, the end of the commands is near.
@@ -65,7 +69,7 @@ class Speaker:
                 print(line(kind, data, number), file=self._to, flush=True)
 
 
-def work(world: Any, folder: Path) -> None:
+def work(world: MPI.Intracomm, folder: Path) -> None:
     """Make the run of a folder's job on the ranks of a communicator; returns when it is over."""
     speaker, own = Speaker(world), world.Dup()
     commands = Commands(own, folder)
@@ -106,7 +110,7 @@ def _set_up(job: Job, speaker: Speaker) -> Run:
 class _Worker:
     """A rank that follows commands."""
 
-    def __init__(self, run: Run, world: Any, own: Any, speaker: Speaker) -> None:
+    def __init__(self, run: Run, world: MPI.Intracomm, own: MPI.Intracomm, speaker: Speaker) -> None:
         self._run, self._world, self._own, self._speaker = run, world, own, speaker
         self._rows_sent = self._true_sent = 0
         self._seconds_each = 0.0

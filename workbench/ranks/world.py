@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
 
 THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """Environment variables for the number of threads; what the user has set stays. The first one sets those of kernels
@@ -13,7 +17,7 @@ SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
 """Environment variables for the number of ranks in a process that mpiexec or srun has started."""
 
 
-def communicator() -> Any:
+def communicator() -> MPI.Intracomm | None:
     """MPI.COMM_WORLD where this process was started by `python -m mpi4py`, else None."""
     if "mpi4py" not in sys.modules:
         return None
@@ -28,7 +32,7 @@ def started() -> int:
     return max([1, *(int(size) for size in sizes if size.isdecimal())])
 
 
-def share_cores(world: Any) -> int:
+def share_cores(world: MPI.Intracomm) -> int:
     """Give this rank its share of the cores of its host, before libraries with threads are imported; their number.
 
     Ranks that mpiexec has bound to cores have those; ranks that are not bound divide what all of them may use.
