@@ -10,13 +10,17 @@ import copy
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from workbench.errors import InputError, quoted
 from workbench.lazy import sparse
 from workbench.scaling import dot
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
+
 
 DTYPES = tuple(np.dtype(name) for name in ("float32", "float64", "complex64", "complex128"))
 """The working precisions."""
@@ -83,7 +87,7 @@ def to_working_dtype(values: np.ndarray, name: str) -> np.ndarray:
     return converted
 
 
-def finite_array(array_like: Any, name: str) -> np.ndarray:
+def finite_array(array_like: object, name: str) -> np.ndarray:
     """An array of finite numbers, of any shape; no copy if the input is one in a working precision.
 
     Integers and half precision become float64. Raises InputError for masked, sparse, ragged and non-numeric input, for
@@ -117,7 +121,7 @@ def _square_is_finite(values: np.ndarray) -> bool:
         return math.isfinite(dot(values, values).real)
 
 
-def finite_vector(array_like: Any, name: str, size: int) -> np.ndarray:
+def finite_vector(array_like: object, name: str, size: int) -> np.ndarray:
     """A vector of finite numbers, shape (N,), from shape (N,) or (N, 1).
 
     Raises InputError as `finite_array` does, and for any other shape.
@@ -192,7 +196,7 @@ class HostFunction:
     """
 
     name: str
-    function: Callable[[np.ndarray], Any]
+    function: Callable[[np.ndarray], object]
     size: int
     dtype: np.dtype
     declared: np.dtype | None = None
@@ -207,7 +211,7 @@ class HostFunction:
             return real + 1j * imaginary
         return self._checked(self.function(x.copy()))
 
-    def _checked(self, returned: Any) -> np.ndarray:
+    def _checked(self, returned: object) -> np.ndarray:
         try:
             values = np.asarray(returned)
         # Ragged lists and device arrays.
@@ -233,10 +237,10 @@ class HostFunction:
         return self.declared is not None and self.declared.kind != "c"
 
 
-def matvec_function(linear: Any, name: str, dtype: np.dtype) -> HostFunction:
+def matvec_function(linear: LinearOperator, name: str, dtype: np.dtype) -> HostFunction:
     """The matrix-vector product of a SciPy LinearOperator, (N, N), as a checked function on vectors of a dtype."""
 
-    def matvec(x: np.ndarray) -> Any:
+    def matvec(x: np.ndarray) -> object:
         try:
             return linear.matvec(x)
         # SciPy's own checks of the returned value, and errors inside the user's matvec.

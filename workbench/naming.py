@@ -239,7 +239,7 @@ def choice_name(name: str, owner: str = "") -> str:
     return short_label(owner, name)
 
 
-def choice_text(name: str, value: Any, owner: str = "") -> str:
+def choice_text(name: str, value: object, owner: str = "") -> str:
     """One of the values of a sweep in words."""
     if name in ("solver", *LEVELS):
         return name_of(name, value) or "automatic"
@@ -272,7 +272,7 @@ def _unmade(kind: str, name: str) -> str:
     return IN_MEMORY.get(kind, name) if name == "given" else name
 
 
-def _setting(name: str, value: Any) -> str:
+def _setting(name: str, value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float) and math.isfinite(value):

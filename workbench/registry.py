@@ -15,7 +15,7 @@ import math
 import operator
 import pkgutil
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.machinery import SourceFileLoader
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -348,7 +348,7 @@ def find(kind: str, spec: str, **values: Any) -> Block:
     return cls.create(values)
 
 
-def as_block(kind: str, block: Any) -> Block:
+def as_block(kind: str, block: object) -> Block:
     """A block of this kind, from the block itself or from its text. Raises InputError for anything else."""
     if isinstance(block, str):
         return find(kind, block)
@@ -367,7 +367,7 @@ def from_dict(plain: Mapping[str, Any]) -> Block:
     return (_unlisted.get((kind, name)) or lookup(kind, name)).create(values)
 
 
-def unknown_name(what: str, name: str, known: Any) -> str:
+def unknown_name(what: str, name: str, known: Iterable[object]) -> str:
     """The message for an unknown name: the nearest known one, or the list."""
     names = [str(name) for name in known]
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)

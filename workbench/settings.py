@@ -348,7 +348,7 @@ SWEEP_STOPPING = ("rtol",)
 """Stopping criteria that a sweep can vary."""
 
 
-def check_settings(owner: Any, declared: Mapping[str, Parameter]) -> None:
+def check_settings(owner: object, declared: Mapping[str, Parameter]) -> None:
     """Replace fields of a frozen dataclass by checked Python values, which JSON and repr write and read back exactly.
 
     Raises InputError for the first value that is not of its type or out of bounds.
@@ -357,7 +357,7 @@ def check_settings(owner: Any, declared: Mapping[str, Parameter]) -> None:
         object.__setattr__(owner, name, parameter.check(getattr(owner, name)))
 
 
-def settings_of(owner: Any, declared: Mapping[str, Parameter]) -> dict[str, Any]:
+def settings_of(owner: object, declared: Mapping[str, Parameter]) -> dict[str, Any]:
     """The values of the declared fields of a dataclass, by name."""
     return {name: getattr(owner, name) for name in declared}
 

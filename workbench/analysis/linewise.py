@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,6 +31,10 @@ from workbench.solvers.hybrid.base import HybridSolver
 from workbench.solvers.hybrid.hybrid3 import Hybrid3
 from workbench.solvers.multi.directions import Directions
 from workbench.solvers.pipecg import PipelinedCG
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
+
 
 LARGEST = 10_000
 """Unknowns times right-hand sides: the vectors of every iteration are kept."""
@@ -221,7 +225,7 @@ class Walk:
         device = self.setup.device
 
         def apply(v: np.ndarray) -> np.ndarray:
-            out: Any = device.zeros(v.size, v.dtype)
+            out: DeviceVector = device.zeros(v.size, v.dtype)
             operator.apply(device.array(v, v.dtype), out)
             return device.to_host(out).copy()
 

@@ -10,7 +10,7 @@ import dataclasses
 import functools
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from workbench.lines.interpret import evaluate_line
 from workbench.lines.parse import parse
 from workbench.lines.shapes import infer, infer_vectors
 from workbench.lines.types import Dot, Line, Shape, Shapes, block
+
+if TYPE_CHECKING:
+    from workbench.devices.protocol import Device
+
 
 Values = dict[str, Any]
 """Vectors, scalars and small matrices by name. No array in it is ever changed."""
@@ -55,7 +59,7 @@ class StepSpace(NamedVectors[Any]):
 
     def __init__(
         self,
-        device: Any,
+        device: Device,
         size: int,
         dtype: np.dtype,
         listener: Listener,
@@ -94,7 +98,7 @@ class StepSpace(NamedVectors[Any]):
     def scalar(self, name: str) -> Any:
         return self.matrices[name]
 
-    def set_scalar(self, name: str, value: Any) -> None:
+    def set_scalar(self, name: str, value: complex) -> None:
         self.matrices[name] = value
 
     def declare(self, *names: str) -> None:
@@ -129,7 +133,7 @@ class StepSpace(NamedVectors[Any]):
         operator.apply(v, out)
         return out
 
-    def _report(self, text: str, name: str, value: Any, *, words: bool = False) -> None:
+    def _report(self, text: str, name: str, value: object, *, words: bool = False) -> None:
         vector = self.vectors.get(name)
         # Of one column, and without M, W is Q.
         names = [name] if vector is None else [other for other, held in self.vectors.items() if held is vector]

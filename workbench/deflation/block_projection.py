@@ -3,13 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from workbench.deflation.corrections import Corrections
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.programs.in_blocks import in_blocks
+
+if TYPE_CHECKING:
+    from workbench.deflation.block_subspace import DenseBlocks, PiecewiseBlocks
+    from workbench.deflation.subspace import DenseColumns, SparseColumns
+    from workbench.devices.protocol import Device
+    from workbench.operators import BoundOperator
+
+
+class OfOneVector(Protocol):
+    """What a projection of one vector has for block vectors."""
+
+    @property
+    def device(self) -> Device: ...
+
+    @property
+    def bound(self) -> BoundOperator: ...
+
+    @property
+    def dtype(self) -> np.dtype: ...
+
+    @property
+    def exact(self) -> bool: ...
+
+    @property
+    def columns(self) -> SparseColumns | DenseColumns: ...
+
+    @property
+    def vector_traffic(self) -> int: ...
+
+    @property
+    def solve_traffic(self) -> int: ...
+
+    def solve_columns(self, coarse: np.ndarray) -> np.ndarray: ...
+
+    def drift_of(self, restricted: np.ndarray) -> np.ndarray: ...
+
+
+class BlockOperator(Protocol):
+    """A in its form for block vectors: out = A X."""
+
+    def apply(self, X: DeviceVector, out: DeviceVector, /) -> object: ...
+
+    @property
+    def traffic(self) -> int: ...
+
+    @property
+    def flops(self) -> int: ...
 
 
 class BlockProjection(Corrections):
@@ -21,7 +68,7 @@ class BlockProjection(Corrections):
 
     waits = True
 
-    def __init__(self, projection: Any, count: int) -> None:
+    def __init__(self, projection: OfOneVector, count: int) -> None:
         self.device, self.dtype, self._count = projection.device, projection.dtype, count
         self._of_one, self.exact = projection, projection.exact
         self.shape = projection.vector_traffic // self.dtype.itemsize, count, self.dtype
@@ -79,7 +126,7 @@ class BlockProjection(Corrections):
 class BlockProduct:
     """out = A X and Z^H out, and Z^H (B - A X); for block vectors, A in its form for them."""
 
-    def __init__(self, device: Any, A: Any, z: Any, count: int) -> None:
+    def __init__(self, device: Device, A: BlockOperator, z: PiecewiseBlocks | DenseBlocks, count: int) -> None:
         self.A, self._device, self._z, self._ones = A, device, z, np.ones(count)
         self._differences: dict[int, Callable[[np.ndarray], None]] = {}
         """Functions for B - A X, by the block vector B."""

@@ -5,12 +5,16 @@ They are read once for all columns.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.traffic import product_flops
+
+if TYPE_CHECKING:
+    from workbench.devices.protocol import Device
+
 
 LONGEST_ROW = 512
 """Entries of a column of Z that one sum takes; the sums of a column are summed after that. Short ones run in parallel,
@@ -66,7 +70,7 @@ class DenseBlocks:
     Memory: a copy of Z on the device.
     """
 
-    def __init__(self, device: Any, rows: np.ndarray, columns: int) -> None:
+    def __init__(self, device: Device, rows: np.ndarray, columns: int) -> None:
         self._algebra = device.block_algebra()
         self._columns = columns
         self._parts = [

@@ -5,9 +5,12 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Corrections(OperatorTraits, ABC):
@@ -38,7 +41,7 @@ class Corrections(OperatorTraits, ABC):
         """A new vector, or block vector."""
 
     @abstractmethod
-    def coarse_solve(self, coarse: Any) -> Any:
+    def coarse_solve(self, coarse: DeviceVector | np.ndarray) -> DeviceVector | np.ndarray:
         """E^-1 a, shape (d,) or (d, s), with zero for a dropped vector."""
 
     def project(self, v: DeviceVector) -> None:

@@ -95,7 +95,7 @@ def _call(name: str, dtype: np.dtype, triangle: bytes, *arguments: int | np.ndar
 
 
 @functools.cache
-def _routine(name: str, count: int) -> Any:
+def _routine(name: str, count: int) -> Callable[..., None]:
     """A LAPACK routine as a function of `count` pointers."""
     capsule = importlib.import_module("scipy.linalg.cython_lapack").__pyx_capi__[name]
     name_of = ctypes.pythonapi.PyCapsule_GetName

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from workbench.host.slab_boxes import boxes_of_slab
 from workbench.lazy import sparse
 from workbench.operators import BoundOperator
 from workbench.operators.slab_stencil import SlabStencil, planes_of
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
+    from workbench.operators import Operator
+
 
 CELLS_AT_ONCE = 1 << 18
 """Cells of the planes whose rows of AZ are made at once: their entries need four words each meanwhile."""
@@ -55,7 +60,7 @@ class SlabSubspace(Subspace):
         """Labels of the rows."""
         return self._tall[self._slab.inner]
 
-    def bind(self, operator: Any, bound: BoundOperator, device: Any) -> BoundSubspace:
+    def bind(self, operator: Operator, bound: BoundOperator, device: Any) -> BoundSubspace:
         """Copy Z to the device, and make E of the rows of all ranks. Cost: a part of AZ at a time, where E is not made
         without it; every rank has all of E."""
         count = self.count
@@ -73,11 +78,11 @@ class SlabSubspace(Subspace):
         )
 
     @property
-    def _placed(self) -> Any:
+    def _placed(self) -> DeviceVector:
         """Labels as `Device.subdomains` takes them."""
         return self.labels
 
-    def _own_parts(self) -> tuple[Any, Boxes, int] | None:
+    def _own_parts(self) -> tuple[DeviceVector, Boxes, int] | None:
         """Labels as `SlabStencil.rows_of_e` takes them, the boxes of this slab, and the first of their parts; None
         where slabs share boxes."""
         if self._boxes is None or (mine := boxes_of_slab(self._boxes, self._slab)) is None:
@@ -133,7 +138,7 @@ class PartsOfSlab(SlabSubspace):
     memory or on the device. boxes: of all ranks. own, first: the boxes of this slab, and the first of their parts.
     """
 
-    def __init__(self, near: Any, slab: Slab, boxes: Boxes, own: Boxes, first: int, device: Any) -> None:
+    def __init__(self, near: DeviceVector, slab: Slab, boxes: Boxes, own: Boxes, first: int, device: Any) -> None:
         self._slab, self._boxes = slab.within(1), boxes
         self._near, self._own, self._first, self._device = near, own, first, device
 
@@ -143,10 +148,10 @@ class PartsOfSlab(SlabSubspace):
         return near + np.int32(self._first)
 
     @property
-    def _placed(self) -> Any:
+    def _placed(self) -> DeviceVector:
         return self.labels if isinstance(self._near, np.ndarray) else self._device.rows_of_near(self._near)
 
-    def _own_parts(self) -> tuple[Any, Boxes, int]:
+    def _own_parts(self) -> tuple[DeviceVector, Boxes, int]:
         return self._near, self._own, self._first
 
 
@@ -167,7 +172,7 @@ class RowsSubspace(SlabSubspace):
     def _steps(self) -> list[slice]:
         return [slice(self._slab.first, self._slab.last)]
 
-    def _az_of(self, operator: Any, planes: slice) -> tuple[sparse.csr_array, np.ndarray]:
+    def _az_of(self, operator: Operator, planes: slice) -> tuple[sparse.csr_array, np.ndarray]:
         return sparse_az(operator, self._tall, self.count), self._own
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -45,13 +45,22 @@ ROUNDING_FACTOR = 16
 """Rounding error of (v, A v) for a unit null vector, over eps times the largest diagonal entry of A."""
 
 
+class HasLabels(Protocol):
+    """A space of piecewise constant vectors."""
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Of the unknowns, shape (N,)."""
+        ...
+
+
 class SparseColumns:
     """Piecewise constant Z and its AZ in host memory.
 
     space: holds the labels. count: d. bound: A on the device; where A has no entries, d + 2 products make AZ.
     """
 
-    def __init__(self, operator: Operator, space: Any, count: int, bound: BoundOperator, device: Device) -> None:
+    def __init__(self, operator: Operator, space: HasLabels, count: int, bound: BoundOperator, device: Device) -> None:
         self.count, self._operator, self._space = count, operator, space
         self._bound, self._device = bound, device
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from workbench.deflation.block_projection import BlockProjection
 from workbench.deflation.projection import Projection
@@ -11,6 +11,9 @@ from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTra
 from workbench.devices.programs.in_blocks import in_blocks
 from workbench.devices.protocol import Device
 from workbench.lines.types import OperatorDot
+
+if TYPE_CHECKING:
+    from workbench.operators import BoundOperator
 
 
 class TwoLevel(OperatorTraits):
@@ -23,7 +26,7 @@ class TwoLevel(OperatorTraits):
     def __init__(
         self,
         projection: Projection | BlockProjection,
-        M: Any,
+        M: BoundOperator,
         device: Device,
         *,
         before: bool = False,

@@ -56,7 +56,7 @@ class Choice:
 
     options: Sequence[str]
 
-    def read(self, answer: Any) -> str:
+    def read(self, answer: object) -> str:
         """The answer. Raises InputError, which lists the options, for another."""
         if not isinstance(answer, str) or answer not in self.options:
             raise InputError(f"the answer is one of {', '.join(map(quoted, self.options))}, and not {quoted(answer)}")
@@ -69,7 +69,7 @@ class Text:
 
     start: str = ""
 
-    def read(self, answer: Any) -> str:
+    def read(self, answer: object) -> str:
         """The text. Raises InputError for an empty answer, and for one of another kind."""
         if not isinstance(answer, str) or not answer.strip():
             raise InputError("the answer is text, and this is empty or none")
@@ -82,7 +82,7 @@ class Order:
 
     start: str
 
-    def read(self, answer: Any) -> str:
+    def read(self, answer: object) -> str:
         """The lines. Raises InputError unless they are those of `start`, each as often."""
         lines = [line.strip() for line in Text().read(answer).strip().split("\n")]
         given = Counter(self.start.split("\n"))
@@ -107,6 +107,6 @@ class Exercise:
     answer: Number | Choice | Text | Order
     judge: Callable[[Any], Verdict]
 
-    def check(self, answer: Any) -> Verdict:
+    def check(self, answer: object) -> Verdict:
         """The verdict on an answer. Raises InputError for an invalid one, such as a number out of bounds."""
         return self.judge(self.answer.read(answer))

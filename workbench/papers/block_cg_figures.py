@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,10 @@ from workbench.papers.block_cg_iteration import (
 from workbench.papers.comparison import Compared
 from workbench.papers.items import Case, Drawn, Item, Turned, Values, Work
 from workbench.scenes.scene import Axis
+
+if TYPE_CHECKING:
+    from workbench.papers.comparison import Row
+
 
 CPU, GPU = "i5-8250u", "rtx2080s"
 MACHINES = (GPU, CPU, "k20m", "v100", "h200")
@@ -108,7 +112,9 @@ def _gflop(found: System) -> float:
     return 1e-9 * flops_printed(found, found.single)
 
 
-def works(matrix: str, b: int, values: Values, read: Any, *libraries: str) -> Iterator[Work]:
+def works(
+    matrix: str, b: int, values: Values, read: str | Mapping[str, str] | Callable[[Any], Row], *libraries: str
+) -> Iterator[Work]:
     """An iteration on the cores, and in a report on this machine's accelerator and by libraries."""
     size, words = values.get("max_n", values["size"]), f"{matrix}, b = {b}"
     yield Work(words, BlockIteration(matrix, size, b), read)

@@ -6,7 +6,6 @@ import dataclasses
 import importlib
 import math
 import time
-from typing import Any
 
 import numpy as np
 from scipy.sparse import linalg
@@ -106,7 +105,7 @@ def cupy_seconds(operator: Matrix) -> float:
 def right_hand_sides(operator: Matrix, s: int) -> np.ndarray:
     """Random B, shape (N, s), in the precision of the matrix."""
     rng, shape = np.random.default_rng(0), (operator.shape[0], s)
-    B: Any = rng.standard_normal(shape)
+    B: np.ndarray = rng.standard_normal(shape)
     if operator.dtype.kind == "c":
         B = B + 1j * rng.standard_normal(shape)
     return B.astype(operator.dtype)

@@ -71,7 +71,7 @@ def table1(max_n: int, progress: Progress) -> Reproduction:
 
 def _sizes(
     name: str, machines: str, sizes: tuple[int, int, float | None], our_size: int, our_entries: int, source: str
-) -> Any:
+) -> dict[str, object]:
     """A row. sizes: the printed N, nnz and nnz/N."""
     size, entries, per_row = sizes
     return {
@@ -122,7 +122,7 @@ def iterations(max_n: int, progress: Progress) -> Reproduction:
     return Reproduction("iterations", "Iterations by the papers' rule", rows, notes)
 
 
-def _counted(name: str, size: int, problem: str, **parameters: Any) -> dict[str, Any]:
+def _counted(name: str, size: int, problem: str, **parameters: object) -> dict[str, Any]:
     row: dict[str, Any] = {"matrix": name, "N": size, "cg": None, "pipecg": None, "said": ""}
     try:
         system: LinearSystem = configure(problem, parameters).problem.assemble()

@@ -122,7 +122,7 @@ class Work:
     seeds: Sequence[int] = ()
     curves: Callable[[Any], list[Curve]] = lambda _: []
 
-    def columns(self, found: Any) -> Row:
+    def columns(self, found: object) -> Row:
         if isinstance(self.read, str):
             return {self.read: found}
         if isinstance(self.read, Mapping):
@@ -272,7 +272,7 @@ class Point:
     value: PrintedValue
 
 
-def _numbers(value: Any) -> Iterator[float]:
+def _numbers(value: object) -> Iterator[float]:
     """The points of a cell: both ends of a range."""
     for each in value if isinstance(value, (list, tuple)) else (value,):
         if isinstance(each, (int, float)) and not math.isnan(each):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import statistics
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -95,7 +95,9 @@ def _split(n: int, boxes: str, iterations: int) -> dict[str, float]:
     return {"modelled_s": fit.seconds(n, boxes, iterations), **parts}
 
 
-def _parts(model: Any, known: bool, found: tuple[int, float, float]) -> dict[str, float]:
+def _parts(
+    model: Callable[[int], Mapping[str, float]], known: bool, found: tuple[int, float, float]
+) -> dict[str, float]:
     iterations, seconds, inside = found
     row = {"measured_s": seconds, "measured_in_boxes_s": inside, "measured_other_s": max(0.0, seconds - inside)}
     return row if known else {**row, **model(iterations)}

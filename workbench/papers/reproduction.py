@@ -124,7 +124,7 @@ def cells_of(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[st
     return [name.replace("_", " ") for name in names], cells, numbers
 
 
-def cell_text(value: Any) -> str:
+def cell_text(value: object) -> str:
     """A value of a row as it is shown."""
     if value is None:
         return "-"

@@ -24,7 +24,7 @@ class Results:
         """The result of a work; None where it is not known."""
         return self._found.get(work.key)
 
-    def put(self, work: Work, found: Any) -> None:
+    def put(self, work: Work, found: object) -> None:
         with self._lock:
             self._found[work.key] = found
             while len(self._found) > KEPT:

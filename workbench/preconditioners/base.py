@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from workbench.errors import InputError
 from workbench.operators import BoundOperator, Operator, Size
 from workbench.problems import Problem
 from workbench.registry import Block
+
+if TYPE_CHECKING:
+    from workbench.problems import LinearSystem
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +91,7 @@ class Preconditioner(Block):
         """
         raise TypeError(f"preconditioner {self.name} does not implement setup")
 
-    def setup_of(self, system: Any, device: Device, workers: Any = None) -> BoundOperator | ElementWise:
+    def setup_of(self, system: LinearSystem, device: Device, workers: Any = None) -> BoundOperator | ElementWise:
         """Set up M^-1 for a linear system; what follows its phases or its grid does more than `setup`.
 
         workers: those of a cluster, where `on_workers`; None for this process.
@@ -96,7 +99,7 @@ class Preconditioner(Block):
         return self.setup(system.operator, device)
 
     def renewed(
-        self, before: Any, system: Any, device: Device, cells: np.ndarray | None, *, keep_coarse: bool = False
+        self, before: Any, system: LinearSystem, device: Device, cells: np.ndarray | None, *, keep_coarse: bool = False
     ) -> BoundOperator | ElementWise:
         """M^-1 for a system whose phase has moved. before: M^-1 of the earlier phase. cells: flat places of the cells
         that have changed since, None for many. keep_coarse: with the coarse levels of `before`. Raises InputError where

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,11 @@ from workbench.preconditioners.chebyshev import ChebyshevSeries, largest_row_sum
 from workbench.preconditioners.mg_cycle import GridCycle
 from workbench.preconditioners.mg_smoothing import ChebyshevSmoothing, SeriesSmoothing, Smoothing, series_weight
 from workbench.registry import parameter, register
+
+if TYPE_CHECKING:
+    from workbench.operators import BoundOperator
+    from workbench.problems import LinearSystem
+
 
 SMOOTHED = 0.25
 """The part of the spectrum of D^-1 A that Chebyshev smoothing treats: from this times its upper bound."""
@@ -94,7 +99,7 @@ class Multigrid(Preconditioner):
     def setup(self, operator: Operator, device: Device) -> GridCycle:
         return self._cycle(operator, None, device)
 
-    def setup_of(self, system: Any, device: Device, workers: Any = None) -> GridCycle:
+    def setup_of(self, system: LinearSystem, device: Device, workers: Any = None) -> GridCycle:
         return self._cycle(system.operator, system.phase, device)
 
     def _cycle(
@@ -164,7 +169,7 @@ class Multigrid(Preconditioner):
         matrix = matrix_of_rows(rows, device, self.scaling)
         return Multilevel(cycle=self.cycle, scaling=self.scaling).factor(matrix, Parts.of(boxes), linear=True)
 
-    def _smoothing(self, operator: Stencil, product: Any, work: DeviceVector, device: Device) -> Smoothing:
+    def _smoothing(self, operator: Stencil, product: BoundOperator, work: DeviceVector, device: Device) -> Smoothing:
         row_sum = DIFFUSION_ROW_SUM
         if not isinstance(operator, TwoPhaseStencil):
             check_diagonal(operator.diagonal())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 from workbench.devices.operator_protocols import DeviceOperator, DeviceVector, Dots
 from workbench.devices.protocol import Device
@@ -53,7 +53,9 @@ def series_weight(order: int, ratio: float) -> float:
 class SeriesSmoothing:
     """S = weight K^H D^-1 K. work: a vector that may be overwritten. Work space: two more vectors."""
 
-    def __init__(self, series: DeviceOperator, weight: float, product: Any, work: DeviceVector, device: Device) -> None:
+    def __init__(
+        self, series: DeviceOperator, weight: float, product: DeviceOperator, work: DeviceVector, device: Device
+    ) -> None:
         self._series, self._product, self._device, self._work = series, product, device, work
         size, dtype = work.size, work.dtype
         self._y, self._change = device.zeros(size, dtype), device.zeros(size, dtype)

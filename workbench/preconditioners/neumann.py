@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from workbench.devices.operator_protocols import SeriesTerm
 from workbench.devices.protocol import Device
@@ -16,6 +16,10 @@ from workbench.operators import BoundOperator, Operator, Size, Stencil, check_di
 from workbench.operators.matrix_rows import MatrixRows, stored_rows
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import parameter, register
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
+
 
 CHECKED = 1 << 20
 """Unknowns of a stencil up to which ||L D^-1||_inf is computed, in 8 ms of a core; for more a setup on a GPU would
@@ -76,7 +80,7 @@ class Neumann(Preconditioner):
         return made
 
 
-def _terms(operator: Operator, device: Any) -> tuple[Sequence[SeriesTerm], Any, float]:
+def _terms(operator: Operator, device: Any) -> tuple[Sequence[SeriesTerm], DeviceVector, float]:
     """The terms of K and K^T of a sparse matrix, D^-1 on the device, and ||L D^-1||_inf."""
     entries, diagonal = stored_rows(operator), operator.diagonal()
     check_diagonal(diagonal)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
@@ -14,6 +14,9 @@ from workbench.preconditioners.preconditioner_sum import PreconditionerSum
 from workbench.problems import Problem
 from workbench.registry import as_block, parameter, register
 from workbench.solvers.multi.members import Whole
+
+if TYPE_CHECKING:
+    from workbench.problems import LinearSystem
 
 
 @register
@@ -79,7 +82,7 @@ class Sum(Preconditioner):
     def setup(self, operator: Operator, device: Device) -> PreconditionerSum:
         return self._joined(operator, device, [block.setup(operator, device) for block in self.blocks])
 
-    def setup_of(self, system: Any, device: Device, workers: Any = None) -> PreconditionerSum:
+    def setup_of(self, system: LinearSystem, device: Device, workers: Any = None) -> PreconditionerSum:
         made = [block.setup_of(system, device, workers) for block in self.blocks]
         return self._joined(system.operator, device, made)
 

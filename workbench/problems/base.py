@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import functools
 import math
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from workbench.host.slab import Slab
 from workbench.naming import called, details, problem_name, problem_parts
 from workbench.operators import Operator, Size
 from workbench.registry import Block
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
+
 
 WORD = 8
 """Bytes of a double-precision number."""
@@ -105,7 +109,7 @@ class LinearSystem:
             raise InputError(f"phases are integers from 0, or bool, got {self.phase.dtype}; renumber them")
 
     @functools.cached_property
-    def b(self) -> Any:
+    def b(self) -> DeviceVector:
         """The default right-hand side. Random numbers are made when it is first asked for, read-only."""
         return self.given_b.array() if isinstance(self.given_b, Drawn) else self.given_b
 
@@ -113,7 +117,7 @@ class LinearSystem:
         """The system with another A."""
         return self.with_parts(operator=operator)
 
-    def with_parts(self, **parts: Any) -> LinearSystem:
+    def with_parts(self, **parts: object) -> LinearSystem:
         """A copy with some attributes replaced, which are not checked: a pass over the phases is saved."""
         made = copy.copy(self)
         vars(made).update(parts)

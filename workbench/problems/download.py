@@ -13,7 +13,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from tqdm import tqdm
 
@@ -134,7 +134,15 @@ def _chunks(url: str, by_hand: str) -> Iterator[bytes]:
 class _Redirects(urllib.request.HTTPRedirectHandler):
     """Redirects to http and https only."""
 
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+        newurl: str,
+    ) -> urllib.request.Request | None:
         if urllib.parse.urlsplit(newurl).scheme not in ("http", "https"):
             raise urllib.error.URLError(f"redirected to {newurl}, which is neither http nor https")
         return super().redirect_request(req, fp, code, msg, headers, newurl)

@@ -11,13 +11,17 @@ import dataclasses
 import functools
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from workbench.errors import InputError
 from workbench.problems.formula_functions import ARITHMETIC, COMPARISONS, CONSTANTS, FUNCTIONS, choose
 from workbench.registry import unknown_name
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 
 MAX_LENGTH = 500
 """Characters."""
@@ -58,7 +62,7 @@ class Formula:
         """
         return _parse(text, tuple(names))
 
-    def __call__(self, **axes: Any) -> np.ndarray:
+    def __call__(self, **axes: ArrayLike) -> np.ndarray:
         values = {name: np.asarray(axes[name], dtype=np.float64) for name in self.names}
         shape = np.broadcast_shapes(*(value.shape for value in values.values()))
         with np.errstate(all="ignore"):
@@ -157,7 +161,7 @@ class _Compiler:
     def _comparison(self, parts: list[ast.expr], compare: list[Callable[[Any, Any], Any]], depth: int) -> Evaluate:
         built = [self.build(part, depth + 1) for part in parts]
 
-        def evaluate(at: Values) -> Any:
+        def evaluate(at: Values) -> np.ndarray:
             values = [part(at) for part in built]
             pairs = zip(compare, values[:-1], values[1:], strict=True)
             return _as_number(functools.reduce(np.logical_and, [act(one, other) for act, one, other in pairs]))
@@ -197,5 +201,5 @@ def _joining(op: ast.boolop) -> Callable[[Any, Any], Any]:
     return np.logical_and if isinstance(op, ast.And) else np.logical_or
 
 
-def _as_number(truth: Any) -> Any:
+def _as_number(truth: ArrayLike) -> np.ndarray:
     return np.asarray(truth, dtype=np.float64)

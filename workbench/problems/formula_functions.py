@@ -29,20 +29,20 @@ COMPARISONS: dict[type, Callable[[Any, Any], Any]] = {
 }
 
 
-def _smallest(*values: Any) -> Any:
+def _smallest(*values: np.ndarray | float) -> np.ndarray:
     return functools.reduce(np.minimum, values)
 
 
-def _largest(*values: Any) -> Any:
+def _largest(*values: np.ndarray | float) -> np.ndarray:
     return functools.reduce(np.maximum, values)
 
 
-def choose(condition: Any, yes: Any, no: Any) -> Any:
+def choose(condition: np.ndarray | float, yes: np.ndarray | float, no: np.ndarray | float) -> np.ndarray:
     """`yes` where the condition is not zero, else `no`, elementwise."""
     return np.where(condition != 0, yes, no)
 
 
-FUNCTIONS: dict[str, tuple[Callable[..., Any], int, int]] = {
+FUNCTIONS: dict[str, tuple[Callable[..., np.ndarray], int, int]] = {
     **{name: (getattr(np, name), 1, 1) for name in ("sin", "cos", "tan", "exp", "log", "sqrt", "abs", "tanh", "floor")},
     "min": (_smallest, 2, 16),
     "max": (_largest, 2, 16),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workbench.recording.trace import ROW, Kernel, Trace
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 
 class AlignedTraces:
@@ -75,7 +78,7 @@ class AlignedTraces:
 class _Grown:
     """An array that grows along its first axis."""
 
-    def __init__(self, kind: Any, *shape: int) -> None:
+    def __init__(self, kind: DTypeLike, *shape: int) -> None:
         self.count = 0
         self._room = np.empty((64, *shape), kind)
 

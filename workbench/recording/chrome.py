@@ -56,7 +56,7 @@ def to_chrome(trace: Trace) -> dict[str, Any]:
     return {"traceEvents": events, "displayTimeUnit": "ms", "otherData": head}
 
 
-def from_chrome(plain: Any) -> Trace:
+def from_chrome(plain: object) -> Trace:
     """The inverse of `to_chrome`. Raises InputError for data that it did not write."""
     head = plain.get("otherData") if isinstance(plain, dict) else None
     if not isinstance(head, dict) or head.get("format") != FORMAT:

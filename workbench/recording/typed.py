@@ -36,7 +36,7 @@ def read_json(content: bytes | str) -> Any:
         raise InputError("it is not valid JSON") from None
 
 
-def read(kind: type[Kind], plain: Any, what: str) -> Kind:
+def read(kind: type[Kind], plain: object, what: str) -> Kind:
     """An instance of a dataclass from plain data; unknown entries are ignored.
 
     Fields are str, int, float, bool, Any, other dataclasses, lists and dictionaries of those, and unions with None; a
@@ -63,7 +63,7 @@ def _fields(kind: type) -> dict[str, tuple[Any, bool]]:
     }
 
 
-def _invalid(kind: Any, value: Any, name: str) -> Iterator[str]:
+def _invalid(kind: Any, value: object, name: str) -> Iterator[str]:
     """Qualified names of missing entries and of entries with a wrong type; `name` itself for a scalar."""
     if not dataclasses.is_dataclass(kind):
         if not _all_valid(kind, (value,)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from workbench.devices.operator_protocols import DeviceVector
 from workbench.run.best import BestIterates
 from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Norm
+
+if TYPE_CHECKING:
+    from workbench.devices.programs.named_vectors import NamedVectors
 
 
 class References(NamedTuple):
@@ -127,7 +130,7 @@ class Diagnostics(abc.ABC):
         said = [("", f"that of iteration {at}", "0", "x0")[chosen[j]] for j, at in enumerate(kept.iterations)]
         return [(j, said[j], float(norms[chosen[j], j])) for j in np.flatnonzero(chosen).tolist()]
 
-    def drift(self, workspace: Any) -> np.ndarray:
+    def drift(self, workspace: NamedVectors[Any]) -> np.ndarray:
         """||Z^H r||, which is zero but for rounding; NaN in variants where it is not, where r may be any vector, and
         for a method that does not store r.
 
@@ -164,7 +167,7 @@ class Diagnostics(abc.ABC):
     def _in_host_memory(self, solution: DeviceVector) -> np.ndarray:
         """A solution of the scaled system as one of the original system."""
 
-    def _as_given(self, solution: DeviceVector) -> Any:
+    def _as_given(self, solution: DeviceVector) -> DeviceVector:
         """A solution of the original system, perhaps in the memory of the device if b was given there."""
         return self._in_host_memory(solution)
 

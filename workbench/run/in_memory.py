@@ -156,7 +156,7 @@ def as_deflation(Z: Any) -> Deflation:
     return InMemoryDeflation(Z)
 
 
-def has_columns(b: Any) -> bool:
+def has_columns(b: object) -> bool:
     """True if b is a matrix of right-hand sides, of one or several."""
     return len(getattr(b, "shape", ())) == 2
 
@@ -223,7 +223,7 @@ def _checked_function(operator: LinearOperatorAdapter, vectors: np.ndarray | Non
     return vectors
 
 
-def _stays(values: Any, size: int) -> bool:
+def _stays(values: object, size: int) -> bool:
     """True if a vector of this size lies on a device, where its norm shows whether all entries are finite."""
     return isinstance(values, HeldVector) and values.size == size
 

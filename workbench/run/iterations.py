@@ -23,7 +23,7 @@ class Found(NamedTuple):
     columns; NaN where the device is lost. columns: the end of each of many.
     """
 
-    x: Any
+    x: DeviceVector
     true_relative: float
     columns: tuple[Column, ...] = ()
 
@@ -76,7 +76,7 @@ class Iterations(abc.ABC):
         """
 
     @abc.abstractmethod
-    def x(self) -> Any:
+    def x(self) -> DeviceVector:
         """The present solution of the original system, in host memory."""
 
     @abc.abstractmethod

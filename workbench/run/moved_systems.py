@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from workbench.operators import Matrix, Stencil, as_operator
 from workbench.problems import LinearSystem
 from workbench.run.in_memory import kind_of, own_entries, system_of
 from workbench.solvers import Solver
+
+if TYPE_CHECKING:
+    from workbench.devices.accelerator.placed_phase import PlacedPhase
+
 
 MOST_RENEWED = 0.1
 """The part of all cells that may change phase in an update that makes anew what they touch alone."""
@@ -36,7 +40,9 @@ def with_entries(method: Solver, system: LinearSystem, A: Any) -> LinearSystem:
     return dataclasses.replace(system, operator=checked.operator, null_space=checked.null_space)
 
 
-def with_phase(system: LinearSystem, phase: Any, moved: Any, *, numbered: bool) -> tuple[LinearSystem, np.ndarray, str]:
+def with_phase(
+    system: LinearSystem, phase: np.ndarray | PlacedPhase, moved: Any, *, numbered: bool
+) -> tuple[LinearSystem, np.ndarray, str]:
     """The system with moved phases, numbered, the flat places of cells that changed, and why all is to be made anew.
 
     phase: an array, or a `PlacedPhase` that is numbered. moved: where it differs, None if that is not known. A is
@@ -83,7 +89,7 @@ def _checked(phase: Any, grid: tuple[int, ...]) -> Any:
     return phase.reshape(-1)
 
 
-def _places(moved: Any, size: int) -> np.ndarray:
+def _places(moved: object, size: int) -> np.ndarray:
     """Flat places of cells."""
     places = finite_array(moved, "moved") if not isinstance(moved, np.ndarray) else moved
     if places.dtype.kind not in "iu" or places.ndim != 1:

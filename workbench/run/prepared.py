@@ -7,7 +7,7 @@ import dataclasses
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn, SupportsIndex
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 import numpy as np
 
@@ -45,6 +45,9 @@ from workbench.settings import MIXED, RUN
 from workbench.solvers import Solver
 from workbench.solvers.block.base import BlockSolver
 
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PreparedResult:
@@ -61,7 +64,7 @@ class PreparedResult:
         True
     """
 
-    x: Any
+    x: DeviceVector
     reason: Reason
     detail: str
     iterations: int
@@ -189,7 +192,7 @@ class Prepared:
             ]
         return _together(columns, returned_as(like, np.stack([column.x for column in columns], 1)), begun)
 
-    def product(self, x: Any) -> Any:
+    def product(self, x: Any) -> DeviceVector:
         """A x, shape (N,), of the library of x. Raises InputError for an x that `solve` refuses as b."""
         with self._alone():
             setup = self._setup
@@ -381,7 +384,7 @@ def prepare(
     return Prepared(configuration, system)
 
 
-def _together(columns: list[PreparedResult], x: Any, begun: float) -> PreparedResult:
+def _together(columns: list[PreparedResult], x: DeviceVector, begun: float) -> PreparedResult:
     """The result for many right-hand sides: the first reason that is no convergence, if there is one."""
     worst = next((column for column in columns if not column.converged), columns[-1])
     return PreparedResult(

@@ -153,7 +153,7 @@ def provenance_of(state: RunState) -> dict[str, Any]:
     return _provenance(state.configuration, notes, started=state.started)
 
 
-def _provenance(configuration: Configuration, notes: list[str], **more: Any) -> dict[str, Any]:
+def _provenance(configuration: Configuration, notes: list[str], **more: object) -> dict[str, Any]:
     return {
         "configuration": configuration.to_dict(),
         "notes": notes,

@@ -165,18 +165,18 @@ def _norm(values: np.ndarray, device: Device) -> float:
     return device.norm(device.to_device(values))
 
 
-def is_zero(values: Any, device: Device) -> bool:
+def is_zero(values: DeviceVector, device: Device) -> bool:
     """True if all entries are zero, on all ranks. Cost: a read of a vector that begins with zero."""
     return device.largest(float(max_abs(entries(values[:1])) != 0 or entries(values).any())) == 0
 
 
-def _random(seed: int | list[int], system: LinearSystem, device: Device) -> Any:
+def _random(seed: int | list[int], system: LinearSystem, device: Device) -> DeviceVector:
     """The rows of a random vector."""
     first = system.slab.rows.start if system.slab else 0
     return _made(Drawn(seed, system.operator.shape[0], first), system, device)
 
 
-def _made(numbers: Drawn, system: LinearSystem, device: Device) -> Any:
+def _made(numbers: Drawn, system: LinearSystem, device: Device) -> DeviceVector:
     """Random numbers in the precision of A, in the memory of a device that draws them, else in host memory."""
     dtype = system.operator.dtype
     draw = getattr(device, "drawn", None)
@@ -197,8 +197,8 @@ def range_complement(configuration: Configuration, null_space: NullSpace) -> Nul
 
 
 def make_consistent(
-    b: Any, complement: NullSpace, exponent: int = 0, device: Device | None = None
-) -> tuple[Any, float, str]:
+    b: DeviceVector, complement: NullSpace, exponent: int = 0, device: Device | None = None
+) -> tuple[DeviceVector, float, str]:
     """Project b orthogonally onto the range of A. complement: of the range.
 
     device: for vectors in host memory, by default the cores.
@@ -243,7 +243,7 @@ def rounding(dtype: np.dtype) -> float:
     return ROUNDING * float(np.finfo(dtype).eps)
 
 
-def _start(configuration: Configuration, system: LinearSystem, x0: Any, device: Device) -> Any:
+def _start(configuration: Configuration, system: LinearSystem, x0: Any, device: Device) -> DeviceVector:
     """x0 in host memory, shape (N,), or as the user has it on the device."""
     size, dtype = system.operator.shape[0], system.operator.dtype
     if x0 is not None:

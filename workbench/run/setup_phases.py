@@ -19,6 +19,8 @@ from workbench import compiling
 if TYPE_CHECKING:
     import psutil
 
+    from workbench.devices.protocol import Device
+
 DEVICE = "start of the device"
 """Import of its library, and its context, in the first run of a process."""
 PROBLEM = "problem"
@@ -50,7 +52,7 @@ class SetupPhases:
         self._present = ""
         self._thread = 0
         self._inner = (0.0, 0)
-        self._device: Any = None
+        self._device: Device | None = None
 
     @property
     def present(self) -> str:
@@ -62,7 +64,7 @@ class SetupPhases:
         """The time of the setup without compilation, in s: the sum of its phases."""
         return sum(phase.seconds for phase in self.done)
 
-    def on(self, device: Any) -> None:
+    def on(self, device: Device) -> None:
         """Count the memory of this device, and wait for it at the end of a phase that is within no other.
 
         Within a setup as a whole the device works while the host prepares what follows, so that work may be waited for

@@ -145,7 +145,7 @@ def _keywords(values: dict[str, Any]) -> list[str]:
     return [f"{name}={_literal(value)}" for name, value in values.items()]
 
 
-def _literal(value: Any) -> str:
+def _literal(value: object) -> str:
     """A value as Python text, in double quotes where they need no additional escapes."""
     if isinstance(value, float) and math.isinf(value):
         return 'float("inf")'

@@ -36,5 +36,5 @@ def plain(sweep: Sweep) -> dict[str, Any]:
     return {**whole, "rows": rows}
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value

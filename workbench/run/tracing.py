@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from workbench.devices.clock import Clock, HasParts
 from workbench.machine.describe import machine_line
@@ -58,5 +57,5 @@ def noting(clock: Clock | None) -> Iterator[None]:
         clock.noting = False
 
 
-def _time(clock: Clock, owner: Any, method: str, name: str, traffic: int, flops: int) -> None:
+def _time(clock: Clock, owner: object, method: str, name: str, traffic: int, flops: int) -> None:
     setattr(owner, method, clock.timed(getattr(owner, method), name, lambda: (traffic, flops)))

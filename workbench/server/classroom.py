@@ -214,7 +214,7 @@ class _Page(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._room.leave(self)
 
-    def tell(self, kind: str, **facts: Any) -> None:
+    def tell(self, kind: str, **facts: object) -> None:
         """Send a message; a page that is closing is sent nothing."""
         with contextlib.suppress(OSError):
             self._transport.write(json.dumps({"kind": kind, **facts}).encode() + b"\n")

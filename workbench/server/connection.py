@@ -18,7 +18,7 @@ MALFORMED = (ValueError, TypeError, LookupError, AttributeError, AssertionError,
 """Errors of Jupyter for a message that is not JSON, is nested too deeply, or lacks a part."""
 
 
-def _refused(*_: Any, **__: Any) -> None:
+def _refused(*_: object, **__: object) -> None:
     raise ValueError("a message to the channel of a kernel's output")
 
 

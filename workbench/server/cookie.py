@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tornado.web import RequestHandler
 
 
-def set_xsrf_cookie(handler: Any, **_unused: Any) -> None:
+def set_xsrf_cookie(handler: RequestHandler, **_unused: object) -> None:
     """Set the `_xsrf` cookie of a Voila page, so that the page may shut down its kernel; Voila's prelaunch hook.
 
     The page sends the token of that cookie with its shutdown request. Voila does not set the cookie, so the request is

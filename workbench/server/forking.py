@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
-from typing import Any
+from typing import TextIO
 
 AVAILABLE = sys.platform == "linux" and hasattr(os, "pidfd_open")
 """On other systems a process that has loaded system libraries is not safe to fork."""
@@ -29,7 +29,7 @@ class ForkServer:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "workbench.server.fork_server"], stdin=theirs.fileno(), env=ARENAS | os.environ
             )
-        self._lines: Any = ours.makefile("rw")
+        self._lines: TextIO = ours.makefile("rw")
         ours.close()
         self._asking = threading.Lock()
 

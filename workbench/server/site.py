@@ -7,7 +7,7 @@ import html
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from jupyter_server.utils import url_path_join
@@ -19,6 +19,10 @@ from voila.tornado.handler import TornadoVoilaHandler
 from workbench.lessons import LESSONS, Lesson
 from workbench.printed import FILES, printed_in
 from workbench.server.cookie import set_xsrf_cookie
+
+if TYPE_CHECKING:
+    from tornado.web import RequestHandler
+
 
 WORKBENCH = "?view=build.build"
 """The query of the workbench, behind the base of its address: the base alone is the start page."""
@@ -97,7 +101,7 @@ class LessonPage(TornadoVoilaHandler):
         super().initialize(**page)
 
 
-def prepare_page(handler: Any, *, notebook: Any = None, **_unused: Any) -> None:
+def prepare_page(handler: RequestHandler, *, notebook: Any = None, **_unused: object) -> None:
     """Voila's prelaunch hook: set the `_xsrf` cookie of a page, and give a lesson its layout."""
     set_xsrf_cookie(handler)
     if isinstance(handler, LessonPage):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from workbench.registry import parameter, register
 from workbench.settings import HERE, WORKERS
@@ -14,6 +14,10 @@ from workbench.solvers.multi.basis import Limits
 from workbench.solvers.multi.directions import Directions, Terms
 from workbench.solvers.multi.inner_products import InnerProducts
 from workbench.solvers.multi.members import as_members
+
+if TYPE_CHECKING:
+    from workbench.devices.programs.workspace import Workspace
+
 
 SUMS = "who computes inner products of terms and the step: here, this process, or the workers of a cluster, for schwarz"
 
@@ -72,7 +76,7 @@ class MultipreconditionedCG(Solver):
         """Limits of the directions that are kept."""
         raise TypeError(f"solver {self.name} does not implement limits")
 
-    def iterates(self, workspace: Any) -> Iterator[None]:
+    def iterates(self, workspace: Workspace) -> Iterator[None]:
         device, operators = workspace.device, workspace.operators
         several = as_members(operators["M"], device, workspace.size, workspace.dtype)
         products = (

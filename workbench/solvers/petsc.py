@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-from collections.abc import Iterator
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,13 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError, quoted
 from workbench.registry import parameter, register
 from workbench.solvers.base import MethodTraits, Solver
+
+if TYPE_CHECKING:
+    from workbench.devices.element_wise import ElementWise
+    from workbench.devices.operator_protocols import DeviceOperator
+    from workbench.devices.programs.workspace import Workspace
+    from workbench.devices.protocol import Device
+
 
 METHODS = ("cg", "pipecg", "pipeprcg", "groppcg", "fcg", "pipefcg", "pipelcg", "minres", "cr", "pipecr")
 """Methods for symmetric A that need no more of A than products, and keep x current."""
@@ -62,7 +69,7 @@ class Petsc(Solver):
         if device.name != "cpu":
             raise InputError(f"solver petsc runs on device cpu, got {device.name}", changes={"device": "cpu"})
 
-    def iterates(self, workspace: Any) -> Iterator[None]:
+    def iterates(self, workspace: Workspace) -> Iterator[None]:
         petsc.check_real(workspace.dtype)
         device, operators, size = workspace.device, workspace.operators, workspace.size
         applied = {name: _function(device, operators[name], size, workspace.dtype) for name in ("A", "M")}
@@ -75,7 +82,7 @@ class Petsc(Solver):
         workspace.declare(*NAMED)
         return self._steps(steps, workspace)
 
-    def _steps(self, steps: petsc.KrylovSteps, workspace: Any) -> Iterator[None]:
+    def _steps(self, steps: petsc.KrylovSteps, workspace: Workspace) -> Iterator[None]:
         for name in NAMED:
             workspace.set_scalar(name, math.nan)
         # What is not known cannot end the run.
@@ -104,7 +111,9 @@ def on_engine(engine: str, solver: str | Solver | None, options: str = "") -> st
     return solver
 
 
-def _function(device: Any, operator: Any, size: int, dtype: np.dtype) -> Any:
+def _function(
+    device: Device, operator: DeviceOperator | ElementWise, size: int, dtype: np.dtype
+) -> Callable[[np.ndarray, np.ndarray], None]:
     """An operator as a function of NumPy arrays of any memory."""
     operator = operator if hasattr(operator, "apply") else device.applied(operator, size, dtype)
     argument, result = device.zeros(size, dtype), device.zeros(size, dtype)

@@ -114,12 +114,12 @@ class CountingBlocks(CountingDevice):
     def block_algebra(self) -> CountingBlocks:
         return self
 
-    def gram(self, *_: Any, **__: Any) -> Callable[..., None]:
+    def gram(self, *_: object, **__: object) -> Callable[..., None]:
         return lambda *_: None
 
     column_dots = combine = apply = gram
 
-    def held(self, *_: Any) -> None:
+    def held(self, *_: object) -> None:
         """No small matrices."""
 
     fused = held

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from workbench.run.ranks.processes import FOLDER
 from workbench.run.ranks.setup import RankSetup
 from workbench.run.snapshots import Quantity, of_result
 from workbench.run.stopping_test import Termination
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
 
 
 class RankIterations(Iterations):
@@ -50,14 +53,14 @@ class RankIterations(Iterations):
         return []
 
     @property
-    def workspace(self) -> Any:
+    def workspace(self) -> None:
         return None
 
     def advance(self, most: int | None) -> Termination | None:
         """Make iterations for a twentieth of a second, at most `most`."""
         return self._take(self._ask("step", most=most))
 
-    def x(self) -> Any:
+    def x(self) -> DeviceVector:
         return self.found(None).x
 
     def found(self, ending: Termination | None) -> Found:
@@ -90,10 +93,10 @@ class RankIterations(Iterations):
         words, vector = self._ask_for_file("vector", quantity=quantity.value, column=column)
         return vector, words
 
-    def solution(self, column: int) -> Any:
+    def solution(self, column: int) -> DeviceVector:
         return self.elsewhere(Quantity.SOLUTION, column)[0]
 
-    def true_residual(self, column: int) -> Any:
+    def true_residual(self, column: int) -> DeviceVector:
         return self.elsewhere(Quantity.RESIDUAL, column)[0]
 
     def exponent(self, column: int) -> int:
@@ -106,10 +109,10 @@ class RankIterations(Iterations):
     def release(self) -> None:
         self._ranks.end()
 
-    def _ask(self, do: str, **more: Any) -> Any:
+    def _ask(self, do: str, **more: object) -> Any:
         return self._ranks.ask(do, self._take, **more)
 
-    def _take(self, reply: Any) -> Termination | None:
+    def _take(self, reply: object) -> Termination | None:
         if not isinstance(reply, Steps):
             return None
         self._history.follow(reply.rows)
@@ -119,7 +122,7 @@ class RankIterations(Iterations):
             self._lanes.take(reply.events)
         return reply.ending
 
-    def _ask_for_file(self, do: str, **more: Any) -> tuple[Any, np.ndarray | None]:
+    def _ask_for_file(self, do: str, **more: object) -> tuple[Any, np.ndarray | None]:
         """The reply to a command, and the vector that the ranks have written, if they have.
 
         The file is gone with its folder; its pages are there until the array is gone. Changes stay in this process.

@@ -12,7 +12,7 @@ import contextlib
 import dataclasses
 import json
 import pickle
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,12 @@ from workbench.run.setup_phases import SetupPhase
 from workbench.run.stopping_test import Termination
 from workbench.solvers import Solver
 
+if TYPE_CHECKING:
+    from workbench.problems import LinearSystem
+    from workbench.run.configuration import Configuration
+    from workbench.run.memory_need import MemoryNeed
+
+
 RANKS, SETUP, READY, REPLY, ERROR = "ranks", "setup", "ready", "reply", "error"
 """Kinds of messages from rank 0; a rank that fails alone sends an error too, on its standard error."""
 
@@ -31,8 +37,8 @@ RANKS, SETUP, READY, REPLY, ERROR = "ranks", "setup", "ready", "reply", "error"
 class Job:
     """A solve for the ranks. x0 and the arguments of `Run` are those of the caller."""
 
-    configuration: Any
-    system: Any
+    configuration: Configuration
+    system: LinearSystem | None
     x0: np.ndarray | None
     trace: bool
 
@@ -63,7 +69,7 @@ class Facts:
     variant: Variant
     coarse_name: str | None
     deflation_vectors: int
-    need: Any
+    need: MemoryNeed | None
     changes: tuple[str, ...]
     removed: float
     has_exact: bool
@@ -108,7 +114,7 @@ class Solution:
     clock_error: float
 
 
-def line(kind: str, data: Any, number: int = 0) -> str:
+def line(kind: str, data: object, number: int = 0) -> str:
     """A message from a rank."""
     packed = base64.b64encode(pickle.dumps(data, protocol=pickle.HIGHEST_PROTOCOL)).decode("ascii")
     return json.dumps({"kind": kind, "number": number, "data": packed})

@@ -82,7 +82,7 @@ class RankProcesses:
         self.end = weakref.finalize(self, _end, self._process, folder, self._ended_first)
         """End the ranks: in order where they can, else by force. Cost: some milliseconds, at most `GRACE`."""
 
-    def ask(self, do: str, others: Callable[[Any], object], **more: Any) -> Any:
+    def ask(self, do: str, others: Callable[[Any], object], **more: object) -> Any:
         """Send a command and wait for its reply. Raises DeviceError where a rank is lost, and the error of a rank.
 
         others: called with replies that an interrupt has left, which come first.
@@ -96,7 +96,7 @@ class RankProcesses:
                 if kind == REPLY:
                     others(data)
 
-    def send(self, do: str, **more: Any) -> int:
+    def send(self, do: str, **more: object) -> int:
         """Send a command; the number of its reply."""
         self._number += 1
         stream = self._process.stdin

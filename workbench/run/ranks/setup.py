@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from workbench.run.ranks.messages import READY, SETUP, Facts, Job
 from workbench.run.ranks.processes import RankProcesses
 from workbench.run.setup import assembled
 from workbench.run.setup_phases import SetupPhases
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
+
 
 START = "start of the ranks"
 """The phase in which mpiexec starts and the ranks import their libraries."""
@@ -70,7 +74,7 @@ class RankSetup:
         self.projection = RankProjection(name) if name is not None else None
         self.exact = True if self.facts.has_exact else None
         # Views test whether the vectors are there.
-        self.x: Any = np.empty(0)
+        self.x: DeviceVector = np.empty(0)
         self.unknowns = self.facts.unknowns
         self.all_notes = self.facts.notes
 

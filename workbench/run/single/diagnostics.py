@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -111,7 +111,7 @@ class SingleDiagnostics(Diagnostics):
         x, exponent = self._setup.device.to_host(solution), self._setup.exponent
         return scaled(x, exponent) if exponent else x
 
-    def _as_given(self, solution: DeviceVector) -> Any:
+    def _as_given(self, solution: DeviceVector) -> DeviceVector:
         """x in host memory; a CuPy array where b is a vector of the user in the memory of the device."""
         setup = self._setup
         if setup.exponent or not setup.device.holds(setup.system.given_b):

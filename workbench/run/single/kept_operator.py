@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.devices.operator_protocols import DeviceVector, Dots
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceOperator
 
 
 class KeptOperator:
     """Whatever `inner` is; all but an application is asked of it directly."""
 
-    def __init__(self, inner: Any) -> None:
+    def __init__(self, inner: DeviceOperator) -> None:
         self.inner = inner
 
     def apply(self, x: DeviceVector, out: DeviceVector, /, *wanted: str) -> Dots:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from workbench.run.single.diagnostics import SingleDiagnostics
 from workbench.run.single.recurrence import Recurrence
 from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Norm
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
+
 
 INTERVAL = 10
 """Iterations between two replacements of r, at most."""
@@ -101,7 +105,7 @@ class MixedRecurrence(Recurrence):
         self._take()
 
 
-def mixed_workspace(setup: SolveSetup, product: Any, clock: Clock | None = None) -> Workspace:
+def mixed_workspace(setup: SolveSetup, product: DeviceVector, clock: Clock | None = None) -> Workspace:
     """A workspace for a setup in precision mixed. product: for A x in double precision."""
     device, size = setup.device, setup.b.size
     vectors = {"b": setup.b, "x": setup.x, "w": product, "r": device.zeros(size, setup.stored)}

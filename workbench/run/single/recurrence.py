@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from workbench.lines.schedule import Inlined, factor_name
 from workbench.run.single.kept_operator import KeptOperator
 from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Norm
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceOperator
+
 
 SQUARES = {Norm.RESIDUAL: "rr", Norm.PRECONDITIONED: "uu", Norm.NATURAL: "gamma"}
 """The scalar that is the square of each norm."""
@@ -155,7 +159,7 @@ class Recurrence:
         return rows, (time.perf_counter() - begun) / rows.count
 
 
-def _planned_by(operator: Any) -> tuple[Any, ...]:
+def _planned_by(operator: DeviceOperator | Inlined) -> tuple[object, ...]:
     """The traits of an operator that the plan of a program depends on."""
     if isinstance(operator, Inlined):
         return (operator.formula,)

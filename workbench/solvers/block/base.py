@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from workbench.lines.types import small
 from workbench.registry import parameter
 from workbench.solvers.base import Solver
 from workbench.solvers.block.row import BlockRow
+
+if TYPE_CHECKING:
+    from workbench.devices.programs.workspace import Workspace
+
 
 SCALARS = ("rr", "gamma", "uu", "delta", "alpha", "beta")
 
@@ -56,7 +60,7 @@ class BlockSolver(Solver):
         """The infinite recurrence. frozen, shape (s,), bool: columns whose X is to stay; set by the caller."""
         raise TypeError(f"solver {self.name} does not implement block_iterates")
 
-    def iterates(self, workspace: Any) -> Iterator[None]:
+    def iterates(self, workspace: Workspace) -> Iterator[None]:
         """The recurrence for a single right-hand side, as blocks of one column, with the scalars that solvers have."""
         space = _one_column(workspace)
         workspace.declare(*SCALARS)
@@ -133,7 +137,7 @@ def is_plain(space: BlockWorkspace) -> bool:
     return isinstance(M, Inlined) and M.formula == "v"
 
 
-def _one_column(workspace: Any) -> BlockWorkspace:
+def _one_column(workspace: Workspace) -> BlockWorkspace:
     device = workspace.device
     vectors = {
         name.upper(): device.as_block(vector) for name, vector in workspace.vectors.items() if name in ("b", "x")

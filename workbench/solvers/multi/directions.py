@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,11 @@ from workbench.host.blas import on_one_thread
 from workbench.solvers.multi.basis import Basis, Limits, Step, above_rounding
 from workbench.solvers.multi.inner_products import Products
 from workbench.solvers.multi.members import Members
+
+if TYPE_CHECKING:
+    from workbench.devices.programs.workspace import Workspace
+    from workbench.devices.protocol import Device
+
 
 MOST_COLUMNS = 4096
 """Columns of all terms; their Gram matrix then takes 134 MB."""
@@ -34,7 +39,7 @@ class Terms(OperatorTraits):
 
     waits = True
 
-    def __init__(self, several: Members, products: Products, device: Any, dtype: np.dtype) -> None:
+    def __init__(self, several: Members, products: Products, device: Device, dtype: np.dtype) -> None:
         self.several, self.products, self.dtype = several, products, np.dtype(dtype)
         self.traffic, self.flops = several.traffic, several.flops
         self._latest = several.zeros()
@@ -69,7 +74,7 @@ class Directions(OperatorTraits):
 
     waits = True
 
-    def __init__(self, source: Terms, device: Any, limits: Limits, room: int | None, workspace: Any) -> None:
+    def __init__(self, source: Terms, device: Device, limits: Limits, room: int | None, workspace: Workspace) -> None:
         several, dtype = source.several, source.dtype
         self._source, self._products, self._device, self._limits = source, source.products, device, limits
         self._several, self._notes, self._workspace = several, workspace.notes, workspace

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -11,6 +11,10 @@ from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.pieces import ROWS_AT_ONCE, Couplings, colours
 from workbench.lazy import sparse
 from workbench.solvers.multi.members import Member, Members
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceOperator
+    from workbench.devices.protocol import Device
 
 
 class Products(Protocol):
@@ -49,7 +53,7 @@ class InnerProducts:
     several: the preconditioners. product: A on the device.
     """
 
-    def __init__(self, several: Members, product: Any, device: Any, dtype: np.dtype) -> None:
+    def __init__(self, several: Members, product: DeviceOperator, device: Device, dtype: np.dtype) -> None:
         self._several, self._product, self._device = several, product, device
         self.terms, self.combine = several.terms, several.combine
         members = several.members

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from workbench.devices.operator_protocols import DeviceVector, OperatorTraits, P
 from workbench.devices.pieces import ROWS_AT_ONCE, Pieces
 from workbench.devices.protocol import Device
 from workbench.lazy import sparse
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceOperator
 
 
 class Member(Protocol):
@@ -49,7 +52,7 @@ class Whole(OperatorTraits):
 
     reach = None
 
-    def __init__(self, name: str, M: Any, device: Device, size: int, dtype: np.dtype) -> None:
+    def __init__(self, name: str, M: DeviceOperator | ElementWise, device: Device, size: int, dtype: np.dtype) -> None:
         self._bound = device.applied(M, size, dtype) if isinstance(M, ElementWise) else M
         self.names = (name,)
         self.vectors = device.pieces(Pieces(size, [range(size)]), dtype)
@@ -139,6 +142,6 @@ class Members(OperatorTraits):
         return sum(member.flops for member in self.members) + self.local_words
 
 
-def as_members(M: Any, device: Any, size: int, dtype: np.dtype) -> Members:
+def as_members(M: Members | DeviceOperator | ElementWise, device: Device, size: int, dtype: np.dtype) -> Members:
     """M itself where it has members, else M as the only one."""
     return M if isinstance(M, Members) else Members([Whole("M", M, device, size, dtype)], device, dtype)
