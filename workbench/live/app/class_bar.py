@@ -72,7 +72,7 @@ class ClassBar(LiveWidget):
         self._worker.close()
         super().close()
 
-    def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:
+    def _receive(self, _widget: object, content: Any, _buffers: object) -> None:
         kind = content.get("kind") if isinstance(content, dict) else None
         if kind == "name":
             name = str(content.get("name", ""))

@@ -35,7 +35,7 @@ class Shell(LiveWidget):
         self._acts, self._link = dict(acts), link
         self.on_msg(self._receive)
 
-    def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:
+    def _receive(self, _widget: object, content: Any, _buffers: object) -> None:
         kind = content.get("kind") if isinstance(content, dict) else None
         try:
             if kind in self._acts:

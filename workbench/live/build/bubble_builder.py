@@ -150,7 +150,7 @@ class BubbleBuilder(View):
         box.add_class("wb-explorer").add_class("wb-build")
         return box
 
-    def _ask(self, act: str, **values: Any) -> None:
+    def _ask(self, act: str, **values: object) -> None:
         self._editor.receive({"act": act, **values})
 
     def _answered(self, message: Mapping[str, Any], before: Drawing, refusal: InputError | None) -> None:
@@ -221,14 +221,14 @@ def _source(message: Mapping[str, Any]) -> str:
     return str(message.get("source") or (next(iter(values)) if len(values) == 1 else "canvas"))
 
 
-def _bubbles(problem: Any) -> Bubbles:
+def _bubbles(problem: object) -> Bubbles:
     if not isinstance(problem, Bubbles):
         name = getattr(problem, "name", problem)
         raise InputError(f"the canvas is for the problems bubbles-2d and bubbles-3d, got {name}")
     return problem
 
 
-def _deflation(chosen: Any) -> Deflation:
+def _deflation(chosen: object) -> Deflation:
     block = find("deflation", chosen) if isinstance(chosen, str) else chosen
     if not isinstance(block, Deflation):
         raise InputError(f"deflation must be a block or its name, such as levelset:0, got {chosen!r}")

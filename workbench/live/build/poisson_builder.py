@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
@@ -158,6 +157,6 @@ class PoissonBuilder(View):
         self._listeners.notify(problem)
 
 
-def _show(shown: bool, *parts: Any) -> None:
+def _show(shown: bool, *parts: widgets.DOMWidget) -> None:
     for part in parts:
         part.layout.display = None if shown else "none"

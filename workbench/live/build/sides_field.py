@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from workbench.live.ui.form_fields import Field
 from workbench.problems.sides import Boundary, parse_sides, side_names
@@ -17,7 +16,7 @@ class SidesField(Field):
         super().__init__(declared, kind="sides", label=label, about=about)
         self.options = side_names(dimensions)
 
-    def put(self, value: Any) -> None:
+    def put(self, value: object) -> None:
         self.value = value
 
     def turn(self, dimensions: int) -> None:

@@ -31,7 +31,9 @@ def suggestion(base: Configuration) -> dict[str, list[Any]]:
     return {**over, "preconditioner": ["none", "jacobi", "neumann:2"]}
 
 
-def base_of(problem: str | Problem | Configuration | None, stopping: Stopping | None, choices: Any) -> Configuration:
+def base_of(
+    problem: str | Problem | Configuration | None, stopping: Stopping | None, choices: Mapping[str, Any]
+) -> Configuration:
     """The fixed settings, from the arguments of `SweepView`. Raises InputError for wrong and for doubled choices."""
     if not isinstance(problem, Configuration):
         return configure(problem or "two-layer", stopping=stopping, **choices)
@@ -81,7 +83,7 @@ def _said(found: Sequence[Conflict]) -> str:
     return shown(with_names(f"{reasons_of(found)} (use {', '.join(ways)})" if ways else reasons_of(found)))
 
 
-def _way(name: str, value: Any) -> str:
+def _way(name: str, value: object) -> str:
     plain = name.rpartition(".")[2]
     text = choice_text(name, "none" if value is None else value)
     return text if name in (*BLOCKS, *METHOD) and name != "device" else f"{choice_name(plain)} {text}"

@@ -113,7 +113,7 @@ class ChoiceRow:
         names: Sequence[str],
         problem: Problem,
         changed: Changed,
-        remove: Any,
+        remove: Callable[[ChoiceRow], object],
         against: Against,
     ) -> None:
         self._changed, self._against = changed, against

@@ -26,7 +26,7 @@ class SweepPlot:
     """Menus, a note and a plot. Display `box`. changed: called when another value is chosen. picked: called with the
     place of a run, among the rows, that was clicked."""
 
-    def __init__(self, changed: Any, picked: Callable[[int], object] = lambda _place: None) -> None:
+    def __init__(self, changed: Callable[[], object], picked: Callable[[int], object] = lambda _place: None) -> None:
         self.rows: Sequence[Row] = ()
         self.over: Mapping[str, Sequence[Any]] = {}
         self.owner = ""

@@ -37,11 +37,11 @@ class Runs:
         """A choice in words."""
         return choice_name(choice, self.owner)
 
-    def text(self, choice: str, value: Any) -> str:
+    def text(self, choice: str, value: object) -> str:
         """A value of a choice in words."""
         return choice_text(choice, value, self.owner)
 
-    def chosen_text(self, choice: str, value: Any) -> str:
+    def chosen_text(self, choice: str, value: object) -> str:
         """A value of a choice, which names a block by itself and a number with the choice."""
         text = self.text(choice, value)
         return text if choice in METHOD else f"{self.name(choice)} {text}"
@@ -65,7 +65,7 @@ class Runs:
         """The value without its unit."""
         return f"{self.what.removesuffix(' seconds')} time" if self.timed else self.what
 
-    def best(self, **chosen: Any) -> tuple[float, int]:
+    def best(self, **chosen: object) -> tuple[float, int]:
         """The smallest value of the converged runs with these choices and the place of that run; NaN, -1 for none."""
         found = [
             (spent(row, self.value), place)
@@ -193,7 +193,7 @@ def spread(values: np.ndarray) -> bool:
     return bool(values.min() > 0 and values.max() >= 8 * values.min())
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 

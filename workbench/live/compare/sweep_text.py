@@ -77,7 +77,7 @@ def columns(
     return heads, cells
 
 
-def _worker(row: Row) -> Any:
+def _worker(row: Row) -> dict[str, str]:
     """The worker that made a run, and whether others were lost in it."""
     address, repeats = str(row.get("worker", "")), row.get("repeats", 0)
     again = f", repeated {'once' if repeats == 1 else f'{repeats} times'}" if repeats else ""
@@ -96,7 +96,7 @@ def _total(row: Row) -> float | None:
     return None if None in parts else sum(parts)
 
 
-def _cell(name: str, value: Any, owner: str) -> Any:
+def _cell(name: str, value: object, owner: str) -> float | dict[str, str]:
     """A value of a choice: a number is sorted as one."""
     if isinstance(value, float):
         return as_shown(owner, name, value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import ipywidgets as widgets
 
@@ -111,7 +110,7 @@ class FieldPanel:
             self._fill()
         self.box.children = (*self.box.children, self.volume)
 
-    def _fill(self, _change: Any = None) -> None:
+    def _fill(self, _change: object = None) -> None:
         """Let the 3D view show the problem where that is asked for or is not the run's own, else the run."""
         with self._lock:
             volume, scene, run = self.volume, self._scene, self._run

@@ -277,12 +277,12 @@ class FieldView(StreamView):
         count = cells["zyx".index(self.normal)] if cells else 1
         return min(max(self.index, 0), count - 1)
 
-    def _turn(self, _change: Any = None) -> None:
+    def _turn(self, _change: object = None) -> None:
         # A quarter in, because the middle of a symmetric problem often lies between all that there is to see.
         if self._cells:
             self.index = self._cells["zyx".index(self.normal)] // 4
         self._touch()
 
-    def _touch(self, _change: Any = None) -> None:
+    def _touch(self, _change: object = None) -> None:
         self._changed.set()
         self.publisher.wake()

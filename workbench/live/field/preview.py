@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from workbench.problems import LinearSystem, Problem
 from workbench.problems.stand_in import BYTES_PER_ENTRY, StandIn
 from workbench.problems.suitesparse import SuiteSparse, cache_folder, group_and_name
 from workbench.run import Configuration
+
+if TYPE_CHECKING:
+    from workbench.problems import Problem
+
 
 SIDES = (24, 96, 1024)
 """Cells per side that are tried: few to learn the dimensions, more for the picture itself."""
@@ -156,7 +160,7 @@ def _assembled(problem: Problem) -> LinearSystem:
         raise UnfitError(problem.kind, error) from None
 
 
-def check_size(problem: Any) -> None:
+def check_size(problem: Problem) -> None:
     """Raise NotYetError for a problem that would take long: a download, or a large file."""
     if isinstance(problem, SuiteSparse):
         group, name = group_and_name(problem.matrix)

@@ -236,7 +236,7 @@ class VolumeView(StreamView):
 
         return Frame(make, live)
 
-    def _touch(self, _change: Any = None) -> None:
+    def _touch(self, _change: object = None) -> None:
         self._changed.set()
         self.publisher.wake()
 

@@ -286,7 +286,7 @@ class FlowView(PausableView):
         except InputError:
             return False
 
-    def _look(self, _change: Any = None) -> None:
+    def _look(self, _change: object = None) -> None:
         if self._filling:
             return
         self.field.quantity = str(self.quantity.value or PHASE)

@@ -129,6 +129,6 @@ def _assets() -> str:
     )
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     """A value as JSON that a script element may hold."""
     return json.dumps(value).replace("<", "\\u003c")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,7 @@ class Replay(View):
         for file in change["new"]:
             self._try(lambda name=str(file["name"]), content=bytes(file["content"]): self.show(_loaded(name, content)))
 
-    def _try(self, act: Any) -> None:
+    def _try(self, act: Callable[[], object]) -> None:
         """Run `act` in a thread of its own, because reading and drawing take longer than a callback should."""
 
         def attempt() -> None:

@@ -205,7 +205,7 @@ def _placed(cases: Sequence[Case]) -> Mapping[tuple[int, int], Work]:
     return {(at, place): work for at, case in enumerate(cases) for place, work in enumerate(case.works)}
 
 
-def _failed(work: Work, found: Any) -> str:
+def _failed(work: Work, found: object) -> str:
     """Why a work has no points; "" where it has."""
     if isinstance(found, InputError):
         return f"{work.words}: {found}"

@@ -97,7 +97,7 @@ def rows(item: Item, points: Sequence[Point]) -> list[list[Any]]:
     return made
 
 
-def _cell(item: Item, value: Any) -> Any:
+def _cell(item: Item, value: Any) -> dict[str, Any]:
     """A number, or a range."""
     each = value if isinstance(value, (list, tuple)) else (value,)
     return {"key": each[0], "text": "–".join(said(one, item.y.kind) for one in each)}

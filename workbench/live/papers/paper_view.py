@@ -58,7 +58,7 @@ class PaperView(View):
         runs: RunList | None = None,
         show_runs: Callable[[Sequence[int]], object] | None = None,
         folder: str | Path | None = None,
-        **values: Any,
+        **values: object,
     ) -> None:
         self.item = item_of(paper, item)
         check_values(self.item, values)
@@ -99,7 +99,7 @@ class PaperView(View):
         """The printed points, each with ours where it is known by now."""
         return self.item.points(self.computing.latest.rows)
 
-    def turn(self, **values: Any) -> None:
+    def turn(self, **values: object) -> None:
         """Turn parameters to values that they have, all at once. Raises InputError for others."""
         check_values(self.item, values)
         self._quiet = True

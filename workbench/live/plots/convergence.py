@@ -235,7 +235,7 @@ class ConvergenceView(StreamView):
         for curve in self._curves:
             curve.marked = tolerance
 
-    def _moved(self, tolerance: Any, turn: int) -> None:
+    def _moved(self, tolerance: object, turn: int) -> None:
         """Take a move on the plot; the page goes by its own line until this turn is confirmed."""
         if tolerance is not None and not (
             isinstance(tolerance, (int, float)) and math.isfinite(tolerance) and tolerance > 0

@@ -267,7 +267,7 @@ class Explorer(PausableView):
     def _run_of(self, session: Session | None) -> ListedRun | None:
         return next((run for run in self.runs.runs if session is not None and run.source is session), None)
 
-    def _turn_page(self, _change: Any = None) -> None:
+    def _turn_page(self, _change: object = None) -> None:
         """Send nothing to views that are folded away or out of sight."""
         self.convergence.link.hidden = self._hidden
         self.panel.hide(self._hidden)

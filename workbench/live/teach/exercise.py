@@ -23,7 +23,7 @@ from workbench.live.ui.view import View
 class ExerciseView(View):
     """Display it. answer: fills the field and is checked at once."""
 
-    def __init__(self, exercise: Exercise, number: int, answer: Any = None) -> None:
+    def __init__(self, exercise: Exercise, number: int, answer: object = None) -> None:
         self.exercise = exercise
         self.verdict = StatusLine()
         self._worker = LatestOnly("workbench-exercise")
@@ -54,7 +54,7 @@ class ExerciseView(View):
         self._worker.close()
         super().close()
 
-    def _judge(self, answer: Any) -> None:
+    def _judge(self, answer: object) -> None:
         try:
             verdict = self.exercise.check(answer)
         except Exception as error:  # The status line is the only place that the reader sees.
@@ -80,7 +80,7 @@ class Lesson:
             # Its runs take turns with those of the other pages of the server.
             classroom()
 
-    def check(self, number: int, answer: Any = None) -> ExerciseView:
+    def check(self, number: int, answer: object = None) -> ExerciseView:
         """The exercise of this number, with an answer that is checked at once where one is given.
 
         Raises InputError for a number that the lesson does not have, or an answer of another kind.

@@ -37,7 +37,7 @@ class Cells:
         """Note a view that is displayed now."""
         self._shown.append(view)
 
-    def _begin(self, _info: Any) -> None:
+    def _begin(self, _info: object) -> None:
         self._shown, self._named = [], {id(view) for view in self._variables()}
 
     def _end(self, result: Any) -> None:

@@ -49,7 +49,7 @@ class Classroom:
         """Call `act` with each message of a kind; in a thread, and it should return at once. Kind "lost": the end."""
         self._acts[kind].append(act)
 
-    def tell(self, kind: str, **facts: Any) -> None:
+    def tell(self, kind: str, **facts: object) -> None:
         """Send a message. Raises OSError once the server has ended."""
         with self._sending:
             self._socket.sendall(json.dumps({"kind": kind, **facts}).encode() + b"\n")
@@ -132,7 +132,7 @@ class PageTurn:
             self._changed.notify_all()
         MACHINE.wake()
 
-    def _say(self, kind: str, **facts: Any) -> None:
+    def _say(self, kind: str, **facts: object) -> None:
         try:
             self._room.tell(kind, **facts)
         except OSError:

@@ -4,12 +4,11 @@ so a box that is closed alone would leave its buttons, layouts and styles, and a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import ipywidgets as widgets
 
 
-def close_all(held: Any) -> None:
+def close_all(held: object) -> None:
     """Close a widget with all that it holds, or all widgets of a collection; closed ones are left alone."""
     if isinstance(held, widgets.Widget):
         if held.comm is not None:

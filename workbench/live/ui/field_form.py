@@ -154,7 +154,7 @@ class FieldForm:
     def _all_in_words(self, changes: Mapping[str, Any]) -> str:
         return ", ".join(self._in_words(name, value) for name, value in changes.items())
 
-    def _in_words(self, name: str, value: Any) -> str:
+    def _in_words(self, name: str, value: object) -> str:
         if name in BLOCKS:
             label = facts(type(as_block(name, value))).label
             return f"no {name}" if value == "none" else label
@@ -187,7 +187,7 @@ class FieldForm:
             return {"words": _named(reasons_of(against)), "with": "", "off": True}
         return {"words": _named(reasons_of(found)), "with": self._all_in_words(changes_of(found)), "off": False}
 
-    def set(self, name: str, value: Any) -> None:
+    def set(self, name: str, value: object) -> None:
         """Set a field as if its value had been typed or chosen on the page."""
         self.receive({"kind": "set", "field": name, "value": value})
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Any
 
 Listener = Callable[..., object]
 
@@ -24,7 +23,7 @@ class Listeners:
         """Call it no more."""
         self._all = tuple(other for other in self._all if other != listener)
 
-    def notify(self, *values: Any) -> None:
+    def notify(self, *values: object) -> None:
         """Call all with these values."""
         for listener in self._all:
             try:

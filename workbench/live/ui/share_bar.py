@@ -173,7 +173,7 @@ class ShareBar(LiveWidget):
         with self.hold_sync():
             self.said, self.tone = sentence, tone
 
-    def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:
+    def _receive(self, _widget: object, content: Any, _buffers: object) -> None:
         if isinstance(content, dict):
             fields = {name: str(content.get(name, "")) for name in ("kind", "text", "name", "page")}
             self._worker.ask(lambda: self._answer(**fields))

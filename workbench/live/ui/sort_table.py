@@ -64,7 +64,7 @@ class SortTable(LiveWidget):
         if self._act is not None:
             self._act(verb, list(rows), value)
 
-    def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:
+    def _receive(self, _widget: object, content: Any, _buffers: object) -> None:
         if isinstance(content, dict) and content.get("kind") == "act" and isinstance(content.get("rows"), list):
             try:
                 self.press(str(content.get("verb")), content["rows"], str(content.get("value", "")))
@@ -73,7 +73,7 @@ class SortTable(LiveWidget):
                 logging.getLogger(__name__).exception("an act of a table failed")
 
 
-def cell(value: Any) -> dict[str, Any]:
+def cell(value: object) -> dict[str, Any]:
     """A value as it is sorted and as it is written; a dictionary is both already."""
     if isinstance(value, dict):
         return value

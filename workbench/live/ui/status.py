@@ -54,7 +54,7 @@ class StatusLine(LiveWidget):
         with self.hold_sync():
             self.text, self.tone, self.state = text, tone, state
 
-    def _read(self, _widget: Any, _content: Any, _buffers: Any) -> None:
+    def _read(self, _widget: object, _content: object, _buffers: object) -> None:
         self._unread_since = None
         if kept := self._kept_back:
             self.say(kept, self.tone, self.state)
