@@ -10,7 +10,7 @@ import copy
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from workbench.scaling import dot
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
 
+    T = TypeVar("T")
 
 DTYPES = tuple(np.dtype(name) for name in ("float32", "float64", "complex64", "complex128"))
 """The working precisions."""
@@ -162,7 +163,7 @@ def check_real(given: np.dtype, dtype: np.dtype, name: str) -> None:
         )
 
 
-def own(values: Any) -> Any:
+def own(values: T) -> T:
     """A copy of a user's array, dense or sparse, or list, for what outlives the call; anything else as it is."""
     is_array = isinstance(values, np.ndarray | list) or sparse.issparse(values)
     return copy.deepcopy(values) if is_array else values

@@ -239,7 +239,7 @@ def choice_name(name: str, owner: str = "") -> str:
     return short_label(owner, name)
 
 
-def choice_text(name: str, value: object, owner: str = "") -> str:
+def choice_text(name: str, value: Any, owner: str = "") -> str:
     """One of the values of a sweep in words."""
     if name in ("solver", *LEVELS):
         return name_of(name, value) or "automatic"

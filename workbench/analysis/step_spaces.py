@@ -10,7 +10,7 @@ import dataclasses
 import functools
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from workbench.lines.types import Dot, Line, Shape, Shapes, block
 
 if TYPE_CHECKING:
     from workbench.devices.protocol import Device
+
+    T = TypeVar("T")
 
 
 Values = dict[str, Any]
@@ -104,7 +106,7 @@ class StepSpace(NamedVectors[Any]):
     def declare(self, *names: str) -> None:
         """Scalars need no room here."""
 
-    def shown(self, line: str, value: Any) -> Any:
+    def shown(self, line: str, value: T) -> T:
         """Report a value that the method computes between its programs."""
         self._report(line, line.partition(" = ")[0], value, words=True)
         return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.deflation.block_projection import BlockProjection
 from workbench.deflation.projection import Projection
@@ -13,7 +13,7 @@ from workbench.devices.protocol import Device
 from workbench.lines.types import OperatorDot
 
 if TYPE_CHECKING:
-    from workbench.operators import BoundOperator
+    pass
 
 
 class TwoLevel(OperatorTraits):
@@ -26,7 +26,7 @@ class TwoLevel(OperatorTraits):
     def __init__(
         self,
         projection: Projection | BlockProjection,
-        M: BoundOperator,
+        M: Any,
         device: Device,
         *,
         before: bool = False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -66,7 +66,7 @@ def _remedy(name: str) -> str:
     return f"use another preconditioner than {name}, such as ssor, block-ic or jacobi"
 
 
-def attach_notes(cycle: MultigridCycle, name: str, notes: tuple[str, ...]) -> MultigridCycle:
+def attach_notes(cycle: Any, name: str, notes: tuple[str, ...]) -> MultigridCycle:
     """Attach notes for the provenance to a bound cycle, and the diagnosis of a breakdown that it may cause."""
     cycle.notes = (*cycle.notes, *notes)
     cycle.suspect, cycle.remedy = f"the multigrid cycle of {name}", _remedy(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
@@ -48,6 +48,8 @@ from workbench.solvers import Solver
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
+
+    T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,7 +141,7 @@ def as_preconditioner(M: Any, size: int) -> Preconditioner:
     )
 
 
-def own_entries(A: Any) -> Any:
+def own_entries(A: T) -> T:
     """A whose entries later changes of the user's matrix do not reach. A dense one is copied where it is converted."""
     return own(A) if sparse.issparse(A) else A
 
@@ -149,7 +151,7 @@ def kind_of(method: Solver) -> type[Matrix]:
     return ComplexSymmetricMatrix if method.complex_symmetric else Matrix
 
 
-def as_deflation(Z: Any) -> Deflation:
+def as_deflation(Z: object) -> Deflation:
     """A second level: a name, a block, None for none, or user-supplied Z."""
     if Z is None or isinstance(Z, (str, Deflation)):
         return cast(Deflation, as_block("deflation", "none" if Z is None else Z))

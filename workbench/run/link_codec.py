@@ -169,7 +169,7 @@ def _checked(plain: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _has_type(value: Any, declared: Parameter) -> bool:
+def _has_type(value: object, declared: Parameter) -> bool:
     """True if a JSON value has the declared type. Booleans are not integers here."""
     if value is None:
         return bool(declared.empty)

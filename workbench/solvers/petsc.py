@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -17,8 +17,6 @@ from workbench.registry import parameter, register
 from workbench.solvers.base import MethodTraits, Solver
 
 if TYPE_CHECKING:
-    from workbench.devices.element_wise import ElementWise
-    from workbench.devices.operator_protocols import DeviceOperator
     from workbench.devices.programs.workspace import Workspace
     from workbench.devices.protocol import Device
 
@@ -111,9 +109,7 @@ def on_engine(engine: str, solver: str | Solver | None, options: str = "") -> st
     return solver
 
 
-def _function(
-    device: Device, operator: DeviceOperator | ElementWise, size: int, dtype: np.dtype
-) -> Callable[[np.ndarray, np.ndarray], None]:
+def _function(device: Device, operator: Any, size: int, dtype: np.dtype) -> Callable[[np.ndarray, np.ndarray], None]:
     """An operator as a function of NumPy arrays of any memory."""
     operator = operator if hasattr(operator, "apply") else device.applied(operator, size, dtype)
     argument, result = device.zeros(size, dtype), device.zeros(size, dtype)

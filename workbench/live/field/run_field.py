@@ -143,7 +143,7 @@ class RunField:
         shades = shades_of(look, choice.colours)
         return figures.draw_plane(plane_of_look(look, shades, cut, title=title, bar=bar)) if shades else None
 
-    def _outlines(self, labels: Any, cut: Cut, level: int) -> Boundaries:
+    def _outlines(self, labels: np.ndarray | None, cut: Cut, level: int) -> Boundaries:
         """The boundaries of the subdomains, kept from one picture to the next, since finding them is a pass over the
         labels."""
         parts = self.looker.nesting.parts(level) if self.looker.nesting else None

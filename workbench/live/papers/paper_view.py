@@ -175,7 +175,7 @@ class PaperView(View):
         points = [(point.curve, point.x, point.value.printed, point.value.compared[0]) for point in self.points]
         return {"paper": self.item.paper, "item": self.item.name, "values": self.values, "points": points}
 
-    def _control(self, each: Turned) -> Any:
+    def _control(self, each: Turned) -> widgets.SelectionSlider | widgets.Dropdown:
         whose = f" ({each.whose}: {each.words(each.paper)})" if each.whose and not each.menu else ""
         title = f"{each.title}{whose}"
         options = [(each.words(value), value) for value in each.choices]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from typing import Any
 
 import ipywidgets as widgets
 
@@ -91,7 +90,7 @@ class Lesson:
         return ExerciseView(exercises[number - 1], number, answer)
 
 
-def _field(exercise: Exercise) -> Any:
+def _field(exercise: Exercise) -> widgets.Dropdown | widgets.Text | LineOrder | widgets.Textarea:
     kind = exercise.answer
     if isinstance(kind, Choice):
         return widgets.Dropdown(options=[("choose …", ""), *((each, each) for each in kind.options)])

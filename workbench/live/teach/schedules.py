@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
@@ -183,7 +182,7 @@ class Schedules(View):
         self.turn(gpus_per_node=fabric.per_node, **own, **more)
 
 
-def positions(text: str, low: float, high: float, others: list[float]) -> Any:
+def positions(text: str, low: float, high: float, others: list[float]) -> widgets.SelectionSlider:
     """A slider over values from low to high in equal ratios, and a few others."""
     values = [float(f"{value:.3g}") for value in np.geomspace(low, high, POSITIONS)]
     options = {count(round(value)) if value >= 1000 else rounded(value): value for value in sorted({*values, *others})}

@@ -22,7 +22,7 @@ def keep() -> None:
     if route is None or hasattr(route, "keeps_late_messages"):
         return
 
-    def alive(self: Any, data: Any, default: str | None) -> str | None:
+    def alive(self: Any, data: object, default: str | None) -> str | None:
         chosen = route(self, data, default)
         return chosen if chosen is None or chosen in _subshells() else None
 
