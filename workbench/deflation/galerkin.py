@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +13,6 @@ from workbench.host.boxes import Rows
 from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator, Stencil
 from workbench.operators.matrix_rows import stored_rows
-
-if TYPE_CHECKING:
-    from workbench.devices.protocol import Device
-
 
 LEAST_ON_DEVICE = 1024
 """Rows of an E that stays on the device that made it: coarse solvers factor smaller ones as fast on the cores."""
@@ -85,7 +81,7 @@ class PlacedMatrix:
     divisor: of all entries, which are as they were before; None for 1.
     """
 
-    def __init__(self, device: Device, csr: Rows, divisor: float | None = None) -> None:
+    def __init__(self, device: Any, csr: Rows, divisor: float | None = None) -> None:
         self.device, self.csr, self.divisor = device, csr, divisor
         self.shape = (csr[2].size - 1,) * 2
         self.nnz, self.dtype = csr[0].size, csr[0].dtype

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.deflation.block_projection import BlockProjection
 from workbench.deflation.projection import Projection
@@ -11,9 +11,6 @@ from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTra
 from workbench.devices.programs.in_blocks import in_blocks
 from workbench.devices.protocol import Device
 from workbench.lines.types import OperatorDot
-
-if TYPE_CHECKING:
-    pass
 
 
 class TwoLevel(OperatorTraits):

@@ -29,11 +29,11 @@ COMPARISONS: dict[type, Callable[[Any, Any], Any]] = {
 }
 
 
-def _smallest(*values: np.ndarray | float) -> np.ndarray:
+def _smallest(*values: np.ndarray | float) -> np.ndarray | float:
     return functools.reduce(np.minimum, values)
 
 
-def _largest(*values: np.ndarray | float) -> np.ndarray:
+def _largest(*values: np.ndarray | float) -> np.ndarray | float:
     return functools.reduce(np.maximum, values)
 
 
@@ -42,7 +42,7 @@ def choose(condition: np.ndarray | float, yes: np.ndarray | float, no: np.ndarra
     return np.where(condition != 0, yes, no)
 
 
-FUNCTIONS: dict[str, tuple[Callable[..., np.ndarray], int, int]] = {
+FUNCTIONS: dict[str, tuple[Callable[..., np.ndarray | float], int, int]] = {
     **{name: (getattr(np, name), 1, 1) for name in ("sin", "cos", "tan", "exp", "log", "sqrt", "abs", "tanh", "floor")},
     "min": (_smallest, 2, 16),
     "max": (_largest, 2, 16),

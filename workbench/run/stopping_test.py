@@ -6,7 +6,7 @@ import contextlib
 import functools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,8 @@ from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Norm, Reason, Stopping
 
 if TYPE_CHECKING:
-    from workbench.devices.programs.named_vectors import NamedVectors
+    from workbench.devices.programs.block_workspace import BlockWorkspace
+    from workbench.devices.programs.workspace import Workspace
 
 
 RECHECK = 0.9
@@ -148,7 +149,7 @@ class StoppingTest:
         if last:
             self.best_x.update(row.norms, row.iteration, self._measures.x, self.frozen)
 
-    def verdict(self, row: IterationState, workspace: NamedVectors[Any], *, last: bool) -> Termination | None:
+    def verdict(self, row: IterationState, workspace: Workspace | BlockWorkspace, *, last: bool) -> Termination | None:
         """Why the run ends with this row, None if it does not. Only the last row of an interval can confirm it."""
         self.true_residuals = None
         ending = self._by_norm(row, workspace, last=last)
@@ -164,14 +165,14 @@ class StoppingTest:
             return None
         return self._explained(ending, row, workspace)
 
-    def _by_norm(self, row: IterationState, workspace: NamedVectors[Any], *, last: bool) -> Termination | None:
+    def _by_norm(self, row: IterationState, workspace: Workspace | BlockWorkspace, *, last: bool) -> Termination | None:
         usual = row.curvature > 0 and not row.breakdown
         for column in self._active:
             column.norm = norm = row.norms[column.place]
             usual = usual and column.confirm_below < norm <= column.divergence and row.gamma[column.place] > 0
         return self._stagnation(row.iteration) if usual else self._unusual(row, workspace, last=last)
 
-    def _unusual(self, row: IterationState, workspace: NamedVectors[Any], *, last: bool) -> Termination | None:
+    def _unusual(self, row: IterationState, workspace: Workspace | BlockWorkspace, *, last: bool) -> Termination | None:
         """Why the run ends with a row that may end a column, or the run; None if it does not."""
         at = f"at iteration {row.iteration}"
         for column in self._active:
@@ -315,7 +316,7 @@ class StoppingTest:
         part = f", where ||b - A x|| is {column.in_words(true[0], 'that part')}" if column else ""
         return Termination(Reason.CONSISTENT, f"{at}{part}")
 
-    def _breakdown(self, row: IterationState, detail: str, workspace: NamedVectors[Any]) -> Termination:
+    def _breakdown(self, row: IterationState, detail: str, workspace: Workspace | BlockWorkspace) -> Termination:
         """A dot product that is positive for definite A and M is not: recompute both to find the cause.
 
         Rounding alone can do that, see `diagnose`.
@@ -336,7 +337,9 @@ class StoppingTest:
             detail += f"; true residual {relative(largest)} of ||b||"
         return Termination(found.reason, detail)
 
-    def _explained(self, ending: Termination, row: IterationState, workspace: NamedVectors[Any]) -> Termination:
+    def _explained(
+        self, ending: Termination, row: IterationState, workspace: Workspace | BlockWorkspace
+    ) -> Termination:
         """Add possible causes of a failure, and return to the best iterates where later ones are worse."""
         (reason, detail), measures = ending, self._measures
         true = list(map(ColumnState.relative, self.columns, measures.true_residuals()))

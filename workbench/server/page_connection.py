@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tornado.web import HTTPError
@@ -46,7 +46,7 @@ class PageConnection(NoDelayConnection):
                 _bound(stream)
 
     @property
-    def write_message(self) -> Callable[..., None]:
+    def write_message(self) -> Any:
         """The function that sends a message to the page."""
         return self._write
 

@@ -7,7 +7,7 @@ import html
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from jupyter_server.utils import url_path_join
@@ -19,10 +19,6 @@ from voila.tornado.handler import TornadoVoilaHandler
 from workbench.lessons import LESSONS, Lesson
 from workbench.printed import FILES, printed_in
 from workbench.server.cookie import set_xsrf_cookie
-
-if TYPE_CHECKING:
-    from tornado.web import RequestHandler
-
 
 WORKBENCH = "?view=build.build"
 """The query of the workbench, behind the base of its address: the base alone is the start page."""

@@ -18,7 +18,6 @@ from workbench.solvers.base import MethodTraits, Solver
 
 if TYPE_CHECKING:
     from workbench.devices.programs.workspace import Workspace
-    from workbench.devices.protocol import Device
 
 
 METHODS = ("cg", "pipecg", "pipeprcg", "groppcg", "fcg", "pipefcg", "pipelcg", "minres", "cr", "pipecr")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,10 +16,6 @@ from workbench.problems import LinearSystem, Problem
 from workbench.problems.stand_in import BYTES_PER_ENTRY, StandIn
 from workbench.problems.suitesparse import SuiteSparse, cache_folder, group_and_name
 from workbench.run import Configuration
-
-if TYPE_CHECKING:
-    from workbench.problems import Problem
-
 
 SIDES = (24, 96, 1024)
 """Cells per side that are tried: few to learn the dimensions, more for the picture itself."""

@@ -44,7 +44,7 @@ class Field(traitlets.HasTraits):
         self.label = self.looks.get("label") or parameter_label(owner, declared.name)
         self.inverse = bool(inverse_help(owner, declared.name))
 
-    def put(self, value: object) -> None:
+    def put(self, value: Any) -> None:
         """Show a value of the block; one that the menu does not list, such as rhs random:16, is added to it."""
         if self.options and value not in self.options:
             self.options = (*self.options, value)
@@ -60,7 +60,7 @@ class Field(traitlets.HasTraits):
             value = str(path_of(value))
         return self.declared.check(value, "" if self.owner == "run" else self.owner)
 
-    def typed(self, text: object) -> None:
+    def typed(self, text: Any) -> None:
         """Take what was typed or chosen on the page; what is shown already changes nothing."""
         if text == self.shown:
             return
@@ -191,7 +191,7 @@ def as_text(value: object) -> str:
     return re.sub(r"e([+-]?)0+(?=\d)", r"e\1", short if float(short) == value else repr(value)).replace("e+", "e")
 
 
-def _whole(text: object) -> object:
+def _whole(text: Any) -> Any:
     """The whole number that a text is; the text itself where it is none."""
     try:
         return int(str(text).replace("\u202f", "").replace(" ", ""))

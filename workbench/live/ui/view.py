@@ -25,7 +25,7 @@ class View:
         for part in list(vars(self).values()):
             close_all(part)
 
-    def _repr_mimebundle_(self, **options: object) -> Any:
+    def _repr_mimebundle_(self, **options: Any) -> Any:
         cells.displayed(self)
         show = self.box._repr_mimebundle_
         return show(**options) if show else _closed()
@@ -71,7 +71,7 @@ class LiveWidget(anywidget.AnyWidget):
         # ipywidgets puts None here, which a notebook would call.
         self._repr_mimebundle_ = _closed
 
-    def _repr_mimebundle_(self, **options: object) -> Any:
+    def _repr_mimebundle_(self, **options: Any) -> Any:
         cells.displayed(self)
         return super()._repr_mimebundle_(**options)
 

@@ -93,6 +93,7 @@ class Chunk:
         norms = row.norms.tolist()
         made = IterationState(self.iterations, norms, norms, row.curvature, row.gamma.tolist(), seconds, row.breakdown)
         self.test.note(made, last=last)
+        assert isinstance(self.space, BlockWorkspace)
         return None if self.test.restart_from is not None else self.test.verdict(made, self.space, last=last)
 
     def _next_interval(self, most: int, limits: np.ndarray) -> int:
@@ -113,6 +114,7 @@ class Chunk:
 
     def drift(self) -> float:
         """The largest ||Z^H r_j||/||b_j||."""
+        assert isinstance(self.space, BlockWorkspace)
         return float(self.test.relative_to_b(self.measures.drift(self.space)).max())
 
     def _restart(self) -> None:

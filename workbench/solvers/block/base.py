@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,10 +16,6 @@ from workbench.lines.types import small
 from workbench.registry import parameter
 from workbench.solvers.base import Solver
 from workbench.solvers.block.row import BlockRow
-
-if TYPE_CHECKING:
-    from workbench.devices.programs.workspace import Workspace
-
 
 SCALARS = ("rr", "gamma", "uu", "delta", "alpha", "beta")
 
