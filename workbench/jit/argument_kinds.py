@@ -22,10 +22,10 @@ class ArrayOf:
 
 
 ArgumentKind = ArrayOf | np.dtype | tuple["ArgumentKind", ...]
-_known: dict[Any, ArgumentKind] = {}
+_known: dict[object, ArgumentKind] = {}
 
 
-def kinds_of(arguments: tuple[Any, ...]) -> tuple[ArgumentKind, ...]:
+def kinds_of(arguments: tuple[object, ...]) -> tuple[ArgumentKind, ...]:
     """The kinds of arguments. Raises KernelError for what kernels do not take."""
     return tuple(map(_kind_of, arguments))
 
@@ -51,7 +51,7 @@ def leaves(
     return found
 
 
-def _kind_of(argument: Any) -> ArgumentKind:
+def _kind_of(argument: object) -> ArgumentKind:
     if isinstance(argument, tuple):
         return kinds_of(argument)
     if isinstance(argument, np.ndarray):

@@ -13,7 +13,7 @@ import pickle
 import select
 import signal
 import sys
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from workbench.jit import c_abi, fixed_text
 from workbench.jit.messages import read_message, write_message
@@ -62,7 +62,7 @@ def _compile(request: bytes) -> bytes:
         return b""
 
 
-def _whole_message(requests: Any) -> tuple[int, bytes] | None:
+def _whole_message(requests: BinaryIO) -> tuple[int, bytes] | None:
     # Unbuffered, so that poll reports all pending input; a read may then return fewer bytes than requested.
     class Whole:
         @staticmethod
@@ -78,7 +78,7 @@ def _whole_message(requests: Any) -> tuple[int, bytes] | None:
 class _Forks:
     """One fork per kernel, no more at once than cores or `MOST`."""
 
-    def __init__(self, requests: Any, answers: BinaryIO) -> None:
+    def __init__(self, requests: BinaryIO, answers: BinaryIO) -> None:
         self._requests, self._answers = requests, answers
         self._waiting: list[tuple[int, bytes]] = []
         """Number of the request, and the request."""

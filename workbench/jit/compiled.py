@@ -19,7 +19,7 @@ import threading
 import types
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -201,7 +201,7 @@ def _functions(constants: object) -> Iterator[types.FunctionType]:
             yield from _functions(each)
 
 
-def _not_loaded(*_: Any) -> int:
+def _not_loaded(*_: object) -> int:
     return launching.WRONG_TYPES
 
 

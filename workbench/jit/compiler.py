@@ -16,7 +16,7 @@ import sys
 import threading
 from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from workbench.jit import store
 from workbench.jit.messages import read_message, write_message
@@ -93,8 +93,8 @@ class _Process:
             env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
         )
         assert self.process.stdin is not None and self.process.stdout is not None
-        self._input: Any = self.process.stdin
-        self._output: Any = self.process.stdout
+        self._input: IO[bytes] = self.process.stdin
+        self._output: IO[bytes] = self.process.stdout
         try:
             threading.Thread(target=self._listen, name="kernel compiler", daemon=True).start()
         except RuntimeError:
@@ -148,7 +148,7 @@ def _path() -> list[str]:
     return [*known, *([] if ROOT in known else [ROOT])]
 
 
-def _close(file: Any) -> None:
+def _close(file: IO[bytes]) -> None:
     with contextlib.suppress(OSError, ValueError):
         file.close()
 

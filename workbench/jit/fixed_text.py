@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import itertools
 from collections.abc import Mapping
-from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -19,7 +18,9 @@ OPTIONS = "speed 2"
 _numbers = itertools.count()
 
 
-def link_text(linker: Any, text: str, imported: Mapping[str, int], exported: tuple[str, ...]) -> Any:
+def link_text(
+    linker: llvm.LLJIT, text: str, imported: Mapping[str, int], exported: tuple[str, ...]
+) -> llvm.ResourceTracker:
     """The machine code of a text by the symbols that it exports, stored on disk. linker: LLVM's.
 
     imported: addresses of the symbols that it lacks. Raises RuntimeError where it cannot be linked.
@@ -49,7 +50,9 @@ def object_file(text: str) -> bytes:
     return machine.emit_object(module)
 
 
-def _linked(linker: Any, code: bytes, imported: Mapping[str, int], exported: tuple[str, ...]) -> Any:
+def _linked(
+    linker: llvm.LLJIT, code: bytes, imported: Mapping[str, int], exported: tuple[str, ...]
+) -> llvm.ResourceTracker:
     builder = llvm.JITLibraryBuilder().add_object_img(code)
     for name, address in imported.items():
         builder.import_symbol(name, address)

@@ -17,12 +17,15 @@ from __future__ import annotations
 import ctypes
 import functools
 import string
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workbench.jit import pool
 from workbench.jit.fixed_text import link_text
+
+if TYPE_CHECKING:
+    import llvmlite.binding as llvm
 
 START = "workbench_start"
 """Symbol of the function in kernels."""
@@ -219,7 +222,7 @@ _SYMBOLS = {"ndarray": id(np.ndarray), "tuple": id(tuple), "pool": ctypes.addres
 
 
 @functools.cache
-def linked(compiler: Any) -> Any:
+def linked(compiler: llvm.LLJIT) -> llvm.ResourceTracker:
     """The machine code of `start` by symbols, for LLVM's linker."""
     places = {name: value for name, value in globals().items() if isinstance(value, int | str)}
     text = _TEXT.substitute(places, place_of_class=HEAD - 8, swapped=ord(SWAPPED))

@@ -9,7 +9,6 @@ import pickle
 import struct
 import sys
 from collections.abc import Callable
-from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -58,7 +57,7 @@ LETTERS = {
     np.dtype(np.complex128): "dd",
 }
 """Formats of their words."""
-_kept: list[Any] = []
+_kept: list[llvm.ResourceTracker] = []
 """Libraries that LLVM has linked: it unloads those without a reference."""
 
 
@@ -95,7 +94,7 @@ def link(code: bytes, kinds: Kinds) -> Callable[[np.ndarray, tuple], int]:
 
 
 @functools.cache
-def linker() -> Any:
+def linker() -> llvm.LLJIT:
     """LLVM's linker. Raises InputError where kernels cannot read arrays and tuples."""
     probe = np.zeros((2, 3)), 0.0
     if not is_laid_out(*probe):
@@ -131,7 +130,7 @@ def is_laid_out(array: np.ndarray, number: float) -> bool:
     return dtype == id(array.dtype) and letters == b"f=" and words(dtype, SIZE) == [array.itemsize]
 
 
-def plain(argument: Any) -> Any:
+def plain(argument: object) -> object:
     """An argument as `launch` takes it: an array of NumPy's own class, or a number."""
     if isinstance(argument, np.ndarray):
         return argument.view(np.ndarray)

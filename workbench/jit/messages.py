@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import struct
-from typing import BinaryIO
+from typing import IO
 
 HEAD = struct.Struct("!QQ")
 
 
-def write_message(file: BinaryIO, number: int, content: bytes) -> None:
+def write_message(file: IO[bytes], number: int, content: bytes) -> None:
     """A numbered message into a pipe."""
     file.write(HEAD.pack(number, len(content)) + content)
     file.flush()
 
 
-def read_message(file: BinaryIO) -> tuple[int, bytes] | None:
+def read_message(file: IO[bytes]) -> tuple[int, bytes] | None:
     """The next one; None at the end of the pipe."""
     head = file.read(HEAD.size)
     if len(head) < HEAD.size:

@@ -18,10 +18,13 @@ import functools
 import re
 import string
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 from workbench.jit.environment import MOST
 from workbench.jit.fixed_text import link_text
+
+if TYPE_CHECKING:
+    import llvmlite.binding as llvm
 
 RUN, SERVE = "run", "serve"
 entry = ctypes.c_void_p()
@@ -164,7 +167,7 @@ tell:
 
 
 @functools.cache
-def linked(compiler: Any) -> Any:
+def linked(compiler: llvm.LLJIT) -> llvm.ResourceTracker:
     """The machine code of the pool by symbols, for LLVM's linker."""
     if sys.platform == "win32":
         calls, system = _WINDOWS, ctypes.WinDLL("kernel32")
@@ -185,7 +188,7 @@ def linked(compiler: Any) -> Any:
     return library
 
 
-def start(compiler: Any, count: int) -> None:
+def start(compiler: llvm.LLJIT, count: int) -> None:
     """Let `count` threads share a launch, or fewer where the system has no more."""
     global threads
     library = linked(compiler)
@@ -199,6 +202,6 @@ def start(compiler: Any, count: int) -> None:
             return
 
 
-def _serve(number: int, library: Any, _: Any) -> None:
+def _serve(number: int, library: llvm.ResourceTracker, _: object) -> None:
     # The arguments stay with the sleeping thread, so that its code remains loaded while the interpreter ends.
     ctypes.CFUNCTYPE(None, ctypes.c_int64)(library[SERVE])(number)

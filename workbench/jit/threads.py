@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any
 
 from workbench.jit import environment, pool
 from workbench.jit.compiled import Kernel, kinds_of, loading
@@ -21,7 +20,7 @@ WORTH_SHARING = 131072
 _one_at_a_time = threading.Lock()
 
 
-def launch(size: int, kernel: Kernel, *arguments: Any) -> None:
+def launch(size: int, kernel: Kernel, *arguments: object) -> None:
     """Run a kernel over `size` elements, no other kernel at the same time. Its first argument is the array `taken`."""
     with _one_at_a_time:
         taken = _one
@@ -43,7 +42,7 @@ _threads = environment.threads()
 _all, _one = counters(cores()), counters(1)
 
 
-def prepare(kernel: Kernel, *arguments: Any) -> None:
+def prepare(kernel: Kernel, *arguments: object) -> None:
     """Load a kernel for these arguments, or begin to compile it, as part of the setup; it does not run."""
     kernel.prepare(kinds_of((_all, *arguments)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -80,7 +80,7 @@ class Size:
         return {"coo": 16 * entries, "csr": 12 * entries + 4 * n, "dia": 8 * width * n}.get(form, 12 * width * n)
 
 
-def stored_bytes(operator: Any) -> int:
+def stored_bytes(operator: object) -> int:
     """Bytes of an operator in device memory; 0 if unknown.
 
     Examples:

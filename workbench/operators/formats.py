@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench import limits
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
@@ -39,7 +37,7 @@ def in_format(operator: Operator, text: str, device: Device) -> Operator:
 
 
 def check_room(
-    device: Device, what: str, found: Stored, matrix: sparse.csr_array, name: str, changes: dict[str, Any]
+    device: Device, what: str, found: Stored, matrix: sparse.csr_array, name: str, changes: dict[str, object]
 ) -> None:
     """Raise InputError where a format needs more words than the memory of this machine, or of the device, has left.
 

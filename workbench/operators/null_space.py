@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -228,7 +228,7 @@ def excess_of_products(
     return RowExcess(row, float(product[row]), float(allowed * sizes[row]))
 
 
-def null_vectors(given: Any, size: int, dtype: np.dtype) -> np.ndarray:
+def null_vectors(given: object, size: int, dtype: np.dtype) -> np.ndarray:
     """A user's null vectors, shape (N, k). Raises InputError for another shape, NaN, infinity and a zero vector."""
     vectors = cast(finite_array(given, "nullspace"), dtype, "nullspace")
     if vectors.ndim not in (1, 2) or vectors.shape[0] != size:

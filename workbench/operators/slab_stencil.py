@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from workbench.lazy import sparse
 from workbench.operators.base import BoundOperator
 from workbench.operators.stencil import BandStencil, Stencil
 from workbench.operators.two_phase import TwoPhaseStencil
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
 
 NOTHING_PASSES = CHOICES - 1
 """The code of a face at the edge of a grid."""
@@ -111,7 +114,7 @@ class SlabStencil(Stencil):
     def box_matrix(self, device: Device, labels: np.ndarray, boxes: Boxes, earlier: EarlierParts | None = None) -> None:
         """None: a rank makes the rows of E of its own parts, by `rows_of_e`."""
 
-    def rows_of_e(self, device: Device, labels: Any, boxes: Boxes, first: int) -> Rows | None:
+    def rows_of_e(self, device: Device, labels: DeviceVector, boxes: Boxes, first: int) -> Rows | None:
         """The rows of E of the parts of boxes in this slab, as `Device.face_box_matrix` makes them; None without codes
         of faces. Their columns are the parts of all ranks.
 
