@@ -7,10 +7,13 @@ import os
 import subprocess
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import InputError
 from workbench.files import TemporaryFolder, unbroken
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 START_SECONDS = 120.0
 """Seconds within which all workers must have started."""
@@ -36,7 +39,7 @@ class LocalWorkers:
     distributed: the package.
     """
 
-    def __init__(self, distributed: Any, count: int) -> None:
+    def __init__(self, distributed: ModuleType, count: int) -> None:
         with contextlib.ExitStack() as opened:
             # Closed last first; also where a signal ends the start. A scheduler whose start is broken off would write
             # into the folder once it has been removed.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from workbench.preconditioners import Preconditioner
 from workbench.preconditioners.preconditioner_sum import PreconditionerSum
 from workbench.problems import Problem
 from workbench.registry import as_block, parameter, register
+
+if TYPE_CHECKING:
+    from workbench.problems import LinearSystem
 
 SWEEPS_PER_UNKNOWN = 5
 """Sweeps per unknown of a box, where their number is not chosen."""
@@ -120,7 +123,7 @@ class Schwarz(Preconditioner):
     def setup(self, operator: Operator, device: Device) -> PreconditionerSum:
         return self._sum_of_boxes(operator, device, None, None, None)
 
-    def setup_of(self, system: Any, device: Device, workers: Workers | None = None) -> PreconditionerSum:
+    def setup_of(self, system: LinearSystem, device: Device, workers: Workers | None = None) -> PreconditionerSum:
         phase = None if system.phase is None else np.asarray(system.phase)
         return self._sum_of_boxes(system.operator, device, system.grid, phase, workers)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,9 @@ import workbench
 from workbench import devices
 from workbench.domain_decomposition.subdomain_factors import Subdomain
 from workbench.domain_decomposition.subdomain_method import SubdomainMethod
+
+if TYPE_CHECKING:
+    from workbench.domain_decomposition.subdomain_solvers import SubdomainSolver
 
 
 class Solved(NamedTuple):
@@ -38,7 +41,7 @@ class SubdomainHolder:
     """
 
     def __init__(self) -> None:
-        self._solvers: list[tuple[slice, Any]] = []
+        self._solvers: list[tuple[slice, SubdomainSolver]] = []
         self._size, self._dtype = 0, np.dtype(float)
 
     def factorize(self, method: SubdomainMethod, boxes: Sequence[Subdomain]) -> Cost | Exception:

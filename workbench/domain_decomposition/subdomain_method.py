@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from workbench.domain_decomposition.subdomain_factors import Subdomain, joined
 from workbench.domain_decomposition.subdomain_solvers import ExactSolver, sweep_solver
 from workbench.preconditioners import ElementWise
 from workbench.registry import as_block
+
+if TYPE_CHECKING:
+    from workbench.domain_decomposition.subdomain_solvers import SubdomainSolver
 
 EXACT, SWEEPS = "exact", "sweeps"
 
@@ -30,7 +33,7 @@ class SubdomainMethod(NamedTuple):
         """True if a result in one box may depend on the boxes that are solved with it, as bounds of eigenvalues do."""
         return self.solver not in (EXACT, SWEEPS)
 
-    def solver_of(self, boxes: Sequence[Subdomain], device: Device) -> Any:
+    def solver_of(self, boxes: Sequence[Subdomain], device: Device) -> SubdomainSolver:
         """The solver of all these boxes on a local vector."""
         if self.solver == EXACT:
             return ExactSolver(boxes, device, self.dtype, self.precision)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -11,6 +11,32 @@ from workbench.devices.operator_protocols import DeviceVector, OperatorTraits, S
 from workbench.devices.protocol import Device
 from workbench.domain_decomposition.subdomain_factors import Factor, Separable, Subdomain, factor_of, joined
 from workbench.host.blas import side_by_side
+
+if TYPE_CHECKING:
+    from workbench.operators.matrix import Matrix
+
+
+class SubdomainSolver(Protocol):
+    """Solves in all boxes on a local vector, with the traits of operators."""
+
+    @property
+    def waits(self) -> bool: ...
+
+    @property
+    def varies(self) -> bool: ...
+
+    @property
+    def notes(self) -> Sequence[str]: ...
+
+    @property
+    def traffic(self) -> int: ...
+
+    @property
+    def flops(self) -> int: ...
+
+    def apply(self, r: DeviceVector, z: DeviceVector, /) -> object:
+        """z = the solutions for r, boxes side by side."""
+        ...
 
 
 class ExactSolver(OperatorTraits):
@@ -82,7 +108,7 @@ class OnHost(OperatorTraits):
         return sum(factor.nbytes for factor in self._factors) + 2 * self._result.nbytes
 
 
-def sweep_solver(boxes: Sequence[Subdomain], device: Device, sweeps: int, precision: np.dtype) -> Any:
+def sweep_solver(boxes: Sequence[Subdomain], device: Device, sweeps: int, precision: np.dtype) -> SubdomainSolver:
     """Sweeps of Jacobi's method in every box from zero, for all boxes at once.
 
     Boxes of a real 5-point operator have kernels of their own; others take a pass over memory per product.
@@ -128,7 +154,7 @@ def _number(band: np.ndarray) -> float:
 class SweepSolver(OperatorTraits):
     """Sweeps of Jacobi's method in every box from zero, z = z + D^-1 (r - A z), for any matrix of all boxes."""
 
-    def __init__(self, matrix: Any, device: Device, sweeps: int) -> None:
+    def __init__(self, matrix: Matrix, device: Device, sweeps: int) -> None:
         size, dtype = matrix.shape[0], matrix.dtype
         self._bound, self._sweeps = matrix.bind(device), sweeps
         vectors = {

@@ -184,7 +184,7 @@ class TreeNode(SubdomainHolder, abc.ABC):
         except Exception as error:
             return error
 
-    async def _asked(self, peer: Peer, method: str, *arguments: Any) -> Any:
+    async def _asked(self, peer: Peer, method: str, *arguments: object) -> Any:
         """The result of a method of another node; `Unreached` where it does not answer."""
         try:
             return await self.ask(peer, method, *arguments)
@@ -193,10 +193,10 @@ class TreeNode(SubdomainHolder, abc.ABC):
             return Unreached(peer.address)
 
     @abc.abstractmethod
-    async def ask(self, peer: Peer, method: str, *arguments: Any) -> Any:
+    async def ask(self, peer: Peer, method: str, *arguments: object) -> Any:
         """Call a method of another node. Raises errors of many types where that is lost."""
 
 
-def _failure(results: Sequence[Any]) -> Unreached | Exception | None:
+def _failure(results: Sequence[object]) -> Unreached | Exception | None:
     """The first that is no result."""
     return next((found for found in results if isinstance(found, (Unreached, Exception))), None)

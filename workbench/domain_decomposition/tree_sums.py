@@ -19,7 +19,7 @@ Source: Chen 2022, section 2.2, which proposes the tree; Bridson and Greif 2006.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from workbench.domain_decomposition.tree_node import Marks, Neighbour, Place, Ro
 from workbench.domain_decomposition.worker_lanes import TRANSFER, Exchange, Work
 from workbench.errors import DeviceError
 from workbench.operators import Operator
+
+if TYPE_CHECKING:
+    from workbench.domain_decomposition.workers import Holder
 
 ATTEMPTS = 2
 """Failures in a row, with all workers there, after which they are said not to reach one another."""
@@ -105,7 +108,7 @@ class TreeSums:
             f"{1e-3 * self._step_words * self._dtype.itemsize:.4g} kB of the step travel along their tree"
         ]
 
-    def _asked(self, method: str, argument: Any, terms: Sequence[Sequence[DeviceVector]]) -> Any:
+    def _asked(self, method: str, argument: object, terms: Sequence[Sequence[DeviceVector]]) -> Any:
         """The reply of the root of the tree, for these terms; it is asked again where a worker is lost."""
         self._connect(terms)
         failures = 0
@@ -120,7 +123,7 @@ class TreeSums:
             self._connect(terms)
         return found
 
-    def _reply(self, method: str, argument: Any) -> Any:
+    def _reply(self, method: str, argument: object) -> Any:
         addresses = [share.holder.address for share in self._linked]
         (reply,) = self._workers.call(method, [(self._linked[0].holder, (argument,))], through=addresses)
         if reply.lost:
@@ -189,7 +192,7 @@ class TreeSums:
         covered = _covered(insides)
         self._covered, self._step_words = covered[0], sum(each.size for each in covered)
         places = [_place(k, shares, parts[k], edges[k], insides[k], covered) for k in range(len(shares))]
-        calls: list[Any] = [
+        calls: list[tuple[Holder, tuple[object, ...]]] = [
             (share.holder, (part, place)) for share, part, place in zip(shares, parts, places, strict=True)
         ]
         replies = self._workers.call("link", calls)

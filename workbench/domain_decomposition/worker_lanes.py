@@ -9,7 +9,7 @@ one a worker waits.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from workbench.devices.clock import WAITING, Clock, Recorder, worker_lane
 
@@ -28,11 +28,18 @@ class Work(NamedTuple):
     flops: int = 0
 
 
+class OnWorker(Protocol):
+    """What lies on a worker, by its address."""
+
+    @property
+    def address(self) -> str: ...
+
+
 class Exchange(NamedTuple):
     """A request to a worker: when it was sent and its reply received, by this process's clock, and what was done for
     it. received: None where the reply went to another worker."""
 
-    holder: Any
+    holder: OnWorker
     sent: float
     received: float | None
     work: Sequence[Work]
@@ -68,7 +75,7 @@ class WorkerLanes:
         error = 1e3 * max(self._errors.values(), default=0.0)
         return [", ".join(named), f"times of workers are on the clock of this process to within {error:.2g} ms"]
 
-    def meet(self, holder: Any) -> None:
+    def meet(self, holder: OnWorker) -> None:
         """Give a worker a lane, and estimate by how much its clock is ahead."""
         replies = [reply for reply in (self._ask(holder) for _ in range(MESSAGES)) if not reply.lost]
         self._numbers.setdefault(holder.address, len(self._numbers) + 1)

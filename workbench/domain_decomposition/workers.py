@@ -12,7 +12,7 @@ import uuid
 import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.devices.clock import Clock, Recorder
 from workbench.domain_decomposition import quiet
@@ -23,6 +23,9 @@ from workbench.domain_decomposition.worker_lanes import Exchange, WorkerLanes
 from workbench.errors import CLUSTERS, DeviceError, InputError, error_message
 from workbench.machine.packages import DISTRIBUTION
 from workbench.settings import LOCAL
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 CONNECT_SECONDS = 10.0
 """Seconds in which a scheduler, or a worker, must answer to be connected to."""
@@ -49,7 +52,7 @@ class Holder(NamedTuple):
 class Node(TreeNode):
     """The class of the actors: a node that calls others by Dask."""
 
-    async def ask(self, peer: Peer, method: str, *arguments: Any) -> Any:
+    async def ask(self, peer: Peer, method: str, *arguments: object) -> Any:
         """Call a method of a node on another worker. Raises errors of many types where that is lost."""
         distributed = _dask()
         reply = (
@@ -163,14 +166,14 @@ class Workers:
         return found
 
     def call(
-        self, method: str, calls: Sequence[tuple[Holder, tuple[Any, ...]]], through: Sequence[str] = ()
+        self, method: str, calls: Sequence[tuple[Holder, tuple[object, ...]]], through: Sequence[str] = ()
     ) -> list[Reply]:
         """The replies of a method of several holders, all called at once. Raises what a method returns as an error.
 
         through: workers that holders ask in turn. A call is lost with any of them, and which one it was is not known.
         """
 
-        async def one(holder: Holder, arguments: tuple[Any, ...]) -> Reply:
+        async def one(holder: Holder, arguments: tuple[object, ...]) -> Reply:
             begun = time.perf_counter()
             try:
                 value = await getattr(holder.actor, method)(*arguments)
@@ -203,7 +206,7 @@ class Workers:
         return replies
 
     def each(
-        self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], stopped: Callable[[], bool]
+        self, function: Callable[..., object], tasks: Sequence[tuple[object, ...]], stopped: Callable[[], bool]
     ) -> Iterator[Done]:
         """A function of each of these arguments, on whichever worker is free, in the order in which they end.
 
@@ -348,7 +351,7 @@ class Workers:
         return wrong
 
 
-def _with_address(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, str]:
+def _with_address(function: Callable[..., object], arguments: tuple[object, ...]) -> tuple[object, str]:
     """On a worker: what a function returns, and where."""
     return function(*arguments), _dask().get_worker().address
 
@@ -360,7 +363,7 @@ def task_is_cancelled() -> Callable[[], bool]:
     return lambda: task is None or task.state not in ("executing", "long-running")
 
 
-def _dask() -> Any:
+def _dask() -> ModuleType:
     try:
         return importlib.import_module("distributed")
     except ImportError:
