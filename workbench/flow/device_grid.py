@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from workbench.errors import InputError
 from workbench.flow import grid_kernels as kernels
 from workbench.flow import stencils
 from workbench.flow.padded_grid import GHOSTS, PaddedGrid
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
+    from workbench.flow.padded_grid import Rows
 
 GROUPS = 4096
 """Most groups of a kernel on a GPU."""
@@ -62,40 +66,40 @@ class DeviceGrid(PaddedGrid):
             for layers, lists in ghosts.items():
                 ghosts[layers] = tuple(device.array(one, kind) for one, kind in zip(lists, of_ghosts, strict=True))
 
-    def new(self, *leading: int, dtype: Any = np.float64) -> Any:
+    def new(self, *leading: int, dtype: np.dtype | type = np.float64) -> DeviceVector:
         made = self._device.empty((*leading, self.size), dtype)
         self._device.runtime.clear(made.handle, made.nbytes)
         return made
 
-    def new_cells(self) -> Any:
+    def new_cells(self) -> DeviceVector:
         return self._device.empty((self.count,), np.float64)
 
-    def partials(self, *leading: int, largest: bool = False) -> Any:
+    def partials(self, *leading: int, largest: bool = False) -> _Partials:
         return _Partials(self._device, leading, self._groups, largest=largest)
 
-    def combined(self, partials: Any) -> np.ndarray:
+    def combined(self, partials: _Partials) -> np.ndarray:
         values = self._device.to_host(partials.vector)
         return values.max(axis=-1) if partials.largest else values.sum(axis=-1)
 
     def wait(self) -> None:
         self._device.synchronize()
 
-    def copy(self, target: Any, source: Any) -> None:
+    def copy(self, target: DeviceVector, source: DeviceVector) -> None:
         self._device.assign(target, source)
 
-    def assign(self, target: Any, values: np.ndarray) -> None:
+    def assign(self, target: DeviceVector, values: np.ndarray) -> None:
         self._device.runtime.upload(target.handle, np.ascontiguousarray(values, target.dtype))
 
-    def on_host(self, array: Any) -> np.ndarray:
+    def on_host(self, array: DeviceVector) -> np.ndarray:
         return self._device.to_host(array)
 
-    def given(self, cells: Any) -> Any:
+    def given(self, cells: DeviceVector) -> Any:
         if self._device.layout.language == "opencl":
             return self.on_host(cells)
         self.wait()
         return array_of(cells)
 
-    def put(self, padded: Any, cells: Any) -> None:
+    def put(self, padded: DeviceVector, cells: Any) -> None:
         there = cells if isinstance(cells, PlacedPhase) else kept(cells, "p")
         if isinstance(there, HeldVector | PlacedPhase):
             held = there.vector
@@ -107,15 +111,15 @@ class DeviceGrid(PaddedGrid):
         kinds = {"cells": Array(held.dtype, 1), "padded": Array(padded.dtype, 1)}
         self._over(kernels.put, self.count, self._first, held, padded, annotations=kinds)
 
-    def is_inside(self, phi: Any) -> np.ndarray:
+    def is_inside(self, phi: DeviceVector) -> np.ndarray:
         inside = self._device.empty((self.count,), np.uint8)
         self._over(kernels.inside, self.count, self._first, phi, inside)
         return self._device.to_host(inside).view(bool).reshape(self.grid)
 
-    def placed(self, labels: np.ndarray) -> Any:
+    def placed(self, labels: np.ndarray) -> PlacedPhase:
         return PlacedPhase.of(self._device, labels)
 
-    def crossed(self, phi: Any, labels: Any) -> np.ndarray:
+    def crossed(self, phi: DeviceVector, labels: PlacedPhase) -> np.ndarray:
         given = (self._first, phi, labels.vector)
         found = scan(self._device, kernels.has_crossed, given, self.count, nx=self.cells[0])
         places = self._device.empty((found.total,), np.int64)
@@ -123,13 +127,13 @@ class DeviceGrid(PaddedGrid):
             self._over(kernels.listed, self.count, found.ends, places)
         return self._device.to_host(places)
 
-    def near(self, phi: Any, within: float) -> Any:
+    def near(self, phi: DeviceVector, within: float) -> Vector:
         over, layers = (self.strides[2], 1) if self.directions == 3 else (0, 0)
         sizes = map(np.int64, (self.strides[1], over, layers))
         self._over(kernels.near, self.count, self._first, phi, np.float64(within), *sizes, self._near)
         return self._near
 
-    def sums_by(self, owner: Any, values: Sequence[Any], count: int) -> list[np.ndarray]:
+    def sums_by(self, owner: DeviceVector, values: Sequence[DeviceVector], count: int) -> list[np.ndarray]:
         device, buckets = self._device, min(BUCKETS, max(1, MOST_SUMS // count), self.count)
         add = device.function(kernels.of_buckets, np.float64)
         found = []
@@ -141,7 +145,13 @@ class DeviceGrid(PaddedGrid):
             found.append(totals)
         return [device.to_host(totals) for totals in found]
 
-    def launch(self, of: FunctionType, *arguments: Any, sums: Any = None, rows: Any = None) -> None:
+    def launch(
+        self,
+        of: FunctionType,
+        *arguments: DeviceVector | float,
+        sums: _Partials | None = None,
+        rows: Rows | DeviceVector | None = None,
+    ) -> None:
         given = tuple(map(self._given, arguments))
         key = of, *((one.dtype, len(one.shape)) for one in given)
         if key not in self._functions:
@@ -151,7 +161,7 @@ class DeviceGrid(PaddedGrid):
         all_given = (self._first, near, self._strides, given, *partial, np.int64(self.count))
         self._functions[key].launch(self._groups, *all_given, spread=True)
 
-    def _stencil(self, of: FunctionType, given: tuple[Any, ...], sums: Any) -> Prepared:
+    def _stencil(self, of: FunctionType, given: tuple[Vector | np.generic, ...], sums: _Partials | None) -> Prepared:
         """A stencil kernel for arguments of the kinds of those given."""
         on_gpu = tuple(Known(INT, (stride,)) for stride in self.strides.tolist())
         strides = on_gpu if isinstance(self._strides, tuple) else Array(INT, 1)
@@ -162,17 +172,17 @@ class DeviceGrid(PaddedGrid):
         nx, row = self.cells[0], Row(of, ())
         return self._device.function(frame, np.float64, annotations=annotations, of=row, nx=nx, **more)
 
-    def fill(self, cells: Any, layers: int = GHOSTS) -> None:
+    def fill(self, cells: DeviceVector, layers: int = GHOSTS) -> None:
         self._filled(self._cell_ghosts[layers], cells)
 
-    def fill_faces(self, u: Any, layers: int = GHOSTS) -> None:
+    def fill_faces(self, u: DeviceVector, layers: int = GHOSTS) -> None:
         self._filled(self._face_ghosts[layers], u)
 
-    def _filled(self, lists: Any, values: Any) -> None:
+    def _filled(self, lists: tuple[DeviceVector, ...], values: DeviceVector) -> None:
         self._over(kernels.fill, lists[0].size, *lists, values)
 
     def _over(
-        self, function: FunctionType, items: int, *arguments: Any, annotations: Mapping[str, Array] | None = None
+        self, function: FunctionType, items: int, *arguments: object, annotations: Mapping[str, Array] | None = None
     ) -> None:
         """Run a kernel of this grid over `items` items."""
         key = function, *(annotations or {}).values()
@@ -181,7 +191,7 @@ class DeviceGrid(PaddedGrid):
             self._functions[key] = self._device.function(function, np.float64, annotations=annotations, **constants)
         self._functions[key].over(items, *arguments)
 
-    def _given(self, argument: Any) -> Any:
+    def _given(self, argument: DeviceVector | float) -> Vector | np.generic:
         """An argument as kernels take it."""
         if isinstance(argument, np.ndarray):
             return self._device.array(argument, argument.dtype)
@@ -190,7 +200,7 @@ class DeviceGrid(PaddedGrid):
         return np.int64(argument) if isinstance(argument, int | np.integer) else np.float64(argument)
 
 
-def _kind_of(argument: Any) -> Array | Known | np.dtype:
+def _kind_of(argument: Vector | np.generic) -> Array | Known | np.dtype:
     """The kind of an argument. Lengths of arrays of all directions are constants: directions lie a constant apart."""
     if not isinstance(argument, Vector):
         return argument.dtype

@@ -132,7 +132,7 @@ class Method:
         return self._prepared
 
 
-def _checked(renewed_every: Any, configuration: Configuration) -> int:
+def _checked(renewed_every: object, configuration: Configuration) -> int:
     """The number of steps. Raises InputError for another, and for a preconditioner without levels to keep."""
     steps: int = RENEWED_EVERY.check(renewed_every)
     preconditioner = configuration.preconditioner

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from workbench.compiler.words import shared, threads
 from workbench.flow.stencils import over_rows
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import launch
+
+if TYPE_CHECKING:
+    from workbench.devices.accelerator.placed_phase import PlacedPhase
+    from workbench.devices.operator_protocols import DeviceVector
 
 GHOSTS = 3
 """Layers of ghost cells on each side, as WENO5 needs."""
@@ -63,8 +67,12 @@ class PaddedGrid:
         self.lower = np.zeros((self.directions, first.size), np.bool_)
         for d in range(1, self.directions):
             self.lower[d] = across[self.directions - 1 - d] == 0
-        self._cell_ghosts: dict[int, Any] = {layers: self._ghosts(layers) for layers in (1, 2, GHOSTS)}
-        self._face_ghosts: dict[int, Any] = {layers: self._of_faces(no_slip, layers) for layers in (1, GHOSTS)}
+        self._cell_ghosts: dict[int, tuple[DeviceVector, ...]] = {
+            layers: self._ghosts(layers) for layers in (1, 2, GHOSTS)
+        }
+        self._face_ghosts: dict[int, tuple[DeviceVector, ...]] = {
+            layers: self._of_faces(no_slip, layers) for layers in (1, GHOSTS)
+        }
 
     @property
     def count(self) -> int:
@@ -78,11 +86,11 @@ class PaddedGrid:
 
     # Arrays are NumPy's; on a device its vectors, which the flow hands to these alone.
 
-    def new(self, *leading: int, dtype: Any = np.float64) -> Any:
+    def new(self, *leading: int, dtype: np.dtype | type = np.float64) -> DeviceVector:
         """A padded array of zeros."""
         return np.zeros((*leading, self.size), dtype)
 
-    def new_cells(self) -> Any:
+    def new_cells(self) -> DeviceVector:
         """An array without ghosts, shape (N,), not filled."""
         return np.empty(self.count)
 
@@ -97,43 +105,43 @@ class PaddedGrid:
     def wait(self) -> None:
         """Until all launches are done."""
 
-    def copy(self, target: Any, source: Any) -> None:
+    def copy(self, target: DeviceVector, source: DeviceVector) -> None:
         """target = source."""
         target[...] = source
 
-    def assign(self, target: Any, values: np.ndarray) -> None:
+    def assign(self, target: DeviceVector, values: np.ndarray) -> None:
         """target = values of the host, of the same shape."""
         target[...] = values
 
-    def on_host(self, array: Any) -> np.ndarray:
+    def on_host(self, array: DeviceVector) -> np.ndarray:
         """The array in host memory; on the CPU itself."""
         return array
 
-    def given(self, cells: Any) -> Any:
+    def given(self, cells: DeviceVector) -> Any:
         """An array without ghosts as a solver takes it: NumPy's, or CuPy's in the memory of a CUDA device."""
         return self.on_host(cells)
 
-    def put(self, padded: Any, cells: Any) -> None:
+    def put(self, padded: DeviceVector, cells: Any) -> None:
         """Set the inner cells. cells: of the host, shape of the grid, or a number, or one as of `given` or `placed`."""
         self.inside(padded)[:] = cells
 
-    def is_inside(self, phi: Any) -> np.ndarray:
+    def is_inside(self, phi: DeviceVector) -> np.ndarray:
         """True where phi is negative; bool, shape of the grid, in host memory."""
         return self.inside(phi) < 0
 
-    def placed(self, labels: np.ndarray) -> Any:
+    def placed(self, labels: np.ndarray) -> np.ndarray | PlacedPhase:
         """Labels of the cells, int32, shape of the grid, in the memory where the grid computes."""
         return labels
 
-    def crossed(self, phi: Any, labels: Any) -> np.ndarray:
+    def crossed(self, phi: DeviceVector, labels: Any) -> np.ndarray:
         """Flat places, ascending and in host memory, of the cells where phi is negative and the label 0, or not."""
         return np.flatnonzero(self.is_inside(phi) != (labels > 0))
 
-    def near(self, phi: Any, within: float) -> Any:
+    def near(self, phi: DeviceVector, within: float) -> Rows | DeviceVector:
         """The inner cells where |phi| is smaller, with those next to them, for `launch`."""
         return self.around(np.abs(phi) < within)
 
-    def sums_by(self, owner: Any, values: Sequence[Any], count: int) -> list[np.ndarray]:
+    def sums_by(self, owner: DeviceVector, values: Sequence[DeviceVector], count: int) -> list[np.ndarray]:
         """Sums of arrays that are 0 in ghosts over the cells of each owner, shape (count,)."""
         return [np.bincount(owner, one, minlength=count) for one in values]
 
@@ -153,7 +161,13 @@ class PaddedGrid:
         first, end = ends[::2].copy(), ends[1::2].copy()
         return Rows(first, end, int(end.sum() - first.sum()))
 
-    def launch(self, of: FunctionType, *arguments: Any, sums: Any = None, rows: Any = None) -> None:
+    def launch(
+        self,
+        of: FunctionType,
+        *arguments: DeviceVector | float,
+        sums: Any = None,
+        rows: Any = None,
+    ) -> None:
         """Run a stencil kernel (see `stencils`) on rows, by default all. sums: what it stores of pieces, as of
         `partials`."""
         rows = rows or self.rows
@@ -161,12 +175,12 @@ class PaddedGrid:
         more = () if sums is None else (sums,)
         launch(HEAVY * rows.cells, over_rows(of, summed=sums is not None), *given, *more)
 
-    def fill(self, cells: Any, layers: int = GHOSTS) -> None:
+    def fill(self, cells: DeviceVector, layers: int = GHOSTS) -> None:
         """Continue an array of cells into the ghosts, evenly: its normal derivative at the walls is zero."""
         ghosts, sources, signs = self._cell_ghosts[layers]
         launch(ghosts.size, _fill, ghosts, sources, signs, cells)
 
-    def fill_faces(self, u: Any, layers: int = GHOSTS) -> None:
+    def fill_faces(self, u: DeviceVector, layers: int = GHOSTS) -> None:
         """Set velocities on walls and in the ghosts: normal ones are odd, tangential ones even, or odd without slip."""
         ghosts, sources, signs = self._face_ghosts[layers]
         launch(ghosts.size, _fill, ghosts, sources, signs, u.reshape(-1))

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from workbench.problems import LinearSystem
 from workbench.problems.bubble_geometry import Geometry
 from workbench.problems.diffusion import assemble_two_phases
 from workbench.registry import parameter, register
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
 
 GRAVITY = 0.98
 """Gravity as in Hysing et al. (2009): times and speeds are theirs. Lengths are in widths of the box, densities relative
@@ -186,7 +189,7 @@ class BubbleSystems(Systems):
         flow.begin_anew()
         flow.grid.assign(flow.owner, state["owner"])
 
-    def _arrays(self) -> dict[str, Any]:
+    def _arrays(self) -> dict[str, DeviceVector]:
         """The flow's arrays in a state. The owners are renewed every few steps: they do not follow from the labels."""
         flow = self.flow
         newest, older = flow.increments

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Sequence as Listed
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from workbench.flow.starts import extend
 from workbench.flow.systems import StepSystem
 from workbench.run import MACHINE_USE, Configuration, PreparedResult, Reason, configure
 from workbench.scaling import norm
+
+if TYPE_CHECKING:
+    from workbench.problems import Problem
 
 COLUMNS = ("time", "dt", "iterations", "seconds", "moved_cells", "volume_error")
 """Columns of the series of every sequence, before the measures of its problem."""
@@ -66,7 +69,7 @@ class Sequence:
 
     def __init__(
         self,
-        problem: Any,
+        problem: str | Problem | Configuration,
         *,
         keep: bool | int = False,
         others: Listed[Mapping[str, Any]] = (),

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.devices.interchange import alike
 from workbench.errors import InputError
 from workbench.scaling import dot
+
+if TYPE_CHECKING:
+    from workbench.devices.accelerator.placed_phase import PlacedPhase
 
 KINDS = {"zero": 0, "last": 1, "linear": 2, "quadratic": 3}
 """The number of earlier solutions that each takes."""
@@ -87,7 +90,9 @@ def _dot(x: Any, y: Any) -> float:
     return dot(x, y).real if isinstance(x, np.ndarray) else float(np.vdot(x, y))
 
 
-def extend(vectors: list[Any], labels: Any, before: Any, changed: np.ndarray) -> None:
+def extend(
+    vectors: list[Any], labels: np.ndarray | PlacedPhase, before: np.ndarray | PlacedPhase, changed: np.ndarray
+) -> None:
     """Set the vectors in the changed cells, in place: to the mean over face neighbours that have had the new phase,
     each continued linearly from two cells, 2 v1 - v2, or v1 where the second is of another phase. A cell without such a
     neighbour keeps its value.

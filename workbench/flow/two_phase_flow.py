@@ -14,7 +14,7 @@ import dataclasses
 import math
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from workbench.flow import interface_kernels, momentum_kernels, transport
 from workbench.flow.components import Components
 from workbench.flow.padded_grid import PaddedGrid
 from workbench.flow.starts import LARGEST_RATIO
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
 
 REDISTANCED_EVERY, SWEEPS = 5, 3
 BAND, EDGE = 6.0, 0.1
@@ -208,7 +211,7 @@ class TwoPhaseFlow:
         u, stride = self.grid.on_host(self.u)[direction], self.grid.strides[direction]
         return 0.5 * (self.grid.inside(u) + self.grid.inside(np.roll(u, -stride)))
 
-    def share(self) -> Any:
+    def share(self) -> DeviceVector:
         """The part of each cell that lies in bubbles, padded, a view."""
         self._measure_shares()
         return self._share
@@ -275,7 +278,7 @@ class TwoPhaseFlow:
         for shift in (0, *grid.strides.tolist()):
             grid.launch(momentum_kernels.viscosity_at_edges, self.mu, shift, self._edges, rows=self._band)
 
-    def _sums(self, *padded: Any) -> list[np.ndarray]:
+    def _sums(self, *padded: DeviceVector) -> list[np.ndarray]:
         """The integrals over what belongs to each bubble, by number, of arrays that are 0 in ghosts."""
         cell, size = self.grid.h**self.grid.directions, self.components.volumes.size
         return [sums * cell for sums in self.grid.sums_by(self.owner, padded, size)]
