@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import weakref
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from workbench.lines.parse import parse
 from workbench.lines.schedule import Inlined
 from workbench.lines.shapes import infer, infer_vectors
 from workbench.lines.types import Application, Call, Dot, Formula, Line, LinesError, Name, Shape, block
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,7 +61,7 @@ class BlockWorkspace(NamedVectors["BlockProgram"]):
         columns: int,
         dtype: np.dtype,
         *,
-        vectors: Mapping[str, Any],
+        vectors: Mapping[str, DeviceVector],
         operators: Mapping[str, Any],
         clock: Clock | None = None,
         all_norms: bool = False,
@@ -174,7 +177,7 @@ class BlockProgram(Program):
             return None
         space, conjugated = self._workspace, dict(self._conjugated)
         statements: list[Statement] = []
-        factors: dict[str, Any] = {}
+        factors: dict[str, DeviceVector] = {}
         for line in lines:
             match line:
                 case Application(operator=name, target=target, argument=argument):

@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from workbench.devices.operator_protocols import OperatorTraits
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
+
 MOST_TOGETHER = 8
 """Columns that are copied in one pass: as many double-precision numbers as a cache line holds."""
+
+
+class ColumnDevice(Protocol):
+    """A device that copies columns of block vectors."""
+
+    def zeros(self, size: int, dtype: np.dtype) -> DeviceVector:
+        """A new vector of zeros, shape (size,)."""
+        ...
+
+    def take_columns(self, block: DeviceVector, first: int, targets: Sequence[DeviceVector]) -> None:
+        """targets[k] = column first + k of a block vector."""
+        ...
+
+    def put_columns(self, sources: Sequence[DeviceVector], block: DeviceVector, first: int) -> None:
+        """Column first + k of a block vector = sources[k]."""
+        ...
+
+    def prepare_columns(self, block: DeviceVector, vectors: Sequence[DeviceVector]) -> None:
+        """Compile both copies for that number of vectors."""
+        ...
 
 
 class ColumnByColumn(OperatorTraits):
@@ -18,17 +43,19 @@ class ColumnByColumn(OperatorTraits):
     Work space: two vectors for each of up to 8 columns, which are copied together.
     """
 
-    def __init__(self, device: Any, operator: Any, size: int, columns: int, dtype: np.dtype) -> None:
+    def __init__(
+        self, device: ColumnDevice, operator: DeviceOperator, size: int, columns: int, dtype: np.dtype
+    ) -> None:
         self._device, self._operator, self._columns = device, operator, columns
         together = min(columns, MOST_TOGETHER)
         self._x, self._out = ([device.zeros(size, dtype) for _ in range(together)] for _ in range(2))
 
-    def prepare(self, x: Any, out: Any) -> None:
+    def prepare(self, x: DeviceVector, out: DeviceVector) -> None:
         """Compile the copies of columns, ahead of the first application."""
         for count in {len(self._x), self._columns % len(self._x)} - {0}:
             self._device.prepare_columns(x, self._x[:count])
 
-    def apply(self, x: Any, out: Any) -> None:
+    def apply(self, x: DeviceVector, out: DeviceVector) -> None:
         for first in range(0, self._columns, len(self._x)):
             taken, made = (vectors[: self._columns - first] for vectors in (self._x, self._out))
             self._device.take_columns(x, first, taken)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from numbers import Number
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -18,15 +18,26 @@ from workbench.lines.schedule import Inlined
 from workbench.lines.types import LinesError
 from workbench.registry import unknown_name
 
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
+
+
+class NewPass(OnePass, Protocol):
+    """One pass that is compiled for a dtype before it is applied."""
+
+    def prepare(self, dtype: np.dtype) -> None:
+        """Compile for vectors of this dtype."""
+        ...
+
 
 class LinesDevice(ProgramDevice, Protocol):
     """A device whose programs run."""
 
-    def overlap(self, a: Any, b: Any) -> bool:
+    def overlap(self, a: DeviceVector, b: DeviceVector) -> bool:
         """True if two vectors share memory."""
         ...
 
-    def new_pass(self, *given: Any) -> Any:
+    def new_pass(self, *given: Any) -> NewPass:
         """One pass that is not compiled yet, of the arguments of `one_pass`."""
         ...
 
@@ -54,19 +65,24 @@ class Lines:
     """
 
     def __init__(
-        self, device: LinesDevice, text: str, *, fuse: bool = True, operators: Mapping[str, Any] | None = None
+        self,
+        device: LinesDevice,
+        text: str,
+        *,
+        fuse: bool = True,
+        operators: Mapping[str, DeviceOperator | Inlined] | None = None,
     ) -> None:
         self._device = device
         self._text = text
         self._fuse = fuse
         self._operators = dict(operators or {})
         self._lines = parse(text)
-        self._known: dict[Any, tuple[Workspace, Compiled]] = {}
+        self._known: dict[tuple[object, ...], tuple[Workspace, Compiled]] = {}
         self._one_at_a_time = WorkLock(
             "these lines were running in another thread when this process was forked; make the function again here"
         )
 
-    def __call__(self, **values: Any) -> dict[str, Any]:
+    def __call__(self, **values: DeviceVector | complex) -> dict[str, Any]:
         """Run once. Raises LinesError for unknown names, unequal shapes or dtypes, and overlapping arrays."""
         with self._one_at_a_time:
             workspace, compiled = self.compile(**values)
@@ -107,13 +123,13 @@ class Lines:
             self._known[key] = workspace, compiled
         return self._known[key]
 
-    def _check_given(self, values: Mapping[str, Any]) -> None:
+    def _check_given(self, values: Mapping[str, object]) -> None:
         used = {name for line in self._lines for name in (line.target, *line.reads)}
         for name in values:
             if name not in used:
                 raise LinesError(f"{name} was given but no line uses it: {unknown_name('name', name, sorted(used))}")
 
-    def _check_written(self, vectors: Mapping[str, Any]) -> None:
+    def _check_written(self, vectors: Mapping[str, DeviceVector]) -> None:
         written = {line.target for line in self._lines}
         for name in written.intersection(vectors):
             if not getattr(getattr(vectors[name], "flags", None), "writeable", True):
@@ -123,7 +139,7 @@ class Lines:
                     raise LinesError(f"{name} is written and shares memory with {other}; pass a copy of one")
 
 
-def _is_array(value: Any) -> bool:
+def _is_array(value: object) -> bool:
     return bool(getattr(value, "shape", ()))
 
 

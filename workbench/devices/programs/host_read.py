@@ -5,10 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.devices.clock import Clock
 from workbench.devices.programs.program import Work
+
+if TYPE_CHECKING:
+    from workbench.devices.clock import Returned
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,7 +29,7 @@ class HostRead:
     after: Callable[[Any], Any] = lambda sums: sums
     relaunches: bool = False
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: object) -> Any:
         found = self.read(self.launch(*arguments))
         return self.after(self.add(found) if self.add else found)
 
@@ -46,12 +49,14 @@ def _nothing_counted() -> tuple[int, int]:
     return 0, 0
 
 
-def timed(clock: Clock, run: Callable[[], Any], name: str, work: Work) -> Callable[[], Any]:
+def timed(clock: Clock, run: Callable[[], Returned], name: str, work: Work) -> Callable[[], Returned]:
     """A step that the clock records: its parts, where the host reads sums in it."""
     return run.timed(clock, name, work) if isinstance(run, HostRead) else clock.timed(run, name, work)
 
 
-def followed(compute: Callable[..., Any], label: str, use: Callable[[Any], None], *arguments: Any) -> Callable[[], Any]:
+def followed(
+    compute: Callable[..., Any], label: str, use: Callable[[Any], None], *arguments: object
+) -> Callable[[], Any]:
     """A call of `compute` with these arguments whose result `use` takes, in the same parts. label: of the sums."""
     if not isinstance(compute, HostRead):
         return lambda: use(compute(*arguments))

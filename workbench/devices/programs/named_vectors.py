@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,11 @@ from workbench.devices.programs.in_blocks import in_blocks
 from workbench.devices.programs.program import Program
 from workbench.lines import schedule
 from workbench.lines.types import VECTOR, LinesError, Shape
+
+if TYPE_CHECKING:
+    from workbench.devices.among_ranks import T
+    from workbench.devices.operator_protocols import DeviceOperator, DeviceVector, OperatorTraits
+    from workbench.lines.schedule import Inlined
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
 
@@ -45,8 +50,8 @@ class NamedVectors(Generic[Made]):
         size: int,
         dtype: np.dtype,
         *,
-        vectors: Mapping[str, Any],
-        operators: Mapping[str, Any] | None = None,
+        vectors: Mapping[str, DeviceVector],
+        operators: Mapping[str, DeviceOperator | Inlined | OperatorTraits] | None = None,
         clock: Clock | None = None,
         stored: np.dtype | None = None,
     ) -> None:
@@ -54,8 +59,8 @@ class NamedVectors(Generic[Made]):
         self.dtype, self.stored = np.dtype(dtype), np.dtype(stored or dtype)
         if str(self.dtype) not in DTYPES:
             raise LinesError(f"vectors of dtype {self.dtype} cannot be used; convert them to one of {DTYPES}")
-        self.operators = dict(operators or {})
-        self.vectors: dict[str, Any] = {}
+        self.operators: dict[str, Any] = dict(operators or {})
+        self.vectors: dict[str, DeviceVector] = {}
         self.added: list[str] = []
         """Names of the vectors that the programs allocated here."""
         self.notes: list[str] = []
@@ -75,7 +80,7 @@ class NamedVectors(Generic[Made]):
         """All that were compiled here and are still in use, in order."""
         return [program for known in self._programs if (program := known())]
 
-    def vector(self, name: str) -> Any:
+    def vector(self, name: str) -> DeviceVector:
         """The vector or block vector of that name, allocated (zero) when it does not exist yet."""
         if name not in self.vectors:
             shape = self._shapes.get(name, self.default_shape)
@@ -106,15 +111,15 @@ class NamedVectors(Generic[Made]):
         """Bytes of an entry of a vector, allocated or not."""
         return self.vectors[name].dtype.itemsize if name in self.vectors else self.stored.itemsize
 
-    def shown(self, line: str, value: Any) -> Any:
+    def shown(self, line: str, value: T) -> T:
         """The value that a method computes between its programs. line: how, as in `C = rho C`; for stepping."""
         return value
 
-    def gathered(self, name: str) -> Any:
+    def gathered(self, name: str) -> DeviceVector | None:
         """The whole vector of that name for a snapshot; None for an unknown name."""
         return self.vectors.get(name)
 
-    def _check_vector(self, name: str, vector: Any) -> None:
+    def _check_vector(self, name: str, vector: DeviceVector) -> None:
         if vector.shape[:1] != (self.size,) or len(vector.shape) > 2:
             raise LinesError(f"vector {name} has shape {vector.shape}, the others ({self.size},); all must be equal")
         if name in self.vectors and vector.shape != self.vectors[name].shape:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class PassKernel(NamedTuple):
     slots: np.ndarray
     sums: int
 
-    def rows(self, size: int, wide: np.dtype) -> tuple[Any, ...]:
+    def rows(self, size: int, wide: np.dtype) -> tuple[np.ndarray | tuple[()], ...]:
         """The last arguments for vectors of this size: the first rows of chunks, and memory for the sums."""
         count = chunks_of(size)
         begins = size * np.arange(count + 1, dtype=np.int64) // count
@@ -84,7 +84,7 @@ class OnePassOnCores(OnePass):
     _kernel: PassKernel
     _size = 0
     _scalars: np.ndarray
-    _rows: tuple[Any, ...]
+    _rows: tuple[np.ndarray | tuple[()], ...]
     _dots: np.ndarray | None
 
     def prepare(self, dtype: np.dtype) -> None:

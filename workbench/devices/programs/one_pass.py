@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from workbench.lines import count, schedule
 from workbench.lines.parse import parse
 from workbench.lines.shapes import infer
 from workbench.lines.types import SCALAR, VECTOR, LinesError, Shapes, tall_names
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
 
 
 class OnePass:
@@ -30,7 +33,7 @@ class OnePass:
         numbers: Mapping[str, complex] | None = None,
     ) -> None:
         self._numbers = dict(numbers or {})
-        factors: dict[str, Any] = {
+        factors: dict[str, DeviceVector] = {
             schedule.factor_name(name, factor): vector
             for name, operator in (operators or {}).items()
             for factor, vector in operator.factors.items()
@@ -54,7 +57,7 @@ class OnePass:
         names = (*self._numbers, *(line.target for line in self._step.dots))
         return {name: first + k for k, name in enumerate(names)}
 
-    def _arrays(self, vectors: Sequence[Any]) -> list[Any]:
+    def _arrays(self, vectors: Sequence[DeviceVector]) -> list[DeviceVector]:
         """The kernel's arrays."""
         given = (*vectors, *self._factors)
         return [given[place] for place in self._places]

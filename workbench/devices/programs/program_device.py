@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from workbench.devices.clock import Clock
 from workbench.lines.schedule import Apply, Step
 from workbench.lines.types import Shapes
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
 
 
 class Storage(Protocol):
@@ -19,11 +22,11 @@ class Storage(Protocol):
     clock: Clock | None
     size: int
     dtype: np.dtype
-    scalars: Any
+    scalars: DeviceVector
     slots: dict[str, int]
     operators: dict[str, Any]
 
-    def vector(self, name: str) -> Any:
+    def vector(self, name: str) -> DeviceVector:
         """The vector or block vector of that name."""
         ...
 
@@ -39,27 +42,27 @@ class Storage(Protocol):
 class ProgramDevice(Protocol):
     """Memory for vectors and scalars, and programs compiled for them; also a device that only plans."""
 
-    def zeros(self, size: int, dtype: np.dtype) -> Any:
+    def zeros(self, size: int, dtype: np.dtype) -> DeviceVector:
         """A new vector of zeros, shape (size,)."""
         ...
 
-    def zero_block(self, size: int, columns: int, dtype: np.dtype) -> Any:
+    def zero_block(self, size: int, columns: int, dtype: np.dtype) -> DeviceVector:
         """An N x columns block vector of zeros, row-major."""
         ...
 
-    def scalars(self, count: int, dtype: np.dtype) -> Any:
+    def scalars(self, count: int, dtype: np.dtype) -> DeviceVector:
         """Room for the scalars and small matrices of a workspace, zero."""
         ...
 
-    def to_host(self, vector: Any, /) -> np.ndarray:
+    def to_host(self, vector: DeviceVector, /) -> np.ndarray:
         """The numbers of a vector, or the scalars, as a NumPy array; waits for the device."""
         ...
 
-    def clear(self, array: Any) -> None:
+    def clear(self, array: DeviceVector) -> None:
         """Set a vector, or all scalars, to zero."""
         ...
 
-    def write_scalar(self, scalars: Any, slot: int, value: complex) -> None:
+    def write_scalar(self, scalars: DeviceVector, slot: int, value: complex) -> None:
         """Set one of the scalars."""
         ...
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.devices.programs.program_device import Storage
 from workbench.lines.schedule import Apply, Step
 from workbench.lines.types import Shapes
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
 
 
 class StepByStep:
@@ -47,7 +50,12 @@ class StepByStep:
 
 
 def _application(
-    operator: Any, x: Any, out: Any, wanted: tuple[str, ...], scalars: Any, targets: list[tuple[int, int]]
+    operator: DeviceOperator,
+    x: DeviceVector,
+    out: DeviceVector,
+    wanted: tuple[str, ...],
+    scalars: DeviceVector,
+    targets: list[tuple[int, int]],
 ) -> Callable[[], None]:
     def apply() -> None:
         dots = operator.apply(x, out, *wanted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from workbench.lines.types import (
     work_of,
 )
 
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceOperator, DeviceVector, OperatorTraits
+
 
 class Workspace(NamedVectors[Compiled]):
     """Vectors, and the scalars and small matrices of one solve, which lie on the device as well, in one array."""
@@ -43,8 +46,8 @@ class Workspace(NamedVectors[Compiled]):
         size: int,
         dtype: np.dtype,
         *,
-        vectors: Mapping[str, Any],
-        operators: Mapping[str, Any] | None = None,
+        vectors: Mapping[str, DeviceVector],
+        operators: Mapping[str, DeviceOperator | schedule.Inlined | OperatorTraits] | None = None,
         scalars: Iterable[str] = (),
         fuse: bool = True,
         clock: Clock | None = None,
@@ -136,7 +139,7 @@ class Workspace(NamedVectors[Compiled]):
         split = {name: dots for name, dots in may.items() if schedule.splits(lines, name, vectors, persistent)}
         return schedule.plan(lines, vectors, persistent, {**fused_dots, **split}, split=split, fuse=self.fuse)
 
-    def gathered(self, name: str) -> Any:
+    def gathered(self, name: str) -> DeviceVector | None:
         vector = super().gathered(name)
         if vector is not None and name in self._split:
             vector = self.device.copy(vector)
@@ -171,7 +174,7 @@ class Workspace(NamedVectors[Compiled]):
         shape = self._shapes.get(step.argument, VECTOR)
         return self.operators[step.operator] if shape == VECTOR else self.block_operator(step.operator, shape.columns)
 
-    def rebind(self, vectors: Mapping[str, Any]) -> None:
+    def rebind(self, vectors: Mapping[str, DeviceVector]) -> None:
         """Put other arrays under names that exist; shapes and dtypes are checked."""
         for name, vector in vectors.items():
             self._check_vector(name, vector)
@@ -210,5 +213,5 @@ class Workspace(NamedVectors[Compiled]):
             program.bind()
 
 
-def _shape_of(vector: Any) -> Shape:
+def _shape_of(vector: DeviceVector) -> Shape:
     return VECTOR if len(vector.shape) == 1 else block(vector.shape[1])
