@@ -9,21 +9,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.errors import RANKS_WAIT
 
 if TYPE_CHECKING:
-    from workbench.devices.ranks.watched import Watch
+    from mpi4py import MPI
+
+    from workbench.devices.ranks.watched import Watch, Watched
 
 __all__ = ["alone", "described", "enter", "library", "world"]
 
 WAITED = f"run without ranks, or raise {RANKS_WAIT} where a rank is only slow"
 """Advice for ranks of which one has waited too long for the others."""
-_entered: list[tuple[Any, Watch]] = []
+_entered: list[tuple[Watched, Watch]] = []
 
 
-def enter(communicator: Any, report: Callable[[str], object] | None = None) -> None:
+def enter(communicator: MPI.Intracomm | None, report: Callable[[str], object] | None = None) -> None:
     """Let the runs of this process be those of a rank of an mpi4py communicator; None: no more.
 
     report: what is done with the sentence of a rank that waits too long for the others, see `Watch`; to be called by
@@ -39,7 +41,7 @@ def enter(communicator: Any, report: Callable[[str], object] | None = None) -> N
         _entered.append((watched, Watch(watched, report)))
 
 
-def world() -> Any:
+def world() -> Watched | None:
     """The communicator of the ranks, `Watched`; None where this process is no rank."""
     return _entered[0][0] if _entered else None
 

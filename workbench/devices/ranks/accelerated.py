@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,11 +36,15 @@ from workbench.devices.ranks.ghosts import DeviceHalo
 from workbench.host.boxes import Boxes
 from workbench.host.slab import Slab
 
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
+    from workbench.devices.ranks.watched import Watched
+
 
 class AcceleratorRanks(PartsOnAccelerator):
     """The accelerator of a rank. communicator: of mpi4py; all ranks make theirs together."""
 
-    def __init__(self, runtime: Runtime, communicator: Any, slab: Slab, budget: Budget | None = None) -> None:
+    def __init__(self, runtime: Runtime, communicator: Watched, slab: Slab, budget: Budget | None = None) -> None:
         super().__init__(runtime, budget)
         self.join(communicator, slab)
         host = self.sums.processor
@@ -99,12 +103,12 @@ class AcceleratorRanks(PartsOnAccelerator):
 
     restricted_product = restricted_product
 
-    def with_halo(self, operator: Any, reach: int, exchanged: int) -> AcceleratorWithHalo:
+    def with_halo(self, operator: DeviceOperator, reach: int, exchanged: int) -> AcceleratorWithHalo:
         """An operator on the slab with `reach` ghost planes on each side, of which `exchanged` have to be filled."""
         return AcceleratorWithHalo(self, operator, reach, exchanged)
 
     def subdomains(
-        self, labels: Any, count: int, dtype: np.dtype, boxes: Boxes | None = None
+        self, labels: DeviceVector, count: int, dtype: np.dtype, boxes: Boxes | None = None
     ) -> SummedRuns | BoxesOfSlab:
         """labels: in host memory, or on the device numbered from the first part of this rank."""
         made = BoxesOfSlab.of(self, labels, boxes, dtype) if boxes is not None else None
@@ -123,7 +127,7 @@ class AcceleratorRanks(PartsOnAccelerator):
     def new_pass(self, *given: Any) -> OnePass:
         return SummedPass(self, *given)
 
-    def over_ranks(self, partial: Vector) -> tuple[Vector, Callable[[], Any]]:
+    def over_ranks(self, partial: Vector) -> tuple[Vector, Callable[[], Totals]]:
         totals = Totals(self, partial.dtype, partial.shape[0])
         return totals.partial, lambda: totals.of(partial)
 
@@ -132,7 +136,7 @@ class AcceleratorRanks(PartsOnAccelerator):
         return Watch(self, workspace, self.agreed(every or self._longest_interval(workspace)))
 
 
-def accelerator_of_rank(name: str, communicator: Any, slab: Slab) -> AcceleratorRanks:
+def accelerator_of_rank(name: str, communicator: Watched, slab: Slab) -> AcceleratorRanks:
     """The device of that name on a rank. `cuda` alone gives each process of a host the next of its GPUs.
 
     Where there are more ranks than GPUs, they share them. Raises InputError as `devices.device`.

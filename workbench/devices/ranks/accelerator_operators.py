@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,11 @@ from workbench.devices.ranks.operators import WithHalo
 from workbench.devices.restricted_product import ProductThenRestriction
 from workbench.host.boxes import Boxes
 from workbench.host.slab_boxes import boxes_of_slab
+
+if TYPE_CHECKING:
+    from workbench.devices.accelerator.functions import Prepared
+    from workbench.devices.operator_protocols import DeviceOperator, DeviceVector, Restriction
+    from workbench.devices.ranks.accelerator_parts import PartsOnAccelerator
 
 
 class Totals(Dots):
@@ -56,12 +61,12 @@ class SummedPass(OnePass):
 class AcceleratorWithHalo(WithHalo):
     """See `WithHalo`; the dot products of ghosts are subtracted on the device."""
 
-    def __init__(self, device: Any, operator: Any, reach: int, exchanged: int) -> None:
+    def __init__(self, device: PartsOnAccelerator, operator: DeviceOperator, reach: int, exchanged: int) -> None:
         super().__init__(device, operator, reach, exchanged)
         self.waits = operator.waits or device.link.waits
-        self._rooms: dict[np.dtype, tuple[Any, Dots, Totals]] = {}
+        self._rooms: dict[np.dtype, tuple[Prepared, Dots, Totals]] = {}
 
-    def summed(self, dots: Any, tall: Sequence[Any], wanted: Sequence[str]) -> Totals:
+    def summed(self, dots: Dots, tall: Sequence[Vector], wanted: Sequence[str]) -> Totals:
         x, out = tall
         kernel, ghosts, totals = self._room(x, dots.partial.dtype)
         inner = self._halo.slab.within(self._reach).inner
@@ -72,7 +77,7 @@ class AcceleratorWithHalo(WithHalo):
         kernel.over(x.size - own, x, out, ghosts.partial, *places)
         return totals.of(dots.partial, ghosts.partial)
 
-    def _room(self, x: Vector, wide: np.dtype) -> tuple[Any, Dots, Totals]:
+    def _room(self, x: Vector, wide: np.dtype) -> tuple[Prepared, Dots, Totals]:
         if x.dtype not in self._rooms:
             device, inner = self._device, self._halo.slab.within(self._reach).inner
             groups = device.layout.groups_for(x.size - (inner.stop - inner.start))
@@ -84,7 +89,7 @@ class AcceleratorWithHalo(WithHalo):
 class SummedRuns(deflation.Subdomains):
     """Z of the rows of this rank, with the labels of all ranks."""
 
-    def __init__(self, device: Any, labels: np.ndarray, count: int, dtype: np.dtype) -> None:
+    def __init__(self, device: PartsOnAccelerator, labels: np.ndarray, count: int, dtype: np.dtype) -> None:
         super().__init__(device, labels, count, dtype)
         self._link: Link = device.link
         self._totals = Totals(device, self._dots.partial.dtype)
@@ -106,7 +111,9 @@ class BoxesOfSlab(deflation.BoxSubdomains):
     first: of these parts. count: those of all ranks.
     """
 
-    def __init__(self, device: Any, labels: Any, boxes: Boxes, dtype: np.dtype, first: int, count: int) -> None:
+    def __init__(
+        self, device: PartsOnAccelerator, labels: DeviceVector, boxes: Boxes, dtype: np.dtype, first: int, count: int
+    ) -> None:
         super().__init__(device, labels, boxes, dtype)
         self._link: Link = device.link
         self._totals = Totals(device, self._dots.partial.dtype)
@@ -117,7 +124,7 @@ class BoxesOfSlab(deflation.BoxSubdomains):
         self.coarse = self.own(self._sent)
 
     @classmethod
-    def of(cls, device: Any, labels: Any, boxes: Boxes, dtype: np.dtype) -> BoxesOfSlab | None:
+    def of(cls, device: PartsOnAccelerator, labels: DeviceVector, boxes: Boxes, dtype: np.dtype) -> BoxesOfSlab | None:
         """None where slabs share boxes, or boxes are large, or memory has no parts. labels: see `subdomains`."""
         own = (boxes.own, boxes.first) if isinstance(boxes, JoinedBoxes) else boxes_of_slab(boxes, device.slab)
         if own is None or not deflation.small_boxes(own[0]) or device.halo.copies:
@@ -175,7 +182,7 @@ class ResidualOfSlab(ResidualOfBoxes):
         return self._totals.of(super().complete(dots, of_b, self._z.own(coarse)).partial)
 
 
-def restricted_product(device: Any, bound: Any, z: Any) -> ProductThenRestriction:
+def restricted_product(device: Any, bound: DeviceOperator, z: Restriction) -> ProductThenRestriction:
     """The restricted product of one accelerator, for the rows of a rank."""
     if isinstance(bound, AcceleratorWithHalo) and isinstance(z, BoxesOfSlab):
         product = bound.on_slab

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,11 @@ from workbench.devices.accelerator.parts import PlacedBoxes
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.ranks.reductions import OnRanks
 from workbench.host.boxes import Boxes, EarlierParts
+
+if TYPE_CHECKING:
+    from workbench.devices.accelerator.links import Link
+    from workbench.devices.operator_protocols import DeviceVector
+    from workbench.devices.ranks.ghosts import DeviceHalo
 
 
 class JoinedBoxes(PlacedBoxes):
@@ -39,8 +44,8 @@ class JoinedBoxes(PlacedBoxes):
 class PartsOnAccelerator(OnRanks, Accelerator):
     """See `OnRanks`; what is in device memory stays there, and travels by the link of the ranks."""
 
-    link: Any
-    halo: Any
+    link: Link
+    halo: DeviceHalo
 
     @functools.cached_property
     def alone(self) -> Accelerator:
@@ -66,12 +71,12 @@ class PartsOnAccelerator(OnRanks, Accelerator):
 
     def numbered_parts(
         self, phase: np.ndarray, grid: tuple[int, ...], per_side: tuple[int, ...], earlier: EarlierParts | None = None
-    ) -> tuple[Any, Boxes] | None:
+    ) -> tuple[DeviceVector, Boxes] | None:
         """Parts as on one accelerator; in host memory, for `subdomains`, if memory of the device has no parts."""
         found = self.alone.numbered_parts(phase, grid, per_side, earlier)
         return (self.to_host(found[0]), found[1]) if found and self.halo.copies else found
 
-    def near_labels(self, labels: Any, first: int) -> Any:
+    def near_labels(self, labels: DeviceVector, first: int) -> DeviceVector:
         if isinstance(labels, np.ndarray):
             return super().near_labels(labels, first)
         plane = self.slab.plane
@@ -88,7 +93,9 @@ class PartsOnAccelerator(OnRanks, Accelerator):
         """The rows of this rank of a vector with one ghost plane on each side, in the same memory."""
         return self._part(near, self.slab.within(1).inner.start, self.slab.size)
 
-    def joined_rows(self, data: Any, indices: Any, indptr: Any) -> tuple[Any, Any, Any]:
+    def joined_rows(
+        self, data: DeviceVector, indices: DeviceVector, indptr: DeviceVector
+    ) -> tuple[DeviceVector, DeviceVector, DeviceVector]:
         if isinstance(data, np.ndarray):
             return super().joined_rows(data, indices, indptr)
         ends = self.joined_ends(self.to_host(indptr))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.devices.clock import CPU, HostClock, Recorder, Returned, Work
+
+if TYPE_CHECKING:
+    from workbench.devices.ranks.halo import Halo
+    from workbench.devices.ranks.sums import Sums
 
 HALO, SUM = "halo", "sum"
 """The names of an exchange of ghost planes and of a sum over the ranks, waiting for the others included."""
@@ -30,7 +34,7 @@ class RankClock(HostClock):
         self._within: list[_Part] | None = None
         """Events within the present step, None outside of steps."""
 
-    def attach(self, halo: Any, sums: Any) -> None:
+    def attach(self, halo: Halo, sums: Sums) -> None:
         """Time the exchanges and the sums of a rank."""
         for owner, method, name in ((halo, "exchange", HALO), (sums, "total", SUM), (sums, "wait", SUM)):
             setattr(owner, method, self._timed_message(getattr(owner, method), name))
@@ -38,7 +42,7 @@ class RankClock(HostClock):
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
         kernel = -1
 
-        def call(*arguments: Any) -> Returned:
+        def call(*arguments: object) -> Returned:
             nonlocal kernel
             if not self.noting:
                 return run(*arguments)
@@ -61,7 +65,7 @@ class RankClock(HostClock):
     def _timed_message(self, run: Callable[..., Returned], name: str) -> Callable[..., Returned]:
         kernel = -1
 
-        def call(*arguments: Any) -> Returned:
+        def call(*arguments: object) -> Returned:
             nonlocal kernel
             if not self.noting:
                 return run(*arguments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,11 +25,15 @@ from workbench.lazy import sparse
 from workbench.lines.schedule import Apply, Step
 from workbench.lines.types import Shapes
 
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceOperator, RestrictedProduct, Restriction
+    from workbench.devices.ranks.watched import Watched
+
 
 class Ranks(OnRanks, Cpu):
     """The cores of a rank. communicator: of mpi4py."""
 
-    def __init__(self, communicator: Any, slab: Slab) -> None:
+    def __init__(self, communicator: Watched, slab: Slab) -> None:
         super().__init__()
         self.join(communicator, slab)
         self.halo: Halo = Halo(communicator, slab)
@@ -88,7 +92,7 @@ class Ranks(OnRanks, Cpu):
 
     # Operators.
 
-    def with_halo(self, operator: Any, reach: int, exchanged: int) -> WithHalo:
+    def with_halo(self, operator: DeviceOperator, reach: int, exchanged: int) -> WithHalo:
         """An operator on the slab with `reach` ghost planes on each side, of which `exchanged` have to be filled."""
         return WithHalo(self, operator, reach, exchanged)
 
@@ -125,7 +129,7 @@ class Ranks(OnRanks, Cpu):
         """Blocks of a factor lie on one rank each."""
         return self.with_halo(super().stencil_factor(lower, strides, inverse, width, block, scale), 0, 0)
 
-    def restricted_product(self, bound: Any, z: Any) -> Any:
+    def restricted_product(self, bound: DeviceOperator, z: Restriction) -> RestrictedProduct:
         return restricted_product(self, bound, z) or super().restricted_product(bound, z)
 
     # Programs.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 from workbench.devices.accelerator.clock import DeviceClock
 from workbench.devices.accelerator.links import Link
@@ -25,7 +24,7 @@ class RankDeviceClock(DeviceClock):
             setattr(link, method, self._message(getattr(link, method), name))
 
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
-        def call(*arguments: Any) -> Returned:
+        def call(*arguments: object) -> Returned:
             if not self.noting:
                 return run(*arguments)
             before = len(self._waiting)
@@ -44,7 +43,7 @@ class RankDeviceClock(DeviceClock):
         return call
 
     def _message(self, run: Callable[..., None], name: str) -> Callable[..., None]:
-        def call(*arguments: Any) -> None:
+        def call(*arguments: object) -> None:
             if not self.noting:
                 return run(*arguments)
             _, span = self._spanned(run, arguments, name)
@@ -52,7 +51,7 @@ class RankDeviceClock(DeviceClock):
 
         return call
 
-    def _spanned(self, run: Callable[..., Returned], arguments: tuple[Any, ...], name: str) -> tuple[Returned, Span]:
+    def _spanned(self, run: Callable[..., Returned], arguments: tuple[object, ...], name: str) -> tuple[Returned, Span]:
         """The result, and the span of the work on the device, or else of the call."""
         begun = self._host_time()
         returned, span = self._runtime.timed(lambda: run(*arguments), name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -11,17 +11,34 @@ from workbench.devices.accelerator.links import Link, Piece
 from workbench.devices.accelerator.runtime import Vector
 from workbench.host.slab import Slab
 
+if TYPE_CHECKING:
+    from workbench.devices.accelerator.runtime import Handle, Runtime
+
 
 class SlabVector(Vector):
     """The rows of a rank in the middle of a longer vector, `taller`, with the ghosts around them."""
 
     __slots__ = ("taller", "views")
 
-    def __init__(self, handle: Any, shape: tuple[int, ...], dtype: np.dtype, taller: Vector) -> None:
+    def __init__(self, handle: Handle, shape: tuple[int, ...], dtype: np.dtype, taller: Vector) -> None:
         super().__init__(handle, shape, dtype)
         self.taller = taller
         self.views: dict[int, Vector] = {}
         """Views with fewer ghost planes, by their number."""
+
+
+class RankAccelerator(Protocol):
+    """The accelerator of a rank."""
+
+    @property
+    def runtime(self) -> Runtime: ...
+
+    @property
+    def rank(self) -> int: ...
+
+    def without_ghosts(self, shape: tuple[int, ...], dtype: np.dtype) -> Vector:
+        """An uninitialized vector of just this shape."""
+        ...
 
 
 class DeviceHalo:
@@ -31,9 +48,9 @@ class DeviceHalo:
     copies with room for ghosts: two more reads and writes of a vector per application.
     """
 
-    def __init__(self, device: Any, slab: Slab, link: Link) -> None:
+    def __init__(self, device: RankAccelerator, slab: Slab, link: Link) -> None:
         self._device, self.slab, self._link = device, slab, link
-        self._rooms: dict[tuple[Any, ...], Vector] = {}
+        self._rooms: dict[tuple[str, int, tuple[int, ...], np.dtype], Vector] = {}
         self.copies = device.runtime.part(device.runtime.allocate(2), 1, 1) is None
         """Set where operators work on copies."""
 
@@ -45,7 +62,7 @@ class DeviceHalo:
         first, nbytes = self.slab.inner.start * self._row(taller), math.prod(shape) * dtype.itemsize
         return SlabVector(self._device.runtime.part(taller.handle, first, nbytes), shape, dtype, taller)
 
-    def has_room(self, vector: Any) -> bool:
+    def has_room(self, vector: object) -> bool:
         """True for a vector that `vector` has made."""
         return isinstance(vector, SlabVector)
 

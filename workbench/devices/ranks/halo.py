@@ -5,19 +5,25 @@ from __future__ import annotations
 import itertools
 import math
 import weakref
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 from workbench.host import memory
 from workbench.host.slab import Slab
 
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+    from workbench.devices.ranks.sums import Sums
+    from workbench.devices.ranks.watched import Watched
+
 
 class Piece(NamedTuple):
     """Rows of a vector that travel between this rank and another, by a slice or by their numbers."""
 
     rank: int
-    rows: Any
+    rows: slice | np.ndarray
 
 
 class Halo:
@@ -26,7 +32,7 @@ class Halo:
     communicator: of mpi4py.
     """
 
-    def __init__(self, communicator: Any, slab: Slab) -> None:
+    def __init__(self, communicator: Watched, slab: Slab) -> None:
         self.slab, self._communicator = slab, communicator
         self._rooms: dict[int, weakref.ref[np.ndarray]] = {}
         """The memory of the vectors made here, by its id."""
@@ -48,7 +54,7 @@ class Halo:
         self._rooms[key] = weakref.ref(base, lambda _: self._rooms.pop(key, None))
         return made
 
-    def has_room(self, vector: Any) -> bool:
+    def has_room(self, vector: object) -> bool:
         """True for a vector that `vector` has made."""
         return isinstance(vector, np.ndarray) and id(vector.base) in self._rooms and len(vector) == self.slab.size
 
@@ -80,7 +86,7 @@ class Halo:
         self.wait(requests)
         return taller
 
-    def wait(self, requests: list[Any]) -> None:
+    def wait(self, requests: list[MPI.Request]) -> None:
         """Wait for an exchange."""
         self._communicator.wait_all(requests)
 
@@ -97,6 +103,14 @@ class Halo:
         return received, sent
 
 
+class DeviceOfRank(Protocol):
+    """The device of a rank on its cores."""
+
+    slab: Slab
+    halo: Halo
+    sums: Sums
+
+
 class PatternHalo(Halo):
     """The unknowns of other ranks that the rows of a matrix are coupled to, once around every vector; depth is 1.
 
@@ -104,7 +118,7 @@ class PatternHalo(Halo):
     each rank sends is agreed on once, by all ranks together.
     """
 
-    def __init__(self, communicator: Any, slab: Slab, ghosts: np.ndarray) -> None:
+    def __init__(self, communicator: Watched, slab: Slab, ghosts: np.ndarray) -> None:
         super().__init__(communicator, slab)
         self.ghosts, below = ghosts, int(np.searchsorted(ghosts, slab.rows.start))
         self._inner, self._length = slice(below, below + slab.size), slab.size + ghosts.size

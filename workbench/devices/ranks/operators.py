@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from workbench.host.boxes import Boxes
 from workbench.host.slab import Slab
 from workbench.lines.types import OperatorDot
 
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceOperator, DeviceVector, Restriction
+    from workbench.devices.ranks.halo import DeviceOfRank
+
 PAIRS = {OperatorDot.XY: (0, 1), OperatorDot.YY: (1, 1), OperatorDot.XX: (0, 0)}
 """The vectors of each dot product, of x and out."""
 
@@ -30,7 +34,7 @@ class WithHalo(OperatorTraits):
     Rows of ghosts come out wrong, and their part of the dot products is subtracted before these are summed.
     """
 
-    def __init__(self, device: Any, operator: Any, reach: int, exchanged: int) -> None:
+    def __init__(self, device: Any, operator: DeviceOperator, reach: int, exchanged: int) -> None:
         self._halo: Halo = device.halo
         self._sums: Sums = device.sums
         self.on_slab = operator
@@ -53,11 +57,11 @@ class WithHalo(OperatorTraits):
         """The product on the taller slab."""
         return self.on_slab.apply(x, out, *wanted)
 
-    def summed(self, dots: Any, tall: Sequence[Any], wanted: Sequence[str]) -> Dots:
+    def summed(self, dots: Dots, tall: Sequence[DeviceVector], wanted: Sequence[str]) -> Dots:
         """The dot products of the rows of all ranks."""
         return self._sums.total(self.own(dots, tall, wanted))
 
-    def own(self, dots: Any, tall: Sequence[np.ndarray], wanted: Sequence[str]) -> np.ndarray:
+    def own(self, dots: Dots, tall: Sequence[np.ndarray], wanted: Sequence[str]) -> np.ndarray:
         """The dot products over the rows of this rank."""
         own, inner = np.array(dots), self._halo.slab.within(self._reach).inner
         for name in wanted:
@@ -76,7 +80,9 @@ class WithHalo(OperatorTraits):
 class SummedSubdomains(Subdomains):
     """Z of the rows of this rank, with labels of all ranks: coarse vectors are summed over the ranks."""
 
-    def __init__(self, device: Any, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None) -> None:
+    def __init__(
+        self, device: DeviceOfRank, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None
+    ) -> None:
         super().__init__(labels, count, dtype, boxes)
         self._sums_of_ranks: Sums = device.sums
         self._given_as = labels, count, dtype, boxes
@@ -100,7 +106,7 @@ class SummedSubdomains(Subdomains):
 class SummedRestrictedProduct:
     """out = A x and Z^T out, or Z^T (b - A x), in one pass over the slab and one sum over the ranks."""
 
-    def __init__(self, device: Any, product: WithHalo, z: SummedSubdomains, fused: RestrictedProduct) -> None:
+    def __init__(self, device: DeviceOfRank, product: WithHalo, z: SummedSubdomains, fused: RestrictedProduct) -> None:
         self._halo: Halo = device.halo
         self._sums: Sums = device.sums
         self._product, self._fused, self._count = product, fused, z.coarse.size
@@ -122,7 +128,7 @@ class SummedRestrictedProduct:
         return self._sums.total(coarse[: self._count].copy())
 
 
-def restricted_product(device: Any, product: Any, z: Any) -> Any:
+def restricted_product(device: DeviceOfRank, product: DeviceOperator, z: Restriction) -> SummedRestrictedProduct | None:
     """A x with Z^T (A x), in one pass where the operator on the slab has that; None where not."""
     if not isinstance(product, WithHalo) or not isinstance(z, SummedSubdomains):
         return None

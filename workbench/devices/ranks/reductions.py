@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,11 @@ from workbench.host.boxes import Boxes
 from workbench.host.slab import Slab
 from workbench.host.slab_boxes import of_all_slabs
 
+if TYPE_CHECKING:
+    from workbench.devices.among_ranks import T
+    from workbench.devices.operator_protocols import DeviceVector
+    from workbench.devices.ranks.watched import Watched
+
 
 class OnRanks:
     """A base of devices, in front of the one that computes on the rows of a rank.
@@ -18,12 +23,12 @@ class OnRanks:
     Vectors have the rows of its slab; scalars and coarse vectors are the same on all ranks.
     """
 
-    communicator: Any
+    communicator: Watched
     """A communicator of mpi4py."""
     slab: Slab
     sums: Sums
 
-    def join(self, communicator: Any, slab: Slab) -> None:
+    def join(self, communicator: Watched, slab: Slab) -> None:
         """Make this the device of a rank."""
         from mpi4py import MPI
 
@@ -41,10 +46,10 @@ class OnRanks:
     def largest(self, value: float) -> float:
         return self.sums.largest(value)
 
-    def agreed(self, value: Any) -> Any:
+    def agreed(self, value: T) -> T:
         return self.communicator.bcast(value)
 
-    def gathered(self, value: Any) -> list[Any]:
+    def gathered(self, value: T) -> list[T]:
         return self.communicator.allgather(value)
 
     def joined(self, values: np.ndarray) -> np.ndarray:
@@ -61,7 +66,7 @@ class OnRanks:
         of_ranks = self.gathered(own)
         return of_all_slabs(of_ranks, grid, per_side), sum(other.count for other in of_ranks[: self.rank])
 
-    def near_labels(self, labels: Any, first: int) -> Any:
+    def near_labels(self, labels: DeviceVector, first: int) -> DeviceVector:
         """Labels of the slab with one ghost plane on each side, all numbered from `first`, the first part of this rank
         among those of all. labels: of the rows."""
         below, above = self.ghost_labels(labels[: self.slab.plane], labels[-self.slab.plane :], first)
@@ -78,7 +83,9 @@ class OnRanks:
         self.communicator.wait_all(requests)
         return found[0] - np.int32(first), found[1] - np.int32(first)
 
-    def joined_rows(self, data: Any, indices: Any, indptr: Any) -> tuple[Any, Any, Any]:
+    def joined_rows(
+        self, data: DeviceVector, indices: DeviceVector, indptr: DeviceVector
+    ) -> tuple[DeviceVector, DeviceVector, DeviceVector]:
         """The CSR arrays of the rows of all ranks, one rank after the other, given those of this one."""
         return self.joined(data), self.joined(indices), self.joined_ends(indptr)
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.devices.operator_protocols import Dots, OperatorTraits
 from workbench.devices.ranks.halo import Halo
 from workbench.devices.ranks.sums import Sums
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
+    from workbench.devices.ops.csr import CsrProduct
+    from workbench.devices.ranks.halo import DeviceOfRank
 
 
 class OfRows(OperatorTraits):
@@ -17,13 +22,13 @@ class OfRows(OperatorTraits):
     place: of that vector among the arguments. Dot products are summed over the ranks.
     """
 
-    def __init__(self, device: Any, operator: Any, place: int) -> None:
+    def __init__(self, device: DeviceOfRank, operator: Any, place: int) -> None:
         self._device, self._operator, self._place = device, operator, place
         self._halo: Halo = device.halo
         self._sums: Sums = device.sums
         self.traffic, self.flops, self.fused_dots = operator.traffic, operator.flops, operator.fused_dots
 
-    def apply(self, *vectors: Any) -> Dots:
+    def apply(self, *vectors: DeviceVector) -> Dots:
         """The dot products, None for an operator without any."""
         given = list(vectors)
         given[self._place] = self._halo.exchange(given[self._place], 1)
@@ -34,7 +39,7 @@ class OfRows(OperatorTraits):
 class ProductOfRows(OfRows):
     """out = A x, with the requested dot products."""
 
-    def __init__(self, device: Any, product: Any) -> None:
+    def __init__(self, device: DeviceOfRank, product: CsrProduct) -> None:
         super().__init__(device, product, 0)
 
     def apply(self, *vectors: Any) -> Dots:

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mpi4py import MPI
+
+    from workbench.devices.operator_protocols import BlockAlgebra
+    from workbench.devices.ranks.watched import Watched
 
 
 class SummedAlgebra:
     """A `BlockAlgebra` of the rows of a rank whose dot products are summed over the ranks."""
 
-    def __init__(self, algebra: Any, sums: Sums) -> None:
+    def __init__(self, algebra: BlockAlgebra, sums: Sums) -> None:
         self._algebra, self._sums = algebra, sums
         self.combine, self.fuses = algebra.combine, algebra.fuses
 
-    def held(self, *_: Any) -> None:
+    def held(self, *_: object) -> None:
         """The host adds the sums of the ranks."""
 
     def gram(self, *given: Any, **named: Any) -> Callable[[], np.ndarray]:
@@ -28,12 +36,12 @@ class SummedAlgebra:
         run = self._algebra.column_dots(*given, **named)
         return lambda: self._sums.total(run())
 
-    def fused(self, *given: Any) -> Any:
+    def fused(self, *given: Any) -> Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]] | None:
         """Several lines in one pass, and one sum of all their dot products."""
         if (run := self._algebra.fused(*given)) is None:
             return None
 
-        def call(small: Any) -> dict[str, np.ndarray]:
+        def call(small: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
             made = {name: np.asarray(value) for name, value in run(small).items()}
             if not made:
                 return made
@@ -48,13 +56,13 @@ class SummedAlgebra:
 class Sums:
     """Sums over the ranks of an mpi4py communicator; every rank gets the same digits."""
 
-    def __init__(self, communicator: Any) -> None:
+    def __init__(self, communicator: Watched) -> None:
         from mpi4py import MPI
 
         self._communicator, self._mpi = communicator, MPI
         self.processor: str = MPI.Get_processor_name()
         """The host of this rank."""
-        self._pending: list[tuple[Any, np.ndarray, list[int], np.ndarray]] = []
+        self._pending: list[tuple[MPI.Request, np.ndarray, list[int], np.ndarray]] = []
 
     def total(self, values: np.ndarray) -> np.ndarray:
         """Sum an array in place."""
@@ -80,7 +88,7 @@ class Sums:
                 scalars[slots] = values
             self._pending.clear()
 
-    def wait(self, request: Any) -> None:
+    def wait(self, request: MPI.Request) -> None:
         """Wait for one sum."""
         self._communicator.wait_all([request])
 

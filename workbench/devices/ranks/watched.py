@@ -48,7 +48,7 @@ class Watched(MPI.Intracomm):
 def _counted(name: str) -> Callable[..., Any]:
     call = getattr(MPI.Intracomm, name)
 
-    def counted(self: Watched, *given: Any, **named: Any) -> Any:
+    def counted(self: Watched, *given: object, **named: object) -> object:
         self.counted += 1
         try:
             return call(self, *given, **named)
