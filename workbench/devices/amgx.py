@@ -17,7 +17,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -25,6 +25,11 @@ from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from workbench.devices.operator_protocols import DeviceVector, Dots
 
 MODE = "dDDI"
 """On the device, matrix and vectors in double precision, int32 indices: the only mode that pyamgx uploads correctly."""
@@ -57,6 +62,14 @@ def own_pcg(cycle: dict[str, Any], rtol: float, maxiter: int) -> dict[str, Any]:
     return {**cycle, "solver": solver}
 
 
+class Destroyed(Protocol):
+    """An object of AmgX, which has to be destroyed."""
+
+    def destroy(self) -> object:
+        """Free its memory."""
+        ...
+
+
 class Library:
     """AmgX in this process: started at first use, shut down once, used by one thread at a time.
 
@@ -66,12 +79,12 @@ class Library:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._module: Any = None
-        self._resources: list[Any] = []
+        self._module: ModuleType | None = None
+        self._resources: list[Destroyed] = []
         self._process = 0
         self._over = False
         self._living: weakref.WeakSet[AmgxSolver] = weakref.WeakSet()
-        self._left: collections.deque[list[Any]] = collections.deque()
+        self._left: collections.deque[list[Destroyed]] = collections.deque()
 
     @contextlib.contextmanager
     def used(self) -> Iterator[tuple[Any, Any]]:
@@ -90,7 +103,7 @@ class Library:
         """Register a solver, to be closed at the latest when the library is shut down."""
         self._living.add(solver)
 
-    def destroy(self, made: list[Any], *, wait: bool = True) -> None:
+    def destroy(self, made: list[Destroyed], *, wait: bool = True) -> None:
         """Destroy objects, the last made first. wait=False leaves it to the thread that works with AmgX at present.
 
         A garbage collector calls from anywhere, also from a thread that holds locks which that one is waiting for.
@@ -173,7 +186,7 @@ class AmgxSolver:
             raise InputError(f"AmgX is offered for float64 matrices, got {matrix.dtype}; use amg:sa")
         if matrix.nnz > np.iinfo(np.int32).max:
             raise InputError(f"AmgX counts entries in 32 bits and takes at most 2^31 - 1 of them, got {matrix.nnz}")
-        self._made: list[Any] = []
+        self._made: list[Destroyed] = []
         self._library = LIBRARY
         self.size = matrix.shape[0]
         with self._library.used() as (pyamgx, resources):
@@ -267,7 +280,7 @@ class Cycle(OperatorTraits):
             self._v = device.zeros(solver.size, np.dtype(np.float64))
             self._project = device.lines("m = (e, v)\nv = v - m*e")
 
-    def apply(self, r: Any, u: Any, *wanted: str) -> Any:
+    def apply(self, r: DeviceVector, u: DeviceVector, *wanted: str) -> Dots | None:
         """u = M^-1 r. The two may not be the same vector."""
         if not self._projected:
             self._solve(r, u)
@@ -279,7 +292,7 @@ class Cycle(OperatorTraits):
             self._device.assign(u, self._v)
         return self._dots.apply(r, u) if wanted else None
 
-    def _solve(self, b: Any, x: Any) -> None:
+    def _solve(self, b: DeviceVector, x: DeviceVector) -> None:
         runtime = self._runtime
         # AmgX has separate streams, and CUDA forbids its copies while another thread records launches.
         with runtime.alone():

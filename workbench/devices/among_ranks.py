@@ -19,7 +19,7 @@ class AmongRanks(Protocol):
     slab: Any = None
     """The `Slab` of rows of this rank, None for all."""
 
-    def total(self, value: Any) -> Any:
+    def total(self, value: T) -> T:
         """The sum of a number, or of an array, over the ranks."""
         return value
 
@@ -27,11 +27,11 @@ class AmongRanks(Protocol):
         """The largest of a number over the ranks."""
         return value
 
-    def agreed(self, value: Any) -> Any:
+    def agreed(self, value: T) -> T:
         """The value of the first rank."""
         return value
 
-    def gathered(self, value: Any) -> list[Any]:
+    def gathered(self, value: T) -> list[T]:
         """The value of each rank, in order."""
         return [value]
 

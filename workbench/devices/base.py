@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -16,13 +16,22 @@ from workbench.devices.operator_protocols import OnePass
 from workbench.devices.programs.function import Lines, LinesDevice
 from workbench.devices.programs.workspace import Workspace
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from workbench.devices.operator_protocols import BlockWatch, DeviceOperator, DeviceVector
+    from workbench.devices.programs.block_workspace import BlockWorkspace
+    from workbench.lines.schedule import Inlined
+
 
 class DeviceBase(AmongRanks, LinesDevice):
     """Base of all devices, including the dry run. `Space` is the class of its workspaces."""
 
     Space: ClassVar[type[Workspace]] = Workspace
 
-    def lines(self, text: str, *, fuse: bool = True, operators: Mapping[str, Any] | None = None) -> Lines:
+    def lines(
+        self, text: str, *, fuse: bool = True, operators: Mapping[str, DeviceOperator | Inlined] | None = None
+    ) -> Lines:
         """Compile paper lines into a function of named arrays and numbers. Raises LinesError."""
         return Lines(self, text, fuse=fuse, operators=operators)
 
@@ -34,14 +43,14 @@ class DeviceBase(AmongRanks, LinesDevice):
         """An element-wise operator as a kernel of its own."""
         return AppliedElementWise(self, operator, size, dtype)
 
-    def holds(self, values: Any) -> bool:
+    def holds(self, values: object) -> bool:
         """True for a user's vector in the memory of this device."""
         return False
 
     def release(self) -> None:
         """Free the memory of a run whose device this is alone; devices that runs share have none."""
 
-    def block_watch(self, space: Any) -> Any:
+    def block_watch(self, space: BlockWorkspace) -> BlockWatch | None:
         """The watch that repeats iterations on block vectors; None where the host takes part in each."""
         return None
 
@@ -60,12 +69,12 @@ class DeviceBase(AmongRanks, LinesDevice):
         size: int,
         dtype: np.dtype,
         *,
-        vectors: Mapping[str, Any],
-        operators: Mapping[str, Any] | None = None,
+        vectors: Mapping[str, DeviceVector],
+        operators: Mapping[str, DeviceOperator | Inlined] | None = None,
         fuse: bool = True,
         clock: Clock | None = None,
         stored: np.dtype | None = None,
     ) -> Workspace:
         """The named vectors and scalars of one solve."""
-        make: Any = self.Space if stored is None else functools.partial(self.Space, stored=stored)
+        make: Callable[..., Workspace] = self.Space if stored is None else functools.partial(self.Space, stored=stored)
         return make(self, size, dtype, vectors=vectors, operators=operators, fuse=fuse, clock=clock)

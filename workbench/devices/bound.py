@@ -5,13 +5,16 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.compiler.constants import named
 from workbench.devices.row_form import RowForm, row_form
 from workbench.kernel_language.row_kernels import RowKernel
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector, Dots
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -76,7 +79,7 @@ class Bound(ABC):
     its memory may be another argument. column_sums: of block vectors, as `OperatorTraits` has them.
     """
 
-    column_sums: Any = None
+    column_sums: DeviceVector | None = None
 
     def __init__(self, request: Request, form: RowForm, fixed: Mapping[str, Any]) -> None:
         self.request, self.form = request, form
@@ -90,7 +93,7 @@ class Bound(ABC):
         """Bytes of the arrays that calls do not pass."""
 
     @abstractmethod
-    def __call__(self, *free: Any) -> Any: ...
+    def __call__(self, *free: object) -> Dots: ...
 
     @property
     def traffic(self) -> int:

@@ -141,7 +141,7 @@ class HostClock:
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
         recorder, origin, now, kernel = self._recorder, self._recorder.origin, time.perf_counter, -1
 
-        def call(*arguments: Any) -> Returned:
+        def call(*arguments: object) -> Returned:
             nonlocal kernel
             if not self.noting:
                 return run(*arguments)

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
+
+    Held = TypeVar("Held", "Level", "Levels")
+
 MOST_DENSE_ON_GPU = 4096
 """Most deflation vectors for which a GPU stores a band factor as two dense matrices, 268 MB in double precision."""
+
+
+class HostCopies(Protocol):
+    """A device whose vectors are copied to the host."""
+
+    def to_host(self, vector: DeviceVector, /) -> np.ndarray:
+        """The numbers of a vector; waits for the device."""
+        ...
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -77,7 +90,7 @@ class Levels:
     singular: bool
     dimensions: int = 0
 
-    def on_host(self, device: Any) -> Levels:
+    def on_host(self, device: HostCopies) -> Levels:
         """A copy in host memory of levels in the memory of the device, or themselves where they are in host memory."""
         if isinstance(self.order, np.ndarray):
             return self
@@ -114,7 +127,7 @@ class Levels:
         return total + visits * self.bottom.nbytes + 4 * self.order.nbytes
 
 
-def _fetched(form: Any, device: Any) -> Any:
+def _fetched(form: Held, device: HostCopies) -> Held:
     """The form with copies of its vectors in host memory."""
     held = {field.name: getattr(form, field.name) for field in dataclasses.fields(form)}
     copied = {name: device.to_host(value) for name, value in held.items() if hasattr(value, "handle")}

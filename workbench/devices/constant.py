@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 
@@ -12,7 +10,7 @@ def constant(value: complex, size: int, dtype: np.dtype | type) -> np.ndarray:
     return np.broadcast_to(np.asarray(value, dtype), (size,))
 
 
-def constant_of(values: Any) -> np.generic | None:
+def constant_of(values: object) -> np.generic | None:
     """The entry of a vector made by `constant`, else None; no other vector is recognized, whatever its entries, and a
     part of one entry is: ranks that have parts of one vector must see the same in them."""
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.size and values.strides == (0,):

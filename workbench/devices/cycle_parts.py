@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import Level, Levels
 from workbench.devices.cycle_names import (
@@ -21,7 +19,7 @@ from workbench.devices.cycle_names import (
 from workbench.devices.traffic import product_flops
 
 
-def level_parts(operations: Any, level: Level, depth: int, *, steps: bool) -> TimedCalls:
+def level_parts(operations: object, level: Level, depth: int, *, steps: bool) -> TimedCalls:
     """The operations of a level above the last. steps: it takes steps of flexible CG."""
     dtype, vector = level.data.dtype, level.size * level.data.itemsize
     below = (level.starts.size - 1) * level.data.itemsize
@@ -41,13 +39,13 @@ def level_parts(operations: Any, level: Level, depth: int, *, steps: bool) -> Ti
         yield operations, "last_step", step, 3 * vector, updates
 
 
-def bottom_part(cycles: Any, method: str, form: Levels) -> TimedCalls:
+def bottom_part(cycles: object, method: str, form: Levels) -> TimedCalls:
     """The solve with the last level."""
     size, dtype = form.bottom.shape[0], form.bottom.dtype
     yield cycles, method, COARSEST, form.bottom.nbytes + 2 * size * dtype.itemsize, product_flops(size * size, dtype)
 
 
-def entry_parts(owner: Any, form: Levels, wide: int) -> TimedCalls:
+def entry_parts(owner: object, form: Levels, wide: int) -> TimedCalls:
     """`enter` and `leave` of an owner: a right-hand side to the first level, and its solution back. wide: bytes of an
     entry outside of the levels."""
     moved = form.order.nbytes + form.scale.nbytes + form.order.size * (wide + form.bottom.itemsize)

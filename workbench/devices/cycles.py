@@ -18,13 +18,16 @@ cycle on each level (K-cycle) as in Notay and Vassilevski 2008.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import Level, Levels
 from workbench.devices.cycle_parts import bottom_part, entry_parts, level_parts
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.ops.levels import LevelOperations
+
+if TYPE_CHECKING:
+    import numpy as np
 
 FIRST_STEP = """
 x = alpha*p
@@ -48,8 +51,8 @@ class Cycles:
         self,
         form: Levels,
         level: Callable[[Level, float], LevelOperations],
-        vector: Callable[[int, Any], DeviceVector],
-        bottom: Any,
+        vector: Callable[[int, np.dtype], DeviceVector],
+        bottom: Callable[[DeviceVector, DeviceVector], object],
     ) -> None:
         self._form, self._bottom = form, bottom
         self._levels = [level(one, form.scaling) for one in form.levels]
@@ -65,7 +68,7 @@ class Cycles:
         ]
         self.right, self.solution = self._right[0], self._solution[0]
 
-    def parts(self, entry: Any, wide: int) -> TimedCalls:
+    def parts(self, entry: object, wide: int) -> TimedCalls:
         """The calls of a solve that a trace records separately, with names such as `smooth, level 1`.
 
         entry: the owner of `enter` and `leave`, which bring a right-hand side to the first level and its solution back.

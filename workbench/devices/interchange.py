@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
 HOST, CUDA = (1, 3), (2, 13)
 """Kinds of memory in DLPack: of the host, page-locked or not; of a CUDA device, managed or not."""
 ALIGNED = 32
@@ -28,7 +31,7 @@ ALIGNED = 32
 INSTALL = 'pip install "cupy-cuda13x[ctk]"'
 
 
-def is_foreign(array: Any) -> bool:
+def is_foreign(array: object) -> bool:
     """True for an array of another library than NumPy that DLPack can read."""
     return hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__") and not isinstance(array, np.ndarray)
 
@@ -83,7 +86,7 @@ def array_of(vector: Vector) -> Any:
     return vector.handle[: vector.nbytes].view(vector.dtype).reshape(vector.shape)
 
 
-def alike(array: np.ndarray, like: Any) -> Any:
+def alike(array: np.ndarray, like: object) -> Any:
     """An array of NumPy or CuPy in the kind of memory of another. Itself where it lies there."""
     if isinstance(like, np.ndarray):
         return on_host(array, "the array")
@@ -135,7 +138,7 @@ def _on_cuda(array: Any, name: str) -> Any:
     return there
 
 
-def _cupy(name: str) -> Any:
+def _cupy(name: str) -> ModuleType:
     try:
         import cupy  # pyright: ignore[reportMissingImports]
     except ImportError:

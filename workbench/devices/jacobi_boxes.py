@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -46,7 +45,13 @@ class JacobiBoxes:
 
     @classmethod
     def of(
-        cls, shapes: Sequence[tuple[int, int]], main: Any, lower_x: Any, lower_y: Any, sweeps: int, precision: str
+        cls,
+        shapes: Sequence[tuple[int, int]],
+        main: np.ndarray | float,
+        lower_x: np.ndarray | float,
+        lower_y: np.ndarray | float,
+        sweeps: int,
+        precision: str,
     ) -> JacobiBoxes:
         """Checked data. Constant coefficients are kept in float64; variable ones are converted on the device."""
         if precision not in PRECISIONS:
@@ -135,7 +140,7 @@ class JacobiBoxes:
             )
 
 
-def _coefficients(named: dict[str, Any], boxes: int, total: int) -> list[np.ndarray]:
+def _coefficients(named: dict[str, np.ndarray | float], boxes: int, total: int) -> list[np.ndarray]:
     arrays = {name: np.asarray(values) for name, values in named.items()}
     arrays = {name: np.full(boxes, values) if values.ndim == 0 else values for name, values in arrays.items()}
     sizes = {values.shape for values in arrays.values()}

@@ -19,13 +19,13 @@ from workbench.lines.types import accumulator
 ENTRIES_PER_CHUNK = 65536
 
 
-def bind(device: Any, request: Request) -> Bound:
+def bind(device: object, request: Request) -> Bound:
     """The kernel of a request on the cores."""
     override = OVERRIDES.get((request.kernel.name, "cpu"))
     return (override and override(device, request)) or OnCores(request)
 
 
-def filling(form: RowForm, fixed: Mapping[str, Any]) -> Callable[..., tuple[Any, ...]]:
+def filling(form: RowForm, fixed: Mapping[str, object]) -> Callable[..., tuple[object, ...]]:
     """A function from the arguments of a call to all arguments of a kernel of rows: those, the fixed ones, and () for
     what is not used.
 
@@ -34,7 +34,7 @@ def filling(form: RowForm, fixed: Mapping[str, Any]) -> Callable[..., tuple[Any,
     free = [name for name in form.arguments if name not in fixed]
     known = {name: fixed.get(name, ()) for name in form.arguments}
     known |= {name: _flat(value) for name, value in known.items() if name not in form.blocks}
-    names: dict[str, Any] = {"flat": _flat, "ndarray": np.ndarray}
+    names: dict[str, object] = {"flat": _flat, "ndarray": np.ndarray}
     parts = []
     for k, (parameter, value) in enumerate(zip(form.parameters, form.filled(known), strict=True)):
         if parameter not in free:
@@ -61,7 +61,7 @@ class OnCores(Bound):
         self._kernel = self.frame(of)
         begins = chunks(request)
         self._sums = np.zeros(of.sums, wide) if of.sums else None
-        self._last: tuple[Any, ...] = (begins,)
+        self._last: tuple[np.ndarray | None, ...] = (begins,)
         if of.sums:
             self._last += (np.zeros((begins.size - 1, of.sums), wide), self._sums)
         self._size = max(request.entries, request.rows) * request.columns
@@ -78,7 +78,7 @@ class OnCores(Bound):
             return summed_rows.of(**form.loop, dots=form.dots, dtype=form.wide, count=form.sums)
         return each_row.of(**form.loop, tiles=tuple(widths(form.columns, form.vector)) if form.columns > 1 else ())
 
-    def __call__(self, *free: Any) -> np.ndarray | None:
+    def __call__(self, *free: object) -> np.ndarray | None:
         launch(self._size, self._kernel, self._arguments(*free), *self._last)
         return self._sums
 
@@ -100,7 +100,7 @@ def fixed_on_cores(request: Request, wide: np.dtype) -> dict[str, Any]:
     return {name: _readable(value) for name, value in request.numbers(wide).items()}
 
 
-def _flat(value: Any) -> Any:
+def _flat(value: object) -> object:
     """An array row by row: kernels of rows have one index. Another one with gaps is left to be refused."""
     # Nearly all have one dimension, and a call asks for each.
     if getattr(value, "ndim", 1) == 1 or not isinstance(value, np.ndarray):
@@ -108,7 +108,7 @@ def _flat(value: Any) -> Any:
     return value.reshape(-1) if value.flags.c_contiguous else value
 
 
-def _readable(value: Any) -> Any:
+def _readable(value: object) -> object:
     """An array without gaps; integers as unsigned ones, which gathers extend faster."""
     if not isinstance(value, np.ndarray):
         return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from workbench.devices.pieces import Couplings, Pieces
 from workbench.devices.rows import Rows
 from workbench.lines.block_passes import BlockPass
 from workbench.lines.types import OperatorDot
+
+if TYPE_CHECKING:
+    from workbench.devices.clock import Clock
 
 DeviceVector = Any
 """A NumPy array, or a vector in the memory of an accelerator."""
@@ -50,7 +53,7 @@ class OperatorTraits:
     split_dots: Sequence[str] = ()
     """The dot products that `apply_split` computes; empty where that is not offered. Its result is split: the sum of
     `out` and, in each row, an entry of a coarse vector, `rest`."""
-    column_sums: Any = None
+    column_sums: DeviceVector | None = None
     """Partial sums of the dot products (x_j, out_j) of block vectors, shape (groups, columns), which an application
     leaves; None where it computes none."""
 
@@ -182,11 +185,11 @@ class PieceVectors(Protocol):
         """local = the entries of v in each piece."""
         ...
 
-    def fixed(self, weights: np.ndarray) -> Any:
+    def fixed(self, weights: np.ndarray) -> DeviceVector:
         """The weights for many calls of `combine`, where the device holds them."""
         ...
 
-    def combine(self, rows: Sequence[DeviceVector], weights: Any, target: DeviceVector, *, add: bool) -> None:
+    def combine(self, rows: Sequence[DeviceVector], weights: DeviceVector, target: DeviceVector, *, add: bool) -> None:
         """target = the sum of weights[row, piece] times the pieces of the rows, each at its place; plus target if add.
 
         rows: at most `pieces.ROWS_AT_ONCE` local vectors. weights: shape (rows, pieces), or what `fixed` has made of
@@ -227,7 +230,7 @@ class BlockAlgebra(Protocol):
     Each method compiles, and returns a function that computes; one that returns a matrix waits for the device.
     """
 
-    def held(self, dtype: np.dtype, columns: int, clock: Any) -> Any:
+    def held(self, dtype: np.dtype, columns: int, clock: Clock | None) -> Any:
         """Small matrices that an accelerator holds, see `accelerator.small_matrices`, which its methods take and leave
         there instead; None where they are in host memory."""
         ...
@@ -273,7 +276,7 @@ class CoarseLevel(Protocol):
     def notes(self) -> tuple[str, ...]: ...
 
     @property
-    def solve(self) -> Callable[[Any], DeviceVector]:
+    def solve(self) -> Callable[[DeviceVector], DeviceVector]:
         """E^-1 a, shape (d,)."""
         ...
 
@@ -281,7 +284,7 @@ class CoarseLevel(Protocol):
         """The calls of a solve that a trace records separately; none where it is recorded as a whole."""
         ...
 
-    def correct_curvature(self, dots: Any, coarse: Any, solved: Any) -> Dots:
+    def correct_curvature(self, dots: Dots, coarse: DeviceVector, solved: DeviceVector) -> Dots:
         """Subtract (coarse, solved) from the first dot product."""
         ...
 

@@ -12,12 +12,15 @@ import math
 import shlex
 import threading
 from collections.abc import Callable, Generator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.errors import InputError
 from workbench.lazy import sparse
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 HOW_TO_INSTALL = (
     "{what} needs PETSc, which is not installed; run `make petsc` in the checkout (ten minutes, a C compiler), or "
@@ -46,14 +49,14 @@ def installed() -> bool:
     return importlib.util.find_spec("petsc4py") is not None
 
 
-def need(what: str, changes: Mapping[str, Any] | None = None) -> None:
+def need(what: str, changes: Mapping[str, object] | None = None) -> None:
     """Raise InputError where PETSc is not installed. what: needs it. changes: of a configuration, that does not."""
     if not installed():
         raise InputError(HOW_TO_INSTALL.format(what=what), changes=changes or {})
 
 
 @functools.cache
-def library() -> Any:
+def library() -> ModuleType:
     """petsc4py.PETSc, initialized. Raises InputError where it cannot be loaded, as after a change of MPI."""
     need("this")
     try:
@@ -248,7 +251,7 @@ class KrylovSteps:
         b: np.ndarray,
         x: np.ndarray,
         options: str = "",
-        communicator: Any = None,
+        communicator: object = None,
     ) -> None:
         petsc, names = library(), take_options(options)
         self._petsc, self._norm = petsc, math.nan

@@ -34,9 +34,11 @@ from workbench.host.face_codes import FaceCodes
 from workbench.lazy import sparse
 
 if TYPE_CHECKING:
+    from workbench.devices.element_wise import ElementWise
     from workbench.devices.plane_slice import PlaneSlice
     from workbench.devices.programs.block_workspace import BlockWorkspace
     from workbench.devices.volume_slice import VolumeSlice
+    from workbench.lines.schedule import Inlined
 
 
 class Memory(Protocol):
@@ -58,7 +60,7 @@ class Memory(Protocol):
         """Host values on the device, contiguous, of the same shape; copied only where they must be."""
         ...
 
-    def holds(self, values: Any) -> bool:
+    def holds(self, values: object) -> bool:
         """True for a user's vector in the memory of this device, a `HeldVector`."""
         ...
 
@@ -163,7 +165,9 @@ class Programs(LinesDevice, Protocol):
         """Iterations between the first two reads of the scalars."""
         ...
 
-    def lines(self, text: str, *, fuse: bool = True, operators: Mapping[str, Any] | None = None) -> Lines:
+    def lines(
+        self, text: str, *, fuse: bool = True, operators: Mapping[str, DeviceOperator | Inlined] | None = None
+    ) -> Lines:
         """Compile paper lines into a function of named arrays and numbers. Raises LinesError."""
         ...
 
@@ -172,8 +176,8 @@ class Programs(LinesDevice, Protocol):
         size: int,
         dtype: np.dtype,
         *,
-        vectors: Mapping[str, Any],
-        operators: Mapping[str, Any] | None = None,
+        vectors: Mapping[str, DeviceVector],
+        operators: Mapping[str, DeviceOperator | Inlined] | None = None,
         fuse: bool = True,
         clock: Clock | None = None,
         stored: np.dtype | None = None,
@@ -210,9 +214,9 @@ class Operators(Protocol):
     def box_sweeps(
         self,
         shapes: Sequence[tuple[int, int]],
-        main: Any,
-        lower_x: Any,
-        lower_y: Any,
+        main: np.ndarray | float,
+        lower_x: np.ndarray | float,
+        lower_y: np.ndarray | float,
         sweeps: int,
         precision: str = "float64",
         kernel: str = "auto",
@@ -232,7 +236,7 @@ class Operators(Protocol):
         """The product with a function of NumPy arrays."""
         ...
 
-    def applied(self, operator: Any, size: int, dtype: np.dtype) -> DeviceOperator:
+    def applied(self, operator: ElementWise, size: int, dtype: np.dtype) -> DeviceOperator:
         """An element-wise operator on vectors of shape (size,) as a kernel of its own, for where it cannot be fused."""
         ...
 

@@ -63,7 +63,7 @@ class RowForm:
         """The functions, as constants of a loop over rows."""
         return self.functions._asdict()
 
-    def filled(self, known: Mapping[str, Any]) -> tuple[Any, ...]:
+    def filled(self, known: Mapping[str, object]) -> tuple[Any, ...]:
         """Something for each parameter of the function, in its place; () for arguments that are not used."""
         return tuple(
             known.get(name, ()) if isinstance(name, str) else tuple(known.get(part, ()) for part in name)

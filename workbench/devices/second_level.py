@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from workbench.devices.operator_protocols import CoarseLevel, CoarseUpdate, Devi
 from workbench.host.boxes import Boxes, EarlierParts, Rows
 from workbench.host.face_codes import FaceCodes
 from workbench.lazy import sparse
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceOperator
 
 
 class SecondLevel(Protocol):
@@ -71,7 +74,7 @@ class SecondLevel(Protocol):
         """AZ by the distances of its columns from the label of their row, see `ops.diagonal_columns`."""
         ...
 
-    def restricted_product(self, bound: Any, z: Any) -> RestrictedProduct:
+    def restricted_product(self, bound: DeviceOperator, z: Restriction) -> RestrictedProduct:
         """out = A x and Z^H out, in one pass where the device has a kernel for it."""
         ...
 

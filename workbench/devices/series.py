@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workbench.devices.operator_protocols import Dots, OperatorTraits, SeriesTerm
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
 
 
 class TermByTerm(OperatorTraits):
@@ -19,13 +22,17 @@ class TermByTerm(OperatorTraits):
     """
 
     def __init__(
-        self, lower: Sequence[SeriesTerm], upper: SeriesTerm, zeros: Callable[[int, np.dtype], Any], like: Any
+        self,
+        lower: Sequence[SeriesTerm],
+        upper: SeriesTerm,
+        zeros: Callable[[int, np.dtype], DeviceVector],
+        like: DeviceVector,
     ) -> None:
         self._lower, self._upper = lower, upper
         self._middle = zeros(like.size, like.dtype)
         self._spare = zeros(like.size, like.dtype) if len(lower) > 1 else None
 
-    def apply(self, r: Any, u: Any, *_: str) -> Dots:
+    def apply(self, r: DeviceVector, u: DeviceVector, *_: str) -> Dots:
         """u = M^-1 r; computes all three dot products. The two may not be the same vector."""
         # The target alternates between u and one spare vector: the last term must write u, and none may overwrite its
         # argument.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workbench.lines.count import COST
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
 
 
 def csr_bytes(rows: int, entries: int, item: int, index: int) -> int:
@@ -38,7 +41,7 @@ def box_flops(size: int, reach: int, dtype: np.dtype) -> int:
     return (6 * reach + 2) * COST["+"][dtype.kind == "c"] * size + product_flops(3 * size, dtype)
 
 
-def block_work(*vectors: Any, columnwise: bool) -> tuple[int, int]:
+def block_work(*vectors: DeviceVector, columnwise: bool) -> tuple[int, int]:
     """Bytes of block vectors (N, s), each counted once, and the operations of a product with an s x s matrix.
 
     columnwise: the matrix is diagonal, or only the diagonal of the product is computed.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.compiler.words import add_scaled, put, shared, take, threads, unrolled, zeros
 from workbench.devices.bound import Request, override
 from workbench.devices.on_cores import OnCores
@@ -21,7 +19,7 @@ MOST_SUMS = 8
 
 
 @override(csr, "cpu")
-def several_sums(_device: Any, request: Request) -> OnCores | None:
+def several_sums(_device: object, request: Request) -> OnCores | None:
     """The product with block vectors where rows are long, else None."""
     long = request.columns > 1 and request.entries >= LONG * request.rows
     return SeveralSums(request) if long else None

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -87,7 +86,7 @@ class Stored:
 
     term: RowKernel
     constants: Callable[..., Mapping[str, object]]
-    arrays: tuple[Any, Any, tuple[int, ...]]
+    arrays: tuple[np.ndarray | tuple[()], tuple[np.ndarray | np.generic, ...], tuple[int, ...]]
     scale: np.ndarray
     words: float
 

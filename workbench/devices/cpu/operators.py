@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,10 @@ from workbench.devices.ops.operators import OperatorsOfAllDevices
 from workbench.devices.ops.stencil import StencilProduct
 from workbench.devices.restricted_product import ProductThenRestriction
 from workbench.host import box_parts
+
+if TYPE_CHECKING:
+    from workbench.devices import operator_protocols
+    from workbench.devices.operator_protocols import DeviceOperator, Restriction
 
 TUNED = (block_rows,)
 """The modules that register overrides of kernels."""
@@ -66,9 +70,9 @@ class Operators(OperatorsOfAllDevices, DeviceBase):
     def box_sweeps(
         self,
         shapes: Sequence[tuple[int, int]],
-        main: Any,
-        lower_x: Any,
-        lower_y: Any,
+        main: np.ndarray | float,
+        lower_x: np.ndarray | float,
+        lower_y: np.ndarray | float,
         sweeps: int,
         precision: str = "float64",
         kernel: str = "auto",
@@ -83,7 +87,7 @@ class Operators(OperatorsOfAllDevices, DeviceBase):
     def fast_diagonalization(self, boxes: Sequence[Diagonalized], dtype: np.dtype, precision: np.dtype) -> None:
         """None: NumPy multiplies by the eigenvectors, box by box on all cores."""
 
-    def restricted_product(self, bound: Any, z: Any) -> Any:
+    def restricted_product(self, bound: DeviceOperator, z: Restriction) -> operator_protocols.RestrictedProduct:
         """out = A x and Z^H out, in one pass where both kinds allow it."""
         fused = FUSED.get((type(bound), type(z)))
         device: Any = self

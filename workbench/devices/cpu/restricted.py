@@ -6,8 +6,6 @@ it is in the cache, so the restriction reads no further memory.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from workbench.compiler.words import counted_from, shared, threads, unrolled
@@ -74,7 +72,7 @@ class _Pass:
     def __call__(self, *vectors: np.ndarray) -> None:
         launch(self._rows, self._kernel, *self._arguments(*vectors), *self._last)
 
-    def _arguments(self, *vectors: np.ndarray) -> tuple[Any, ...]:
+    def _arguments(self, *vectors: np.ndarray) -> tuple[object, ...]:
         """The arguments of a row before y, y if it is kept, and those behind it."""
         filled, place = self._filled(*vectors) if self._keeps_y else self._filled(*vectors, ()), self._place
         return filled[:place], *filled[place : place + self._keeps_y], filled[place + 1 :]

@@ -7,7 +7,6 @@ real class over a `ShapeOnlyRuntime`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -37,9 +36,9 @@ class Product(OperatorTraits):
         self.fused_dots = tuple(OperatorDot) if fused_dots else ()
         self.traffic, self.flops = block.nbytes, product_flops(block.entries, dtype)
         self._accelerator = accelerator
-        self._dots: Any = Dots(accelerator, dtype, 1) if accelerator else np.zeros(3)
+        self._dots: Dots | np.ndarray = Dots(accelerator, dtype, 1) if accelerator else np.zeros(3)
 
-    def apply(self, x: Any, out: Any, *_: str) -> Any:
+    def apply(self, x: object, out: object, *_: str) -> Dots | np.ndarray:
         if self._accelerator:
             self._accelerator.launch(None, 1)
         return self._dots
@@ -60,11 +59,11 @@ class Cores(Cpu):
         return values
 
     @staticmethod
-    def compile_pass(*_: Any) -> None:
+    def compile_pass(*_: object) -> None:
         """No kernel."""
 
     @staticmethod
-    def bind_pass(*_: Any) -> Callable[[], None]:
+    def bind_pass(*_: object) -> Callable[[], None]:
         return _nothing
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workbench.devices.accelerator.runtime import Span
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import Layout
+
+if TYPE_CHECKING:
+    from workbench.devices.clock import Returned
 
 
 class ShapeOnlyRuntime:
@@ -31,36 +34,36 @@ class ShapeOnlyRuntime:
     def allocate(self, nbytes: int) -> object:
         return object()
 
-    def upload(self, handle: Any, values: np.ndarray) -> None:
+    def upload(self, handle: object, values: np.ndarray) -> None:
         """No memory to fill."""
 
-    def download(self, handle: Any, values: np.ndarray) -> None:
+    def download(self, handle: object, values: np.ndarray) -> None:
         """No memory to read: the array keeps its entries."""
 
-    def copy(self, target: Any, source: Any, nbytes: int, *, target_at: int = 0, source_at: int = 0) -> None:
+    def copy(self, target: object, source: object, nbytes: int, *, target_at: int = 0, source_at: int = 0) -> None:
         """No memory to copy."""
 
-    def part(self, handle: Any, first: int, nbytes: int) -> object:
+    def part(self, handle: object, first: int, nbytes: int) -> object:
         return object()
 
-    def clear(self, handle: Any, nbytes: int) -> None:
+    def clear(self, handle: object, nbytes: int) -> None:
         """No memory to clear."""
 
     def compile(self, prelude: str, kernel: KernelText) -> object:
         return object()
 
     def launch(
-        self, function: Any, groups: int, group: int, arguments: tuple[Any, ...], *, spread: bool = False
+        self, function: object, groups: int, group: int, arguments: tuple[object, ...], *, spread: bool = False
     ) -> None:
         self.launched += 1
 
-    def resident(self, function: Any, group: int) -> int:
+    def resident(self, function: object, group: int) -> int:
         return 0
 
-    def launch_together(self, function: Any, groups: int, group: int, arguments: tuple[Any, ...]) -> None:
+    def launch_together(self, function: object, groups: int, group: int, arguments: tuple[object, ...]) -> None:
         self.launched += 1
 
-    def timed(self, work: Callable[[], Any], name: str) -> tuple[Any, Span | None]:
+    def timed(self, work: Callable[[], Returned], name: str) -> tuple[Returned, Span | None]:
         before = self.launched
         returned = work()
         launches = self.launched - before
@@ -85,13 +88,13 @@ class ShapeOnlyRuntime:
     def mark(self) -> Reached:
         return Reached()
 
-    def hold(self, signal: Any) -> None:
+    def hold(self, signal: object) -> None:
         """The clock records what a kernel waits for."""
 
     def record(self, work: Callable[[], None]) -> None:
         """Nothing can be recorded."""
 
-    def repeated(self, work: Callable[[], None], unit: int, scalars: Any) -> None:
+    def repeated(self, work: Callable[[], None], unit: int, scalars: object) -> None:
         """Nothing can be recorded."""
 
     def compile_ahead(self, work: Callable[[], None], texts: tuple[str, ...] = ()) -> None:
@@ -111,8 +114,8 @@ class Reached:
 class ShapeOnlyStream:
     """A stream whose copies do nothing."""
 
-    def to_host(self, values: np.ndarray, handle: Any, after: Any = None, offset: int = 0) -> Reached:
+    def to_host(self, values: np.ndarray, handle: object, after: object = None, offset: int = 0) -> Reached:
         return Reached()
 
-    def to_device(self, handle: Any, values: np.ndarray, after: Any = None, offset: int = 0) -> Reached:
+    def to_device(self, handle: object, values: np.ndarray, after: object = None, offset: int = 0) -> Reached:
         return Reached()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from workbench.devices.cpu import Cpu
 from workbench.devices.pair.sample import rows_of, sampled_rows
 from workbench.errors import InputError
 from workbench.lazy import sparse
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceOperator
 
 PRODUCTS = 5
 """Products timed on each side, so that cache reuse between products counts as well."""
@@ -122,8 +125,8 @@ def _seconds(accelerator: Accelerator, matrix: sparse.csr_array) -> tuple[float,
     runtime, cpu = accelerator.runtime, Cpu()
     rows, columns = matrix.indptr.size - 1, matrix.shape[-1]
     values = np.ones(columns, matrix.dtype)
-    near: Any = cpu.csr(matrix.data, matrix.indices, matrix.indptr)
-    far: Any = accelerator.csr(matrix.data, matrix.indices, matrix.indptr)
+    near: DeviceOperator = cpu.csr(matrix.data, matrix.indices, matrix.indptr)
+    far: DeviceOperator = accelerator.csr(matrix.data, matrix.indices, matrix.indptr)
     x, out = cpu.array(values, matrix.dtype), cpu.zeros(rows, matrix.dtype)
     far_x, far_out = accelerator.array(values, matrix.dtype), accelerator.zeros(rows, matrix.dtype)
     near.apply(x, out)

@@ -6,7 +6,7 @@ import dataclasses
 import statistics
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
@@ -91,10 +91,31 @@ def measured_rates(accelerator: Accelerator, size: int, dtype: np.dtype, product
     )
 
 
-def profile_rates(cpu: Any, accelerator: Any, traffic: int) -> Rates:
+class Quantity(Protocol):
+    """A number of a machine profile."""
+
+    @property
+    def value(self) -> float: ...
+
+
+class MachineProfile(Protocol):
+    """A machine profile, see `workbench.machine`."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def bandwidth(self) -> Quantity: ...
+
+    def required(self, quantity: str, /) -> Quantity:
+        """A number of the profile; raises InputError where it lacks it."""
+        ...
+
+
+def profile_rates(cpu: MachineProfile, accelerator: MachineProfile, traffic: int) -> Rates:
     """The rates of two machine profiles; traffic: bytes of a product. Raises InputError for what a profile lacks."""
 
-    def latency(profile: Any, name: str) -> float:
+    def latency(profile: object, name: str) -> float:
         number = getattr(profile, name)
         return number.value if number else 0.0
 
