@@ -22,7 +22,10 @@ from workbench.errors import InputError
 from workbench.lazy import sparse
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
+
+    from workbench.devices.among_ranks import T
 
 HOST, CUDA = (1, 3), (2, 13)
 """Kinds of memory in DLPack: of the host, page-locked or not; of a CUDA device, managed or not."""
@@ -56,7 +59,7 @@ def on_host(array: Any, name: str) -> Any:
     return _read(np.from_dlpack, array, name)
 
 
-def kept(array: Any, name: str) -> Any:
+def kept(array: object, name: str) -> Any:
     """b or x0: a `HeldVector` where it is a vector in CUDA memory, in a working precision, else as `on_host` has it."""
     if not is_foreign(array) or _place(array, name)[0] not in CUDA:
         return on_host(array, name)
@@ -117,7 +120,7 @@ def returned_as(like: Any, x: Any) -> Any:
     return there
 
 
-def _place(array: Any, name: str) -> tuple[int, int]:
+def _place(array: object, name: str) -> tuple[int, int]:
     """The kind of memory and the number of its device. Raises InputError for one that cannot be read."""
     kind, number = (int(part) for part in _read(lambda array: array.__dlpack_device__(), array, name))
     if kind not in (*HOST, *CUDA):
@@ -128,7 +131,7 @@ def _place(array: Any, name: str) -> tuple[int, int]:
     return kind, number
 
 
-def _on_cuda(array: Any, name: str) -> Any:
+def _on_cuda(array: object, name: str) -> Any:
     """A foreign array as a C-ordered CuPy array, once all work on it is done."""
     cupy = _cupy(name)
     with cupy.cuda.Device(_place(array, name)[1]):
@@ -146,7 +149,7 @@ def _cupy(name: str) -> ModuleType:
     return cupy
 
 
-def _read(taken: Any, array: Any, name: str) -> Any:
+def _read(taken: Callable[[Any], T], array: object, name: str) -> T:
     try:
         return taken(array)
     # Each library has its own errors, as for tensors with gradients and types that NumPy lacks.

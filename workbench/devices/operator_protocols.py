@@ -201,7 +201,7 @@ class PieceVectors(Protocol):
         """`count` vectors (N,) to multiply with."""
         ...
 
-    def products(self, couplings: Couplings) -> Callable[[Sequence[DeviceVector], Any], np.ndarray]:
+    def products(self, couplings: Couplings) -> Callable[[Sequence[DeviceVector], Sequence[DeviceVector]], np.ndarray]:
         """Inner products of rows with a panel for the pairs of `couplings`, shape (pairs, rows), in double precision;
         waits for the device."""
         ...

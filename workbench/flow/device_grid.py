@@ -99,7 +99,7 @@ class DeviceGrid(PaddedGrid):
         self.wait()
         return array_of(cells)
 
-    def put(self, padded: DeviceVector, cells: Any) -> None:
+    def put(self, padded: DeviceVector, cells: DeviceVector | PlacedPhase | float) -> None:
         there = cells if isinstance(cells, PlacedPhase) else kept(cells, "p")
         if isinstance(there, HeldVector | PlacedPhase):
             held = there.vector

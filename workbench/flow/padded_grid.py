@@ -121,7 +121,7 @@ class PaddedGrid:
         """An array without ghosts as a solver takes it: NumPy's, or CuPy's in the memory of a CUDA device."""
         return self.on_host(cells)
 
-    def put(self, padded: DeviceVector, cells: Any) -> None:
+    def put(self, padded: DeviceVector, cells: DeviceVector | PlacedPhase | float) -> None:
         """Set the inner cells. cells: of the host, shape of the grid, or a number, or one as of `given` or `placed`."""
         self.inside(padded)[:] = cells
 

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 from mpi4py import MPI
 
@@ -45,7 +44,7 @@ class Watched(MPI.Intracomm):
         self.counted += 1
 
 
-def _counted(name: str) -> Callable[..., Any]:
+def _counted(name: str) -> Callable[..., object]:
     call = getattr(MPI.Intracomm, name)
 
     def counted(self: Watched, *given: object, **named: object) -> object:
