@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class OfOneVector(Protocol):
-    """What a projection of one vector has for block vectors."""
+    """The parts of a projection of one vector that block vectors use."""
 
     @property
     def device(self) -> Device: ...

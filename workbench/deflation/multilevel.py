@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,10 +19,6 @@ from workbench.devices.coarse import Levels
 from workbench.devices.host_cycles import HostLevels
 from workbench.lazy import sparse
 from workbench.registry import parameter, register
-
-if TYPE_CHECKING:
-    from workbench.devices.protocol import Device
-
 
 STEPS = {"cg": (2, 0), "k2": (2, 2, 0), "k3": (2, 2, 2, 0), "k": (2,), "v": (1, 0)}
 """Steps of flexible CG on each level, the last number for all below, by the name of the cycle."""
@@ -151,7 +147,7 @@ class MultilevelFactor(Factor):
 
     exact = False
 
-    def __init__(self, levels: Levels, cycle: str, device: Device | None) -> None:
+    def __init__(self, levels: Levels, cycle: str, device: Any) -> None:
         self.form = self._levels = levels
         self._cycle, self._device = cycle, device
 

@@ -93,7 +93,7 @@ class Bound(ABC):
         """Bytes of the arrays that calls do not pass."""
 
     @abstractmethod
-    def __call__(self, *free: object) -> Dots: ...
+    def __call__(self, *free: Any) -> Dots: ...
 
     @property
     def traffic(self) -> int:

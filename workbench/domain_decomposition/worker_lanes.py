@@ -29,7 +29,7 @@ class Work(NamedTuple):
 
 
 class OnWorker(Protocol):
-    """What lies on a worker, by its address."""
+    """An object on a worker, by its address."""
 
     @property
     def address(self) -> str: ...

@@ -16,13 +16,10 @@ import sys
 import threading
 from concurrent.futures import Future
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from workbench.jit import store
 from workbench.jit.messages import read_message, write_message
-
-if TYPE_CHECKING:
-    from workbench.jit.c_abi import Text
 
 ROOT = str(Path(__file__).resolve().parents[2])
 TRIES = 2
@@ -42,8 +39,8 @@ _ending = False
 """Is on while the interpreter shuts down."""
 
 
-def compile_elsewhere(text: Text | str) -> Future[bytes]:
-    """Request the machine code of a kernel; the result is empty after a failure."""
+def compile_elsewhere(text: tuple[object, ...] | str) -> Future[bytes]:
+    """Request the machine code of a kernel, `c_abi.Text`, or of a text; the result is empty after a failure."""
     coming: Future[bytes] = Future()
     _send(pickle.dumps(text), coming, TRIES)
     return coming

@@ -40,8 +40,6 @@ from workbench.host.boxes import Boxes, EarlierParts, Rows
 from workbench.host.face_codes import FaceCodes
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from workbench.devices.operator_protocols import DeviceVector
     from workbench.devices.ops.triangular import CsrFactor
 
@@ -84,9 +82,9 @@ class Operators(OperatorsOfAllDevices, Launcher):
     def box_sweeps(
         self,
         shapes: Sequence[tuple[int, int]],
-        main: ArrayLike,
-        lower_x: ArrayLike,
-        lower_y: ArrayLike,
+        main: np.ndarray | float,
+        lower_x: np.ndarray | float,
+        lower_y: np.ndarray | float,
         sweeps: int,
         precision: str = "float64",
         kernel: str = "auto",
