@@ -12,6 +12,8 @@ CASES = [
     # Boxes that lie in one slab each, and odd sizes where they do not.
     ("bubbles-3d", 16, {"preconditioner": "neumann:2", "deflation": "levelset:4", "coarse": "multilevel"}, 1e-8),
     ("bubbles-3d", 13, {"preconditioner": "jacobi", "deflation": "blocks:3", "coarse": "inverse"}, 1e-8),
+    # Boxes of 13824 cells, which the host numbers.
+    ("bubbles-3d", 48, {"preconditioner": "jacobi", "deflation": "levelset:2", "coarse": "multilevel"}, 1e-8),
     # Vectors that a GPU sweeps, and an E that stays there.
     ("bubbles-3d", 128, {"preconditioner": "neumann:2", "deflation": "levelset:32", "coarse": "multilevel"}, 1e-8),
 ]

@@ -74,7 +74,10 @@ class PartsOnAccelerator(OnRanks, Accelerator):
     ) -> tuple[DeviceVector, Boxes] | None:
         """Parts as on one accelerator; in host memory, for `subdomains`, if memory of the device has no parts."""
         found = self.alone.numbered_parts(phase, grid, per_side, earlier)
-        return (self.to_host(found[0]), found[1]) if found and self.halo.copies else found
+        # Large boxes are numbered on the host.
+        if found is None or not self.halo.copies or isinstance(found[0], np.ndarray):
+            return found
+        return self.to_host(found[0]), found[1]
 
     def near_labels(self, labels: DeviceVector, first: int) -> DeviceVector:
         if isinstance(labels, np.ndarray):
