@@ -55,7 +55,7 @@ def unit_columns(vectors: np.ndarray) -> np.ndarray:
 
 def in_range(squares: float | np.ndarray, dtype: np.dtype | type = np.float64) -> np.ndarray | np.bool:
     """True for sums of squares that have no significant under- or overflow in this precision, and for NaN, which no
-    scaling mends."""
+    scaling removes."""
     low, high = SAFE_SQUARES[np.finfo(dtype).dtype.itemsize]
     return np.logical_not((squares < low) | (squares > high))
 

@@ -41,11 +41,7 @@ def keep(*values):
         digest.update(np.ascontiguousarray(value).tobytes())
 
 asked, ask = [], compiler.compile_elsewhere
-def counted(text):
-    if not isinstance(text, str):  # What all kernels share.
-        asked.append(text)
-    return ask(text)
-compiler.compile_elsewhere = counted
+compiler.compile_elsewhere = lambda text: asked.append(text) or ask(text)
 cpu = Cpu()
 x, y, low, main, out = (rng.uniform(0.5, 1, size) for _ in range(5))
 update = cpu.lines("a = b/2\\nx = x + a*y\\ng = (x, y)\\nc = 1/g\\ny = y - c*x\\nh = (y, y)")
@@ -68,7 +64,7 @@ keep(coarse, y, out)
 product = cpu.restricted_product(cpu.stencil(main, (low,), (1,)), subdomains)
 keep(*product.apply(x, out), out)
 keep(product.residual(y, x, None), subdomains.add_paired(out, coarse, x), out)
-print(json.dumps({"compiled": len(asked), "digest": digest.hexdigest()}))
+print(json.dumps({"compiled": sum(isinstance(text, tuple) for text in asked), "digest": digest.hexdigest()}))
 """
 
 

@@ -24,16 +24,12 @@ while not go.exists():
     time.sleep(0.001)
 sums = {}
 asked, ask = [], compiler.compile_elsewhere
-def counted(text):
-    if not isinstance(text, str):  # What all kernels share.
-        asked.append(text)
-    return ask(text)
-compiler.compile_elsewhere = counted
+compiler.compile_elsewhere = lambda text: asked.append(text) or ask(text)
 for dtype in order:
     x, y = np.arange(5, dtype=dtype), np.ones(5, dtype)
     update = cpu.lines("x = x + a*y\\ng = (x, x)\\nz = x/g\\nh = (z, x)")
     sums[dtype] = update(x=x, y=y, z=np.empty_like(x), a=2)["g"]
-print(json.dumps({"compiled": len(asked), "sums": sums}))
+print(json.dumps({"compiled": sum(isinstance(text, tuple) for text in asked), "sums": sums}))
 """
 SUMS = {"float32": 90.0, "float64": 90.0}
 

@@ -124,13 +124,13 @@ class _ObservedLevels(HostLevels):
         super()._solve_bottom(b, x)
         self._report(len(self._observed.levels), COARSEST, {"cycle": x})
 
-    def _report(self, depth: int, by: str, held: dict[str, np.ndarray]) -> None:
-        """held: the vectors of the level whose sum is its part of the solution, levels below included."""
-        self._held[depth].update(held)
+    def _report(self, depth: int, by: str, vectors: dict[str, np.ndarray]) -> None:
+        """vectors: those of the level whose sum is its part of the solution, levels below included."""
+        self._held[depth].update(vectors)
         for below in self._held[depth + 1 :]:
             below.clear()
         if by == STEP:
-            self._held[depth] = held
+            self._held[depth] = vectors
         self._hear(by or f"level {depth}", self._composed())
 
     def _composed(self) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceVector
 
-    Held = TypeVar("Held", "Level", "Levels")
+    Stored = TypeVar("Stored", "Level", "Levels")
 
 MOST_DENSE_ON_GPU = 4096
 """Most deflation vectors for which a GPU stores a band factor as two dense matrices, 268 MB in double precision."""
@@ -127,7 +127,7 @@ class Levels:
         return total + visits * self.bottom.nbytes + 4 * self.order.nbytes
 
 
-def _fetched(form: Held, device: HostCopies) -> Held:
+def _fetched(form: Stored, device: HostCopies) -> Stored:
     """The form with copies of its vectors in host memory."""
     held = {field.name: getattr(form, field.name) for field in dataclasses.fields(form)}
     copied = {name: device.to_host(value) for name, value in held.items() if hasattr(value, "handle")}

@@ -34,11 +34,11 @@ def places_of(kinds: Kinds) -> tuple[dict[tuple[int, ...], int], int]:
     places, count = {}, 1
     for path, kind in leaves(kinds):
         places[path] = count
-        count += words_of(kind) if isinstance(kind, np.dtype) else 1
+        count += word_count(kind) if isinstance(kind, np.dtype) else 1
     return places, count
 
 
-def words_of(number: np.dtype) -> int:
+def word_count(number: np.dtype) -> int:
     """Words of a number among the arguments."""
     return -(-number.itemsize // 8)
 
@@ -85,7 +85,7 @@ def _launch(kinds: Kinds, *, first: bool) -> str:
         places[path] + word
         for path, kind in leaves(kinds[1:], start=1)
         if isinstance(kind, np.dtype)
-        for word in range(words_of(kind))
+        for word in range(word_count(kind))
     ]
     table = [int(first), *_described(kinds[1:], places), len(words), *words]
     listed = ", ".join(f"i64 {word}" for word in table)

@@ -48,7 +48,7 @@ OF_KINDS = {
     np.dtype(np.complex128): frozenset((complex, np.complex128)),
 }
 """Types of the numbers of each kind."""
-LETTERS = {
+FORMATS = {
     INT: "q",
     BOOL: "?7x",
     FLOAT: "f4x",
@@ -143,12 +143,12 @@ def _reader(places: list[tuple[tuple[int, ...], np.dtype]]) -> Callable[[tuple],
 
     It is compiled, since a loop over the places would take as long as a launch.
     """
-    read, tests, letters, names = [], [], "=", {}
+    read, tests, formats, names = [], [], "=", {}
     for k, (path, kind) in enumerate(places):
         value = "arguments" + "".join(f"[{place}]" for place in path)
         names[f"of_{k}"] = OF_KINDS[kind]
         tests.append(f"type(v_{k} := {value}) in of_{k}")
         read += [f"v_{k}.real", f"v_{k}.imag"] if kind.kind == "c" else [f"v_{k}"]
-        letters += LETTERS[kind]
-    names["pack"] = struct.Struct(letters).pack
+        formats += FORMATS[kind]
+    names["pack"] = struct.Struct(formats).pack
     return eval(f"lambda arguments: pack({', '.join(read)}) if {' and '.join(tests)} else None", names)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from workbench.number_text import relative
+from workbench.number_text import number, relative
 from workbench.run.stopping import Reason
 
+FAR = 10
+"""A start is far off if its residual is at least this many times ||b||, the residual of zero."""
 DIVERGENCE = 1e12
 """A run has diverged at a norm this many times max(||b||, initial norm): in CG it may grow by sqrt(cond) first."""
 
@@ -45,6 +47,19 @@ class ColumnState:
     @property
     def has_converged(self) -> bool:
         return self.reason is not None and self.reason.converged
+
+    def far_start(self, tolerance: float, eps: float) -> str:
+        """A clause for a start so far off that rounding of its residual exceeds the tolerance; empty for any other.
+
+        tolerance: of ||r||. eps: the roundoff of b.
+        """
+        first, norm_of_b = self.first_residual, self.norm_of_b
+        if not eps * first > tolerance or not first > FAR * norm_of_b > 0:
+            return ""
+        return (
+            f"; x0 is too far off: ||b - A x0|| is {relative(first / norm_of_b)} of ||b||, and rounding keeps about "
+            f"{number(eps, 1)} of that; start from x0 = 0"
+        )
 
     def bound(self, measured: float) -> float:
         """An upper bound of ||b - A x||, for a measured one: rounding of b - A x included."""

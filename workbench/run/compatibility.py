@@ -90,7 +90,7 @@ def check_problem(configuration: Configuration) -> None:
     problem, size = configuration.problem, configuration.problem.known_size
     if reason := unmet(problem, configuration.deflation):
         raise InputError(f"{reason}; use deflation none or blocks", changes={"deflation": "none"})
-    # Faults that a change mends come first: after one that none mends, such as a missing path, the search ends.
+    # Faults that a change corrects come first: the search ends at one that none corrects, such as a missing path.
     problem.check()
     if problem.is_complex_symmetric:
         check_complex_symmetric(configuration)

@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
-from workbench.number_text import duration, number, relative
+from workbench.number_text import duration, relative
 from workbench.run.best import BestIterates
 from workbench.run.breakdown import diagnose, suspects
 from workbench.run.column_state import ColumnState
@@ -39,8 +39,6 @@ NEAR_ROUNDING = 5e5
 may be why it stalls."""
 PROGRESS = 0.1
 """A restart from the best iterate has to begin at a true residual this factor below the start of the last one."""
-FAR = 10
-"""A start is far off if its residual is at least this many times ||b||, the residual of zero."""
 RESTARTED = {Reason.ROUNDING, Reason.STAGNATED, Reason.DIVERGED}
 """Ends that rounding alone may be the cause of, after which a method that may restart does so."""
 MOST_NAMED = 4
@@ -369,14 +367,8 @@ class StoppingTest:
         """A clause for a failure from a start so far off that rounding of its residual exceeds the tolerance."""
         eps, tiny = float(np.finfo(self._setup.b.dtype).eps), float(np.finfo(float).tiny)
         column = max(self._unconverged, key=lambda column: column.first_residual / max(column.tolerance, tiny))
-        first, norm_of_b = column.first_residual, column.norm_of_b
-        tolerance = column.tolerance if self._norm is Norm.RESIDUAL else self._stopping.rtol * norm_of_b
-        if not eps * first > tolerance or not first > FAR * norm_of_b > 0:
-            return ""
-        return (
-            f"; x0 is too far off: ||b - A x0|| is {relative(first / norm_of_b)} of ||b||, and rounding keeps about "
-            f"{number(eps, 1)} of that; start from x0 = 0"
-        )
+        tolerance = column.tolerance if self._norm is Norm.RESIDUAL else self._stopping.rtol * column.norm_of_b
+        return column.far_start(tolerance, eps)
 
     def _with_best(self, reason: Reason, detail: str, iteration: int) -> Termination:
         """Return the x with the smallest true residual among the present one, the best so far, x0 and zero, by column,

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench.devices.cuda.runtime import MOST_LAUNCHES, Cuda
+from workbench.devices.cuda.graphs import MOST_LAUNCHES
+from workbench.devices.cuda.runtime import Cuda
 
 
 class Counted(Cuda):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,20 +61,20 @@ class PlacedPhase:
         """The phases of some cells, in host memory. places: flat, of any shape. Waits for the device."""
         found = self.device.empty((places.size,), WHOLE)
         if found.size:
-            self._over("gather", found, self.vector, self._places(places), found)
+            self._over(_kernels().gather, found, self.vector, self._places(places), found)
         return self.device.to_host(found).reshape(places.shape)
 
     def changed(self, places: np.ndarray, values: np.ndarray) -> PlacedPhase:
         """A copy in which some cells have other phases."""
         made = self.device.copy(self.vector)
         given = self._places(places), self.device.array(values, WHOLE)
-        self._over("scatter", given[0], *given, made)
+        self._over(_kernels().scatter, given[0], *given, made)
         return PlacedPhase(self.device, made, self.shape)
 
     def bits(self) -> np.ndarray:
         """A bit for each cell, set for a phase above 0, packed as by `numpy.packbits`."""
         made = self.device.empty((-(-self.size // 8),), np.uint8)
-        self._over("bits", made, self.vector, np.int64(self.size), made)
+        self._over(_kernels().bits, made, self.vector, np.int64(self.size), made)
         return self.device.to_host(made)
 
     def coded(self, faces: FaceCodes) -> FaceCodes:
@@ -82,7 +83,7 @@ class PlacedPhase:
         # The stride of a direction that the grid lacks is N.
         strides = (*faces.strides, self.size, self.size)
         sizes = np.int64(strides[1]), np.int64(strides[2] // strides[1]), np.int64(faces.directions)
-        self._over("codes", made, self.vector, *sizes, made)
+        self._over(_kernels().codes, made, self.vector, *sizes, made)
         return PlacedFaces(self.device, made, faces)
 
     @functools.cached_property
@@ -92,11 +93,8 @@ class PlacedPhase:
     def _places(self, places: np.ndarray) -> Vector:
         return self.device.array(places.reshape(-1), np.int64)
 
-    def _over(self, name: str, items: Vector, *arguments: object) -> None:
-        # Imported here: phases are compared on the cores too, where no kernel of accelerators is read.
-        from workbench.devices.kernels import phases as kernels
-
-        self.device.function(getattr(kernels, name), SINGLE).over(items.size, *arguments)
+    def _over(self, function: FunctionType, items: Vector, *arguments: object) -> None:
+        self.device.function(function, SINGLE).over(items.size, *arguments)
 
 
 class PlacedFaces(FaceCodes):
@@ -120,3 +118,10 @@ class PlacedFaces(FaceCodes):
     @property
     def size(self) -> int:
         return self.vector.size
+
+
+def _kernels() -> ModuleType:
+    # Imported here: runs on the cores ask for phases on a device too, and read no kernel of accelerators.
+    from workbench.devices.kernels import phases
+
+    return phases

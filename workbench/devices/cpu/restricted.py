@@ -74,8 +74,12 @@ class _Pass:
 
     def _arguments(self, *vectors: np.ndarray) -> tuple[object, ...]:
         """The arguments of a row before y, y if it is kept, and those behind it."""
-        filled, place = self._filled(*vectors) if self._keeps_y else self._filled(*vectors, ()), self._place
-        return filled[:place], *filled[place : place + self._keeps_y], filled[place + 1 :]
+        place = self._place
+        if not self._keeps_y:
+            filled = self._filled(*vectors, ())
+            return filled[:place], filled[place + 1 :]
+        filled = self._filled(*vectors)
+        return filled[:place], filled[place], filled[place + 1 :]
 
 
 @kernel(*REORDERED)

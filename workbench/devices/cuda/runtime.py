@@ -16,6 +16,7 @@ import numpy as np
 
 from workbench.devices.accelerator.runtime import Handle, Span, Vector
 from workbench.devices.cuda import cholesky, persistent, staging
+from workbench.devices.cuda.graphs import in_units, iterations_of_graph
 from workbench.devices.cuda.guard import Guard
 from workbench.devices.cuda.kernel import Kernel, Kernels
 from workbench.devices.cuda.stream import CudaSignal, CudaStream
@@ -32,9 +33,6 @@ GROUPS = 2048
 LAYOUT = Layout("cuda", GROUP, FINISH, chunked=False, least=GROUP, groups=GROUPS)
 MOST_GROUPS_PER_MULTIPROCESSOR = 4
 """Most groups of a persistent kernel: enough to saturate memory, few enough for fast barriers."""
-MOST_LAUNCHES = 64
-"""Launches of a recorded graph, unless one iteration has more: such a graph keeps the device busy for several times as
-long as the host takes to launch it, and recording a longer one takes milliseconds."""
 PASS_GROUPS_PER_GROUP = 4
 """Groups of a pass per group of a persistent kernel, unless more are needed to fill the chip."""
 COUNTER = 4
@@ -382,23 +380,3 @@ class Cuda:
     def _guarded(self) -> Guard:
         """A context with the device selected and locked; errors of CUDA are raised as one sentence."""
         return self._guard
-
-
-def iterations_of_graph(most: int, launches: int) -> int:
-    """The number of iterations in a graph, at most `most`, for iterations of `launches` launches."""
-    # Recording takes the host as long as launching; long programs gain nothing from many in one graph.
-    unit = min(most, MOST_LAUNCHES // max(1, launches))
-    # Two iterations in a graph save less than recording them takes.
-    return unit if unit > 2 else 1
-
-
-def in_units(one: Callable[[], None], many: Callable[[], None], unit: int) -> Callable[[int], None]:
-    """A function that makes a number of iterations by graphs of one and of `unit` iterations."""
-
-    def repeat(times: int) -> None:
-        for _ in range(times // unit):
-            many()
-        for _ in range(times % unit):
-            one()
-
-    return repeat

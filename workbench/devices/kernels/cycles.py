@@ -37,6 +37,7 @@ LEAST_LEFT = 1e-6
 """The share of the curvature along z that must be left beside p for a second direction."""
 SUMS = 6
 """Sums of two steps of flexible CG."""
+ALL_SUMS = tuple(range(SUMS))
 
 
 def total(a: Sums, partial: Sums, count: int) -> None:
@@ -197,7 +198,7 @@ def combine_two(partial: Sums, parts: int, p: Vector, z: Vector, target, rows: i
     Where next to nothing is left of z, there is no second direction.
     """
     dtype = partial.dtype.type
-    totals = _totals(shared_array(dtype, members() * SUMS), partial, parts, rows=(0, 1, 2, 3, 4, 5))
+    totals = _totals(shared_array(dtype, members() * SUMS), partial, parts, rows=ALL_SUMS)
     first, second, beta = _first_step(totals), dtype(0), dtype(0)
     _, ps, zs, ez, zr, pr = totals
     if real(ps) > 0:

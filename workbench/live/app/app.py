@@ -12,7 +12,6 @@ from typing import Any, TypeGuard
 
 import ipywidgets as widgets
 
-from workbench.deflation import Deflation
 from workbench.errors import InputError
 from workbench.flow.systems import SystemSequence
 from workbench.live.app.class_bar import ClassBar
@@ -21,7 +20,7 @@ from workbench.live.app.frame import Frame
 from workbench.live.app.keeper import Keeper
 from workbench.live.app.page import Page
 from workbench.live.app.unbuilt_notice import UnbuiltNotice
-from workbench.live.build.builder import Builder, kind_of
+from workbench.live.build.builder import Builder, Built, kind_of
 from workbench.live.compare.race import RaceView
 from workbench.live.compare.race_opening import opening
 from workbench.live.compare.storage import StorageView
@@ -50,7 +49,6 @@ FLOW = "Flow"
 INSIDE, STEP, OWN, OPEN = "Look inside", "Step", "Your method", "Open a run"
 SCHEDULES, SUGGEST, STORAGE, PAPERS = "Schedules", "Suggest", "Storage", "Papers"
 RUNS, CLASS = "Runs", "All pages"
-Built = tuple[Problem | None, Deflation | None]
 
 
 class Workbench(View):
@@ -132,7 +130,7 @@ class Workbench(View):
             builder = self.pages[BUILD].view
             if builder is not None:
                 # The opened configuration replaces the drawing, which would otherwise come back over it.
-                self._taken = _built(builder)
+                self._taken = builder.built
                 self._renew_builder(builder)
 
     def view(self, title: str) -> Any:
@@ -180,7 +178,7 @@ class Workbench(View):
         with contextlib.suppress(InputError):
             form, inside = self.explorer.form, self.pages[INSIDE]
             # An incomplete or refused drawing gives None: the other pages do not have it either.
-            drawn, _ = _built(builder) if builder and self.frame.in_front is self.pages[BUILD] else (None, None)
+            drawn, _ = builder.built if builder and self.frame.in_front is self.pages[BUILD] else (None, None)
             looked_into = inside.view.shown if inside.view and self.frame.in_front is inside else None
             chosen = looked_into.handle.configuration() if looked_into else form.configuration()
             played = self.pages[FLOW].view if self.frame.in_front is self.pages[FLOW] else None
@@ -378,7 +376,7 @@ class Workbench(View):
             chosen = self.explorer.form.configuration()
             # A wrong drawing stays until another problem is chosen.
             superseded = builder.wrong and self.unbuilt.is_superseded_by(chosen.problem)
-            if _built(builder) != self._taken and not superseded:
+            if builder.built != self._taken and not superseded:
                 return
             problem, deflation = self._taken
             same = chosen.problem == problem and deflation in (None, chosen.deflation)
@@ -389,14 +387,6 @@ class Workbench(View):
     def _note(self, builder: Builder, solved: Problem) -> None:
         """Note that the other pages know the drawing, and show a notice where their problem is of a kind not drawn
         here."""
-        self._taken = _built(builder)
+        self._taken = builder.built
         said = f"{html.escape(solved.label)} is chosen in Solve and is not drawn here. What you build takes its place."
         self.notice.value = "" if kind_of(solved) else f'<p class="wb-status wb-busy">{said}</p>'
-
-
-def _built(builder: Builder) -> Built:
-    """Problem and deflation of the builder; None for both where the problem is incomplete or wrong."""
-    try:
-        return builder.problem, builder.deflation
-    except InputError:
-        return None, None

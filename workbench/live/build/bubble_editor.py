@@ -23,7 +23,7 @@ class BubbleEditor:
     """Carries out the acts of the canvas on a model. Display `canvas`.
 
     answered: called after each act with its message, the drawing before it, and the error of a refused act, which has
-    changed nothing; `lock` is held then, and by every reader and writer of the model.
+    changed nothing; `lock` is taken then, and by every reader and writer of the model.
     """
 
     def __init__(

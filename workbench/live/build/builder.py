@@ -35,6 +35,7 @@ KINDS: dict[str, tuple[type, tuple[type[Problem], ...]]] = {
     MATRIX: (MatrixBuilder, (MatrixFile, SuiteSparse)),
 }
 """Each builder, and the problems that it shows."""
+Built = tuple[Problem | None, Deflation | None]
 
 
 class Builder(View):
@@ -107,6 +108,14 @@ class Builder(View):
     def deflation(self) -> Deflation | None:
         """The second level that is drawn over the bubbles; None where the builder draws none."""
         return getattr(self.builder, "deflation", None)
+
+    @property
+    def built(self) -> Built:
+        """Problem and deflation; None for both where the problem is incomplete or wrong."""
+        try:
+            return self.problem, self.deflation
+        except InputError:
+            return None, None
 
     def on_change(self, callback: Callable[[], None]) -> None:
         """Call back after every change of the problem, on a thread of the builder's own; the callback must return at

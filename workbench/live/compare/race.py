@@ -355,7 +355,7 @@ class RaceView(PausableView):
         self.publisher.wake()
 
     def _offer_entry(self) -> None:
-        """Disable adding an entry while system or device refuse it, and offer the changes that mend it."""
+        """Disable adding an entry while system or device refuse it, and offer changes that allow it."""
         self.add_button.disabled = bool(self.form.conflicts)
         self.add_button.tooltip = self.form.conflict or ADD
         self._mend.description, self._mend.layout.display = self.form.mending, None if self.form.mending else "none"

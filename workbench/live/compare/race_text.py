@@ -38,7 +38,7 @@ LOWER = ["‖r‖\u202f/\u202f‖b‖", "To tolerance"]
 TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 """Tolerances in the table of the fastest entries."""
 NOTABLE = 0.1
-"""Share of the time of an entry; one that was held up for longer is named."""
+"""Share of the time of an entry; one that waited for longer is named."""
 
 
 def row(entry: RaceEntry, run: ListedRun | None, finish: Finish | None, measure: str, longest: float) -> list[Any]:

@@ -61,7 +61,7 @@ class Preview:
 
     def operator(self, configuration: Configuration) -> Operator | None:
         """A of a configuration, or one of its kind; None where only the run assembles it, and where something outside
-        the form, such as a missing file, prevents it. Raises InputError for what another choice mends."""
+        the form, such as a missing file, prevents it. Raises InputError for a choice that another one corrects."""
         try:
             return self._cells_of(configuration.problem, symmetric=configuration.solver.complex_symmetric).operator
         except NotYetError:

@@ -90,7 +90,7 @@ class Curve:
 
     @property
     def waiting(self) -> bool:
-        """True while the run is queued, or held before it begins; it is not on the plot then."""
+        """True while the run is queued, or paused before it begins; it is not on the plot then."""
         session = self.session
         return session is not None and session.run is None and session.state in (State.QUEUED, State.PAUSED)
 

@@ -22,7 +22,7 @@ Words = tuple[str, str]
 
 
 class Job(Protocol):
-    """The interface that the controller needs of a `Session`, a `Race` or a `ThreadJob`. A job that can be held has
+    """The interface that the controller needs of a `Session`, a `Race` or a `ThreadJob`. A job that can be paused has
     `pause` and `resume` too."""
 
     @property

@@ -35,7 +35,7 @@ class Press(traitlets.HasTraits):
 class RunBar(StatusLine):
     """Run, Stop, Pause or Resume, +1, Stop all, each enabled only where it makes sense; one without an act is left out.
 
-    `say` sets the sentence; a button next to it makes changes that mend its fault. progress: phases of the setup [name,
+    `say` sets the sentence; a button next to it makes changes that correct it. progress: phases of the setup [name,
     seconds, done], iterations, those left by estimate, its basis, seconds spent and left, the position in the queue,
     and when the run ended; of work that is no run a word for it, the amounts done and left, in any unit. starting,
     about: words and tooltip of the first button. renew: calls `show` with the present state before a press is judged,

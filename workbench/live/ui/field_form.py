@@ -60,7 +60,7 @@ class FieldForm:
         self.extra: dict[str, Any] = {"canUndo": False, "canRedo": False}
         """Further facts for the page; "examples" takes the place of those of the schema."""
         self.lock = threading.RLock()
-        """Held while marks and the message to the page follow from the fields; never where a form reports to others."""
+        """Taken while marks and the message to the page follow from the fields, not while a form reports to others."""
         self._acts, self._typed = acts or {}, typed
         schema = {
             "title": title,

@@ -20,7 +20,7 @@ PAINTING = threading.Lock()
 class RunView(View):
     """A box of widgets over a run. Subclasses say in `extent` how much there is to see, and `draw` it.
 
-    An active run is drawn as often as takes a tenth of the time; a run that is held or has ended is drawn at once.
+    An active run is drawn as often as takes a tenth of the time; a run that is paused or has ended is drawn at once.
     """
 
     box: widgets.VBox
