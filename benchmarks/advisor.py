@@ -20,9 +20,9 @@ from functools import partial
 from typing import Any
 
 from benchmarks.common import attempts, interleaved
-from workbench.analysis import advise
-from workbench.analysis.advice import configuration_of
-from workbench.analysis.candidates import LevelPair, level_pairs
+from workbench.advise import advise
+from workbench.advise.advice import configuration_of
+from workbench.advise.candidates import LevelPair, level_pairs
 from workbench.errors import InputError
 from workbench.problems import LinearSystem, Problem
 from workbench.run import Run, Stopping, configure, run_through

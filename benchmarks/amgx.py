@@ -23,9 +23,9 @@ from scipy import sparse
 
 from benchmarks import gpu
 from workbench import devices
-from workbench.devices import amgx
 from workbench.errors import InputError
-from workbench.preconditioners.amgx import Amgx
+from workbench.extensions.amgx import library as amgx
+from workbench.extensions.amgx.preconditioner import Amgx
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, run_through
 

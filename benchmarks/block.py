@@ -26,7 +26,7 @@ from workbench.errors import InputError
 from workbench.operators import Matrix
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure
-from workbench.run.in_memory import InMemoryProblem
+from workbench.run.choices.in_memory import InMemoryProblem
 from workbench.settings import HOST, ON_DEVICE
 
 ENDLESS = Stopping(rtol=1e-300, maxiter=10**7, stagnation=10**9)

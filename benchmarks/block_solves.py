@@ -26,8 +26,8 @@ from scipy.sparse import linalg
 from benchmarks.block import found
 from benchmarks.common import attempts, median_ratio
 from benchmarks.pipelined import Library
+from workbench.extensions.papers.hybrid_pipecg import real_file, spec_of
 from workbench.jit.threads import cores
-from workbench.papers.hybrid_pipecg import real_file, spec_of
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, run_through
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import linalg
 
 from benchmarks.common import attempts, interleaved, median_ratio
-from workbench.host.triad import triad_bandwidth
+from workbench.devices.host.triad import triad_bandwidth
 from workbench.run import Run, Stopping, configure, run_through
 
 CASES = (("poisson7", 128), ("poisson5", 1024))

@@ -21,8 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.common import attempts, interleaved
-from workbench import devices, registry
-from workbench.domain_decomposition.workers import Workers
+from workbench import devices
+from workbench.extensions.dask.workers import Workers
+from workbench.registry import blocks as registry
 from workbench.run import configure
 from workbench.solvers.multi.inner_products import InnerProducts
 

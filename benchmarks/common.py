@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import error_message
-from workbench.machine.describe import describe_machine
+from workbench.machines.describe import describe_machine
 
 
 def interleaved(contestants: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:

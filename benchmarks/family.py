@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import attempts, interleaved, median_ratio
-from workbench import registry
-from workbench.analysis.solver_costs import solver_costs
+from workbench.costs.solver_costs import solver_costs
+from workbench.registry import blocks as registry
 from workbench.run import Run, Stopping, configure, run_through
 
 CASES = (("poisson7", 128), ("slabs-3d", 128))

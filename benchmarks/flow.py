@@ -22,14 +22,14 @@ import numpy as np
 
 from benchmarks.common import attempts, median_ratio
 from workbench.errors import InputError
-from workbench.flow import records
-from workbench.flow.method import Method
-from workbench.flow.reference import first_case
-from workbench.flow.sequence import Sequence
-from workbench.flow.starts import extend
-from workbench.flow.systems import StepSystem
-from workbench.papers.comparison import deviation
+from workbench.extensions.flow import records
+from workbench.extensions.flow.reference import first_case
+from workbench.extensions.papers.comparison import deviation
 from workbench.run import MACHINE_USE, Configuration, Prepared, Stopping, configure
+from workbench.sequences.method import Method
+from workbench.sequences.sequence import Sequence
+from workbench.sequences.starts import extend
+from workbench.sequences.systems import StepSystem
 
 ALONE: dict[str, Any] = {"preconditioner": "jacobi"}
 """From a good start it is enough for one bubble at density ratio 10."""

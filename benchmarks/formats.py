@@ -24,7 +24,7 @@ from scipy import sparse
 from benchmarks.block import found, waited
 from benchmarks.common import attempts, interleaved, median_ratio
 from workbench import devices
-from workbench.host.storage import stored
+from workbench.devices.host.storage import stored
 from workbench.run import configure
 from workbench.settings import FORMATS
 

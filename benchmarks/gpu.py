@@ -29,7 +29,7 @@ from workbench.errors import InputError, error_message
 from workbench.operators import Matrix
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, run_through
-from workbench.run.in_memory import InMemoryProblem
+from workbench.run.choices.in_memory import InMemoryProblem
 
 ITERATIONS = 200
 CHECK_EVERY = (None, 16, 50, 1000)

@@ -25,9 +25,9 @@ from workbench import devices
 from workbench.errors import InputError
 from workbench.operators import Matrix
 from workbench.problems import LinearSystem
-from workbench.recording import hidden_fraction
+from workbench.records import hidden_fraction
 from workbench.run import Run, Stopping, configure, run_through
-from workbench.run.in_memory import InMemoryProblem
+from workbench.run.choices.in_memory import InMemoryProblem
 
 SIZES = {"poisson7": (16, 32, 64, 101, 159), "poisson27": (16, 32, 64, 101), "poisson125": (16, 32, 64)}
 """Unknowns per side: N from 4e3 to 4e6, and at most some 30 million non-zeros."""

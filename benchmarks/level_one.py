@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import attempts, interleaved, median_ratio
-from workbench import devices, registry
+from workbench import devices
 from workbench.preconditioners import ElementWise, Preconditioner
+from workbench.registry import blocks as registry
 from workbench.run import configure
 
 SPECS = ("block-ic:2", "block-ic:4", "block-ic:8", "ic", "mic", "ssor", "neumann:1", "neumann:2")

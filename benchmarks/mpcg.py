@@ -19,8 +19,9 @@ import numpy as np
 
 from benchmarks.block import STREAMED, stream
 from benchmarks.common import attempts, interleaved, median_ratio
-from workbench import devices, registry
+from workbench import devices
 from workbench.devices.pieces import ROWS_AT_ONCE, Couplings, colours
+from workbench.registry import blocks as registry
 from workbench.run import Run, Stopping, configure, run_through
 
 METHODS: dict[str, dict[str, str]] = {

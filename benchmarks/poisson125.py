@@ -23,8 +23,8 @@ from scipy.sparse import linalg
 
 from benchmarks.common import attempts, interleaved, median_ratio
 from workbench.devices import device
+from workbench.devices.host import memory
 from workbench.errors import InputError
-from workbench.host import memory
 from workbench.run import Run, Stopping, configure, run_through
 
 SIDES = (60, 90, 165)

@@ -7,7 +7,7 @@ ranks; medians over the rounds, and the median over rounds of ratios within a ro
 levels on 1 to 4 ranks, with the largest difference of x from that on one rank. `memory`: the sum of the ranks' highest
 resident memory, in which shared libraries count once for each. `whole`: setup and solve on 2 ranks against PETSc's GAMG
 on 2 ranks, which gets the assembled matrix; the start of the processes is not counted for either. `model`: published
-strong scaling next to the model of ranks (`workbench.papers.strong_scaling`).
+strong scaling next to the model of ranks (`workbench.extensions.papers.strong_scaling`).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ import numpy as np
 
 from benchmarks import whole_solves
 from benchmarks.common import attempts, median_ratio, report
-from workbench.papers.strong_scaling import compared
+from workbench.extensions.mpi.run.setup import START
+from workbench.extensions.papers.strong_scaling import compared
 from workbench.run import Run, Stopping, configure, run_through
-from workbench.run.ranks.setup import START
 
 MULTILEVEL = {"coarse": "multilevel", "variant": "a-def2"}
 ENDLESS = Stopping(rtol=1e-300, maxiter=10**7, stagnation=10**9)

@@ -13,8 +13,8 @@ import statistics
 from typing import Any
 
 from benchmarks.common import interleaved, median_ratio
-from workbench.machine.calibrate import calibrate
-from workbench.machine.retime import compare, retime
+from workbench.machines.calibrate import calibrate
+from workbench.models.retime import compare, retime
 from workbench.run import Run, Stopping, configure, run_through
 
 CASES = (

@@ -29,10 +29,10 @@ from benchmarks import amgx as on_gpu
 from benchmarks.amgx import RTOL, Row, solves
 from benchmarks.pipelined import Library
 from workbench import devices
-from workbench.devices import amgx
 from workbench.errors import InputError
+from workbench.extensions.amgx import library as amgx
+from workbench.extensions.amgx.preconditioner import Amgx
 from workbench.operators import TwoPhaseStencil
-from workbench.preconditioners.amgx import Amgx
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, run_through
 from workbench.settings import MIXED

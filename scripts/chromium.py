@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 
-# As in workbench/machine/advice.py.
+# As in workbench/machines/advice.py.
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 

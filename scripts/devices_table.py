@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import workbench.run  # noqa: F401  registers every block
-from workbench import registry
 from workbench.errors import InputError
+from workbench.registry import blocks as registry
 from workbench.run import Run, Stopping, configure
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "devices.md"

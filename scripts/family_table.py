@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workbench.analysis import block_costs
-from workbench.analysis.solver_costs import HEADINGS, solver_costs, table
+from workbench.costs import block_costs
+from workbench.costs.solver_costs import HEADINGS, solver_costs, table
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "family.md"
 BEGIN, END = "<!-- {} by scripts/family_table.py -->\n", "<!-- end -->"

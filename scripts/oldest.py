@@ -26,10 +26,10 @@ TESTS = (
     "tests/run/test_races.py::test_a_race_gives_the_iterations_and_residuals_of_single_runs",
     "tests/run/test_accelerators.py::test_the_solution_is_that_of_the_iteration_that_meets_the_tolerance",
     "tests/preconditioners/test_amg.py",
-    "tests/recording/test_record.py",
-    "tests/figures/test_drawing.py",
+    "tests/records/test_record.py",
+    "tests/plots/figures/test_drawing.py",
     "tests/live/app/test_app.py",
-    "tests/server/test_strangers.py",
+    "tests/extensions/classroom/test_strangers.py",
 )
 REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?P<extras>\[[\w,-]+\])?>=(?P<bound>[\w.]+)[^;]*(?P<marker>;.*)?")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.host.launching import launch_latency
-from workbench.host.triad import update_bandwidth
-from workbench.machine import calibrate, processor
+from workbench.devices.host.launching import launch_latency
+from workbench.devices.host.triad import update_bandwidth
+from workbench.machines import calibrate, processor
 
 BRIEF: list[tuple[Any, str, object]] = [
     (calibrate, "update_bandwidth", lambda seconds, nbytes: update_bandwidth(0.01, 1 << 20)),

@@ -18,10 +18,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 from scipy import sparse
 
-from workbench import devices, registry
+from workbench import devices
 from workbench.deflation import PiecewiseConstant, Projection
 from workbench.errors import InputError
 from workbench.operators import BandStencil, Matrix, Stencil
+from workbench.registry import blocks as registry
 
 # How long an example takes says nothing on a machine that does other work beside the tests.
 settings.register_profile("beside other work", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -49,7 +50,7 @@ SIDE_BY_SIDE = "opencl:side-by-side"
 recorded as there."""
 CUDA = ("cuda",) if importlib.util.find_spec("cupy") else ()
 """Where there is no CuPy, a thousand tests more would be collected to be skipped."""
-IN_BOTH_LAYOUTS = ("contracts", "devices", "host", "kernel_language")
+IN_BOTH_LAYOUTS = ("contracts", "devices", "kernel_language")
 """Folders of what is compiled for a device: there both layouts are always tested, elsewhere the second one is slow."""
 
 
@@ -96,7 +97,7 @@ def brief_measurements(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def scheduler() -> Iterator[str]:
     """The address of a Dask scheduler on this machine with three workers, which take some seconds to start."""
-    from workbench.domain_decomposition.local_workers import LocalWorkers
+    from workbench.extensions.dask.local_workers import LocalWorkers
 
     distributed = pytest.importorskip("distributed")
     made = LocalWorkers(distributed, 3)

@@ -12,8 +12,8 @@ import pytest
 
 from scripts import devices_table, family_table, ranks_table
 from workbench import devices
-from workbench.analysis.solver_costs import solver_costs
 from workbench.cli import main
+from workbench.costs.solver_costs import solver_costs
 from workbench.errors import InputError
 
 ROOT = Path(__file__).parents[1]

@@ -16,16 +16,17 @@ import numpy as np
 import pytest
 from scipy.sparse.linalg import aslinearoperator
 
-import workbench.analysis
 import workbench.live
 import workbench.run
+import workbench.spectra
 from tests.conftest import grid_stencil, tar_gz
 from tests.waiting import LIMIT, LONGEST
-from workbench import cli, registry
+from workbench import cli
 from workbench.cli import program
 from workbench.cli.solving import configuration_of
-from workbench.devices import petsc
-from workbench.recording import save
+from workbench.extensions.petsc import library as petsc
+from workbench.records import save
+from workbench.registry import blocks as registry
 
 pytestmark = pytest.mark.timeout(LONGEST)
 
@@ -36,7 +37,7 @@ PAPERS = "takes longer than a test may; tests/papers computes parts of it"
 RANKS = "starts processes for seconds; the command of docs/command_line.md runs, and tests/ranks solves on ranks"
 SERVES = "takes the place of this process; tests/packaging/test_wheel.py runs it"
 NOT_RUN = {
-    'from workbench.analysis import advise\nprint(advise("bubbles-3d", n=64).text())': MINUTES,
+    'from workbench.advise import advise\nprint(advise("bubbles-3d", n=64).text())': MINUTES,
     '"""Scaling by one number."""': "a file of its own, which tests/test_docs.py runs",
     "accelerator.run(updates)": "lines of a schedule, whose names are those of its file",
     "solve poisson125 --n 165 --param form=matrix-free": MINUTES,
@@ -66,7 +67,7 @@ NOT_RUN = {
     "doctor": "tests/cli/test_cli.py runs it",
     "solve bubbles-3d --n 128 --preconditioner neumann:2 --deflation levelset:32 --ranks 2": RANKS,
     "solve bubbles-3d --n 24 --preconditioner neumann:2 --deflation levelset:4 --ranks 2": RANKS,
-    "solve two-layer --n 64 --engine petsc --deflation stripes --ranks 2": "tests/solvers/test_petsc.py has two ranks",
+    "solve two-layer --n 64 --engine petsc --deflation stripes --ranks 2": "tests/extensions/petsc has two ranks",
     'flow --n 48 --until 0.1 --against "preconditioner=mg deflation=none" --against "start=zero" --film bubbles.gif': (
         "draws pictures for seconds; the film of docs/command_line.md is made"
     ),
@@ -75,7 +76,7 @@ NOT_RUN = {
 }
 UNCONVERGED = ("solve two-layer --solver pipecg --true-every 10",)
 """Exit status 1, since the page is about what limits its accuracy."""
-MODULES = workbench.run, workbench.analysis, workbench.live
+MODULES = workbench.run, workbench.spectra, workbench.live
 PUBLIC = {name for module in MODULES for name in module.__all__}
 
 

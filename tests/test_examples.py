@@ -69,5 +69,5 @@ def text_below(module, name):
 
 def test_public_constants_are_documented():
     constants = [(f"workbench.{module}", name) for module, name, each in public() if not callable(each)]
-    assert ("workbench.recording", "COLUMNS") in constants
+    assert ("workbench.records", "COLUMNS") in constants
     assert not [name for module, name in constants if not text_below(module, name)]

@@ -9,14 +9,14 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from scripts.reference import public
-from workbench.analysis import preconditioned
 from workbench.deflation import DenseSubspace, PiecewiseConstant, as_subspace
 from workbench.devices.plane_slice import PlaneSlice
 from workbench.errors import InputError
 from workbench.operators import BandStencil, LinearOperatorAdapter, TwoPhaseStencil, as_operator
 from workbench.problems import LinearSystem
 from workbench.run import Run, configure, prepare, run_through, solve
-from workbench.run.in_memory import InMemoryProblem
+from workbench.run.choices.in_memory import InMemoryProblem
+from workbench.spectra import preconditioned
 
 N = 36
 GRID = (6, 6)
@@ -216,7 +216,7 @@ ELSEWHERE = {
     *(f"{kind}.box_matrix(labels)" for kind in ("Stencil", "BandStencil", "TwoPhaseStencil")),
     *(f"{kind}.moved({name})" for kind in ("Stencil", "TwoPhaseStencil") for name in ("phase", "cells")),
 }  # fmt: skip
-COMPUTING = {"run", "problems", "operators", "deflation", "analysis", "devices", "preconditioners", "solvers"}
+COMPUTING = {"run", "problems", "operators", "deflation", "spectra", "costs", "devices", "preconditioners", "solvers"}
 """Modules with kernels; pictures, records and lessons compute with NumPy."""
 
 

@@ -14,7 +14,7 @@ from workbench.cli.options import described
 from workbench.errors import InputError
 from workbench.registry import Parameter
 from workbench.run import Configuration, Stopping, configure
-from workbench.run.share_link import from_link, to_link
+from workbench.run.choices.share_link import from_link, to_link
 from workbench.settings import BLOCKS, RUN, STOPPING, read_size
 
 ALL = {**BLOCKS, **RUN, **STOPPING}

@@ -2,7 +2,7 @@
 
 import sys
 
-from workbench.ranks.world import communicator, share_cores
+from workbench.extensions.mpi.ranks.world import communicator, share_cores
 
 world = communicator()
 if world is not None and world.size > 1:
@@ -10,6 +10,6 @@ if world is not None and world.size > 1:
     share_cores(world)
 
 from workbench.cli import main  # noqa: E402
-from workbench.cli.under_mpiexec import as_one  # noqa: E402
+from workbench.extensions.mpi.started_by_mpiexec import as_one  # noqa: E402
 
 sys.exit(main() if world is None or world.size == 1 else as_one(world, main))

@@ -11,8 +11,8 @@ class InputError(ValueError):
     """Wrong input. The message is a complete sentence for the user; the command line exits with status 2.
 
     changes: choices of a configuration that mend it, such as {"preconditioner": "jacobi", "problem.n": 1024}, where
-    other choices of that configuration are what is wrong; `workbench.run.conflicts` collects them. at: the choice at
-    fault where only its user knows what mends it.
+    other choices of that configuration are what is wrong; `workbench.run.choices.conflicts` collects them. at: the
+    choice at fault where only its user knows what mends it.
 
     Examples:
         >>> from workbench.errors import InputError

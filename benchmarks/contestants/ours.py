@@ -14,7 +14,7 @@ import workbench
 from workbench.operators import Matrix
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, run_through
-from workbench.run.in_memory import InMemoryProblem
+from workbench.run.choices.in_memory import InMemoryProblem
 
 
 def set_up(n: int, b: np.ndarray) -> dict[str, Solve]:

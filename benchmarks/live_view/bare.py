@@ -16,8 +16,8 @@ from benchmarks.live_view import rounds
 from benchmarks.live_view.chromium import Chromium
 from workbench.live.transport.publisher import RATE
 from workbench.live.transport.rate_limit import PERIOD
+from workbench.plots.scenes.cuts import LIVE_PIXELS
 from workbench.run import Session
-from workbench.scenes.cuts import LIVE_PIXELS
 
 PAGE = Path(__file__).with_name("bare.html")
 

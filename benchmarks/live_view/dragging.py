@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.live_view.page import spread
 from workbench.run import configure
-from workbench.run.share_link import to_link
+from workbench.run.choices.share_link import to_link
 
 SIDES = (64, 128, 256)
 PAUSE_MS = 60

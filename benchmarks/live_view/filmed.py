@@ -6,9 +6,9 @@ import dataclasses
 import time
 
 from benchmarks.live_view import rounds
-from workbench.recording.film import Film
+from workbench.records.film import Film
 from workbench.run import Run, Stopping, run_through
-from workbench.run.filming import Camera
+from workbench.run.results.filming import Camera
 
 ITERATIONS = 300
 STOPPING = Stopping(rtol=1e-300, maxiter=ITERATIONS, stagnation=10**9)

@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.live_view.processes import more, on_cores, schedstat
 from workbench.live import ConvergenceView, Explorer, TimelineView, explore
-from workbench.recording import History
+from workbench.records import History
 from workbench.run import Configuration, Run, Session, Stopping, configure, run_through
 
 N, ACCELERATED_N = 1024, 4096

@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 
 from workbench.run import configure
-from workbench.run.share_link import to_link
+from workbench.run.choices.share_link import to_link
 
 SOLVED = configure("bubbles-2d", n=256, preconditioner="neumann:2", deflation="levelset:8")
 KERNELS = re.compile(r"ipykernel_launcher|workbench\.server\.fork_server")

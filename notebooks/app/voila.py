@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from workbench.server.site import prepare_page
+from workbench.extensions.classroom.server.site import prepare_page
 
 c = get_config()  # noqa: F821 - traitlets puts it there
 
@@ -11,7 +11,7 @@ c = get_config()  # noqa: F821 - traitlets puts it there
 # which it needs a token; where it cannot, as when the browser crashes, the kernel is ended after two minutes. A page
 # that is open keeps its kernel, however long it is not touched.
 # Kernels are forked from a process that has imported the workbench, and share its memory.
-c.VoilaConfiguration.multi_kernel_manager_class = "workbench.server.PageKernels"
+c.VoilaConfiguration.multi_kernel_manager_class = "workbench.extensions.classroom.server.PageKernels"
 c.VoilaConfiguration.prelaunch_hook = prepare_page
 # By its cookie the server knows a page of the teacher; the kernel is not given it.
 c.VoilaConfiguration.http_header_envs = ["Cookie"]
@@ -30,7 +30,7 @@ c.Voila.tornado_settings = {
     "xsrf_cookie_kwargs": {"samesite": "Strict"},
 }
 
-c.Voila.kernel_websocket_connection_class = "workbench.server.PageConnection"
+c.Voila.kernel_websocket_connection_class = "workbench.extensions.classroom.server.PageConnection"
 
 # The workbench is one page; the lessons are others, next to its folder.
 notebooks = Path(__file__).parents[1]

@@ -11,12 +11,12 @@ from html import escape
 import workbench.run  # noqa: F401  registers every block
 from scripts.site.places import put
 from workbench import registry
-from workbench.analysis.block_costs import HEADINGS as BLOCK_HEADINGS
-from workbench.analysis.block_costs import block_costs
-from workbench.analysis.solver_costs import HEADINGS, solver_costs
-from workbench.analysis.solver_costs import table as rows_of
-from workbench.block_facts import facts, parameter_label
+from workbench.costs.block_costs import HEADINGS as BLOCK_HEADINGS
+from workbench.costs.block_costs import block_costs
+from workbench.costs.solver_costs import HEADINGS, solver_costs
+from workbench.costs.solver_costs import table as rows_of
 from workbench.registry import Block, Parameter
+from workbench.registry.facts import facts, parameter_label
 from workbench.solvers.base import Solver
 
 KINDS = {

@@ -10,7 +10,7 @@ from typing import Any
 from latex2mathml.converter import convert
 
 from scripts.site import saved_runs
-from workbench.naming import typeset_words
+from workbench.words.names import typeset_words
 
 MATHS = re.compile(r'<(span|div) class="arithmatex">(?:\\\(|\\\[)(.*?)(?:\\\)|\\\])</\1>', re.DOTALL)
 TAG = re.compile(r"(<!--.*?-->|<[^>]+>)", re.DOTALL)

@@ -14,13 +14,14 @@ from matplotlib.figure import Figure
 import workbench.run  # noqa: F401  registers every block
 from scripts.site.blocks import KINDS
 from scripts.site.places import CACHE, SOURCE, digest, library
-from workbench import figures, registry, scenes
-from workbench.analysis import spectra
 from workbench.errors import InputError
 from workbench.live.field.pictures import plane_of
 from workbench.live.field.preview import NotYetError, Preview
+from workbench.plots import figures, scenes
+from workbench.registry import blocks as registry
 from workbench.run import Configuration, Run, Stopping, configure, run_through
 from workbench.solvers.block.base import BlockSolver
+from workbench.spectra import exact as spectra
 
 SIDES = {2: 96, 3: 32}
 """Cells per side that are drawn, by the sides of the grid."""

@@ -6,8 +6,8 @@ import dataclasses
 import re
 
 from workbench.live import html_of
+from workbench.plots.scenes import PointsOf, convergence_scene
 from workbench.run import Run, configure, run_through
-from workbench.scenes import PointsOf, convergence_scene
 
 PLACE = re.compile(r"<!-- saved runs: (\w+) -->")
 SETTINGS = {"n": 96, "preconditioner": "neumann:2"}

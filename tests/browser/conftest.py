@@ -170,7 +170,9 @@ def lab_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def lab_url(lab_folder: Path) -> Iterator[str]:
     # A forked kernel is there at once, where another one imports for seconds.
-    with lab.lab_server(lab_folder, "--ServerApp.kernel_manager_class=workbench.server.PageKernels") as url:
+    with lab.lab_server(
+        lab_folder, "--ServerApp.kernel_manager_class=workbench.extensions.classroom.server.PageKernels"
+    ) as url:
         yield url
 
 

@@ -89,7 +89,7 @@ def lab_server(folder: Path, *options: str) -> Iterator[str]:
         "--ServerApp.port_retries=0",
         "--IdentityProvider.token=",
         f"--ServerApp.root_dir={notebooks}",
-        "--ServerApp.kernel_websocket_connection_class=workbench.server.NoDelayConnection",
+        "--ServerApp.kernel_websocket_connection_class=workbench.extensions.classroom.server.NoDelayConnection",
         *options,
     )
     with serving([sys.executable, "-m", "jupyterlab", *options], folder, env) as url:
@@ -101,7 +101,9 @@ def voila_server(folder: Path, *options: str, notebook: str = "app/workbench.ipy
     """Serve a copy of the app as `make app` does, or of another notebook, with further options. Yields the URL."""
     notebooks, env = _prepared(folder)
     options = (str(notebooks / notebook), f"--Voila.config_file_paths={notebooks / 'app'}", *options)
-    with serving([sys.executable, "-m", "workbench.server.page_server", *options], folder, env) as url:
+    with serving(
+        [sys.executable, "-m", "workbench.extensions.classroom.server.page_server", *options], folder, env
+    ) as url:
         yield url
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser import lab
-from workbench.run.share_link import from_link
+from workbench.run.choices.share_link import from_link
 
 pytestmark = pytest.mark.browser
 

@@ -10,10 +10,10 @@ import pytest
 from tests.browser import lab
 from tests.browser.test_sentences import IN_CODE, READ
 from tests.waiting import LIMIT
-from workbench.recording import load_runs
+from workbench.records import load_runs
 from workbench.run import Stopping, configure
-from workbench.run.machine_use import MACHINE_USE
-from workbench.run.share_link import to_link
+from workbench.run.choices.share_link import to_link
+from workbench.run.jobs.machine_use import MACHINE_USE
 
 pytestmark = pytest.mark.browser
 

@@ -16,7 +16,7 @@ from PIL import Image
 from tests.browser import lab
 from tests.browser.bench import Bench, opened
 from workbench.run import configure
-from workbench.run.share_link import from_link, to_link
+from workbench.run.choices.share_link import from_link, to_link
 
 pytestmark = pytest.mark.browser
 

@@ -13,9 +13,9 @@ import pytest
 
 from tests.browser import lab
 from tests.browser.bench import Bench, opened
-from workbench.recording import History, save
+from workbench.records import History, save
 from workbench.run import Run, configure, run_through
-from workbench.run.share_link import to_link
+from workbench.run.choices.share_link import to_link
 
 pytestmark = pytest.mark.browser
 

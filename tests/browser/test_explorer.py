@@ -9,8 +9,8 @@ import zipfile
 import pytest
 
 from tests.browser import lab
-from workbench.figures import read_provenance
-from workbench.recording import load
+from workbench.plots.figures import read_provenance
+from workbench.records import load
 
 pytestmark = pytest.mark.browser
 both = pytest.mark.parametrize("place", ["lab", pytest.param("voila", marks=pytest.mark.slow)])

@@ -6,9 +6,9 @@ import pytest
 
 from tests.browser import lab
 from tests.browser.bench import Bench, run_to_the_end, tick, until
-from workbench.recording import load
+from workbench.records import load
 from workbench.run import configure
-from workbench.run.share_link import to_link
+from workbench.run.choices.share_link import to_link
 
 pytestmark = pytest.mark.browser
 

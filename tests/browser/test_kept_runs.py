@@ -8,7 +8,7 @@ from tests.browser import lab
 from tests.browser.bench import ROWS as IN_SOLVE
 from tests.browser.bench import Bench, opened, run_to_the_end, stored, until
 from workbench.run import configure
-from workbench.run.share_link import from_link, to_link
+from workbench.run.choices.share_link import from_link, to_link
 
 pytestmark = pytest.mark.browser
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.browser import lab
-from workbench.lessons import lesson
+from workbench.extensions.lessons import lesson
 
 pytestmark = pytest.mark.browser
 

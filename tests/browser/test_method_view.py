@@ -8,7 +8,7 @@ from tests.browser import lab
 from tests.browser.bench import Bench, opened, run_to_the_end, until
 from workbench.live.solve.examples import EXAMPLES
 from workbench.run import configure
-from workbench.run.share_link import to_link
+from workbench.run.choices.share_link import to_link
 
 pytestmark = pytest.mark.browser
 PICTURES = {

@@ -14,7 +14,7 @@ EVENTS = 50_000
 CODE = f"""\
 import dataclasses
 from workbench.live import TimelineView
-from workbench.recording import Trace
+from workbench.records import Trace
 from workbench.run import Run, configure, run_through
 _, record = (
     run_through(Run(configure("two-layer", n=32, deflation="stripes"), trace=True)).record() for _ in range(2)

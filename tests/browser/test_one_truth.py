@@ -12,7 +12,7 @@ from tests.browser.bench import Bench
 from tests.browser.conftest import KeptPage, keep
 from tests.browser.test_sentences import RACE, SEEN, SOLVE, press, says
 from workbench.run import configure
-from workbench.run.share_link import to_link
+from workbench.run.choices.share_link import to_link
 
 pytestmark = pytest.mark.browser
 

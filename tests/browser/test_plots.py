@@ -35,7 +35,7 @@ ALL_DRAWN = """dataset.curves === '3' && dataset.live === 'false' && Number(data
 SECONDS = """\
 import dataclasses
 from workbench.live import ConvergenceView
-from workbench.recording import History
+from workbench.records import History
 from workbench.run import Run, configure, run_through
 record = run_through(Run(configure("two-layer", n=24))).record()
 arrays = record.history.to_arrays()

@@ -6,7 +6,7 @@ import pytest
 
 from tests.browser import lab
 from tests.browser.bench import unchanging, until
-from workbench.number_text import rounded
+from workbench.words.numbers import rounded
 
 pytestmark = pytest.mark.browser
 

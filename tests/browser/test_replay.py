@@ -7,8 +7,8 @@ import pytest
 from tests.browser import lab
 from tests.browser.bench import until
 from tests.waiting import LIMIT
-from workbench.figures import read_provenance
-from workbench.recording import save
+from workbench.plots.figures import read_provenance
+from workbench.records import save
 from workbench.run import Session, configure
 
 pytestmark = pytest.mark.browser

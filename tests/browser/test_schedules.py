@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser import lab
 from tests.browser.bench import Bench, unchanging, until
-from workbench.analysis.schedules import METHODS
+from workbench.models.schedules import METHODS
 
 pytestmark = pytest.mark.browser
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.browser.bench import Bench
 from workbench.run import configure
-from workbench.run.share_link import to_link
+from workbench.run.choices.share_link import to_link
 
 pytestmark = pytest.mark.browser
 

@@ -11,7 +11,7 @@ from tests.browser import lab
 from tests.browser.bench import Bench, opened, stored
 from tests.browser.conftest import keep
 from workbench.run import configure
-from workbench.run.share_link import from_link, to_link
+from workbench.run.choices.share_link import from_link, to_link
 
 pytestmark = pytest.mark.browser
 

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 LANES = ".wb-timeline canvas.wb-canvas"
 CODE = """\
 from workbench.live import TimelineView
-from workbench.recording import Event, Trace
+from workbench.records import Event, Trace
 trace = Trace()
 trace.append(Event("M", "cpu", 0, 1))
 for number in range(1, 13):

@@ -9,8 +9,8 @@ import pytest
 from scipy import io, sparse
 
 from workbench.cli import main, solving
-from workbench.machine import doctor
-from workbench.recording import load
+from workbench.machines import doctor
+from workbench.records import load
 from workbench.registry import registered
 
 SYMMETRIC = sparse.diags_array([[2.0] * 5, [-1.0] * 4, [-1.0] * 4], offsets=[0, 1, -1]).tocsr()

@@ -15,29 +15,29 @@ import pytest
 
 from workbench.cli import program
 from workbench.errors import InputError
-from workbench.flow import records
-from workbench.flow.sequence import Sequence
-from workbench.recording import Event, Trace, save_trace
+from workbench.extensions.flow import records
+from workbench.records import Event, Trace, save_trace
+from workbench.sequences.sequence import Sequence
 from workbench.settings import BLOCKS, STOPPING
 
 HANDED_ON = {
     "solve": (["solve", "poisson5"], ("workbench.run.Run",)),
-    "flow": (["flow", "heat-steps"], ("workbench.flow.sequence.Sequence",)),
+    "flow": (["flow", "heat-steps"], ("workbench.sequences.sequence.Sequence",)),
     "sweep": (["sweep", "poisson5", "--n", "8"], ("workbench.run.sweep",)),
-    "advise": (["advise", "poisson5"], ("workbench.analysis.advise",)),
-    "formats": (["formats", "poisson5"], ("workbench.analysis.storage.storage_of",)),
+    "advise": (["advise", "poisson5"], ("workbench.advise.advise",)),
+    "formats": (["formats", "poisson5"], ("workbench.costs.storage.storage_of",)),
     "convert": (["convert", "poisson5", "a.mtx"], ("workbench.run.configure",)),
     "family": (
         ["family"],
-        ("workbench.analysis.solver_costs.solver_costs", "workbench.analysis.block_costs.block_costs"),
+        ("workbench.costs.solver_costs.solver_costs", "workbench.costs.block_costs.block_costs"),
     ),
     "reproduce": (
         ["reproduce", "two-level", "fig3"],
-        ("workbench.cli.reproducing._print", "workbench.cli.reproducing._write_report"),
+        ("workbench.extensions.papers.command._print", "workbench.extensions.papers.command._write_report"),
     ),
-    "calibrate": (["calibrate"], ("workbench.machine.calibrate.calibrate",)),
-    "retime": (["retime", "TRACE", "--machine", "k40"], ("workbench.machine.retime.retime",)),
-    "scaling": (["scaling", "poisson7"], ("workbench.analysis.ranks_model.model_on_ranks",)),
+    "calibrate": (["calibrate"], ("workbench.machines.calibrate.calibrate",)),
+    "retime": (["retime", "TRACE", "--machine", "k40"], ("workbench.models.retime.retime",)),
+    "scaling": (["scaling", "poisson7"], ("workbench.models.ranks_model.model_on_ranks",)),
     "lab": (["lab", "--folder", "a"], ("os.execve",)),
     "app": (["app"], ("os.execve",)),
     "blocks": (["blocks"], ()),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from workbench.cli import main, pages
-from workbench.data_files import notebooks_folder
+from workbench.files.data_files import notebooks_folder
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,7 +39,7 @@ def become(monkeypatch):
 def test_app_serves_the_page_and_passes_on_what_it_does_not_know(become):
     module, given, env = become("app", "--no-browser", "--port", "8866", "--PageKernels.classroom=True")
     page, config, *further = given
-    assert module == "workbench.server.page_server"
+    assert module == "workbench.extensions.classroom.server.page_server"
     assert Path(page) == ROOT / "notebooks" / "app" / "workbench.ipynb"
     assert (Path(config.partition("=")[2]) / "voila.py").is_file()
     assert further == ["--no-browser", "--port", "8866", "--PageKernels.classroom=True"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from workbench.cli import main
-from workbench.recording import load
+from workbench.records import load
 
 SOLVE = "solve poisson5 --n 8"
 PRINTED = "converged, verified by the true residual"

@@ -10,7 +10,7 @@ import pytest
 from workbench.cli import main
 from workbench.files import ended_in_order
 from workbench.run import Run, Stopping, configure, race
-from workbench.run.share_link import to_link
+from workbench.run.choices.share_link import to_link
 
 
 def test_it_prints_a_row_a_run(capsys):

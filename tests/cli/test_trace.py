@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.cli.test_cli import run
-from workbench.recording import load_trace
+from workbench.records import load_trace
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from workbench.jit.compiled import Kernel
 
 MOST, TIMES = 20_000, 3
 """Entries of the arrays of a launch that is compared, and how many launches of one kernel are, for each kinds."""
-ROOMS = {"workbench.host.launching"}
+ROOMS = {"workbench.devices.host.launching"}
 """Modules whose kernels compute nothing."""
 _compared: collections.Counter[object] = collections.Counter()
 
@@ -82,7 +82,7 @@ def hand_written() -> set[str]:
     """The names of all kernels of the package."""
     found = set()
     for module in pkgutil.walk_packages(workbench.__path__, "workbench."):
-        if module.name.startswith(("workbench.flow", "workbench.host", "workbench.devices")):
+        if module.name.startswith(("workbench.extensions.flow", "workbench.devices.host", "workbench.devices")):
             values = vars(importlib.import_module(module.name)).values()
             made = (value.source for value in values if isinstance(value, Kernel) and value.py_func is not None)
             found |= {f"{source.module}.{source.name}" for source in made}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import workbench.run  # noqa: F401  registers every block
-from workbench import registry
+from workbench.registry import blocks as registry
 
 COARSE = sorted(registry.registered("coarse"))
 VARIANTS = sorted(set(registry.registered("variant")) - {"pcdeflation"})

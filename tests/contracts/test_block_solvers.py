@@ -9,10 +9,10 @@ import workbench.run  # noqa: F401  registers every block
 from tests.all_pairs import on_accelerators, pairwise
 from tests.conftest import grid_stencil, random_matrix
 from tests.contracts import cases
-from workbench import registry
 from workbench.errors import InputError
+from workbench.registry import blocks as registry
 from workbench.run import configure, solve
-from workbench.run.compatibility import check_columns
+from workbench.run.choices.compatibility import check_columns
 
 METHODS = [name for name in cases.ON_CORES if registry.registered("solver")[name].takes_blocks]
 COLUMNS = (3, 1, 17)

@@ -6,8 +6,8 @@ import json
 import pytest
 
 import workbench.run  # noqa: F401  declares the packages of blocks
-from workbench import registry
 from workbench.errors import InputError
+from workbench.registry import blocks as registry
 
 EVERY = [cls for kind in registry.kinds() for cls in registry.registered(kind).values()]
 

@@ -9,7 +9,7 @@ import workbench.run  # noqa: F401  registers every block
 from tests.all_pairs import on_accelerators, pairwise
 from tests.contracts.cases import ON_CORES
 from tests.solvers.textbook import textbook
-from workbench import registry
+from workbench.registry import blocks as registry
 from workbench.run import solve
 
 WIDTH, SIZE = 12, 132

@@ -8,13 +8,13 @@ import workbench.deflation  # noqa: F401
 from tests.all_pairs import pairwise
 from tests.conftest import DTYPES, grid_stencil, projection_of, random_matrix, random_values
 from tests.contracts.cases import COARSE, VARIANTS
-from workbench import registry
 from workbench.deflation import DenseSubspace, PiecewiseConstant
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
+from workbench.registry import blocks as registry
 from workbench.run import Stopping, configure, run_through
-from workbench.run.driver import Run
-from workbench.run.in_memory import InMemoryProblem
+from workbench.run.choices.in_memory import InMemoryProblem
+from workbench.run.loop.driver import Run
 
 SPACES = ["blocks", "levelset", "planes", "stripes"]
 """Those whose vectors are piecewise constant; the others are in tests/deflation/test_vectors.py."""

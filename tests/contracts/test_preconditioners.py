@@ -6,9 +6,10 @@ from scipy.sparse.linalg import aslinearoperator
 
 from tests.conftest import grid_stencil, random_matrix
 from tests.contracts.cases import FIRST
-from workbench import devices, registry
+from workbench import devices
 from workbench.errors import InputError
 from workbench.operators import BandStencil, BoxStencil, as_operator
+from workbench.registry import blocks as registry
 from workbench.run import solve
 
 OPERATORS = {

@@ -6,13 +6,13 @@ import pytest
 
 import workbench.run  # noqa: F401  registers every block
 from tests.waiting import LIMIT
-from workbench import registry
-from workbench.analysis.roofline import roofline_points
+from workbench.costs.roofline import roofline_points
 from workbench.errors import InputError
 from workbench.live import StepView
-from workbench.recording import kernel_table
+from workbench.records import kernel_table
+from workbench.registry import blocks as registry
 from workbench.run import Race, Reason, Run, State, Stopping, configure, run_through, sweep, user_solver
-from workbench.run.ranking import MEASURES, rank
+from workbench.run.jobs.ranking import MEASURES, rank
 
 SOLVERS = {name: solver for name, solver in registry.registered("solver").items() if name != "petsc"}
 """PETSc is optional, and has tests of its own."""

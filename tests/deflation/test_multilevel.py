@@ -11,7 +11,7 @@ from numpy.polynomial import chebyshev
 from scipy import sparse
 
 from tests.all_pairs import on_accelerators, pairwise
-from workbench import devices, registry
+from workbench import devices
 from workbench.deflation import galerkin
 from workbench.deflation.cycle_choice import ENDS, cycle_for, passes
 from workbench.deflation.dense_inverse import inverse_on_range
@@ -21,6 +21,7 @@ from workbench.deflation.multilevel import BOTTOMS, LINEAR, STEPS, WEIGHED, Mult
 from workbench.deflation.parts import Parts
 from workbench.devices.host_cycles import HostLevels
 from workbench.errors import InputError
+from workbench.registry import blocks as registry
 from workbench.run import Run, Stopping, configure, run_through
 
 RANDOM = {"layout": "random", "count": 12, "radius": 0.09}

@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from workbench import registry
 from workbench.deflation.nested import NestedParts
+from workbench.registry import blocks as registry
 from workbench.run import Run, configure
 
 CASES = {

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from tests.conftest import refusal
-from workbench.devices import petsc
+from workbench.extensions.petsc import library as petsc
 from workbench.problems import problem_from_text
 from workbench.run import Run, Stopping, configure, run_through
 

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from tests.conftest import grid_stencil, projection_of
-from workbench import devices, registry
-from workbench.devices import petsc
+from workbench import devices
+from workbench.extensions.petsc import library as petsc
 from workbench.problems import LinearSystem
+from workbench.registry import blocks as registry
 from workbench.run import Run, Stopping, configure
-from workbench.run.in_memory import InMemoryProblem
+from workbench.run.choices.in_memory import InMemoryProblem
 
 VARIANTS = sorted(set(registry.registered("variant")) - (set() if petsc.installed() else {"pcdeflation"}))
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from tests.conftest import projection_of, random_matrix
-from workbench import registry
 from workbench.deflation import DenseSubspace, PiecewiseConstant, as_subspace
 from workbench.errors import InputError
+from workbench.registry import blocks as registry
 from workbench.run import RitzKeeper, Run, Stopping, configure, run_through, solve
 
 
@@ -50,7 +50,7 @@ def test_eigenvectors_deflate_the_smallest_eigenvalues(of):
     scale = np.diag(A) if of == "D^-1 A" else np.ones(A.shape[0])
     values = np.sort(np.linalg.eigvals(A / scale[:, None]).real)
     first = "jacobi" if of == "D^-1 A" else "none"
-    from workbench.analysis import spectrum
+    from workbench.spectra import spectrum
 
     deflation = registry.find("deflation", "eigenvectors:6", of=of)
     found = spectrum(configure("two-layer", n=12, preconditioner=first, deflation=deflation))
@@ -80,7 +80,7 @@ def test_recycled_vectors_are_the_ritz_vectors_of_the_run():
     keeper = RitzKeeper(60)
     result = solve(matrix, np.random.default_rng(0).random(60), rtol=1e-13, callback=keeper)
     A, d = matrix.to_csr().toarray(), matrix.diagonal()
-    from workbench.analysis import ritz_values
+    from workbench.spectra import ritz_values
 
     made = result.iterations
     vectors = keeper.vectors(3)

@@ -20,10 +20,10 @@ from workbench.devices.accelerator.restricted import ResidualOfBoxes
 from workbench.devices.coarse import Banded, Dense
 from workbench.devices.cpu.columns import STRIP
 from workbench.devices.cpu.subdomains import LONGEST_SEGMENT
-from workbench.host import storage
-from workbench.host.box_parts import numbered_parts
-from workbench.host.coarse_rows import alike
-from workbench.host.face_coding import face_codes
+from workbench.devices.host import storage
+from workbench.devices.host.box_parts import numbered_parts
+from workbench.devices.host.coarse_rows import alike
+from workbench.devices.host.face_coding import face_codes
 from workbench.jit.threads import CHUNK, WORTH_SHARING
 from workbench.lines.types import accumulator
 from workbench.operators import BandStencil, Stencil, TwoPhaseStencil

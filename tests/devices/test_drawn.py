@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.arrays import Drawn
+from workbench.arrays.validation import Drawn
 from workbench.run import Run, configure
 
 

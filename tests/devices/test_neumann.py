@@ -15,10 +15,10 @@ from workbench.devices.accelerator.face_series import FaceSweep
 from workbench.devices.accelerator.tile_plan import series_tile
 from workbench.devices.cpu.neumann import OnePassSeries, SeveralPassSeries, bands_of_series, stencil_series
 from workbench.devices.cuda.runtime import LAYOUT
+from workbench.devices.host import memory
+from workbench.devices.host.face_coding import face_codes
+from workbench.devices.host.series_sizes import BLOCK
 from workbench.devices.series import TermByTerm
-from workbench.host import memory
-from workbench.host.face_coding import face_codes
-from workbench.host.series_sizes import BLOCK
 from workbench.jit import threads
 from workbench.operators import BandStencil, TwoPhaseStencil
 

@@ -13,8 +13,8 @@ from tests.conftest import DTYPES, random_values
 from tests.devices.comparing import same
 from tests.devices.test_operators import MATRICES, units_of
 from workbench import devices
+from workbench.devices.host import storage
 from workbench.devices.ops.storage import FEW
-from workbench.host import storage
 from workbench.settings import FORMATS
 
 LARGE = ("all in the first row", "all in the middle row", "all in the last row")

@@ -10,7 +10,7 @@ from scipy import io
 from workbench.errors import InputError
 from workbench.files.columns import VectorFile
 from workbench.run import Run, configure, run_through
-from workbench.run.share_link import from_link, to_command, to_link
+from workbench.run.choices.share_link import from_link, to_command, to_link
 
 B = np.random.default_rng(0).standard_normal((144, 3))
 

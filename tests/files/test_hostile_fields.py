@@ -22,16 +22,15 @@ from tests import hostile
 from tests.hostile import archived, arrays, documents, refused_or
 from workbench.cli.common import print_summary
 from workbench.deflation.subspace import as_subspace
+from workbench.extensions.flow import records
+from workbench.extensions.lessons.exercise import Choice, Number, Order, Text
+from workbench.extensions.papers.report import Choices, Report, asked, configuration
 from workbench.files.columns import VectorFile, read_values
 from workbench.files.petsc_binary import write_petsc
-from workbench.flow import records
-from workbench.flow.sequence import Sequence
-from workbench.lessons.exercise import Choice, Number, Order, Text
 from workbench.live.inspect.plain import html_of, save_page
-from workbench.machine.profile import Profile, load_profile, profiles
-from workbench.papers.report import Choices, Report, asked, configuration
+from workbench.machines.profile import Profile, load_profile, profiles
 from workbench.problems.matrix_market import read_matrix
-from workbench.recording import (
+from workbench.records import (
     Event,
     NamedRun,
     Trace,
@@ -44,12 +43,13 @@ from workbench.recording import (
     save_trace,
     to_csv,
 )
-from workbench.recording.chrome import to_chrome
-from workbench.recording.typed import read_json
+from workbench.records.chrome import to_chrome
+from workbench.records.typed import read_json
 from workbench.registry import Parameter
 from workbench.run import Run, configure, run_through
-from workbench.run.link_codec import PREFIX, shorten
-from workbench.run.share_link import from_link, load_configuration, save_configuration, to_command, to_link
+from workbench.run.choices.link_codec import PREFIX, shorten
+from workbench.run.choices.share_link import from_link, load_configuration, save_configuration, to_command, to_link
+from workbench.sequences.sequence import Sequence
 
 
 @pytest.fixture(scope="module")

@@ -116,7 +116,7 @@ def test_convert_writes_both_forms_of_one_matrix(tmp_path, capsys):
 
 def test_petsc_reads_and_writes_the_same_matrix(tmp_path):
     pytest.importorskip("petsc4py", reason="PETSc is built by `make petsc`")
-    from workbench.devices.petsc import library
+    from workbench.extensions.petsc.library import library
 
     petsc, ours, theirs = library(), tmp_path / "ours.petsc", tmp_path / "theirs.petsc"
     expected = problem_from_text("two-layer:7").assemble().operator.to_csr()

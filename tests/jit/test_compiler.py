@@ -10,8 +10,8 @@ import numpy as np
 import psutil
 import pytest
 
-from workbench import compiling
 from workbench.compiler.kinds import KernelError
+from workbench.jit import compile_time as compiling
 from workbench.jit import compiled, compiler, launching, linking, pool, store
 from workbench.jit.threads import WORTH_SHARING, launch
 from workbench.jit.work_stealing import counters

@@ -13,7 +13,8 @@ from ipywidgets.widgets.widget import _instances
 
 from tests.waiting import LIMIT, LONGEST, until
 from workbench.live.ui.view import sheet
-from workbench.run import Session, Stopping, configure, setup
+from workbench.run import Session, Stopping, configure
+from workbench.run.setup import prepare as setup
 
 ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
 """Of runs that end when they are stopped."""

@@ -10,14 +10,14 @@ from scipy import ndimage
 
 from tests.all_pairs import name_of
 from tests.conftest import DTYPES, random_values, refusal
-from workbench import registry
 from workbench.devices.cpu import Cpu
 from workbench.devices.cpu.box_stencil import BoxStencilProduct, cut
+from workbench.devices.host import memory
 from workbench.errors import InputError
-from workbench.host import memory
 from workbench.jit import threads
 from workbench.jit.work_stealing import counters
 from workbench.operators import BoxStencil, Operator, as_operator
+from workbench.registry import blocks as registry
 from workbench.run import Run, Stopping, configure, run_through, solve
 
 CPU = Cpu()

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from workbench import devices
+from workbench.devices.host.box_parts import numbered_parts
 from workbench.errors import InputError
-from workbench.host.box_parts import numbered_parts
 from workbench.operators import BandStencil, TwoPhaseStencil
 from workbench.problems.diffusion import assemble_diffusion, assemble_two_phases
 from workbench.problems.sides import side_names

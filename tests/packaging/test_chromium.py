@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scripts import chromium
-from workbench.machine import advice
+from workbench.machines import advice
 
 
 @pytest.fixture

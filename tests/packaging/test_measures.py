@@ -43,7 +43,7 @@ def test_places_of_a_measure(root, name, places):
 
 
 def test_a_module_of_one_importer(root):
-    (root / "workbench/solvers/petsc.py").write_text("import workbench.errors\n")
+    (root / "workbench/extensions/petsc/solver.py").write_text("import workbench.errors\n")
     assert measures.MEASURES["modules with one importer"](root) == ["workbench.run.steps"]
 
 

@@ -73,7 +73,7 @@ def cited(reference):
 
 def test_the_citation_refers_to_the_papers_whose_numbers_are_reproduced():
     printed = set()
-    for file in (ROOT / "data" / "papers").glob("*.toml"):
+    for file in (ROOT / "workbench" / "extensions" / "papers" / "data").glob("*.toml"):
         paper = tomllib.loads(file.read_text())
         versions = [paper, *([paper["earlier"]] if "earlier" in paper else [])]
         printed |= {(version["title"], paper["authors"], version.get("year")) for version in versions}

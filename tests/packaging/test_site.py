@@ -12,7 +12,7 @@ import pytest
 from scripts.site import blocks, notebooks, places
 from scripts.site.__main__ import INSIDE, MEASURED, USE, built
 from scripts.site.hooks import typeset
-from workbench import registry
+from workbench.registry import blocks as registry
 
 PAGES = ["index.md", "detail.md"]
 DETAIL = "# Detail\n\n## A part\n"

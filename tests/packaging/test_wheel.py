@@ -109,7 +109,9 @@ def test_the_installed_command_solves_in_any_folder(elsewhere, tmp_path):
 
 
 def test_data_files_are_read_from_the_installed_package(elsewhere, tmp_path):
-    lines = "import workbench; from workbench.data_files import data_folder; print(workbench.__file__, data_folder())"
+    lines = (
+        "import workbench; from workbench.files.data_files import data_folder; print(workbench.__file__, data_folder())"
+    )
     package, data = map(Path, run([elsewhere / "python", "-c", lines], tmp_path).split())
     assert package.is_relative_to(elsewhere.parent)
     assert data == package.parent / "data"

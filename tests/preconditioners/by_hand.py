@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from workbench import devices, registry
+from workbench import devices
+from workbench.registry import blocks as registry
 
 CPU = devices.device("cpu")
 

@@ -9,12 +9,12 @@ from scipy import sparse
 
 from tests.conftest import grid_stencil, random_matrix
 from tests.preconditioners.by_hand import CPU, dense_inverse, set_up
-from workbench import registry
 from workbench.errors import InputError
 from workbench.jit import threads
 from workbench.jit.work_stealing import counters
 from workbench.operators import BandStencil, Matrix, as_operator
 from workbench.preconditioners.factorized import incomplete_cholesky
+from workbench.registry import blocks as registry
 from workbench.run import Run, configure, run_through, solve
 
 GRIDS = [((7,), float), ((5, 7), float), ((17, 9), np.float32), ((9, 11), complex), ((3, 4, 5), float)]

@@ -9,8 +9,8 @@ from scipy import sparse
 
 from tests.conftest import grid_stencil, random_matrix
 from tests.preconditioners.by_hand import dense_inverse, set_up
+from workbench.devices.host.sparse_inverse import inverse_factor
 from workbench.errors import InputError
-from workbench.host.sparse_inverse import inverse_factor
 from workbench.operators import BandStencil, Matrix, as_operator
 from workbench.run import Run, configure, run_through, solve
 

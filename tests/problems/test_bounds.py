@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from workbench import limits
 from workbench.errors import InputError
 from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE
+from workbench.process import limits
 from workbench.run import configure
 
 SQUARES = ("poisson5", "poisson-2d", "bubbles-2d", "two-layer")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.conftest import refusal
-from workbench.data_files import path_of
 from workbench.errors import InputError
+from workbench.files.data_files import path_of
 from workbench.problems import problem_from_text
 from workbench.problems.bubbles import Bubbles3D
 from workbench.problems.files import MatrixFile

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from tests.conftest import refusal, tar_gz
-from workbench import limits
 from workbench.errors import InputError
 from workbench.files import number_stream
 from workbench.files.unpacking import file_stem
 from workbench.problems import matrix_market
+from workbench.process import limits
 
 HEAD = "%%MatrixMarket matrix "
 REAL = HEAD + "coordinate real "

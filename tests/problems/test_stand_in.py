@@ -11,13 +11,13 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from tests.conftest import refusal
-from workbench import limits
 from workbench.errors import InputError
 from workbench.problems.catalogue import catalogue
 from workbench.problems.stand_in import StandIn
 from workbench.problems.substitutes import SUBSTITUTES, Thinned
 from workbench.problems.thinned_grid import ThinnedGrid
 from workbench.problems.triangulated_grid import triangulated_grid
+from workbench.process import limits
 from workbench.run import solve
 
 BLOCK_CG = {

@@ -5,7 +5,7 @@ import pytest
 from tests.waiting import LIMIT, until
 from workbench.problems import LinearSystem
 from workbench.run import Run, Session, Stopping, configure
-from workbench.run.in_memory import InMemoryProblem
+from workbench.run.choices.in_memory import InMemoryProblem
 
 ENDLESS = Stopping(rtol=0, atol=1e-300, stagnation=10**9, maxiter=10**9)
 

@@ -13,7 +13,7 @@ from tests.run.conftest import run_of
 from workbench import devices
 from workbench.devices.accelerator.runtime import Vector
 from workbench.run import Reason, Run, Stopping, configure, run_through, solve
-from workbench.run.single import check_interval
+from workbench.run.loop.single import check_interval
 
 
 @pytest.fixture(scope="module")

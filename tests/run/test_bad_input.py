@@ -9,13 +9,14 @@ import pytest
 from scipy import sparse
 
 from tests.waiting import LIMIT
-from workbench import devices, limits
+from workbench import devices
 from workbench.errors import InputError
 from workbench.operators import BandStencil
 from workbench.problems import LinearSystem
+from workbench.process import limits
 from workbench.registry import find
 from workbench.run import Run, Session, configure
-from workbench.run.memory_need import Where, way_out
+from workbench.run.choices.memory_need import Where, way_out
 
 BUBBLES = {"n": 40, "sides": "z-:dirichlet"}
 REFUSED = {

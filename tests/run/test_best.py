@@ -5,13 +5,13 @@ import pytest
 from scipy import sparse
 
 import workbench.run
-from workbench import registry
 from workbench.devices import device
 from workbench.operators import as_operator
 from workbench.problems import LinearSystem
+from workbench.registry import blocks as registry
 from workbench.run import Reason, Run, Stopping, configure, run_through
-from workbench.run.best import FALL, BestIterates
-from workbench.run.in_memory import InMemoryDeflation, InMemoryProblem
+from workbench.run.choices.in_memory import InMemoryDeflation, InMemoryProblem
+from workbench.run.loop.best import FALL, BestIterates
 
 EVERY = [
     name for name, cls in sorted(registry.registered("solver").items()) if not cls.needs_accelerator and name != "petsc"

@@ -9,7 +9,7 @@ from workbench import devices
 from workbench.devices import default_accelerator
 from workbench.errors import InputError
 from workbench.run import RunQueue, State, configure, on_both
-from workbench.run.both_devices import AT_ONCE, ONE_BY_ONE
+from workbench.run.jobs.both_devices import AT_ONCE, ONE_BY_ONE
 
 pytest.importorskip("pyopencl")
 

@@ -9,10 +9,10 @@ from scipy.sparse import linalg
 
 from tests.conftest import relative_residual
 from workbench.errors import InputError
-from workbench.number_text import chosen, relative
 from workbench.problems import LinearSystem
 from workbench.run import Configuration, Quantity, Reason, Run, configure, solve
-from workbench.run.in_memory import InMemoryProblem
+from workbench.run.choices.in_memory import InMemoryProblem
+from workbench.words.numbers import chosen, relative
 
 N = 60
 A = sparse.csr_array(sparse.diags_array([[-1.0] * (N - 1), [2.1] * N, [-1.0] * (N - 1)], offsets=[-1, 0, 1]))

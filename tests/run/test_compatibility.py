@@ -9,7 +9,7 @@ from workbench.deflation import Deflation
 from workbench.errors import InputError
 from workbench.problems import Problem
 from workbench.registry import registered
-from workbench.run.compatibility import unmet
+from workbench.run.choices.compatibility import unmet
 
 
 def small_system(name, tmp_path):
@@ -22,7 +22,8 @@ def small_system(name, tmp_path):
         path.write_text("%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1.0\n2 2 2.0\n", encoding="utf-8")
         return matrix_system(read_matrix(path)[0])
     if name == "recorded":
-        from workbench.flow import records, sequence
+        from workbench.extensions.flow import records
+        from workbench.sequences import sequence
 
         recorded = sequence.Sequence("heat-steps", n=16, keep=True)
         recorded.step()

@@ -10,12 +10,13 @@ import pytest
 from scipy import io, sparse
 
 from tests.all_pairs import all_pairs
-from workbench import devices, limits
+from workbench import devices
 from workbench.errors import MOST_UNKNOWNS, InputError
+from workbench.process import limits
 from workbench.registry import lookup, registered
 from workbench.run import Session, configure
-from workbench.run.conflicts import Conflict, changed, changes_of, conflicts, in_words
-from workbench.run.setup import assembled, prepare
+from workbench.run.choices.conflicts import Conflict, changed, changes_of, conflicts, in_words
+from workbench.run.setup.prepare import assembled, prepare
 from workbench.settings import AZ_FORMS, BLOCKS, COMPACT, FORMATS, GIVEN_FORM
 
 CASES = {

@@ -13,8 +13,8 @@ from tests.run.conftest import run_of
 from workbench.devices.cpu import Cpu
 from workbench.errors import InputError
 from workbench.run import Quantity, Reason, Run, Stopping, configure, run_through, solve
-from workbench.run.single import iterations
-from workbench.run.single.recurrence import Recurrence
+from workbench.run.loop.single import iterations
+from workbench.run.loop.single.recurrence import Recurrence
 
 
 def test_scipy_finds_the_same_solution_in_about_as_many_iterations():
@@ -198,7 +198,7 @@ def test_a_run_repeats_bit_by_bit_from_its_configuration():
 
 def test_the_clock_of_a_run_does_not_count_pauses(monkeypatch):
     clock = itertools.count()
-    monkeypatch.setattr("workbench.run.single.recurrence.time.perf_counter", clock.__next__)
+    monkeypatch.setattr("workbench.run.loop.single.recurrence.time.perf_counter", clock.__next__)
     run = run_of(grid_stencil((20, 20)), np.ones(400), rtol=1e-10)
     for _ in range(2):
         run.step()

@@ -10,7 +10,6 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from tests.contracts.cases import FIRST
-from workbench.analysis import spectrum
 from workbench.devices import device
 from workbench.errors import InputError
 from workbench.operators import BandStencil, ComplexSymmetricMatrix, UnsymmetricMatrix, as_operator
@@ -18,6 +17,7 @@ from workbench.operators.empty_rows import empty_rows, without_empty_rows
 from workbench.problems import LinearSystem
 from workbench.problems.matrix_market import read_matrix
 from workbench.run import Reason, configure, prepare, solve
+from workbench.spectra import spectrum
 
 N = 60
 FIRST_LAST_AND_A_RUN = np.array([0, 1, 20, 21, 22, 23, 24, 25, 26, 27, 40, 58, 59])

@@ -10,14 +10,14 @@ from scipy import sparse
 from tests.contracts.cases import ON_CORES
 from tests.run.conftest import run_of
 from workbench.errors import InputError
-from workbench.number_text import relative
 from workbench.operators import as_operator
 from workbench.registry import registered
 from workbench.run import Reason, prepare, solve
-from workbench.run.breakdown import diagnose
-from workbench.run.energy import energy_norm
-from workbench.run.single.diagnostics import SingleDiagnostics
-from workbench.run.stopping import Norm
+from workbench.run.loop.breakdown import diagnose
+from workbench.run.loop.energy import energy_norm
+from workbench.run.loop.single.diagnostics import SingleDiagnostics
+from workbench.run.loop.stopping import Norm
+from workbench.words.numbers import relative
 
 N, RTOL = 9, 1e-8
 A = sparse.diags_array([-np.ones(N - 1), 2.1 * np.ones(N), -np.ones(N - 1)], offsets=[-1, 0, 1]).tocsr()

@@ -12,15 +12,15 @@ import pytest
 
 from tests.waiting import LIMIT
 from workbench.run import Run, configure, run_through
-from workbench.run.machine_use import MACHINE_USE, MachineUse, sharing
-from workbench.run.run_queue import QueueSlot, RunQueue
+from workbench.run.jobs.machine_use import MACHINE_USE, MachineUse, sharing
+from workbench.run.jobs.run_queue import QueueSlot, RunQueue
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no file locks of this kind")
 
 OTHER = """
 import sys
 from pathlib import Path
-from workbench.run.machine_use import MachineUse
+from workbench.run.jobs.machine_use import MachineUse
 with MachineUse(Path(sys.argv[1])):
     print("in", flush=True)
     sys.stdin.read()
@@ -130,7 +130,7 @@ def test_a_run_notes_that_its_times_are_not_comparable(tmp_path, other, monkeypa
 
 
 def test_a_queue_tidies_up_once_it_is_idle(monkeypatch):
-    monkeypatch.setattr("workbench.run.run_queue.IDLE_SECONDS", 0.01)
+    monkeypatch.setattr("workbench.run.jobs.run_queue.IDLE_SECONDS", 0.01)
     done = threading.Event()
     queue = RunQueue(tidy=done.set)
     slot, other = QueueSlot(queue), QueueSlot(queue)

@@ -12,7 +12,7 @@ import pytest
 
 from workbench.cli import main
 from workbench.run import Run, configure, run_through
-from workbench.run.memory_need import Where, added_vectors, largest_fitting, memory_need, way_out, where_of
+from workbench.run.choices.memory_need import Where, added_vectors, largest_fitting, memory_need, way_out, where_of
 from workbench.solvers.cg import CG
 
 BUBBLES = {"problem": "bubbles-3d", "sides": "z-:dirichlet", "preconditioner": "neumann:2", "deflation": "levelset:32"}
@@ -31,7 +31,7 @@ MEASURED_OFTEN = ("levelset", "neumann sides", "rows")
 CHILD = """
 import json, re, sys
 from workbench.run import Run, configure
-from workbench.run.memory_need import Where, memory_need
+from workbench.run.choices.memory_need import Where, memory_need
 
 def peak(name):
     return 1024 * int(re.search(name + r":\\s+(\\d+)", open("/proc/self/status").read())[1])

@@ -7,8 +7,8 @@ from scipy.sparse import linalg
 
 from tests.conftest import relative_residual
 from workbench.errors import InputError
-from workbench.number_text import relative
 from workbench.run import Reason, Run, configure, solve
+from workbench.words.numbers import relative
 
 N = 40
 PATH = sparse.diags_array([-np.ones(N - 1), np.full(N, 2.0), -np.ones(N - 1)], offsets=[-1, 0, 1]).tocsr()

@@ -15,15 +15,15 @@ from workbench.deflation.levelset import LevelSet
 from workbench.deflation.stripes import Stripes
 from workbench.devices.accelerator.budget import USABLE
 from workbench.devices.accelerator.placed_phase import PlacedPhase
+from workbench.devices.host import box_parts
+from workbench.devices.host.boxes import EarlierParts
+from workbench.devices.host.components import numbered_components
 from workbench.errors import InputError
-from workbench.host import box_parts
-from workbench.host.boxes import EarlierParts
-from workbench.host.components import numbered_components
 from workbench.problems import LinearSystem
 from workbench.problems.diffusion import assemble_two_phases
 from workbench.run import Run, configure, prepare, run_through
-from workbench.run.cancellation import StoppedError
-from workbench.run.in_memory import InMemoryProblem
+from workbench.run.choices.in_memory import InMemoryProblem
+from workbench.run.loop.cancellation import StoppedError
 
 METHODS = (
     {},

@@ -11,10 +11,10 @@ from tests.run.conftest import ENDLESS, iterating
 from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.run import Race, Run, State, configure, run_through
-from workbench.run.held_up import held_up
-from workbench.run.in_memory import InMemoryPreconditioner
-from workbench.run.ranking import rank
-from workbench.run.stopping import Reason
+from workbench.run.choices.in_memory import InMemoryPreconditioner
+from workbench.run.jobs.delay import held_up
+from workbench.run.jobs.ranking import rank
+from workbench.run.loop.stopping import Reason
 
 CHOICES = (
     {"preconditioner": "jacobi"},
@@ -49,7 +49,7 @@ class Slow:
     def __init__(self, monkeypatch):
         self.now = 0.0
         self.on = False
-        monkeypatch.setattr("workbench.run.single.recurrence.time.perf_counter", lambda: self.now)
+        monkeypatch.setattr("workbench.run.loop.single.recurrence.time.perf_counter", lambda: self.now)
 
     def entry(self, seconds):
         def apply(r):
@@ -214,7 +214,9 @@ def test_the_ranking_is_that_of_the_histories():
 
 def test_a_long_setup_loses_by_seconds_unless_it_is_left_out(monkeypatch):
     race = Race([entry_of(), entry_of(preconditioner="neumann:2", deflation="stripes")])
-    monkeypatch.setattr("workbench.run.single.recurrence.time.perf_counter", iter(1e-3 * np.arange(10**6)).__next__)
+    monkeypatch.setattr(
+        "workbench.run.loop.single.recurrence.time.perf_counter", iter(1e-3 * np.arange(10**6)).__next__
+    )
     race.wait(LIMIT)
     first, second = race.entries
     monkeypatch.setattr(Run, "setup_seconds", property(lambda run: 0.1 if run is first.run else 7.0))

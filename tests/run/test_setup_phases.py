@@ -8,9 +8,9 @@ import json
 import pytest
 
 from tests.waiting import LIMIT
-from workbench import compiling
+from workbench.jit import compile_time as compiling
 from workbench.run import Race, Run, Session, configure
-from workbench.run.setup_phases import COMPILATION, SetupPhases, in_words
+from workbench.run.setup.setup_phases import COMPILATION, SetupPhases, in_words
 
 TWO_LEVELS = {"n": 16, "preconditioner": "neumann:2", "deflation": "levelset:4"}
 
@@ -67,8 +67,8 @@ def clock(monkeypatch):
             self.compiled += compiled
 
     clock = Clock()
-    monkeypatch.setattr("workbench.run.setup_phases.time.perf_counter", lambda: clock.now)
-    monkeypatch.setattr("workbench.run.setup_phases.compiling.spent", lambda: clock.compiled)
+    monkeypatch.setattr("workbench.run.setup.setup_phases.time.perf_counter", lambda: clock.now)
+    monkeypatch.setattr("workbench.run.setup.setup_phases.compiling.spent", lambda: clock.compiled)
     return clock
 
 

@@ -13,14 +13,14 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import refusal
-from workbench import registry
 from workbench.cli import program
 from workbench.cli.solving import configuration_of
 from workbench.errors import InputError
+from workbench.registry import blocks as registry
 from workbench.run import Configuration, Stopping, configure, user_solver
-from workbench.run.in_memory import InMemoryProblem
-from workbench.run.link_codec import LONGEST, MOST_BYTES
-from workbench.run.share_link import (
+from workbench.run.choices.in_memory import InMemoryProblem
+from workbench.run.choices.link_codec import LONGEST, MOST_BYTES
+from workbench.run.choices.share_link import (
     from_link,
     load_configuration,
     save_configuration,

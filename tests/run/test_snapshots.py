@@ -13,7 +13,7 @@ from tests.waiting import until
 from workbench.devices.plane_slice import PlaneSlice
 from workbench.devices.volume_slice import VolumeSlice
 from workbench.run import Quantity, Run, State, Stopping, configure, run_through
-from workbench.run.snapshots import RECOMPUTED, UNKNOWN, of_result
+from workbench.run.results.snapshots import RECOMPUTED, UNKNOWN, of_result
 
 
 def snapshot_of(run, quantity):
@@ -155,7 +155,7 @@ def test_a_request_made_during_a_step_is_served(work, monkeypatch):
         def release(self):
             lock.release()
 
-    monkeypatch.setattr("workbench.run.driver.WorkLock", RequestedAtTheEnd)
+    monkeypatch.setattr("workbench.run.loop.driver.WorkLock", RequestedAtTheEnd)
     run = Run(configure("two-layer", n=16))
     work(run)
     assert made[0].snapshot.done

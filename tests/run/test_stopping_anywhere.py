@@ -13,12 +13,13 @@ import pytest
 import workbench.run  # noqa: F401  registers every block
 from tests.run.conftest import ENDLESS, iterating
 from tests.waiting import LIMIT, until
-from workbench import devices, registry
+from workbench import devices
 from workbench.deflation import lapack
 from workbench.errors import InputError
 from workbench.problems.poisson import Poisson5
+from workbench.registry import blocks as registry
 from workbench.run import Quantity, Race, Reason, Run, RunQueue, Session, State, Stopping, configure
-from workbench.run.in_memory import InMemoryPreconditioner, InMemoryProblem
+from workbench.run.choices.in_memory import InMemoryPreconditioner, InMemoryProblem
 
 TRIES = 3
 """Of what may be over before it is looked at."""

@@ -10,7 +10,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.run import QueueSlot, Run, RunQueue, configure, run_through, sweep
-from workbench.run.sweep_files import plain, to_csv, to_json
+from workbench.run.results.sweep_files import plain, to_csv, to_json
 
 OVER = {"n": [8, 16], "preconditioner": ["jacobi", "neumann:2"], "deflation": ["none", "stripes"]}
 
@@ -99,7 +99,7 @@ def test_files_hold_rows_and_provenance(tmp_path):
     ],
 )
 def test_wrong_values_are_told_before_anything_runs(over, more, sentence, monkeypatch):
-    monkeypatch.setattr("workbench.run.sweeping.Run", None)
+    monkeypatch.setattr("workbench.run.jobs.sweeping.Run", None)
     with pytest.raises(InputError, match=sentence):
         sweep("two-layer", over, **more)
 
@@ -120,7 +120,7 @@ def test_whatever_a_users_function_raises_costs_its_own_row_only(monkeypatch):
                 raise SystemExit(3)
             return super().step(most)
 
-    monkeypatch.setattr("workbench.run.sweeping.Run", Leaves)
+    monkeypatch.setattr("workbench.run.jobs.sweeping.Run", Leaves)
     found = sweep("poisson5", {"n": [8, 9]})
     assert [row["converged"] for row in found.rows] == [False, True]
     assert "SystemExit" in found.rows[0]["reason"]

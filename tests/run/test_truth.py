@@ -6,9 +6,9 @@ import pytest
 from tests.conftest import grid_stencil
 from tests.run.conftest import run_of
 from workbench.operators import as_operator
-from workbench.recording import History
+from workbench.records import History
 from workbench.run import Reason, run_through, solve
-from workbench.run.single import iterations
+from workbench.run.loop.single import iterations
 
 
 def graded(size=150):

@@ -9,7 +9,7 @@ from tests.conftest import grid_stencil, random_matrix
 from tests.solvers.textbook import textbook
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, solve
-from workbench.run.in_memory import InMemoryProblem
+from workbench.run.choices.in_memory import InMemoryProblem
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])

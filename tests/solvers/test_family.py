@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 import workbench.run  # noqa: F401  registers every block
 from tests.all_pairs import pairwise
 from tests.conftest import grid_stencil, random_matrix
-from workbench import registry
-from workbench.analysis import ritz_values
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
+from workbench.registry import blocks as registry
 from workbench.run import Reason, Run, Stopping, configure, run_through, solve
-from workbench.run.in_memory import InMemoryProblem
+from workbench.run.choices.in_memory import InMemoryProblem
+from workbench.spectra import ritz_values
 
 EVERY = sorted(
     name

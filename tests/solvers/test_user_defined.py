@@ -9,9 +9,9 @@ import random
 import numpy as np
 import pytest
 
-from workbench import registry
 from workbench.errors import InputError
-from workbench.recording.record import load, save
+from workbench.records.record import load, save
+from workbench.registry import blocks as registry
 from workbench.run import Configuration, Reason, Run, Stopping, configure, run_through, user_solver
 from workbench.solvers.user_text import UserLinesError
 

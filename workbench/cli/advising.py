@@ -12,7 +12,7 @@ from workbench.cli.streams import log
 from workbench.settings import RUN, STOPPING
 
 if TYPE_CHECKING:
-    from workbench.analysis.advice import Advice
+    from workbench.advise.advice import Advice
 
 
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -44,6 +44,6 @@ def _advise(options: argparse.Namespace) -> int:
 
 def _advice(problem: str, rtol: float, seed: int, probe_n: int | None, more: dict[str, Any]) -> Advice:
     # Imported here: it takes longer than the other commands need.
-    from workbench.analysis import advise
+    from workbench.advise import advise
 
     return advise(problem, rtol=rtol, seed=seed, probe_n=probe_n, progress=log, **more)

@@ -21,8 +21,8 @@ def finite(value: Any) -> Any:
 
 def print_summary(summary: dict[str, Any], notes: list[str]) -> None:
     """Print one aligned line per entry that has a value, then the notes."""
-    from workbench.run.memory_need import in_words as need_in_words
-    from workbench.run.setup_phases import in_words
+    from workbench.run.choices.memory_need import in_words as need_in_words
+    from workbench.run.setup.setup_phases import in_words
 
     plain = dict(summary)
     columns = plain.pop("columns", [])

@@ -29,8 +29,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def _family(options: argparse.Namespace) -> int:
-    from workbench.analysis import block_costs as blocks
-    from workbench.analysis.solver_costs import HEADINGS, solver_costs, table
+    from workbench.costs import block_costs as blocks
+    from workbench.costs.solver_costs import HEADINGS, solver_costs, table
 
     if options.columns:
         if options.precision != "float64":

@@ -42,7 +42,7 @@ def _blocks(options: argparse.Namespace) -> int:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from workbench.machine.doctor import examine
+    from workbench.machines.doctor import examine
 
     report = examine(measure=True)
     print(json.dumps(report.to_dict()) if options.json else report.text())
@@ -50,7 +50,7 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    from workbench.recording import load, to_csv
+    from workbench.records import load, to_csv
 
     record = load(options.file)
     if options.csv:

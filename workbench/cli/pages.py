@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import NoReturn
 
 from workbench.cli.streams import log
-from workbench.data_files import PACKAGE, docs_folder, notebooks_folder, path_of
 from workbench.errors import InputError, printable_path
+from workbench.files.data_files import PACKAGE, docs_folder, notebooks_folder, path_of
 
 TOUR = "00_tour.ipynb"
 OWN_FOLDER = "cg-workbench"
-CONNECTION = "--ServerApp.kernel_websocket_connection_class=workbench.server.NoDelayConnection"
+CONNECTION = "--ServerApp.kernel_websocket_connection_class=workbench.extensions.classroom.server.NoDelayConnection"
 NEEDED = {"app": ("voila", "anywidget", "segno"), "lab": ("jupyterlab", "anywidget")}
 """Modules of the extra of each command, by the names of their imports."""
 
@@ -48,7 +48,7 @@ def _app(options: argparse.Namespace) -> NoReturn:
     _require("app")
     app = notebooks_folder() / "app"
     own = [str(app / "workbench.ipynb"), f"--Voila.config_file_paths={app}"]
-    _become("workbench.server.page_server", [*own, *options.further])
+    _become("workbench.extensions.classroom.server.page_server", [*own, *options.further])
 
 
 def _lab(options: argparse.Namespace) -> NoReturn:
@@ -81,7 +81,7 @@ def copy(source: Path, target: Path) -> None:
 def _require(extra: str) -> None:
     absent = [name for name in NEEDED[extra] if importlib.util.find_spec(name) is None]
     if absent:
-        from workbench.machine.advice import install_command
+        from workbench.machines.advice import install_command
 
         raise InputError(f"`workbench {extra}` needs {', '.join(absent)}; run: {install_command(extra)}")
 

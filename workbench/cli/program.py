@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import workbench
-from workbench import compiling
 from workbench.cli import (
     advising,
     comparing,
     converting,
-    flowing,
     listing,
     pages,
-    reproducing,
     scaling,
     solving,
     storing,
@@ -26,9 +23,12 @@ from workbench.cli import (
 )
 from workbench.cli.common import NOT_CONVERGED, WRONG_INPUT, CompilationNotice
 from workbench.cli.streams import log
-from workbench.cli.under_mpiexec import ranks_of
 from workbench.errors import InputError, error_message, printable_path
+from workbench.extensions.flow import command as flowing
+from workbench.extensions.mpi.started_by_mpiexec import ranks_of
+from workbench.extensions.papers import command as reproducing
 from workbench.files import check_target, ended_in_order
+from workbench.jit import compile_time as compiling
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite

@@ -37,15 +37,15 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def _scaling(options: argparse.Namespace) -> int:
-    from workbench.analysis.ranks_model import model_on_ranks
+    from workbench.models.ranks_model import model_on_ranks
     from workbench.run import configure
 
     levels, more = chosen(options, LEVELS), parameters(options)
     configurations = [configure(options.problem, more, solver=solver, **levels) for solver in options.solver]
     model = model_on_ranks(configurations, options.cluster, n=options.planes, shape=options.shape, noise=options.noise)
     if options.picture:
-        from workbench.figures import draw, save
-        from workbench.scenes.scaling import scaling_scene
+        from workbench.plots.figures import draw, save
+        from workbench.plots.scenes.scaling import scaling_scene
 
         scene = scaling_scene(model.counts, model.seconds, of="rank", crossings=model.crossings)
         log(f"wrote the figure to {save(draw(scene, title=model.title), options.picture)}")

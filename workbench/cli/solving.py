@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mpi4py import MPI
     from numpy.typing import ArrayLike
 
-    from workbench.recording import Trace
+    from workbench.records import Trace
     from workbench.run import Configuration, Result, Run
 
 PROGRESS_SECONDS = 0.1
@@ -63,7 +63,7 @@ def configuration_of(options: argparse.Namespace) -> Configuration:
             raise InputError("--combine chooses the solver; leave out --combine or --solver")
         settings["solver"] = COMBINED[options.combine]
     if options.engine != "workbench" or options.options:
-        from workbench.solvers.petsc import on_engine
+        from workbench.extensions.petsc.solver import on_engine
 
         settings["solver"] = on_engine(options.engine, settings.get("solver"), options.options)
     return configure(options.problem, parameters(options), stopping=chosen(options, STOPPING), **settings)
@@ -74,10 +74,10 @@ def _solve(options: argparse.Namespace) -> int:
 
     start_if_nothing_is_stored()
     # Imported here because it takes a third of a second, and other commands do not need it.
-    from workbench.devices.ranks import enter
-    from workbench.ranks.stepping import stepping, trace_of_all
+    from workbench.extensions.mpi.device import enter
+    from workbench.extensions.mpi.ranks.stepping import stepping, trace_of_all
     from workbench.run import Reason, Run
-    from workbench.run.machine_use import MACHINE_USE
+    from workbench.run.jobs.machine_use import MACHINE_USE
 
     world, stop = options.world, options.stop_file
     first = world is None or world.rank == 0
@@ -100,11 +100,11 @@ def _solve(options: argparse.Namespace) -> int:
     if options.solution and result.reason is not Reason.DEVICE_LOST:
         _save_solution(result.x, Path(options.solution), world)
     if options.save and first:
-        from workbench.recording import save
+        from workbench.records import save
 
         save(result.record(), options.save)
     if result.trace is not None and first:
-        from workbench.recording import save_trace
+        from workbench.records import save_trace
 
         save_trace(result.trace, options.trace)
     if options.json:
@@ -121,7 +121,7 @@ def _save_solution(x: ArrayLike, path: Path, world: MPI.Intracomm | None) -> Non
     import numpy as np
 
     if world is not None:
-        from workbench.ranks import rows
+        from workbench.extensions.mpi.ranks import rows
 
         rows.write(world, path, np.asarray(x))
         return
@@ -143,7 +143,7 @@ def _plain(configuration: Configuration, result: Result) -> dict[str, Any]:
 
 def _print_kernels(trace: Trace) -> None:
     """Print the time of each kernel, longest first, with the levels of a coarse solve below it."""
-    from workbench.recording import kernel_table, with_levels_summed
+    from workbench.records import kernel_table, with_levels_summed
 
     print(f"\n{trace.label} on {trace.machine}")
     print(f"{'share':>7}{'ms':>11}{'calls':>8}{'GB/s':>8}  kernel")

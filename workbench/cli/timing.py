@@ -32,7 +32,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def _calibrate(options: argparse.Namespace) -> int:
     from workbench.files import write
-    from workbench.machine.calibrate import calibrate
+    from workbench.machines.calibrate import calibrate
 
     if options.output and not options.output.endswith(".toml"):
         raise InputError(f"--output takes a .toml file, got {options.output}")
@@ -45,9 +45,9 @@ def _calibrate(options: argparse.Namespace) -> int:
 
 
 def _retime(options: argparse.Namespace) -> int:
-    from workbench.machine.profile import profile
-    from workbench.machine.retime import compare, retime
-    from workbench.recording import kernel_table, load_trace, save_trace
+    from workbench.machines.profile import profile
+    from workbench.models.retime import compare, retime
+    from workbench.records import kernel_table, load_trace, save_trace
 
     trace = load_trace(options.file)
     accelerator = profile(options.accelerator) if options.accelerator else None

@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.deflation.subspace import PiecewiseConstant, Subspace
+from workbench.devices.host.boxes import Boxes, EarlierParts
+from workbench.devices.host.slab import Slab
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.host.boxes import Boxes, EarlierParts
-from workbench.host.slab import Slab
 from workbench.lines.schedule import Inlined
 from workbench.operators import BoundOperator, Operator
 from workbench.operators.matrix_rows import MatrixRows

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.deflation.base import Deflation, combine_sides, split_evenly
+from workbench.devices.host.boxes import Boxes
 from workbench.errors import InputError
-from workbench.host.boxes import Boxes
 from workbench.registry import parameter, register
 
 

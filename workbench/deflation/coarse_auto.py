@@ -140,7 +140,7 @@ def half_bandwidth(matrix: sparse.csr_array) -> int:
     """The half-bandwidth of E in reverse Cuthill-McKee ordering. Cost: reads the pattern a few times."""
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-    from workbench.host.aggregation import places
+    from workbench.devices.host.aggregation import places
 
     order = reverse_cuthill_mckee(sparse.csr_matrix(matrix), symmetric_mode=True)
     place = places(order).astype(np.int64)

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench import limits
 from workbench.deflation import lapack
 from workbench.deflation.coarse import CoarseSolver, Factor, not_definite
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Dense, Triangle
 from workbench.errors import InputError
 from workbench.lazy import sparse
+from workbench.process import limits
 from workbench.registry import parameter, register
 from workbench.settings import AUTO
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from workbench.data_files import path_of
 from workbench.deflation.base import Deflation, DeflationContext
 from workbench.deflation.subspace import PiecewiseConstant, Subspace, as_subspace
+from workbench.devices.host.slab import Slab
 from workbench.errors import InputError
 from workbench.files.columns import read_values
-from workbench.host.slab import Slab
+from workbench.files.data_files import path_of
 from workbench.operators.matrix_rows import MatrixRows
 from workbench.registry import parameter, register
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from workbench.devices.host.boxes import Rows
 from workbench.devices.protocol import Device
-from workbench.host.boxes import Rows
 from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator, Stencil
 from workbench.operators.matrix_rows import stored_rows
@@ -23,7 +23,7 @@ def sparse_az(operator: Operator, labels: np.ndarray, count: int) -> sparse.csr_
 
     Inside a subdomain a row of AZ is the row sum of A, zero for a diffusion stencil; mostly interface rows remain.
     """
-    from workbench.host.coarse_rows import ROUNDING, stencil_az
+    from workbench.devices.host.coarse_rows import ROUNDING, stencil_az
 
     shape = (operator.shape[0], count)
     if isinstance(operator, Stencil):
@@ -42,7 +42,7 @@ def az_by_products(
     bound: BoundOperator, labels: np.ndarray, count: int, device: Device, dtype: np.dtype
 ) -> sparse.csr_array:
     """AZ of an A without entries. Cost: d + 2 products, and a vector for each until the zeros are dropped."""
-    from workbench.host.coarse_rows import ROUNDING
+    from workbench.devices.host.coarse_rows import ROUNDING
 
     random = np.random.default_rng(0)
     # |A s| for random signs s is at most the sum of |A| in each row, and hardly ever much less in two trials.
@@ -68,7 +68,7 @@ def products(
 
 def galerkin_matrix(az: sparse.csr_array, labels: np.ndarray, count: int) -> sparse.csr_array:
     """E = Z^H (AZ), shape (d, d), symmetrized."""
-    from workbench.host.coarse_rows import label_sums
+    from workbench.devices.host.coarse_rows import label_sums
 
     rows, columns, sums = label_sums(az.indptr, az.indices, az.data, labels)
     summed = sparse.coo_array((sums, (rows, columns)), shape=(count, count)).tocsr()

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.host.blas import on_one_thread
+from workbench.devices.host.blas import on_one_thread
 
 SMALL = 512
 """Rows of a dense matrix that one core inverts in the time that BLAS needs to start its threads, some milliseconds."""

@@ -10,10 +10,10 @@ import numpy as np
 from workbench.deflation.base import Deflation, DeflationContext, combine_sides
 from workbench.deflation.blocks import Blocks
 from workbench.deflation.subspace import PiecewiseConstant, Subspace
+from workbench.devices.host.boxes import Boxes
+from workbench.devices.host.slab import Slab
+from workbench.devices.host.slab_boxes import boxes_along
 from workbench.errors import InputError
-from workbench.host.boxes import Boxes
-from workbench.host.slab import Slab
-from workbench.host.slab_boxes import boxes_along
 from workbench.registry import parameter, register
 
 
@@ -93,7 +93,7 @@ class LevelSet(Deflation):
         if grid is not None and self.k:
             self.check(grid)
             per_side = (self.k,) * len(grid)
-            from workbench.host.box_parts import numbered_parts
+            from workbench.devices.host.box_parts import numbered_parts
 
             numbered = numbered_parts(phase, grid, per_side)
             if numbered:

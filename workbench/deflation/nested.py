@@ -12,7 +12,7 @@ from workbench.deflation.hierarchy import merged_levels
 from workbench.deflation.multilevel import LISTED
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Levels
-from workbench.host.boxes import Boxes
+from workbench.devices.host.boxes import Boxes
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class NestedParts:
     @classmethod
     def of(cls, levels: Levels) -> NestedParts:
         """The parts of a factored E."""
-        from workbench.host.aggregation import places
+        from workbench.devices.host.aggregation import places
 
         row = places(levels.order)
         return cls._chained(row, (level.parents for level in levels.levels))

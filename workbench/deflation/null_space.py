@@ -15,7 +15,7 @@ MOST_OF_CONSTANTS = 1e-10
 
 def holds_constants(matrix: sparse.csr_array) -> bool:
     """True if E, shape (d, d), maps the constants to zero, up to rounding."""
-    from workbench.host.aggregation import row_sums
+    from workbench.devices.host.aggregation import row_sums
 
     sums, absolute = row_sums(matrix.data, matrix.indptr)
     return sums <= MOST_OF_CONSTANTS * absolute

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from workbench.devices.host.boxes import Boxes
 from workbench.devices.operator_protocols import DeviceVector
-from workbench.host.boxes import Boxes
 
 FEW = 4096
 """Parts whose phases are sorted."""
@@ -65,7 +65,7 @@ class Parts:
         Cost: two reads of the phases.
         """
         if self.device is None:
-            from workbench.host.box_merging import merged_parts
+            from workbench.devices.host.box_merging import merged_parts
 
             firsts, phases, parents = merged_parts(self.firsts, self.phases, self.per_side)
         else:

@@ -26,9 +26,9 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.lines.types import OperatorDot
-from workbench.naming import block_name
 from workbench.operators import BoundOperator, Operator
 from workbench.operators.null_space import NullSpace, null_space_of
+from workbench.words.names import block_name
 
 STEPS = 6
 """Steps of the power method that tests an approximate coarse solver."""

@@ -10,10 +10,10 @@ import numpy as np
 from workbench.deflation.galerkin import PlacedMatrix, galerkin_matrix, matrix_of_rows, sparse_az
 from workbench.deflation.parts import Parts
 from workbench.deflation.subspace import BoundSubspace, SparseColumns, Subspace
+from workbench.devices.host.boxes import Boxes
+from workbench.devices.host.slab import Slab
+from workbench.devices.host.slab_boxes import boxes_of_slab
 from workbench.devices.protocol import Device
-from workbench.host.boxes import Boxes
-from workbench.host.slab import Slab
-from workbench.host.slab_boxes import boxes_of_slab
 from workbench.lazy import sparse
 from workbench.operators import BoundOperator
 from workbench.operators.slab_stencil import SlabStencil, planes_of

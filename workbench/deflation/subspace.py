@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from workbench.arrays import cast, finite_array, to_working_dtype
+from workbench.arrays.scaling import unit_columns
+from workbench.arrays.validation import cast, finite_array, to_working_dtype
 from workbench.deflation.block_subspace import DenseBlocks, PiecewiseBlocks, SparseBlocks
 from workbench.deflation.galerkin import (
     PlacedMatrix,
@@ -20,16 +21,15 @@ from workbench.deflation.galerkin import (
     sparse_az,
 )
 from workbench.deflation.parts import Parts
+from workbench.devices.host.boxes import Boxes, EarlierParts, Rows
+from workbench.devices.host.storage import stored_az
 from workbench.devices.operator_protocols import CoarseUpdate, DeviceVector, Restriction
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.host.boxes import Boxes, EarlierParts, Rows
-from workbench.host.storage import stored_az
 from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator, Stencil
 from workbench.operators.formats import check_room
 from workbench.operators.matrix_checks import check_indices
-from workbench.scaling import unit_columns
 from workbench.settings import COMPACT
 
 MOST_AMPLIFIED = 1e5

@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from workbench.errors import InputError
-from workbench.forks import WorkLock
+from workbench.process.forks import WorkLock
 from workbench.registry import unknown_name
 
 if TYPE_CHECKING:

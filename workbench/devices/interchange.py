@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.arrays import DTYPES, cast, check_real, check_size, finite_vector
+from workbench.arrays.validation import DTYPES, cast, check_real, check_size, finite_vector
 from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.protocol import Device

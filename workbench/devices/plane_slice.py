@@ -37,7 +37,7 @@ class PlaneSlice:
         strides = tuple(values.strides[0] * apart for apart in self.apart)
         plane = np.lib.stride_tricks.as_strided(values, self.shape, strides, writeable=False)
         if self.peaks:
-            from workbench.host.peaks import peaks
+            from workbench.devices.host.peaks import peaks
 
             return peaks(plane, self.step)
         return np.array(plane[self.begins :: self.step, self.begins :: self.step])

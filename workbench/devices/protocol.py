@@ -15,6 +15,7 @@ import numpy as np
 from workbench.devices.among_ranks import AmongRanks
 from workbench.devices.clock import Clock, Recorder
 from workbench.devices.fast_diagonalization import Diagonalized
+from workbench.devices.host.face_codes import FaceCodes
 from workbench.devices.operator_protocols import (
     BlockAlgebra,
     BlockWatch,
@@ -30,7 +31,6 @@ from workbench.devices.pieces import Pieces
 from workbench.devices.programs.function import Lines, LinesDevice
 from workbench.devices.programs.workspace import Workspace
 from workbench.devices.second_level import SecondLevel
-from workbench.host.face_codes import FaceCodes
 from workbench.lazy import sparse
 
 if TYPE_CHECKING:

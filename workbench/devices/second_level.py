@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from workbench.devices.coarse import Form
+from workbench.devices.host.boxes import Boxes, EarlierParts, Rows
+from workbench.devices.host.face_codes import FaceCodes
 from workbench.devices.operator_protocols import CoarseLevel, CoarseUpdate, DeviceVector, RestrictedProduct, Restriction
-from workbench.host.boxes import Boxes, EarlierParts, Rows
-from workbench.host.face_codes import FaceCodes
 from workbench.lazy import sparse
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ class VolumeSlice:
         count, by all cores for peaks."""
         values = np.real(vector).reshape(self.grid)
         if self.peaks:
-            from workbench.host.peaks import peaks
+            from workbench.devices.host.peaks import peaks
 
             return peaks(values, self.step)
         return values[np.ix_(*(self.middles(cells) for cells in self.grid))]

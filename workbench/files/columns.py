@@ -11,14 +11,14 @@ from typing import IO, Any
 
 import numpy as np
 
-from workbench import limits
-from workbench.arrays import finite_array
+from workbench.arrays.validation import finite_array
 from workbench.errors import InputError, printable_path
 from workbench.files.arrays import NUMPY, array_head, read_array
 from workbench.files.market import read_market
 from workbench.files.market_header import Header, read_header
 from workbench.files.reading import opened
 from workbench.files.unpacking import GZIP, unpacked
+from workbench.process import limits
 
 Shape = tuple[int, ...]
 LARGEST_ENTRY = 16

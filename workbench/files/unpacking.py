@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, NamedTuple
 
-from workbench import limits
 from workbench.errors import InputError, quoted
+from workbench.process import limits
 
 ENDINGS = (".mtx", ".mtx.gz", ".tar.gz", ".petsc")
 """Endings of the names of matrix files, in any case."""
@@ -76,7 +76,7 @@ def unpacked(stream: IO[bytes], name: str, refusal: str, part: str = "", *, exac
     its end after the block, or of the text.
 
     Memory: some buffers. Raises InputError for other formats, damaged files, and those that unpack to more than
-    `workbench.limits.unpacked`.
+    `workbench.process.limits.unpacked`.
     """
     try:
         size = stream.seek(0, os.SEEK_END)

@@ -26,7 +26,6 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from workbench import compiler as language
-from workbench import compiling
 from workbench.compiler import reading, words
 from workbench.compiler.constants import Named as Constants
 from workbench.compiler.constants import named as named_constants
@@ -34,6 +33,7 @@ from workbench.compiler.kinds import KernelError, Row
 from workbench.compiler.llvm import llvm_text
 from workbench.compiler.source import checked_licences, source_of, source_of_text
 from workbench.jit import c_abi, compiler, dependencies, dot_sums, launching, linking, store, work_stealing
+from workbench.jit import compile_time as compiling
 from workbench.jit.argument_kinds import in_registers, kinds_of
 from workbench.jit.c_abi import Kinds, Text, object_file
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import llvmlite
 import llvmlite.binding as llvm
 
-from workbench import compiling
+from workbench.jit import compile_time as compiling
 from workbench.jit import compiler, store
 
 OPTIONS = "speed 2"

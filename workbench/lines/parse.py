@@ -21,7 +21,6 @@ import sys
 import textwrap
 import warnings
 
-from workbench.forks import WorkLock
 from workbench.lines.types import (
     FUNCTIONS,
     Application,
@@ -40,6 +39,7 @@ from workbench.lines.types import (
     Selection,
     Solve,
 )
+from workbench.process.forks import WorkLock
 
 __all__ = ["parse", "parse_expression"]
 

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from workbench.arrays import DTYPES
+from workbench.arrays.validation import DTYPES
 from workbench.devices.constant import constant
 from workbench.devices.protocol import Device
 from workbench.errors import InputError

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from workbench import limits
+from workbench.devices.host.storage import WORD, Stored, stored
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.host.storage import WORD, Stored, stored
 from workbench.lazy import sparse
-from workbench.number_text import count
 from workbench.operators.base import MissingEntriesError, Operator
 from workbench.operators.matrix import Matrix
+from workbench.process import limits
 from workbench.settings import GIVEN_FORM, format_of
+from workbench.words.numbers import count
 
 
 def in_format(operator: Operator, text: str, device: Device) -> Operator:

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.arrays import HostFunction, check_real, finite_vector, matvec_function, to_working_dtype, working_dtype
+from workbench.arrays.validation import (
+    HostFunction,
+    check_real,
+    finite_vector,
+    matvec_function,
+    to_working_dtype,
+    working_dtype,
+)
+from workbench.devices.host.storage import stored
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.host.storage import stored
 from workbench.lazy import sparse
 from workbench.operators.base import BoundOperator, MissingEntriesError, Operator
 from workbench.operators.matrix_checks import (

@@ -57,7 +57,7 @@ def check_finite(csr: sparse.csr_array, what: str = "the matrix") -> None:
 def check_hermitian(csr: sparse.csr_array, tolerance: float) -> None:
     """Raise InputError where A and A^H differ by more than a tolerance times the largest entry."""
     # Imported here because listing problems needs no kernel.
-    from workbench.host.symmetry import asymmetry
+    from workbench.devices.host.symmetry import asymmetry
 
     difference = asymmetry(csr.data, csr.indices, csr.indptr)
     allowed = tolerance * difference.largest
@@ -80,7 +80,7 @@ def check_hermitian(csr: sparse.csr_array, tolerance: float) -> None:
 
 def check_complex_symmetric(csr: sparse.csr_array, tolerance: float) -> None:
     """Raise InputError where A and A^T differ by more than a tolerance times the largest entry."""
-    from workbench.host.symmetry import asymmetry
+    from workbench.devices.host.symmetry import asymmetry
 
     difference = asymmetry(csr.data, csr.indices, csr.indptr)
     allowed = tolerance * difference.largest

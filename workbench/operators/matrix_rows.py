@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from workbench.devices.host.slab import Slab
 from workbench.errors import InputError
-from workbench.host.slab import Slab
 from workbench.lazy import sparse
 from workbench.operators.base import BoundOperator, Operator
 from workbench.operators.matrix import precision_in
@@ -24,7 +24,7 @@ class MatrixRows:
 
     Examples:
         >>> from scipy import sparse
-        >>> from workbench.host.slab import Slab
+        >>> from workbench.devices.host.slab import Slab
         >>> from workbench.operators.matrix_rows import MatrixRows
         >>> A = sparse.csr_array([[2.0, 0, 0, -1], [0, 2, 0, 0], [0, 0, 2, 0], [-1, 0, 0, 2]])
         >>> rows = MatrixRows.of(A[2:], Slab((4,), 2, 4, 0))

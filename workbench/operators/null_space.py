@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.arrays import cast, finite_array
+from workbench.arrays.scaling import unit_columns
+from workbench.arrays.validation import cast, finite_array
 from workbench.devices.constant import constant, constant_of, largest
 from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
 from workbench.devices.protocol import Device
@@ -24,7 +25,6 @@ from workbench.operators.matrix import Matrix
 from workbench.operators.matrix_rows import MatrixRows, stored_rows
 from workbench.operators.stencil import Stencil
 from workbench.operators.two_phase import TwoPhaseStencil
-from workbench.scaling import unit_columns
 
 ROUNDING = 32.0
 """Units of roundoff by which a row of A v may differ from zero, plus the root of its number of entries. Assembly leaves

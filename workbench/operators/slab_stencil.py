@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.devices.constant import largest
+from workbench.devices.host.boxes import Boxes, EarlierParts, Rows
+from workbench.devices.host.face_codes import BITS, CHOICES, FaceCodes
+from workbench.devices.host.slab import Slab
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.host.boxes import Boxes, EarlierParts, Rows
-from workbench.host.face_codes import BITS, CHOICES, FaceCodes
-from workbench.host.slab import Slab
 from workbench.lazy import sparse
 from workbench.operators.base import BoundOperator
 from workbench.operators.stencil import BandStencil, Stencil
@@ -34,7 +34,7 @@ class SlabStencil(Stencil):
     of m + 1.
 
     Examples:
-        >>> from workbench.host.slab import Slab
+        >>> from workbench.devices.host.slab import Slab
         >>> from workbench.operators.slab_stencil import SlabStencil, planes_of
         >>> from workbench.registry import find
         >>> A = find("problem", "two-layer:8").assemble().operator

@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from workbench.arrays import DTYPES
+from workbench.arrays.validation import DTYPES
 from workbench.devices.accelerator.placed_phase import PlacedPhase
 from workbench.devices.constant import largest
+from workbench.devices.host.boxes import Boxes, EarlierParts, Rows
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.host.boxes import Boxes, EarlierParts, Rows
 from workbench.lazy import sparse
 from workbench.operators.base import BoundOperator
 
@@ -202,7 +202,7 @@ class BandStencil(Stencil):
     @property
     def nnz(self) -> int:
         """Non-zero entries of the assembled matrix."""
-        from workbench.host.counting import nonzeros
+        from workbench.devices.host.counting import nonzeros
 
         return nonzeros(self.main) + 2 * sum(nonzeros(low) for low in self.lower)
 
@@ -222,7 +222,7 @@ class BandStencil(Stencil):
 
     @property
     def triangle_norm(self) -> float:
-        from workbench.host.triangle_norm import norm_of_bands
+        from workbench.devices.host.triangle_norm import norm_of_bands
 
         return norm_of_bands(self.main, self.lower, self.strides)
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import numpy as np
 
 from workbench.devices.accelerator.placed_phase import PlacedPhase
+from workbench.devices.host.boxes import Boxes, EarlierParts, Rows
+from workbench.devices.host.face_codes import FaceCodes
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.host.boxes import Boxes, EarlierParts, Rows
-from workbench.host.face_codes import FaceCodes
 from workbench.operators.base import DOUBLE, BoundOperator
 from workbench.operators.stencil import Stencil
 
@@ -44,7 +44,7 @@ class TwoPhaseStencil(Stencil):
     def moved(self, phase: np.ndarray | PlacedPhase, cells: np.ndarray | None) -> Stencil:
         """The operator for another phase. The codes of changed cells and of their neighbours are made anew, unless they
         have wall terms. All codes of a phase on a device are made anew there."""
-        from workbench.host import face_coding
+        from workbench.devices.host import face_coding
 
         if isinstance(phase, PlacedPhase):
             if not self.faces.walled:
@@ -77,7 +77,7 @@ class TwoPhaseStencil(Stencil):
     @functools.cached_property
     def _bands(self) -> tuple[np.ndarray, ...]:
         """The diagonal and the lower bands."""
-        from workbench.host import face_coding
+        from workbench.devices.host import face_coding
 
         lower = (face_coding.band(self.faces, direction) for direction in range(len(self.grid)))
         return self.diagonal(), *(band.astype(self.dtype, copy=False) for band in lower)
@@ -109,8 +109,8 @@ class TwoPhaseStencil(Stencil):
     @functools.cached_property
     def triangle_norm(self) -> float:  # pyright: ignore[reportIncompatibleMethodOverride]
         """||L D^-1||_inf, computed once. Cost: two passes over the codes."""
+        from workbench.devices.host.triangle_norm import norm_of_faces
         from workbench.devices.ops import faces
-        from workbench.host.triangle_norm import norm_of_faces
 
         return norm_of_faces(self.faces, faces.diagonal(self.faces, DOUBLE, inverse=True))
 

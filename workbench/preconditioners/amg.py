@@ -13,13 +13,13 @@ import numpy as np
 
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.forks import WorkLock
 from workbench.lazy import sparse
 from workbench.operators import Operator
 from workbench.operators.null_space import precision_of
 from workbench.preconditioners.base import Preconditioner
 from workbench.preconditioners.cycle_checks import MultigridCycle, attach_notes, check_cycle
 from workbench.preconditioners.pinned import pin_unknowns, project_out
+from workbench.process.forks import WorkLock
 from workbench.registry import parameter, register
 
 MAX_COARSE = 5000

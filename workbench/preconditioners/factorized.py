@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from workbench.devices.host.factorization import csr_pivots, stencil_pivots
 from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.host.factorization import csr_pivots, stencil_pivots
 from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator, Stencil, check_diagonal
 

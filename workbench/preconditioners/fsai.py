@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from workbench.devices.host.sparse_inverse import inverse_factor
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.host.sparse_inverse import inverse_factor
 from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator
 from workbench.preconditioners.base import Preconditioner

@@ -12,10 +12,10 @@ from workbench.deflation.galerkin import matrix_of_rows
 from workbench.deflation.multilevel import STEPS, Multilevel
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Dense
+from workbench.devices.host.boxes import Boxes, EarlierParts, Rows
 from workbench.devices.operator_protocols import CoarseLevel, DeviceVector, Restriction
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.host.boxes import Boxes, EarlierParts, Rows
 from workbench.operators import Operator, Stencil, TwoPhaseStencil, check_diagonal
 from workbench.preconditioners import Preconditioner
 from workbench.preconditioners.chebyshev import ChebyshevSeries, largest_row_sum

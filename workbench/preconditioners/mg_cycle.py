@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.devices.clock import TimedCalls
+from workbench.devices.host.boxes import Boxes, Rows
 from workbench.devices.operator_protocols import (
     CoarseLevel,
     DeviceVector,
@@ -13,7 +14,6 @@ from workbench.devices.operator_protocols import (
     RestrictedProduct,
     Restriction,
 )
-from workbench.host.boxes import Boxes, Rows
 from workbench.preconditioners.mg_smoothing import Smoothing
 
 FINEST = "finest grid"

@@ -7,10 +7,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from workbench.devices.host.series_sizes import scratch_bytes, stores_bands
 from workbench.devices.operator_protocols import SeriesTerm
 from workbench.devices.protocol import Device
 from workbench.devices.series import TermByTerm
-from workbench.host.series_sizes import scratch_bytes, stores_bands
 from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator, Size, Stencil, check_diagonal
 from workbench.operators.matrix_rows import MatrixRows, stored_rows

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from workbench import limits
-from workbench.arrays import Drawn
+from workbench.arrays.validation import Drawn
+from workbench.devices.host.slab import Slab
 from workbench.errors import InputError, quoted
 from workbench.files.columns import VectorFile
-from workbench.host.slab import Slab
-from workbench.naming import called, details, problem_name, problem_parts
 from workbench.operators import Operator, Size
+from workbench.process import limits
 from workbench.registry import Block
+from workbench.words.names import called, details, problem_name, problem_parts
 
 if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceVector

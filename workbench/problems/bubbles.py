@@ -8,9 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from workbench.devices.host.slab import Slab
 from workbench.errors import InputError
-from workbench.host.slab import Slab
-from workbench.naming import details, digest
 from workbench.operators import Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.bubble_geometry import (
@@ -26,6 +25,7 @@ from workbench.problems.dispersed_phase import dispersed_phase_rows, dispersed_p
 from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE
 from workbench.problems.sides import SIDES_HELP, is_closed, parse_sides
 from workbench.registry import parameter, register
+from workbench.words.names import details, digest
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,8 +7,8 @@ import functools
 import re
 import tomllib
 
-from workbench.data_files import data_folder
 from workbench.errors import InputError
+from workbench.files.data_files import data_folder
 from workbench.registry import unknown_name
 
 PART = re.compile(r"(?=.*[A-Za-z0-9])[A-Za-z0-9_.+-]{1,100}")

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from workbench.devices.host.slab import Slab
 from workbench.errors import InputError
-from workbench.host.slab import Slab
 from workbench.operators import BandStencil, Stencil, TwoPhaseStencil
 from workbench.operators.slab_stencil import SlabStencil
 from workbench.problems.memory import check_memory
@@ -80,7 +80,7 @@ def assemble_two_phases(
     values = (_face(low, low, scale), _face(low, high, scale), _face(high, high, scale))
     walls = low * (scale / dirichlet_distance), high * (scale / dirichlet_distance)
     closed = [boundaries[name] is not Boundary.DIRICHLET for name in side_names(phase.ndim)]
-    from workbench.host import face_coding
+    from workbench.devices.host import face_coding
 
     faces = face_coding.face_codes(phase, values, closed, walls)
     again = functools.partial(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.arrays import Drawn
-from workbench.host.slab import Slab
+from workbench.arrays.validation import Drawn
+from workbench.devices.host.slab import Slab
 from workbench.operators.null_space import constants
 from workbench.problems.base import LinearSystem
 from workbench.problems.diffusion import assemble_two_phases, two_phase_rows

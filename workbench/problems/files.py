@@ -11,12 +11,12 @@ from typing import ClassVar, cast
 
 import numpy as np
 
-from workbench.data_files import path_of
 from workbench.devices.constant import constant, constant_of
+from workbench.devices.host.slab import Slab
 from workbench.errors import InputError, printable_path
 from workbench.files.columns import VectorFile
+from workbench.files.data_files import path_of
 from workbench.files.unpacking import ENDINGS, file_stem
-from workbench.host.slab import Slab
 from workbench.operators import ComplexSymmetricMatrix, LinearOperatorAdapter, Matrix
 from workbench.operators.matrix_rows import MatrixRows
 from workbench.problems.base import LinearSystem, Problem

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbench import limits
 from workbench.errors import InputError
+from workbench.process import limits
 
 LARGEST_SQUARE, LARGEST_CUBE = 46340, 1290
 """Cells per side of the largest 2D and 3D grids with 32-bit cell numbers."""

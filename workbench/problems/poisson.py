@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.devices.constant import constant
+from workbench.devices.host.slab import Slab
 from workbench.errors import InputError
-from workbench.host.slab import Slab
 from workbench.lazy import sparse
 from workbench.operators import BoxStencil, Matrix, Size
 from workbench.operators.box_stencil import MAX_NNZ

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from workbench.devices.host.slab import Slab
 from workbench.errors import InputError
-from workbench.host.slab import Slab
 from workbench.operators import Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.dispersed_phase import dispersed_phase_rows, dispersed_phase_system

@@ -6,8 +6,8 @@ import dataclasses
 from typing import ClassVar
 
 from workbench.devices.constant import constant
+from workbench.devices.host.slab import Slab
 from workbench.errors import InputError
-from workbench.host.slab import Slab
 from workbench.operators import ComplexSymmetricMatrix, Matrix, Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.files import rows_of

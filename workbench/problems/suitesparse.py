@@ -10,10 +10,10 @@ from typing import ClassVar
 import numpy as np
 import platformdirs
 
+from workbench.devices.host.slab import Slab
 from workbench.errors import InputError, printable_path
 from workbench.files import opened
 from workbench.files.columns import VectorFile
-from workbench.host.slab import Slab
 from workbench.lazy import sparse
 from workbench.operators import ComplexSymmetricMatrix, Matrix, Size
 from workbench.problems.base import LinearSystem, Problem

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.devices.constant import constant
-from workbench.host.slab import Slab
+from workbench.devices.host.slab import Slab
 from workbench.operators import Size, Stencil
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.diffusion import assemble_two_phases, two_phase_rows

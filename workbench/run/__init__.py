@@ -13,9 +13,8 @@ from workbench.errors import InputError, quoted
 from workbench.lazy import exported
 from workbench.preconditioners import Preconditioner
 from workbench.registry import as_block
-from workbench.run.configuration import Configuration, configure
-from workbench.run.driver import Run
-from workbench.run.in_memory import (
+from workbench.run.choices.configuration import Configuration, configure
+from workbench.run.choices.in_memory import (
     InMemoryProblem,
     as_deflation,
     as_preconditioner,
@@ -25,11 +24,12 @@ from workbench.run.in_memory import (
     system_of,
     with_diagonal,
 )
-from workbench.run.machine_use import MACHINE_USE
-from workbench.run.result import Column, Result, as_column
-from workbench.run.run_queue import MACHINE, QueueSlot, RunQueue
-from workbench.run.snapshots import Quantity
-from workbench.run.stopping import Norm, Reason, Stopping
+from workbench.run.jobs.machine_use import MACHINE_USE
+from workbench.run.jobs.run_queue import MACHINE, QueueSlot, RunQueue
+from workbench.run.loop.driver import Run
+from workbench.run.loop.stopping import Norm, Reason, Stopping
+from workbench.run.results.result import Column, Result, as_column
+from workbench.run.results.snapshots import Quantity
 from workbench.settings import BLOCKS, RUN
 from workbench.solvers import Solver, user_solver
 from workbench.solvers.block.base import BlockSolver
@@ -37,13 +37,13 @@ from workbench.solvers.block.base import BlockSolver
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
 
-    from workbench.run.both_devices import BothDevices, on_both
-    from workbench.run.job import Job, State
-    from workbench.run.prepared import Prepared, PreparedResult, Update, prepare
-    from workbench.run.races import Race, RaceEntry
-    from workbench.run.recycling import RitzKeeper
-    from workbench.run.session import Session
-    from workbench.run.sweeping import Sweep, sweep
+    from workbench.run.jobs.both_devices import BothDevices, on_both
+    from workbench.run.jobs.job import Job, State
+    from workbench.run.jobs.races import Race, RaceEntry
+    from workbench.run.jobs.session import Session
+    from workbench.run.jobs.sweeping import Sweep, sweep
+    from workbench.run.setup.prepared import Prepared, PreparedResult, Update, prepare
+    from workbench.run.setup.recycling import RitzKeeper
 
 __all__ = [
     "MACHINE",
@@ -84,13 +84,13 @@ __all__ = [
 __getattr__ = exported(
     __name__,
     {
-        "both_devices": ["BothDevices", "on_both"],
-        "job": ["Job", "State"],
-        "prepared": ["Prepared", "PreparedResult", "Update", "prepare"],
-        "races": ["Race", "RaceEntry"],
-        "recycling": ["RitzKeeper"],
-        "session": ["Session"],
-        "sweeping": ["Sweep", "sweep"],
+        "jobs.both_devices": ["BothDevices", "on_both"],
+        "jobs.job": ["Job", "State"],
+        "setup.prepared": ["Prepared", "PreparedResult", "Update", "prepare"],
+        "jobs.races": ["Race", "RaceEntry"],
+        "setup.recycling": ["RitzKeeper"],
+        "jobs.session": ["Session"],
+        "jobs.sweeping": ["Sweep", "sweep"],
     },
 )
 
@@ -160,7 +160,7 @@ def solve(
     and for a vector of nullspace that A does not map to zero.
 
     Cost of an iteration without M: O(nnz + N) for each right-hand side, block methods O(N s^2) more for all, and with
-    deflation by vectors 4 N d flops more; `workbench.analysis.solver_costs` counts the vectors of each method too.
+    deflation by vectors 4 N d flops more; `workbench.costs.solver_costs` counts the vectors of each method too.
 
     Examples:
         >>> import numpy as np
@@ -173,7 +173,7 @@ def solve(
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function of the run, got {quoted(callback)}")
     if engine != "workbench" or options:
-        from workbench.solvers.petsc import on_engine
+        from workbench.extensions.petsc.solver import on_engine
 
         solver = on_engine(engine, solver, options)
     method = cast(Solver, as_block("solver", solver or ("block-cg" if has_columns(b) else BLOCKS["solver"].default)))
@@ -264,6 +264,6 @@ def race(configurations: Sequence[Configuration]) -> list[Result]:
         >>> [result.converged for result in results]
         [True, True]
     """
-    from workbench.run.races import Race
+    from workbench.run.jobs.races import Race
 
     return Race(configurations, slice_seconds=0, queue=None).wait()

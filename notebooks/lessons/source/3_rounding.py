@@ -5,7 +5,7 @@
 # 2](2_polynomials.ipynb).
 
 # %%
-from workbench.lessons.rounding import precision_scene
+from workbench.extensions.lessons.rounding import precision_scene
 from workbench.live import Lesson, PolynomialView, Stepper
 from workbench.live.plots.chart import ChartView
 

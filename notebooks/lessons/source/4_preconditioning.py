@@ -5,13 +5,13 @@
 
 # %%
 import numpy as np
-from workbench.analysis import preconditioned, spectrum
+from workbench.spectra import preconditioned, spectrum
 from workbench.live import Lesson, RaceView, SpectrumView
 
 # %%
 from workbench.live.plots.chart import ChartView
 from workbench.run import Session, configure
-from workbench.scenes import levels_scene, vectors_scene
+from workbench.plots.scenes import levels_scene, vectors_scene
 
 # %%
 lesson = Lesson("preconditioning")

@@ -4,14 +4,14 @@
 # Why do bubbles slow CG down, and which vectors help? 45 minutes.
 
 # %%
-from workbench.analysis import eigenvectors
-from workbench.lessons.deflation import risen
+from workbench.spectra import eigenvectors
+from workbench.extensions.lessons.deflation import risen
 from workbench.live import BubbleBuilder, Lesson, RaceView, SpectrumView
 
 # %%
 from workbench.live.plots.chart import ChartView
 from workbench.run import Session, configure, prepare
-from workbench.scenes import vectors_scene
+from workbench.plots.scenes import vectors_scene
 
 # %% [markdown]
 # ## Bubbles

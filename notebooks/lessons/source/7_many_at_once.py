@@ -9,7 +9,7 @@ from workbench.live.plots.chart import ChartView
 from workbench.run import Session, configure
 
 # %%
-from workbench.scenes import comparison_scenes
+from workbench.plots.scenes import comparison_scenes
 lesson = Lesson("many-at-once")
 
 # %% [markdown]

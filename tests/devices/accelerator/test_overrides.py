@@ -11,8 +11,8 @@ from tests.conftest import SIDE_BY_SIDE, grid_stencil, random_values
 from workbench.devices.accelerator import grid_columns, operators
 from workbench.devices.accelerator.bound import Plain, bind
 from workbench.devices.accelerator.csr_rows import LONG, TILES
+from workbench.devices.host.face_coding import face_codes
 from workbench.devices.ops.csr import RowBlock
-from workbench.host.face_coding import face_codes
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
 

@@ -7,8 +7,8 @@ from concurrent.futures import Future
 
 import pytest
 
-from workbench import compiling
 from workbench.devices.cuda.kernel import Kernel, Kernels
+from workbench.jit import compile_time as compiling
 
 PATIENCE = 30
 """Seconds."""

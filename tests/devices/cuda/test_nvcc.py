@@ -15,7 +15,6 @@ from scipy import sparse
 
 import workbench.run  # noqa: F401  registers every block
 from tests.conftest import DTYPES, grid_stencil
-from workbench import registry
 from workbench.compiler.kinds import real_of
 from workbench.devices.accelerator import tile_plan
 from workbench.devices.accelerator.device import Accelerator
@@ -23,6 +22,8 @@ from workbench.devices.accelerator.small_matrices import SmallMatrices
 from workbench.devices.coarse import Level, Levels
 from workbench.devices.cuda.persistent import Launch, barriers, fit_together, shared_bytes, source
 from workbench.devices.cuda.runtime import LAYOUT
+from workbench.devices.host.boxes import Boxes
+from workbench.devices.host.face_coding import face_codes
 from workbench.devices.kernels import (
     block_algebra,
     block_products,
@@ -38,7 +39,6 @@ from workbench.devices.kernels import (
     phases,
     pieces,
     products,
-    ranks,
     scalars,
     series,
     small,
@@ -50,16 +50,16 @@ from workbench.devices.kernels.prelude import prelude
 from workbench.devices.kernels.wavefront import Wavefront
 from workbench.devices.ops.csr import RowBlock
 from workbench.devices.volume_slice import VolumeSlice
-from workbench.flow import device_grid, measures
-from workbench.flow.two_phase_flow import Fluids, TwoPhaseFlow
-from workbench.host.boxes import Boxes
-from workbench.host.face_coding import face_codes
+from workbench.extensions.flow import device_grid, measures
+from workbench.extensions.flow.two_phase_flow import Fluids, TwoPhaseFlow
+from workbench.extensions.mpi.device import kernels as ranks
 from workbench.lines.parse import parse
 from workbench.lines.schedule import Pass, plan
 from workbench.lines.shapes import infer
 from workbench.lines.types import Formula
 from workbench.operators import Matrix
 from workbench.preconditioners import chebyshev
+from workbench.registry import blocks as registry
 from workbench.settings import FORMATS
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")

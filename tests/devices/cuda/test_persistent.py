@@ -14,7 +14,7 @@ from workbench import devices
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, run_through
-from workbench.run.in_memory import InMemoryProblem
+from workbench.run.choices.in_memory import InMemoryProblem
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import workbench.solvers  # noqa: F401  registers them
-from workbench import devices, registry
+from workbench import devices
+from workbench.registry import blocks as registry
 
 A = devices.device("cpu").csr(np.ones(3), np.arange(3), np.arange(4))
 

@@ -13,7 +13,7 @@ from workbench.live import Workbench, workbench
 from workbench.live.app.page import Page
 from workbench.live.compare.race_opening import opening
 from workbench.run import State, configure
-from workbench.run.share_link import to_link
+from workbench.run.choices.share_link import to_link
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from tests.waiting import LIMIT
 from workbench.errors import DeviceError
 from workbench.live import RaceView, SweepView, explore
 from workbench.run import Reason, Run, State, configure
-from workbench.run.in_memory import InMemoryPreconditioner
-from workbench.run.single.iterations import SingleIterations
-from workbench.run.sweeping import RESULT_FIELDS
+from workbench.run.choices.in_memory import InMemoryPreconditioner
+from workbench.run.jobs.sweeping import RESULT_FIELDS
+from workbench.run.loop.single.iterations import SingleIterations
 
 SENTENCES = [
     (ZeroDivisionError("division by zero"), "the run failed by a ZeroDivisionError: division by zero"),
@@ -86,7 +86,7 @@ def test_a_lost_device_ends_the_run_with_its_reason(explorer, eventually, monkey
         return advance(run, most)
 
     monkeypatch.setattr(SingleIterations, "advance", lose)
-    monkeypatch.setattr("workbench.run.driver.devices.forget", lambda runtime: None)
+    monkeypatch.setattr("workbench.run.loop.driver.devices.forget", lambda runtime: None)
     monkeypatch.setattr("workbench.devices.cpu.Cpu.runtime", None, raising=False)
     assert explorer.run().wait(LIMIT).reason is Reason.DEVICE_LOST
     eventually(lambda: "the plug was pulled" in explorer.status.text)

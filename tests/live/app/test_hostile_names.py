@@ -7,7 +7,7 @@ import pytest
 from workbench.live.compare import sweep_plot
 from workbench.live.compare.suggest import ruled_out
 from workbench.live.inspect import replay
-from workbench.recording import Record
+from workbench.records import Record
 from workbench.run import Run, configure, run_through
 
 HOSTILE = "<img src=x onerror='alert(1)'>"

@@ -9,7 +9,7 @@ from workbench.live.app import keeper as module
 from workbench.live.app.keeper import Keeper
 from workbench.live.ui.run_list import SOLVE
 from workbench.run import Run, Session, configure, run_through
-from workbench.run.share_link import to_link
+from workbench.run.choices.share_link import to_link
 
 CHOSEN = configure("poisson5", n=8)
 

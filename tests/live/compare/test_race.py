@@ -12,10 +12,10 @@ from workbench.errors import InputError
 from workbench.live import ConvergenceView, RaceView
 from workbench.live.compare.race_form import method_of
 from workbench.live.compare.race_opening import opening
-from workbench.number_text import amount, duration
-from workbench.recording import History, load
+from workbench.records import History, load
 from workbench.run import Race, Run, Session, State, Stopping, configure
-from workbench.run.setup_phases import SetupPhase
+from workbench.run.setup.setup_phases import SetupPhase
+from workbench.words.numbers import amount, duration
 
 
 def lane_of(**choices):

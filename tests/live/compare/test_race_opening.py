@@ -2,12 +2,12 @@
 
 import pytest
 
-from tests.live.build.test_matrix_builder import COMPLEX_SYMMETRIC, SMALL
+from tests.live.builders.test_matrix_builder import COMPLEX_SYMMETRIC, SMALL
 from workbench.live.compare import race_opening
 from workbench.live.compare.race_opening import MOST, opening
 from workbench.registry import known, lookup, registered
 from workbench.run import configure
-from workbench.run.conflicts import conflicts
+from workbench.run.choices.conflicts import conflicts
 
 NOT_HERE = ("matrix-file", "suitesparse", "recorded")
 """Problems that need a file."""

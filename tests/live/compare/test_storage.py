@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
-from workbench.analysis.storage import storage_of
+from workbench.costs.storage import storage_of
 from workbench.errors import InputError
 from workbench.live import StorageView
 from workbench.live.compare.storage import scenes

@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from workbench.analysis.advice import Probed, RuledOut, Stage
-from workbench.analysis.advisor import advise, advising
+from workbench.advise.advice import Probed, RuledOut, Stage
+from workbench.advise.advisor import advise, advising
 from workbench.errors import InputError
 from workbench.live import Suggest
 from workbench.live.compare.suggest_text import Progress, scene

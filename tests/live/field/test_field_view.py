@@ -14,18 +14,18 @@ from scipy import sparse
 
 from tests.waiting import LIMIT
 from workbench.deflation.nested import NestedParts
-from workbench.figures import plotted_data
 from workbench.live import FieldView
 from workbench.live.field import field_view as module
 from workbench.live.field.pictures import scene
 from workbench.live.transport.publisher import Publisher
-from workbench.number_text import amount
-from workbench.number_text import count as grouped
-from workbench.recording import load, save
-from workbench.recording.film import Film
+from workbench.plots.figures import plotted_data
+from workbench.plots.scenes.colormap import Colormap
+from workbench.records import load, save
+from workbench.records.film import Film
 from workbench.run import Run, Session, State, configure, run_through, solve
-from workbench.run.filming import Camera
-from workbench.scenes.colormap import Colormap
+from workbench.run.results.filming import Camera
+from workbench.words.numbers import amount
+from workbench.words.numbers import count as grouped
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ import pytest
 from tests.live.conftest import ended
 from tests.waiting import LIMIT
 from workbench.errors import InputError
-from workbench.figures import read_provenance
 from workbench.live import InsideView, explore
 from workbench.live.inspect.inside import DRAWING
 from workbench.live.inspect.inside_page import HINT, InsidePage
 from workbench.live.ui.run_list import RunList, labels
-from workbench.recording import load, save
+from workbench.plots.figures import read_provenance
+from workbench.records import load, save
 from workbench.run import Race, Run, configure, run_through
 
 

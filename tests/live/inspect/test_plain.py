@@ -12,10 +12,10 @@ import pytest
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import html_of, page_of
-from workbench.recording import Record
+from workbench.plots.scenes.convergence import convergence_scene
+from workbench.plots.scenes.scene import Axis, Scene
+from workbench.records import Record
 from workbench.run import Session, configure
-from workbench.scenes.convergence import convergence_scene
-from workbench.scenes.scene import Axis, Scene
 
 PLOT = re.compile(r'<script type="application/json" class="wb-offline-plot">(.*?)</script>')
 

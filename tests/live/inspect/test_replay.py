@@ -10,9 +10,9 @@ import pytest
 from tests.live.conftest import ended, upload
 from tests.waiting import LIMIT
 from workbench.errors import InputError
-from workbench.figures import read_provenance
 from workbench.live import Replay, open_run
-from workbench.recording import load, save
+from workbench.plots.figures import read_provenance
+from workbench.records import load, save
 
 ELSEWHERE = """
 import json, sys, time

@@ -5,7 +5,7 @@ import pytest
 
 from tests.live.conftest import page_says
 from workbench.live.plots.chart import ChartStack, ChartView
-from workbench.scenes.scene import Axis, BarsOf, CellsOf, CurveOf, LineAt, ParallelOf, PointsOf, Scene
+from workbench.plots.scenes.scene import Axis, BarsOf, CellsOf, CurveOf, LineAt, ParallelOf, PointsOf, Scene
 
 X, Y = Axis("x"), Axis("y", log=True)
 

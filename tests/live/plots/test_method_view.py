@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from tests.waiting import LIMIT
-from workbench.figures import read_provenance
 from workbench.live import MethodView, explore
 from workbench.live.plots.method_view import COLUMNS, STEPS, VECTORS, WEIGHTS
-from workbench.recording import load, save
+from workbench.plots.figures import read_provenance
+from workbench.records import load, save
 from workbench.run import Run, Session, State, configure, run_through
 
 BOXES = {"problem": "poisson-fd", "n": 64, "solver": "mpcg", "preconditioner": "schwarz:2x2"}

@@ -6,19 +6,19 @@ import pytest
 from matplotlib.colors import to_hex
 
 from tests.waiting import LIMIT
-from workbench.analysis.roofline import RooflinePoint
+from workbench.costs.roofline import RooflinePoint
 from workbench.errors import InputError
 from workbench.live import RooflineView, TimelineView
 from workbench.live.plots import roofline as module
 from workbench.live.plots.roofline_table import sentence
 from workbench.live.plots.timeline_messages import Shown, Watched
-from workbench.machine.describe import machine_line
-from workbench.machine.profile import Number, Profile, profile
-from workbench.machine.retime import retime
-from workbench.number_text import amount
-from workbench.recording import Event, Trace, load, save
+from workbench.machines.describe import machine_line
+from workbench.machines.profile import Number, Profile, profile
+from workbench.models.retime import retime
+from workbench.records import Event, Trace, load, save
 from workbench.run import Run, Session, configure, run_through
-from workbench.run.run_queue import MACHINE, QueueSlot
+from workbench.run.jobs.run_queue import MACHINE, QueueSlot
+from workbench.words.numbers import amount
 
 MINE = Profile("mine", "my machine", "cpu", Number(20e9, "nominal", "a test"), flops=Number(5e9, "nominal", "a test"))
 

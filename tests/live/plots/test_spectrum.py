@@ -8,14 +8,14 @@ from scipy import sparse
 
 from tests.live.conftest import ended
 from tests.waiting import LIMIT
-from workbench.analysis.convergence_estimates import nonzero
-from workbench.analysis.ritz import iterations_by_bound, ritz_values
 from workbench.errors import InputError
 from workbench.live import SpectrumView
 from workbench.live.transport.publisher import PERIOD
 from workbench.live.ui.run_handle import RunHandle
-from workbench.recording import load, save
+from workbench.records import load, save
 from workbench.run import Run, Session, Stopping, configure, run_through, solve
+from workbench.spectra.convergence_estimates import nonzero
+from workbench.spectra.ritz import iterations_by_bound, ritz_values
 
 
 @pytest.fixture(scope="module")

@@ -9,16 +9,16 @@ from tests.live.conftest import ENDLESS, ended
 from tests.waiting import LIMIT
 from workbench.devices.clock import LANES
 from workbench.errors import InputError
-from workbench.figures import draw
 from workbench.live import TimelineView
 from workbench.live.plots import timeline as module
-from workbench.machine.profile import profile
-from workbench.machine.retime import retime
-from workbench.naming import kernel_name
-from workbench.number_text import number
-from workbench.recording import Event, Trace, load, save
+from workbench.machines.profile import profile
+from workbench.models.retime import retime
+from workbench.plots.figures import draw
+from workbench.plots.scenes.style import KINDS
+from workbench.records import Event, Trace, load, save
 from workbench.run import RunQueue, Session, State, Stopping, configure
-from workbench.scenes.style import KINDS
+from workbench.words.names import kernel_name
+from workbench.words.numbers import number
 
 MODELLED = ["measured, this machine", "modelled, NVIDIA Tesla V100, 32 GB"]
 BOTH_DEVICES = ("cpu", "opencl")

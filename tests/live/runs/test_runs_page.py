@@ -7,7 +7,7 @@ from workbench.errors import InputError
 from workbench.live import RunsPage
 from workbench.live.runs.run_files import open_bytes, save_list
 from workbench.live.ui.run_list import RunList
-from workbench.recording import save
+from workbench.records import save
 from workbench.run import Run, configure, run_through
 
 

@@ -9,14 +9,14 @@ from scipy import io, sparse
 
 from tests.waiting import LIMIT
 from workbench.errors import InputError
-from workbench.figures import read_provenance
 from workbench.live import explore
 from workbench.live.solve.explorer_text import ending, result_html
 from workbench.live.transport.publisher import POLL_SOON
 from workbench.live.ui.export import KINDS
-from workbench.number_text import duration
-from workbench.recording import load, load_trace
+from workbench.plots.figures import read_provenance
+from workbench.records import load, load_trace
 from workbench.run import Reason, Session, State, Stopping, configure
+from workbench.words.numbers import duration
 
 LONG = {"preconditioner": "none", "deflation": "none", "stopping": Stopping(rtol=1e-300, stagnation=10**9)}
 

@@ -8,14 +8,14 @@ import pytest
 
 from tests.waiting import LIMIT
 from workbench import devices
-from workbench.block_facts import inverse_help, parameter_label
 from workbench.errors import InputError
 from workbench.live.solve.examples import EXAMPLES
 from workbench.live.solve.form import Form
 from workbench.live.ui.form_schema import bounds_in_words, parameter_schema
-from workbench.naming import typeset_words
 from workbench.registry import Parameter, registered
+from workbench.registry.facts import inverse_help, parameter_label
 from workbench.run import Stopping, configure
+from workbench.words.names import typeset_words
 
 KINDS = ("problem", "preconditioner", "deflation", "coarse", "variant", "solver")
 BLOCKS = [(kind, name) for kind in KINDS for name in registered(kind)]

@@ -10,7 +10,7 @@ from workbench.live import explore
 from workbench.live.solve.run_bar import RunBar
 from workbench.live.solve.run_progress import Progress
 from workbench.run import State, Stopping
-from workbench.run.setup_phases import SetupPhases
+from workbench.run.setup.setup_phases import SetupPhases
 
 
 @pytest.fixture

@@ -4,10 +4,12 @@ import re
 
 import pytest
 
-from workbench.figures.colormaps import STOPS
-from workbench.live.ui.assets import SHEETS, STATIC, imports, joined, module, style_sheet
+from workbench.live.ui.assets import ROOTS, SHEETS, imports, joined, module, source, style_sheet
+from workbench.plots.figures.colormaps import STOPS
 
-FILES = {path.relative_to(STATIC).as_posix(): path.read_text(encoding="utf-8") for path in STATIC.rglob("*.js")}
+FILES = {
+    path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for root in ROOTS for path in root.rglob("*.js")
+}
 WIDGETS = sorted(name for name, text in FILES.items() if "export default" in text)
 OTHERS = {
     "field/fieldworker.js": "class FieldPlot",
@@ -17,12 +19,15 @@ PLOTS = ("plots/convergence.js", "plots/chart.js", "plots/handles.js")
 MOST_BYTES = {
     "field/volume.js": 63_000,
     "plots/timeline.js": 65_000,
-    "build/builder.js": 54_000,
+    "builders/builder.js": 54_000,
     **dict.fromkeys(PLOTS, 87_000),
     "plots/handles.js": 93_000,
 }
 """The 3D view carries shaders, and no library; a plot holds its worker's script as well."""
-ROOMS = ("transport", "ui", "plots", "field", "build", "solve", "compare", "inspect", "teach", "papers", "runs", "app")
+ROOMS = (
+    *("transport", "ui", "plots", "field", "builders", "solve", "compare", "inspect", "stepping", "runs", "app"),
+    *("lessons", "papers", "flows", "classroom"),
+)
 """From the lowest to the highest, as the contract of import-linter in pyproject.toml has it for Python."""
 
 
@@ -60,9 +65,9 @@ def test_what_a_part_imports_is_there():
     for name, text in FILES.items():
         statements = re.findall(r'^import \{ (.*) \} from "(.*)";$', text, re.MULTILINE)
         assert len(statements) == len(re.findall(r"^import ", text, re.MULTILINE)), f"{name} imports in another form"
-        for (wanted, _), source in zip(statements, imports(name), strict=True):
-            given = re.findall(r"^export (?:function|const|class) (\w+)", FILES[source], re.MULTILINE)
-            assert set(wanted.split(", ")) <= set(given), f"{name} imports {wanted} from {source}"
+        for (wanted, _), target in zip(statements, imports(name), strict=True):
+            given = re.findall(r"^export (?:function|const|class) (\w+)", FILES[target], re.MULTILINE)
+            assert set(wanted.split(", ")) <= set(given), f"{name} imports {wanted} from {target}"
 
 
 def test_modules_import_from_their_own_folder_and_lower_ones():
@@ -80,7 +85,7 @@ def test_every_module_is_part_of_a_widget():
 
 
 def test_nothing_is_fetched_from_elsewhere():
-    for path in STATIC.rglob("*.*"):
+    for path in (path for root in ROOTS for path in root.rglob("*.*")):
         assert not re.search(r"https?://|@import|url\(", path.read_text(encoding="utf-8")), path.name
 
 
@@ -92,20 +97,20 @@ def test_no_two_modules_of_a_text_define_one_name_twice():
 
 
 def test_every_style_sheet_is_joined():
-    found = {path.relative_to(STATIC).as_posix() for path in STATIC.rglob("*.css")}
+    found = {path.relative_to(root).as_posix() for root in ROOTS for path in root.rglob("*.css")}
     assert found == {f"{name}.css" for name in SHEETS}
 
 
 @pytest.mark.parametrize("sheet", [sheet for sheet in SHEETS if sheet != "ui/tokens"])
 def test_colours_are_named_by_the_tokens_alone(sheet):
-    text = (STATIC / f"{sheet}.css").read_text(encoding="utf-8")
+    text = source(f"{sheet}.css")
     assert re.findall(r"#[0-9a-fA-F]{3,8}\b(?![^{]*\{)|rgba?\(|hsla?\(", text) == []
 
 
 @pytest.mark.parametrize("sheet", ["ui/style", "ui/controls", "solve/style", "app/style"])
 def test_sizes_and_durations_are_named_by_the_tokens_alone(sheet):
     """But for the steps of container queries, which cannot read a variable."""
-    text = (STATIC / f"{sheet}.css").read_text(encoding="utf-8")
+    text = source(f"{sheet}.css")
     found = re.findall(r"[\d.]+(?:px|ms|rem)\b", re.sub(r"@container[^{]*\{|/\*.*?\*/", "", text, flags=re.DOTALL))
     assert found == []
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from workbench.live.ui.assets import joined
-from workbench.number_text import amount, count, duration
+from workbench.words.numbers import amount, count, duration
 
 VALUES = [0.0, 9.99e-7, 1e-3, 0.0999, 0.09996, 0.1, 0.4581, 1.0, 99.94, 99.96, 999.6, 7265.0, 12345.678]
 

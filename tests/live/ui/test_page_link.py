@@ -7,7 +7,7 @@ from workbench.live import explore, workbench
 from workbench.live.ui.page_link import LONGEST_ADDRESS, link_in, link_of_page, query_of
 from workbench.live.ui.share_bar import ShareBar
 from workbench.run import configure
-from workbench.run.share_link import from_link, to_link
+from workbench.run.choices.share_link import from_link, to_link
 
 CHOSEN = configure("poisson-2d", n=32, a="1+x", deflation="blocks:2")
 

@@ -10,8 +10,8 @@ from workbench.live.transport.publisher import Publisher
 from workbench.live.ui import run_table
 from workbench.live.ui.run_list import KEPT, RunList, labels
 from workbench.live.ui.run_table import RunTable
+from workbench.plots.scenes.style import curve_style
 from workbench.run import Race, Run, Session, configure, run_through
-from workbench.scenes.style import curve_style
 
 
 def record(n=8, **choices):

@@ -12,12 +12,12 @@ from traitlets import TraitError
 
 from tests.live.conftest import widgets
 from workbench.errors import InputError
-from workbench.figures import read_provenance
-from workbench.figures.edited import restyled
 from workbench.live import SaveBar, Schedules
 from workbench.live.ui.save_bar import provenance_line
-from workbench.scenes import Axis, CurveOf, Scene
-from workbench.scenes.scene import ITERATIONS
+from workbench.plots.figures import read_provenance
+from workbench.plots.figures.edited import restyled
+from workbench.plots.scenes import Axis, CurveOf, Scene
+from workbench.plots.scenes.scene import ITERATIONS
 
 
 def one_line():

@@ -6,7 +6,7 @@ from tests.live.conftest import page_says
 from workbench.errors import InputError
 from workbench.live.ui.share_bar import ShareBar
 from workbench.run import configure
-from workbench.run.share_link import from_link, to_link
+from workbench.run.choices.share_link import from_link, to_link
 
 CHOSEN = configure("poisson-2d", n=32, a="1+x", deflation="blocks:2")
 

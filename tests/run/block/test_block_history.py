@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from workbench.run import Run, Stopping, configure, run_through
-from workbench.run.block.memory import bytes_of
+from workbench.run.loop.block.memory import bytes_of
 
 SIDES = {"n": 16, "rhs": "random:4"}
 

@@ -10,7 +10,7 @@ import pytest
 from tests.waiting import LIMIT
 from workbench import cli
 from workbench.errors import InputError
-from workbench.recording import BlockHistory, kernel_table, load, save
+from workbench.records import BlockHistory, kernel_table, load, save
 from workbench.run import Race, Run, Session, Stopping, configure, race, run_through, sweep
 
 WITHIN = {"stopping": Stopping(rtol=1e-8)}
@@ -51,7 +51,7 @@ def test_nothing_keeps_a_run_that_was_dropped(solver):
 
 def test_programs_are_compiled_once_where_columns_depend_on_others():
     B = np.random.default_rng(0).standard_normal((144, 2)) @ np.ones((2, 6))
-    from workbench.run.in_memory import InMemoryProblem, system_of
+    from workbench.run.choices.in_memory import InMemoryProblem, system_of
 
     A = configure("poisson5", n=12).problem.assemble(0).operator
     system, _ = system_of(A, B)

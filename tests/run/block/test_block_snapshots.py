@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from workbench.run import Quantity, Run, Session, Stopping, configure, run_through
-from workbench.run.block.memory import bytes_of
-from workbench.run.snapshots import RECOMPUTED, UNKNOWN, of_result
+from workbench.run.loop.block.memory import bytes_of
+from workbench.run.results.snapshots import RECOMPUTED, UNKNOWN, of_result
 
 SIDES = ["block-cg", "pseudo-block-cg", "bf-block-cg", "block-cg-oleary"]
 

@@ -11,8 +11,8 @@ from tests.conftest import grid_stencil, random_values
 from workbench.operators import Matrix
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, run_through
-from workbench.run.block import chunk
-from workbench.run.in_memory import InMemoryProblem
+from workbench.run.choices.in_memory import InMemoryProblem
+from workbench.run.loop.block import chunk
 
 METHODS = ("pseudo-block-cg", "block-cg")
 

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workbench import registry
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
+from workbench.registry import blocks as registry
 from workbench.run import Reason, Run, Stopping, configure, run_through
-from workbench.run.block.memory import blocks_of, bytes_of
-from workbench.run.in_memory import InMemoryProblem
+from workbench.run.choices.in_memory import InMemoryProblem
+from workbench.run.loop.block.memory import blocks_of, bytes_of
 from workbench.solvers.block.base import BlockSolver
 
 METHODS = [name for name, cls in registry.registered("solver").items() if issubclass(cls, BlockSolver)]

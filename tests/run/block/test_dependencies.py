@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from workbench.run import solve
-from workbench.run.block.dependencies import dependencies
+from workbench.run.loop.block.dependencies import dependencies
 
 
 def normal(*shape, seed=0):

@@ -5,7 +5,7 @@ import pytest
 
 from tests.all_pairs import pairwise
 from tests.conftest import grid_stencil
-from workbench.recording import BlockHistory
+from workbench.records import BlockHistory
 from workbench.run import solve
 
 METHODS = ["block-cg", "pseudo-block-cg", "bf-block-cg", "block-cg-oleary"]

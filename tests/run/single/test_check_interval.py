@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from tests.conftest import grid_stencil
 from tests.run.conftest import run_of
 from workbench.devices.accelerator.device import CHECK_EVERY, LONGEST_INTERVAL
-from workbench.run import Reason, Run, Stopping, column_state, configure, run_through
-from workbench.run.single import recurrence
-from workbench.run.single.check_interval import CHECK_SECONDS, GROWTH, SECONDS, next_interval, remaining
+from workbench.run import Reason, Run, Stopping, configure, run_through
+from workbench.run.loop import column_state
+from workbench.run.loop.single import recurrence
+from workbench.run.loop.single.check_interval import CHECK_SECONDS, GROWTH, SECONDS, next_interval, remaining
 
 NORMS = st.lists(st.floats(1e-12, 1e12), min_size=1, max_size=60).map(np.array)
 

@@ -10,10 +10,10 @@ import pytest
 from tests.conftest import relative_residual
 from workbench.errors import InputError
 from workbench.run import Run, Stopping, configure, run_through
-from workbench.run.single import iterations
-from workbench.run.single.check_interval import CheckInterval
-from workbench.run.single.mixed import INTERVAL, REDUCTION, MixedRecurrence
-from workbench.run.traffic import iteration_bytes
+from workbench.run.loop.single import iterations
+from workbench.run.loop.single.check_interval import CheckInterval
+from workbench.run.loop.single.mixed import INTERVAL, REDUCTION, MixedRecurrence
+from workbench.run.loop.traffic import iteration_bytes
 
 SIDE = {"sides": "z-:dirichlet"}
 

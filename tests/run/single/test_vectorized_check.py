@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.devices.rows import Rows
-from workbench.recording import History
+from workbench.records import History
 from workbench.run import Run, Stopping, configure
-from workbench.run.single.vectorized_check import best_so_far, roots
+from workbench.run.loop.single.vectorized_check import best_so_far, roots
 
 NORMS = st.lists(st.floats(1e-9, 1e9), min_size=1, max_size=20)
 
@@ -65,7 +65,7 @@ def test_a_run_is_the_same_row_by_row(accelerator, stopping, monkeypatch):
         return made
 
     at_once = run()
-    monkeypatch.setattr("workbench.run.single.history_writer.MANY_ROWS", 10**9)
+    monkeypatch.setattr("workbench.run.loop.single.history_writer.MANY_ROWS", 10**9)
     one_by_one = run()
     assert (at_once.reason, at_once.detail) == (one_by_one.reason, one_by_one.detail)
     for name in ("residual", "preconditioned", "natural", "alpha", "beta"):

@@ -11,7 +11,7 @@ from workbench.operators import Matrix
 from workbench.problems import LinearSystem
 from workbench.registry import find
 from workbench.run import Reason, Run, Stopping, configure, solve
-from workbench.run.in_memory import InMemoryProblem
+from workbench.run.choices.in_memory import InMemoryProblem
 from workbench.solvers.block.pseudo_block_cg import PseudoBlockCG
 
 HERMITIAN = ("block-cg", "block-cg-oleary", "bf-block-cg", "pseudo-block-cg")

@@ -6,10 +6,10 @@ import dataclasses
 
 import pytest
 
-from workbench.analysis.cuts import box_cut
 from workbench.devices.dry_run import Cut, Sizes
 from workbench.devices.dry_run.sizes import blocks
 from workbench.devices.pair import Rates
+from workbench.models.cuts import box_cut
 from workbench.operators.box_csr import box_nnz
 from workbench.run import Run, Stopping, configure, run_through
 from workbench.solvers.hybrid.cost import event_bytes, iteration_seconds, scheduled_events

@@ -11,7 +11,7 @@ from workbench.devices.pair import Pair, Split
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.run import Reason, Run, Stopping, configure, run_through, solve
-from workbench.run.in_memory import InMemoryProblem
+from workbench.run.choices.in_memory import InMemoryProblem
 
 
 def grid(dtype):

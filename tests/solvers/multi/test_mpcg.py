@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from tests.conftest import grid_stencil
-from workbench import devices, registry
+from workbench import devices
 from workbench.devices.operator_protocols import OperatorTraits
-from workbench.domain_decomposition import subdomains
 from workbench.errors import InputError
 from workbench.preconditioners.preconditioner_sum import PreconditionerSum
+from workbench.preconditioners.schwarz import subdomains
+from workbench.registry import blocks as registry
 from workbench.run import Reason, Run, configure, run_through, solve
-from workbench.run.stopping import Stopping
+from workbench.run.loop.stopping import Stopping
 from workbench.solvers.multi.basis import DEPENDENT, Limits, orthonormal
 from workbench.solvers.multi.directions import Directions, Terms
 from workbench.solvers.multi.inner_products import InnerProducts

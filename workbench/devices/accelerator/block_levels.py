@@ -10,9 +10,9 @@ from workbench.devices.accelerator.bound import OnAccelerator
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.bound import Request, override
+from workbench.devices.host.levels import levels_of_blocks
 from workbench.devices.kernels.products import LEVELS
 from workbench.devices.ops.triangular import block_solve
-from workbench.host.levels import levels_of_blocks
 
 if TYPE_CHECKING:
     from workbench.devices.accelerator.runtime import Vector

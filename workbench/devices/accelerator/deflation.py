@@ -14,11 +14,11 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.parts import PlacedBoxes
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.accelerator.scan import count_at, scan, scan_kernels
+from workbench.devices.host.boxes import Boxes
+from workbench.devices.host.face_codes import CHOICES, FaceCodes
 from workbench.devices.kernels import box_parts
 from workbench.devices.kernels import deflation as kernels
 from workbench.devices.kernels.parameters import places_of
-from workbench.host.boxes import Boxes
-from workbench.host.face_codes import CHOICES, FaceCodes
 
 CsrVectors = tuple[Vector, Vector, Vector]
 """data, indices and indptr of a matrix in device memory."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import Drawn
+from workbench.arrays.validation import Drawn
 from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector

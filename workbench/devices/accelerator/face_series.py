@@ -11,11 +11,11 @@ from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.accelerator.tile_plan import series_planes, series_tile
+from workbench.devices.host.face_codes import FaceCodes
 from workbench.devices.kernels import series as texts
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.ops import faces as term_by_term
 from workbench.devices.series import TermByTerm
-from workbench.host.face_codes import FaceCodes
 
 if TYPE_CHECKING:
     from workbench.devices.accelerator.runtime import Function

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.arrays.scaling import in_range, norm
 from workbench.compiler.constants import named
 from workbench.devices.accelerator.budget import Budget
 from workbench.devices.accelerator.dots import OnePass
@@ -25,7 +26,6 @@ from workbench.devices.kernels import scalars as scalar_kernels
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import NAMED, prelude
 from workbench.errors import InputError
-from workbench.scaling import in_range, norm
 from workbench.settings import ON_DEVICE
 
 if TYPE_CHECKING:

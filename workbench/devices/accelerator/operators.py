@@ -32,12 +32,12 @@ from workbench.devices.accelerator.pieces import PieceVectors
 from workbench.devices.accelerator.restricted import restricted_product
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.bound import Bound, Request
+from workbench.devices.host import box_parts
+from workbench.devices.host.boxes import Boxes, EarlierParts, Rows
+from workbench.devices.host.face_codes import FaceCodes
 from workbench.devices.jacobi_boxes import JacobiBoxes
 from workbench.devices.ops import peaks, stencil
 from workbench.devices.ops.operators import OperatorsOfAllDevices, method
-from workbench.host import box_parts
-from workbench.host.boxes import Boxes, EarlierParts, Rows
-from workbench.host.face_codes import FaceCodes
 
 if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceVector

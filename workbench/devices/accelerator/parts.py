@@ -13,8 +13,8 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.placed_phase import SINGLE, PlacedPhase
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.accelerator.scan import count_at, scan, scan_kernels
+from workbench.devices.host.boxes import Boxes, check_count, sides
 from workbench.devices.kernels import box_parts, nesting
-from workbench.host.boxes import Boxes, check_count, sides
 
 PHASES = frozenset(map(np.dtype, (np.uint8, np.uint16, np.int32)))
 """Types of phases that kernels read."""

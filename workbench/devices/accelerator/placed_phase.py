@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.devices.accelerator.runtime import Vector
-from workbench.host.face_codes import FaceCodes
+from workbench.devices.host.face_codes import FaceCodes
 
 if TYPE_CHECKING:
     from workbench.devices.accelerator.launcher import Launcher

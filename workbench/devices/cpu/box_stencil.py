@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiler.words import shared, threads, unrolled
+from workbench.devices.host import memory
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.traffic import box_flops
-from workbench.host import memory
 from workbench.jit.compiled import REORDERED, kernel
 from workbench.jit.dot_sums import total, with_row
 from workbench.jit.threads import cores, launch, prepare

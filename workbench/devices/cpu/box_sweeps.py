@@ -14,9 +14,9 @@ import numpy as np
 
 from workbench.compiler.words import LINE_BYTES
 from workbench.devices.cpu import box_sweep_kernels as kernels
+from workbench.devices.host.memory import vector
 from workbench.devices.jacobi_boxes import JacobiBoxes
 from workbench.devices.operator_protocols import OperatorTraits
-from workbench.host.memory import vector
 from workbench.jit.threads import cores, launch, prepare
 from workbench.jit.work_stealing import APART
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.arrays.scaling import dot, norm
 from workbench.devices.clock import Clock, HostClock, Recorder
 from workbench.devices.cpu import block_columns
 from workbench.devices.cpu.operators import Operators
 from workbench.devices.cpu.watch import Watch
+from workbench.devices.host import memory
 from workbench.devices.programs.on_cores import OnePassOnCores, bind_pass, compile_pass
 from workbench.devices.programs.stepwise import StepByStep
 from workbench.devices.programs.workspace import Workspace
 from workbench.errors import InputError
-from workbench.host import memory
 from workbench.jit.compiled import settle
 from workbench.lines.types import accumulator
-from workbench.scaling import dot, norm
 
 if TYPE_CHECKING:
     from workbench.devices.plane_slice import PlaneSlice

@@ -15,15 +15,15 @@ import numpy as np
 
 from workbench.compiler.words import counted_from, shared, threads, unrolled
 from workbench.devices.bound import Request
+from workbench.devices.host import face_coding
+from workbench.devices.host.face_codes import FaceCodes
+from workbench.devices.host.memory import vector
+from workbench.devices.host.series_sizes import ALIGNED, BLOCK, MOST_LEVELS, chunks_of, row_length, stores_bands
 from workbench.devices.on_cores import OnCores
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.ops.faces import diagonal, face_term
 from workbench.devices.ops.stencil import LOWER, UPPER, scaled_band, stencil
 from workbench.devices.traffic import product_flops
-from workbench.host import face_coding
-from workbench.host.face_codes import FaceCodes
-from workbench.host.memory import vector
-from workbench.host.series_sizes import ALIGNED, BLOCK, MOST_LEVELS, chunks_of, row_length, stores_bands
 from workbench.jit.compiled import REORDERED, Kernel, kernel
 from workbench.jit.dot_sums import total, with_row
 from workbench.jit.threads import cores, launch, prepare

@@ -20,6 +20,7 @@ from workbench.devices.cpu.subdomains import CompactColumns, Subdomains
 from workbench.devices.cpu.triangular import StencilFactor
 from workbench.devices.cpu.unfused import CallableProduct, CoarseLevel
 from workbench.devices.fast_diagonalization import Diagonalized
+from workbench.devices.host import box_parts
 from workbench.devices.host_cycles import HostLevels
 from workbench.devices.jacobi_boxes import JacobiBoxes
 from workbench.devices.on_cores import bind
@@ -28,7 +29,6 @@ from workbench.devices.ops.faces import FaceProduct
 from workbench.devices.ops.operators import OperatorsOfAllDevices
 from workbench.devices.ops.stencil import StencilProduct
 from workbench.devices.restricted_product import ProductThenRestriction
-from workbench.host import box_parts
 
 if TYPE_CHECKING:
     from workbench.devices import operator_protocols

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from workbench.compiler.words import shared, threads
+from workbench.devices.host.memory import vector
 from workbench.devices.pieces import ROWS_AT_ONCE, Couplings, Pieces
-from workbench.host.memory import vector
 from workbench.jit.compiled import REORDERED, kernel
 from workbench.jit.threads import CHUNK, launch, prepare
 from workbench.lines.types import accumulator

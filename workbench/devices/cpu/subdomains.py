@@ -10,8 +10,8 @@ import numpy as np
 
 from workbench.compiler.words import shared, threads
 from workbench.devices.cpu.subdomain_kernels import prolongation, restriction
-from workbench.host.boxes import Boxes
-from workbench.host.coarse_rows import alike, by_column
+from workbench.devices.host.boxes import Boxes
+from workbench.devices.host.coarse_rows import alike, by_column
 from workbench.jit.compiled import REORDERED, kernel
 from workbench.jit.indices import as_unsigned
 from workbench.jit.threads import CHUNK, chunks_of, launch, prepare

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from workbench import compiling
 from workbench.devices.kernels.kernel_text import KernelText
+from workbench.jit import compile_time as compiling
 
 Source = tuple[str, KernelText]
 """A prelude, and the text behind it."""

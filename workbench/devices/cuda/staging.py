@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.host.copies import copy_bytes
+from workbench.devices.host.copies import copy_bytes
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -11,9 +11,9 @@ from collections.abc import Callable
 import numpy as np
 
 from workbench.compiler.words import conj, items, local, unrolled
+from workbench.devices.host.box_parts import bounds, label_cells, phases_of
+from workbench.devices.host.face_codes import BITS, CHOICES
 from workbench.devices.kernels.parameters import LongPlaces, Places, Vector
-from workbench.host.box_parts import bounds, label_cells, phases_of
-from workbench.host.face_codes import BITS, CHOICES
 
 Sides = tuple[int, int, int]
 MOST_COUPLINGS = 40

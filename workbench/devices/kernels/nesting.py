@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiler.words import barrier, group, groups, items, local, member, members, shared_array, sqrt
+from workbench.devices.host.box_merging import MOST_MERGED, merge_box
 from workbench.devices.kernels.box_parts import Sides
 from workbench.devices.kernels.parameters import Doubles, LongPlaces, Places, RealSum, Vector
-from workbench.host.box_merging import MOST_MERGED, merge_box
 
 Matrix = tuple[Doubles, Places, LongPlaces, LongPlaces]
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from workbench import compiling
 from workbench.devices.accelerator.runtime import Function, Handle, Span, Vector
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import Layout
 from workbench.devices.opencl import binaries
 from workbench.devices.opencl.stream import OpenCLSignal, OpenCLStream
 from workbench.errors import DeviceError, InputError
+from workbench.jit import compile_time as compiling
 
 if TYPE_CHECKING:
     from types import ModuleType, TracebackType

@@ -11,8 +11,8 @@ import numpy as np
 
 from workbench.compiler.words import wide
 from workbench.devices.bound import Request
+from workbench.devices.host import storage
 from workbench.devices.ops.storage import by_rows
-from workbench.host import storage
 from workbench.kernel_language.row_kernels import kernel
 from workbench.lazy import sparse
 

@@ -13,13 +13,13 @@ import numpy as np
 
 from workbench.compiler.words import inside, narrow, unrolled, wide
 from workbench.devices.bound import Request
+from workbench.devices.host import face_coding
+from workbench.devices.host.face_codes import BITS, CHOICES, FaceCodes
+from workbench.devices.host.memory import vector
 from workbench.devices.on_cores import OnCores
 from workbench.devices.ops.applied import Applied
 from workbench.devices.ops.stencil import in_blocks, product_request
 from workbench.devices.series import TermByTerm
-from workbench.host import face_coding
-from workbench.host.face_codes import BITS, CHOICES, FaceCodes
-from workbench.host.memory import vector
 from workbench.kernel_language.row_kernels import RowKernel, kernel
 
 if TYPE_CHECKING:

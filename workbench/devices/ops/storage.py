@@ -18,11 +18,11 @@ import numpy as np
 
 from workbench.compiler.words import conj, inside, unrolled, wide
 from workbench.devices.bound import Request
+from workbench.devices.host import storage
 from workbench.devices.operator_protocols import DeviceOperator, OperatorTraits
 from workbench.devices.ops.applied import Applied
 from workbench.devices.ops.csr import CsrProduct
 from workbench.devices.traffic import product_flops
-from workbench.host import storage
 from workbench.kernel_language.row_kernels import kernel
 from workbench.lazy import sparse
 

@@ -13,9 +13,9 @@ import numpy as np
 from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.accelerator.measure import SMALL
 from workbench.devices.cpu import Cpu
+from workbench.devices.host.launching import launch_latency
 from workbench.devices.operator_protocols import DeviceOperator
 from workbench.devices.protocol import Device
-from workbench.host.launching import launch_latency
 
 ROUNDS = 5
 REPEATS = 5
@@ -99,7 +99,7 @@ class Quantity(Protocol):
 
 
 class MachineProfile(Protocol):
-    """A machine profile, see `workbench.machine`."""
+    """A machine profile, see `workbench.machines`."""
 
     @property
     def name(self) -> str: ...

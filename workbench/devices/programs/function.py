@@ -12,10 +12,10 @@ from workbench.devices.operator_protocols import OnePass
 from workbench.devices.programs.compiled import Compiled
 from workbench.devices.programs.program_device import ProgramDevice
 from workbench.devices.programs.workspace import Workspace
-from workbench.forks import WorkLock
 from workbench.lines.parse import parse
 from workbench.lines.schedule import Inlined
 from workbench.lines.types import LinesError
+from workbench.process.forks import WorkLock
 from workbench.registry import unknown_name
 
 if TYPE_CHECKING:

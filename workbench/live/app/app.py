@@ -13,29 +13,28 @@ from typing import Any, TypeGuard
 import ipywidgets as widgets
 
 from workbench.errors import InputError
-from workbench.flow.systems import SystemSequence
-from workbench.live.app.class_bar import ClassBar
-from workbench.live.app.class_page import ClassPage
+from workbench.extensions.classroom.page.class_bar import ClassBar
+from workbench.extensions.classroom.page.class_page import ClassPage
+from workbench.extensions.classroom.page.classroom import classroom
+from workbench.extensions.flow.page.flow_view import FlowView
+from workbench.extensions.papers.page.papers_page import PapersPage
 from workbench.live.app.frame import Frame
 from workbench.live.app.keeper import Keeper
 from workbench.live.app.page import Page
 from workbench.live.app.unbuilt_notice import UnbuiltNotice
-from workbench.live.build.builder import Builder, Built, kind_of
+from workbench.live.builders.builder import Builder, Built, kind_of
 from workbench.live.compare.race import RaceView
 from workbench.live.compare.race_opening import opening
 from workbench.live.compare.storage import StorageView
 from workbench.live.compare.suggest import Suggest
 from workbench.live.compare.sweep import SweepView
-from workbench.live.flows.flow_view import FlowView
 from workbench.live.inspect.inside_page import InsidePage
 from workbench.live.inspect.replay import Replay
-from workbench.live.papers.papers_page import PapersPage
+from workbench.live.machines.schedules import Schedules
 from workbench.live.runs.runs_page import RunsPage
 from workbench.live.solve.explorer import Explorer
-from workbench.live.teach.own_method import OwnMethod, originals
-from workbench.live.teach.schedules import Schedules
-from workbench.live.teach.step_page import StepPage
-from workbench.live.transport.classroom import classroom
+from workbench.live.stepping.own_method import OwnMethod, originals
+from workbench.live.stepping.step_page import StepPage
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.frontend import in_voila
 from workbench.live.ui.run_list import ListedRun, RunList
@@ -43,6 +42,7 @@ from workbench.live.ui.share_bar import ShareBar
 from workbench.live.ui.view import View
 from workbench.problems import Problem
 from workbench.run import Configuration, configure
+from workbench.sequences.systems import SystemSequence
 
 BUILD, SOLVE, RACE, SWEEP = "Build", "Solve", "Race", "Sweep"
 FLOW = "Flow"

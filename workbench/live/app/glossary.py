@@ -8,9 +8,9 @@ from pathlib import Path
 
 import mistune
 
-from workbench.data_files import docs_folder
 from workbench.errors import InputError
-from workbench.naming import typeset_words
+from workbench.files.data_files import docs_folder
+from workbench.words.names import typeset_words
 
 PAGES = {
     "live": "Live views",

@@ -18,7 +18,7 @@ from workbench.live.ui.page_link import LONGEST_ADDRESS
 from workbench.live.ui.run_list import ListedRun, RunList
 from workbench.live.ui.view import LiveWidget
 from workbench.run import Configuration
-from workbench.run.share_link import from_link, to_link
+from workbench.run.choices.share_link import from_link, to_link
 
 RUN_BYTES = 8 << 20
 """Bytes of the file of one run, at most; the websocket of the page takes 10 MiB at once."""

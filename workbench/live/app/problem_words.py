@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.naming import sentence_case
-from workbench.number_text import count, number
 from workbench.problems import Problem
+from workbench.words.names import sentence_case
+from workbench.words.numbers import count, number
 
 DIMENSIONS = {
     "two-layer": 2, "bubbles-2d": 2, "bubbles-3d": 3, "slabs-3d": 3, "poisson5": 2, "poisson7": 3, "poisson27": 3,

@@ -25,11 +25,11 @@ from workbench.live.ui.rows import row as line
 from workbench.live.ui.run_list import RACE, ListedRun, RunList
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
-from workbench.number_text import rounded
+from workbench.plots.scenes.scene import Scene
 from workbench.run import Configuration, Norm, Race, RaceEntry, configure
-from workbench.run.conflicts import conflicts
-from workbench.run.ranking import MEASURES, Ranking, rank
-from workbench.scenes.scene import Scene
+from workbench.run.choices.conflicts import conflicts
+from workbench.run.jobs.ranking import MEASURES, Ranking, rank
+from workbench.words.numbers import rounded
 
 FIRST_TIME = " The first setup of a method includes loading its kernels; Start again repeats the race without that."
 EMPTY = "Press Start. A curve for each entry appears here."

@@ -11,7 +11,7 @@ from workbench.live.ui.field_form import FieldForm
 from workbench.live.ui.form_fields import BlockChoice, Field, device_parameter
 from workbench.registry import Block, known
 from workbench.run import Configuration, Norm, configure
-from workbench.run.conflicts import Conflict, changed, changes_of, conflicts, obstacles
+from workbench.run.choices.conflicts import Conflict, changed, changes_of, conflicts, obstacles
 from workbench.settings import BLOCKS, METHOD, SECOND_LEVEL
 
 SHARED = {

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from workbench.registry import known
 from workbench.run import Configuration
-from workbench.run.conflicts import OperatorOf, changed, changes_of, conflicts
+from workbench.run.choices.conflicts import OperatorOf, changed, changes_of, conflicts
 from workbench.settings import BLOCKS, SECOND_LEVEL
 
 MOST = 4

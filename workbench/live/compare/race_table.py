@@ -8,9 +8,9 @@ from typing import Any
 from workbench.live.compare.race_text import COLUMNS, LOW, LOWER, entry_label, row
 from workbench.live.ui.run_list import ListedRun
 from workbench.live.ui.sort_table import SortTable, sample
+from workbench.plots.scenes.style import curve_style
 from workbench.run import RaceEntry
-from workbench.run.ranking import Ranking
-from workbench.scenes.style import curve_style
+from workbench.run.jobs.ranking import Ranking
 
 VERBS = (
     {"name": "pause", "title": "Pause", "tip": "hold this entry, or resume it", "inline": True},

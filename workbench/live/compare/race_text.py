@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from workbench.html_table import html_table
 from workbench.live.compare.race_form import news
 from workbench.live.compare.sweep_text import each_of
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.run_list import ListedRun
 from workbench.live.ui.run_table import state_words
 from workbench.live.ui.sort_table import sample, time_bar
-from workbench.number_text import amount, compiling, count, duration, number, queued, relative, rounded, tick
+from workbench.plots.html_table import html_table
+from workbench.plots.scenes.style import curve_style
 from workbench.run import Configuration, Race, RaceEntry, State
-from workbench.run.held_up import held_up
-from workbench.run.ranking import Finish, Ranking, rank
-from workbench.scenes.style import curve_style
+from workbench.run.jobs.delay import held_up
+from workbench.run.jobs.ranking import Finish, Ranking, rank
+from workbench.words.numbers import amount, compiling, count, duration, number, queued, relative, rounded, tick
 
 COLUMNS = (
     "Entry",

@@ -11,7 +11,7 @@ from typing import Any
 import ipywidgets as widgets
 import numpy as np
 
-from workbench.analysis.storage import ROUNDS, FormatFacts, Storage, form_title, medians, storage_of, why_not
+from workbench.costs.storage import ROUNDS, FormatFacts, Storage, form_title, medians, storage_of, why_not
 from workbench.errors import InputError, error_message
 from workbench.live.field.preview import NotYetError, check_size
 from workbench.live.plots.chart import ChartStack
@@ -21,16 +21,16 @@ from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.rows import row as line
 from workbench.live.ui.sort_table import SortTable
-from workbench.number_text import amount, count, duration, number, percent
 from workbench.operators import BandStencil
+from workbench.plots.scenes import storage as pictures
+from workbench.plots.scenes.scene import Scene
 from workbench.problems import Problem
 from workbench.run import MACHINE, Configuration, State, Stopping, configure
-from workbench.run.machine_use import MACHINE_USE, sharing
-from workbench.run.run_queue import QueueSlot
-from workbench.run.thread_job import ThreadJob
-from workbench.scenes import storage as pictures
-from workbench.scenes.scene import Scene
+from workbench.run.jobs.machine_use import MACHINE_USE, sharing
+from workbench.run.jobs.run_queue import QueueSlot
+from workbench.run.jobs.thread_job import ThreadJob
 from workbench.settings import BY_DIAGONALS, COMPACT, GIVEN_FORM
+from workbench.words.numbers import amount, count, duration, number, percent
 
 COLUMNS = ("Format", "Words", "Words a row", "Padding", "Bytes a product", "Time here", "GB/s", "In a run")
 LOW, LOWER = ["GB/s", "Bytes a product"], ["Words a row"]

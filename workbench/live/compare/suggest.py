@@ -10,13 +10,12 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench import compiling
-from workbench.analysis.advice import Advice, Estimate, Probed, Ranked, RuledOut, Stage, configuration_of
-from workbench.analysis.advisor import advising
-from workbench.analysis.candidates import LevelPair
-from workbench.analysis.sequence_search import KEPT, STEPS
+from workbench.advise.advice import Advice, Estimate, Probed, Ranked, RuledOut, Stage, configuration_of
+from workbench.advise.advisor import advising
+from workbench.advise.candidates import LevelPair
+from workbench.advise.sequence_search import KEPT, STEPS
 from workbench.errors import InputError
-from workbench.flow.systems import SystemSequence
+from workbench.jit import compile_time as compiling
 from workbench.live.compare.suggest_text import (
     BEST,
     COLUMNS,
@@ -36,11 +35,12 @@ from workbench.live.solve.controller import Controller
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.rows import row as line
 from workbench.live.ui.sort_table import SortTable
-from workbench.number_text import compiling as compiling_text
-from workbench.number_text import count, duration, number
 from workbench.run import MACHINE, Configuration, State, Stopping, configure
-from workbench.run.run_queue import QueueSlot
-from workbench.run.thread_job import ThreadJob
+from workbench.run.jobs.run_queue import QueueSlot
+from workbench.run.jobs.thread_job import ThreadJob
+from workbench.sequences.systems import SystemSequence
+from workbench.words.numbers import compiling as compiling_text
+from workbench.words.numbers import count, duration, number
 
 PERIOD = 0.5
 """Seconds between two updates of the ranking."""

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from workbench.analysis.advice import Estimate, Stage
-from workbench.html_table import html_table
+from workbench.advise.advice import Estimate, Stage
 from workbench.live.ui.sort_table import sample, time_bar
-from workbench.naming import sentence_case
-from workbench.number_text import duration, number
-from workbench.scenes.scene import Axis, PointsOf, Scene
-from workbench.scenes.style import curve_style
+from workbench.plots.html_table import html_table
+from workbench.plots.scenes.scene import Axis, PointsOf, Scene
+from workbench.plots.scenes.style import curve_style
+from workbench.words.names import sentence_case
+from workbench.words.numbers import duration, number
 
 COLUMNS = (
     "Rank", "First level", "Second level", "Coarse solver", "Setup + iterating", "Together", "Setup", "Iterations",

@@ -28,15 +28,15 @@ from workbench.live.ui.run_list import SWEEP, ListedRun, RunList
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.sort_table import SortTable
 from workbench.live.ui.status import StatusLine
-from workbench.naming import PROBLEM, method_name, problem_name, sentence_case
 from workbench.problems import Problem
 from workbench.run import MACHINE, Configuration, Result, State, Stopping, Sweep, sweep
-from workbench.run.conflicts import Conflict
-from workbench.run.run_queue import QueueSlot
-from workbench.run.sweep_files import to_csv, to_json
-from workbench.run.sweeping import Row, combinations
-from workbench.run.thread_job import ThreadJob
+from workbench.run.choices.conflicts import Conflict
+from workbench.run.jobs.run_queue import QueueSlot
+from workbench.run.jobs.sweeping import Row, combinations
+from workbench.run.jobs.thread_job import ThreadJob
+from workbench.run.results.sweep_files import to_csv, to_json
 from workbench.settings import SECOND_LEVEL, SWEEP_WORKERS
+from workbench.words.names import PROBLEM, method_name, problem_name, sentence_case
 
 SHOW_PERIOD = 0.5
 """Seconds between two updates of table and map of an active sweep."""

@@ -8,13 +8,13 @@ from typing import Any
 
 from workbench.errors import InputError
 from workbench.live.ui.words import shown
-from workbench.naming import choice_name, choice_text, with_names
 from workbench.problems import Problem
 from workbench.registry import Block, known
 from workbench.run import Configuration, Stopping, configure
-from workbench.run.conflicts import Conflict, changes_of, conflicts, obstacles, reasons_of
-from workbench.run.sweeping import Row, combinations
+from workbench.run.choices.conflicts import Conflict, changes_of, conflicts, obstacles, reasons_of
+from workbench.run.jobs.sweeping import Row, combinations
 from workbench.settings import BLOCKS, METHOD, RUN, STOPPING
+from workbench.words.names import choice_name, choice_text, with_names
 
 MOST_CHECKED = 100
 """Runs of a sweep that are checked for conflicts before it begins."""

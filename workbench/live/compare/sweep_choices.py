@@ -9,17 +9,17 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench import devices
-from workbench.block_facts import facts
 from workbench.errors import InputError
 from workbench.live.ui.controls import button
 from workbench.live.ui.field_form import FieldForm
 from workbench.live.ui.form_fields import Changed, Field, as_text
 from workbench.live.ui.form_schema import explanation
-from workbench.naming import as_shown, choice_name, choice_text, sentence_case
 from workbench.problems import Problem
 from workbench.registry import Block, Parameter, lookup, registered, unknown_name
-from workbench.run.conflicts import Conflict
+from workbench.registry.facts import facts
+from workbench.run.choices.conflicts import Conflict
 from workbench.settings import BLOCKS, RUN, STOPPING, SWEEP_AXES, SWEEP_STOPPING
+from workbench.words.names import as_shown, choice_name, choice_text, sentence_case
 
 ADD = "add …"
 BARE = {"description_width": "initial"}

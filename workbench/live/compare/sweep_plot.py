@@ -11,13 +11,13 @@ import ipywidgets as widgets
 from matplotlib.figure import Figure
 
 from workbench.errors import InputError
-from workbench.figures import draw
 from workbench.live.compare.sweep_scenes import Runs, curves_scene, map_scene, parallel_scene
 from workbench.live.compare.sweep_text import VALUES, each_of
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import Publisher
-from workbench.run.sweeping import Row
-from workbench.scenes.scene import Scene
+from workbench.plots.figures import draw
+from workbench.plots.scenes.scene import Scene
+from workbench.run.jobs.sweeping import Row
 
 VIEWS = ("curves", "map", "parallel")
 

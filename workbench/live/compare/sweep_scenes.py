@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from workbench.live.compare.sweep_text import absences, spent
-from workbench.naming import as_shown, choice_name, choice_text
-from workbench.number_text import count, duration
-from workbench.run.sweeping import Row
-from workbench.scenes.scene import Axis, CellsOf, CurveOf, ParallelOf, PointsOf, Scene
+from workbench.plots.scenes.scene import Axis, CellsOf, CurveOf, ParallelOf, PointsOf, Scene
+from workbench.run.jobs.sweeping import Row
 from workbench.settings import METHOD
+from workbench.words.names import as_shown, choice_name, choice_text
+from workbench.words.numbers import count, duration
 
 MOST_CURVES = 12
 TICKED = (0.0, 0.5, 1.0)

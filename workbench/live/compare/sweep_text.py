@@ -9,10 +9,10 @@ from typing import Any
 
 from workbench.live.ui.run_table import CONVERGED, ended_words
 from workbench.live.ui.sort_table import cell
-from workbench.naming import as_shown, choice_name, choice_text, sentence_case
-from workbench.number_text import compiling, count
-from workbench.run.sweeping import Row
+from workbench.run.jobs.sweeping import Row
 from workbench.settings import METHOD
+from workbench.words.names import as_shown, choice_name, choice_text, sentence_case
+from workbench.words.numbers import compiling, count
 
 BEST = "best"
 VALUES = {

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from workbench.deflation.nested import NestedParts
-from workbench.number_text import count as grouped
+from workbench.words.numbers import count as grouped
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -11,7 +11,6 @@ import numpy as np
 import traitlets
 from matplotlib.figure import Figure
 
-from workbench import figures
 from workbench.errors import InputError
 from workbench.live.field.coarse_levels import Nesting
 from workbench.live.field.frame_batch import Frame, FrameBatch
@@ -25,8 +24,9 @@ from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.assets import module, script
 from workbench.live.ui.run_handle import RunSource
 from workbench.live.ui.stream_view import StreamView
-from workbench.run.snapshots import Quantity, Snapshot
-from workbench.scenes.cuts import plane_words
+from workbench.plots import figures
+from workbench.plots.scenes.cuts import plane_words
+from workbench.run.results.snapshots import Quantity, Snapshot
 
 NO_RUN = "the solution, the residual and the error are seen here as soon as a run has begun"
 

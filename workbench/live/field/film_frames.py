@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from workbench.number_text import amount, count
-from workbench.recording.film import Film
-from workbench.run.filming import CELLS, PIXELS, film_cut
-from workbench.run.snapshots import Quantity, Snapshot
-from workbench.scenes.cuts import Cut
+from workbench.plots.scenes.cuts import Cut
+from workbench.records.film import Film
+from workbench.run.results.filming import CELLS, PIXELS, film_cut
+from workbench.run.results.snapshots import Quantity, Snapshot
+from workbench.words.numbers import amount, count
 
 LATER = (
     "the exact solution is not known; once the run has ended, the {count} states of x kept so far are compared with "

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.figures import Boundaries, boundaries, pattern_counts
-from workbench.number_text import count as grouped
-from workbench.number_text import ordinal
+from workbench.plots.figures import Boundaries, boundaries, pattern_counts
+from workbench.plots.scenes.colormap import Colormap
+from workbench.plots.scenes.cuts import MOST_PIXELS, Cut
+from workbench.plots.scenes.plane import COEFFICIENT, ENTRIES, NO_SEGMENTS, Plane
 from workbench.problems import LinearSystem
-from workbench.scenes.colormap import Colormap
-from workbench.scenes.cuts import MOST_PIXELS, Cut
-from workbench.scenes.plane import COEFFICIENT, ENTRIES, NO_SEGMENTS, Plane
+from workbench.words.numbers import count as grouped
+from workbench.words.numbers import ordinal
 
 Picture = tuple[dict[str, Any], bytes]
 """A message for the browser, and its buffer."""

@@ -10,12 +10,12 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.live.field.pictures import Scene, scene
-from workbench.number_text import count as grouped
 from workbench.operators import Operator
 from workbench.problems import LinearSystem, Problem
 from workbench.problems.stand_in import BYTES_PER_ENTRY, StandIn
 from workbench.problems.suitesparse import SuiteSparse, cache_folder, group_and_name
 from workbench.run import Configuration
+from workbench.words.numbers import count as grouped
 
 SIDES = (24, 96, 1024)
 """Cells per side that are tried: few to learn the dimensions, more for the picture itself."""

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from workbench.figures import Boundaries
 from workbench.live.field.pictures import NONE, Picture, blank, notes_on, plane_picture
-from workbench.number_text import count as grouped
-from workbench.run.snapshots import Quantity, Snapshot
-from workbench.scenes.colormap import Colormap
-from workbench.scenes.cuts import Cut
-from workbench.scenes.plane import Plane
+from workbench.plots.figures import Boundaries
+from workbench.plots.scenes.colormap import Colormap
+from workbench.plots.scenes.cuts import Cut
+from workbench.plots.scenes.plane import Plane
+from workbench.run.results.snapshots import Quantity, Snapshot
+from workbench.words.numbers import count as grouped
 
 COEFFICIENT = "coefficient"
 NAMES = {COEFFICIENT: COEFFICIENT, **{quantity.value: quantity.value for quantity in Quantity}}

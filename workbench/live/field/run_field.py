@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from workbench import figures
-from workbench.figures import Boundaries
 from workbench.live.field.coarse_levels import Nesting
 from workbench.live.field.film_frames import AGAINST, BAR, film_look, film_plane, reported
 from workbench.live.field.frame_batch import Frame
@@ -20,10 +18,12 @@ from workbench.live.field.snapshot_source import Place, SnapshotSource, why_noth
 from workbench.live.transport.publisher import PollAgain
 from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.ui.run_handle import RunSource
-from workbench.number_text import count as grouped
-from workbench.run.snapshots import Quantity, Snapshot
-from workbench.scenes.colormap import Colormap
-from workbench.scenes.cuts import LIVE_PIXELS, MOST_PIXELS, Cut
+from workbench.plots import figures
+from workbench.plots.figures import Boundaries
+from workbench.plots.scenes.colormap import Colormap
+from workbench.plots.scenes.cuts import LIVE_PIXELS, MOST_PIXELS, Cut
+from workbench.run.results.snapshots import Quantity, Snapshot
+from workbench.words.numbers import count as grouped
 
 
 @dataclasses.dataclass(frozen=True)

@@ -16,9 +16,9 @@ from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.run_handle import ACTIVE, RunHandle, RunSource
 from workbench.problems import LinearSystem
-from workbench.recording import BlockHistory, Record
+from workbench.records import BlockHistory, Record
 from workbench.run import Quantity, Result, Run, Session, State
-from workbench.run.snapshots import Cut, Snapshot, of_result
+from workbench.run.results.snapshots import Cut, Snapshot, of_result
 
 NO_SOLUTION = "no solution was kept of this run; run it again to see it"
 NO_SYSTEM = "the loaded run does not hold its matrix, so only its solution can be seen; run it again to see the others"

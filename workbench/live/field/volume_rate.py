@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.live.transport.rate_limit import PERIOD, RateLimit
-from workbench.run.snapshots import SnapshotRequests
+from workbench.run.results.snapshots import SnapshotRequests
 
 SHARE = 0.03
 """Share of the solver's time that snapshots may take."""

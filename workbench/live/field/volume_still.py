@@ -10,8 +10,8 @@ from scipy import ndimage
 
 from workbench.live.field.pictures import Picture, Scene
 from workbench.live.field.volume_cut import LIVE_CELLS, VolumeCut
-from workbench.number_text import count as grouped
-from workbench.scenes.colormap import Colormap
+from workbench.plots.scenes.colormap import Colormap
+from workbench.words.numbers import count as grouped
 
 MOST_LABELS = 1 << 16
 """Subdomains that 16 bits tell apart."""

@@ -22,9 +22,9 @@ from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.assets import script
 from workbench.live.ui.run_handle import RunSource
 from workbench.live.ui.stream_view import StreamView
-from workbench.number_text import count as grouped
-from workbench.run.snapshots import Quantity, Snapshot
-from workbench.scenes.colormap import Colormap
+from workbench.plots.scenes.colormap import Colormap
+from workbench.run.results.snapshots import Quantity, Snapshot
+from workbench.words.numbers import count as grouped
 
 NO_RUN = "the solution, the residual and the error are shown here as soon as a run has begun"
 FLAT = "the 3D view needs a grid with three dimensions; the field view shows this problem"

@@ -16,9 +16,9 @@ from workbench.live.ui.rows import row
 from workbench.live.ui.run_list import INSPECT, ListedRun, RunList, labels
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
-from workbench.recording.film import Film
+from workbench.records.film import Film
 from workbench.run import RaceEntry, Session
-from workbench.run.filming import Camera
+from workbench.run.results.filming import Camera
 
 HINT = "This run was made without kernel timings; press “Run again with timings” and its kernels appear here."
 NOTHING = "No run yet. Its fields, spectrum, timeline and roofline appear here."

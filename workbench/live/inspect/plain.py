@@ -17,10 +17,10 @@ from workbench.live.plots.timeline import MOST_EVENTS
 from workbench.live.plots.timeline_messages import Shown, Watched
 from workbench.live.ui.assets import module, style_sheet
 from workbench.live.ui.run_handle import RunHandle
-from workbench.naming import sentence_case
-from workbench.recording import Record, Trace
-from workbench.scenes.convergence import convergence_scene
-from workbench.scenes.scene import Scene
+from workbench.plots.scenes.convergence import convergence_scene
+from workbench.plots.scenes.scene import Scene
+from workbench.records import Record, Trace
+from workbench.words.names import sentence_case
 
 CHART, TIMELINE = "plots/chart.js", "plots/timeline.js"
 LANES = 300

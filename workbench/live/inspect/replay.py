@@ -10,9 +10,9 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.data_files import path_of
 from workbench.errors import InputError, error_message
 from workbench.files import TemporaryFolder
+from workbench.files.data_files import path_of
 from workbench.live.inspect.inside import InsideView
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button
@@ -22,8 +22,8 @@ from workbench.live.ui.run_list import FILE, RunList
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
-from workbench.number_text import count
-from workbench.recording import Record, load
+from workbench.records import Record, load
+from workbench.words.numbers import count
 
 NO_TRACE = "This run was saved without a trace. Run it again with “trace” ticked, and save that run."
 HINT = "Type the path of a run file, or upload one. “Run files” under Solve and Race writes them."
@@ -136,7 +136,7 @@ def open_run(path: str | Path, folder: str | Path | None = None) -> Replay:
 
     Examples:
         >>> from workbench.live import open_run
-        >>> from workbench.recording import save
+        >>> from workbench.records import save
         >>> from workbench.run import Run, configure, run_through
         >>> view = open_run(save(run_through(Run(configure("two-layer", n=16))).record(), "layers.run.npz"))
         >>> view.close()

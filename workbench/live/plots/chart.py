@@ -12,7 +12,7 @@ import traitlets
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.ui.assets import script
 from workbench.live.ui.stream_view import StreamView
-from workbench.scenes.scene import Axis, Scene, blank
+from workbench.plots.scenes.scene import Axis, Scene, blank
 
 EMPTY = blank("", "Nothing to show yet.", Axis(""), Axis(""))
 

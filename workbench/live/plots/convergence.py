@@ -17,11 +17,11 @@ from workbench.live.plots.curve import AXES, Curve
 from workbench.live.transport.publisher import PAINTS, PERIOD, RATE, PollAgain, Publisher, message_rate_limit
 from workbench.live.ui.assets import script
 from workbench.live.ui.stream_view import StreamView
-from workbench.recording import Record
+from workbench.plots.scenes.convergence import AGAINST, RESIDUAL
+from workbench.plots.scenes.scene import LineAt, Scene
+from workbench.records import Record
 from workbench.registry import unknown_name
 from workbench.run import Norm, RaceEntry, Session
-from workbench.scenes.convergence import AGAINST, RESIDUAL
-from workbench.scenes.scene import LineAt, Scene
 
 MOST_SAMPLES = 1 << 18
 """Samples in one message, a megabyte; what is left goes with the next."""

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from workbench.live.ui.run_handle import RunHandle
-from workbench.recording import History, Record
+from workbench.plots.scenes.convergence import run_layers
+from workbench.plots.scenes.scene import Layer
+from workbench.plots.scenes.style import curve_style
+from workbench.records import History, Record
 from workbench.run import Norm, RaceEntry, Run, Session, State
-from workbench.scenes.convergence import run_layers
-from workbench.scenes.scene import Layer
-from workbench.scenes.style import curve_style
 
 AXES = ("iterations", "seconds", "bytes")
 """Quantities on the horizontal axis: seconds of each run's own clock, bytes that its iterations read and write."""

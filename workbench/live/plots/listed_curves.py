@@ -9,7 +9,7 @@ from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.curve import Curve
 from workbench.live.ui.run_handle import ACTIVE
 from workbench.live.ui.run_list import ListedRun, RunList, labels
-from workbench.recording import Record
+from workbench.records import Record
 from workbench.run import Norm
 
 

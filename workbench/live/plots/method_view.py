@@ -9,21 +9,21 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.errors import InputError
+from workbench.extensions.papers.block_cg import gflops
 from workbench.live.plots.chart import ChartStack
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.ui.rows import row
 from workbench.live.ui.run_handle import RunHandle, RunSource
 from workbench.live.ui.run_pictures import RunView
-from workbench.number_text import number
-from workbench.papers.block_cg import gflops
-from workbench.recording import BlockHistory
+from workbench.plots.scenes.block import columns_scene, products_scene, rank_scenes, residuals_scene
+from workbench.plots.scenes.mpcg import boxes_scene, conditioning_scenes, directions_scene, time_scene, weights_scene
+from workbench.plots.scenes.scene import ITERATIONS, Axis, Scene, blank
+from workbench.records import BlockHistory
 from workbench.run import Run, Session, Stopping
-from workbench.run.snapshots import Look
-from workbench.scenes.block import columns_scene, products_scene, rank_scenes, residuals_scene
-from workbench.scenes.mpcg import boxes_scene, conditioning_scenes, directions_scene, time_scene, weights_scene
-from workbench.scenes.scene import ITERATIONS, Axis, Scene, blank
+from workbench.run.results.snapshots import Look
 from workbench.solvers.block.base import BlockSolver
 from workbench.solvers.mpcg import MultipreconditionedCG
+from workbench.words.numbers import number
 
 PERIOD = 0.3
 """Seconds between two pictures during a run, at least."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.machine.describe import machine_line
-from workbench.machine.profile import Profile
-from workbench.machine.retime import retime
-from workbench.number_text import count, duration, number
-from workbench.recording import Trace
+from workbench.machines.describe import machine_line
+from workbench.machines.profile import Profile
+from workbench.models.retime import retime
+from workbench.records import Trace
+from workbench.words.numbers import count, duration, number
 
 IN_MODEL = "What the host does between kernels is not in the model."
 

@@ -11,10 +11,9 @@ from typing import Any
 import ipywidgets as widgets
 from matplotlib.figure import Figure
 
-from workbench.analysis.roofline import RooflinePoint, roofline_points
+from workbench.costs.roofline import RooflinePoint, roofline_points
 from workbench.devices.clock import ACCELERATOR, CPU
 from workbench.errors import InputError
-from workbench.figures import draw
 from workbench.live.plots.chart import ChartView
 from workbench.live.plots.hints import fitting
 from workbench.live.plots.roofline_table import sentence, table
@@ -24,14 +23,15 @@ from workbench.live.ui.rows import row
 from workbench.live.ui.run_handle import RunHandle, RunSource
 from workbench.live.ui.run_pictures import RunView
 from workbench.live.ui.save_bar import SaveBar
-from workbench.machine.calibrate import calibrate
-from workbench.machine.describe import machine_line
-from workbench.machine.profile import Profile, profile, profiles
-from workbench.recording import Trace
-from workbench.run.run_queue import MACHINE, QueueSlot
-from workbench.scenes.roofline import X, Y, roofline_scene
-from workbench.scenes.scene import blank
-from workbench.scenes.style import kernel_looks
+from workbench.machines.calibrate import calibrate
+from workbench.machines.describe import machine_line
+from workbench.machines.profile import Profile, profile, profiles
+from workbench.plots.figures import draw
+from workbench.plots.scenes.roofline import X, Y, roofline_scene
+from workbench.plots.scenes.scene import blank
+from workbench.plots.scenes.style import kernel_looks
+from workbench.records import Trace
+from workbench.run.jobs.run_queue import MACHINE, QueueSlot
 
 HERE = "this machine, measured"
 NONE_YET = "no machine"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping
 
-from workbench.analysis.roofline import RooflinePoint
-from workbench.html_table import Html, html_table
-from workbench.machine.profile import Profile
-from workbench.naming import kernel_name
-from workbench.number_text import MISSING, amount, count, duration, number, percent
+from workbench.costs.roofline import RooflinePoint
+from workbench.machines.profile import Profile
+from workbench.plots.html_table import Html, html_table
+from workbench.words.names import kernel_name
+from workbench.words.numbers import MISSING, amount, count, duration, number, percent
 
 CACHES = 20.0
 """Caches of a processor are faster than its memory, by less than this."""

@@ -10,19 +10,7 @@ import ipywidgets as widgets
 import numpy as np
 from matplotlib.figure import Figure
 
-from workbench.analysis.convergence_estimates import (
-    MAX_ITERATIONS,
-    Estimates,
-    estimates,
-    level_conditions,
-    nonzero,
-    ritz_columns,
-    usable_iterations,
-)
-from workbench.analysis.ritz import iterations_by_bound
-from workbench.analysis.spectra import LARGEST, spectra
 from workbench.errors import InputError, error_message
-from workbench.figures import draw
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
@@ -31,8 +19,20 @@ from workbench.live.ui.rows import row
 from workbench.live.ui.run_handle import RunHandle, RunSource
 from workbench.live.ui.run_pictures import RunView
 from workbench.live.ui.save_bar import SaveBar
-from workbench.number_text import count, number, rounded
-from workbench.scenes.spectrum import estimates_scene, levels_scene, nothing_yet, ritz_scene
+from workbench.plots.figures import draw
+from workbench.plots.scenes.spectrum import estimates_scene, levels_scene, nothing_yet, ritz_scene
+from workbench.spectra.convergence_estimates import (
+    MAX_ITERATIONS,
+    Estimates,
+    estimates,
+    level_conditions,
+    nonzero,
+    ritz_columns,
+    usable_iterations,
+)
+from workbench.spectra.exact import LARGEST, spectra
+from workbench.spectra.ritz import iterations_by_bound
+from workbench.words.numbers import count, number, rounded
 
 EXACT = 1024
 """Unknowns up to which the exact spectra are computed unasked: three dense matrices of 8 MB."""

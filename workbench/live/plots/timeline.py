@@ -17,13 +17,13 @@ from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.assets import script
 from workbench.live.ui.run_handle import RunHandle, RunSource
 from workbench.live.ui.stream_view import StreamView
-from workbench.machine.profile import profile, profiles
-from workbench.machine.retime import MODELLED, machines_for
-from workbench.naming import distinct_names
-from workbench.recording import Trace
+from workbench.machines.profile import profile, profiles
+from workbench.models.retime import MODELLED, machines_for
+from workbench.plots.scenes.scene import Scene
+from workbench.plots.scenes.timeline import about, timeline_scene
+from workbench.records import Trace
 from workbench.run import Session, State
-from workbench.scenes.scene import Scene
-from workbench.scenes.timeline import about, timeline_scene
+from workbench.words.names import distinct_names
 
 MOST_EVENTS = 1 << 16
 """Events in one message, 1.3 megabytes; what is left goes with the next."""

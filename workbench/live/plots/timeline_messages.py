@@ -7,9 +7,9 @@ import itertools
 from typing import Any
 
 from workbench.live.plots.modelled_trace import totals, where
-from workbench.recording import AlignedTraces, Trace
+from workbench.plots.scenes.timeline import GrowingLanes
+from workbench.records import AlignedTraces, Trace
 from workbench.run import Session, State
-from workbench.scenes.timeline import GrowingLanes
 
 _KEYS = itertools.count(1)
 NOTHING = GrowingLanes(Trace()).part()

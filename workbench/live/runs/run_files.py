@@ -8,7 +8,7 @@ from pathlib import Path
 from workbench.errors import InputError
 from workbench.files import TemporaryFolder
 from workbench.live.ui.run_list import FILE, ListedRun, RunList
-from workbench.recording import NamedRun, load_runs, save_runs
+from workbench.records import NamedRun, load_runs, save_runs
 
 ENDING = ".runs.zip"
 MOST_BYTES = 256 << 20

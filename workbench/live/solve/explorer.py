@@ -39,10 +39,10 @@ from workbench.live.ui.run_table import RunTable
 from workbench.live.ui.save_bar import Picture
 from workbench.live.ui.share_bar import ShareBar
 from workbench.problems import Problem
-from workbench.recording import Record
-from workbench.recording.film import Film
+from workbench.records import Record
+from workbench.records.film import Film
 from workbench.run import BothDevices, Configuration, Quantity, RaceEntry, Session, State, configure, on_both
-from workbench.run.filming import Camera
+from workbench.run.results.filming import Camera
 
 RUN_FIRST = "run what the form says; its curve then appears here"
 HINT = "Tick “Record kernel timings” and press Run: every kernel then appears here with its time, bytes and iteration."

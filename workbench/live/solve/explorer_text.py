@@ -11,10 +11,10 @@ from workbench.live.plots.curve import Curve
 from workbench.live.solve.controller import STOPPING
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.words import shown
-from workbench.naming import with_names
-from workbench.number_text import compiling, count, duration, number, queued
 from workbench.run import Reason, Session, State
-from workbench.run.machine_use import sharing
+from workbench.run.jobs.machine_use import sharing
+from workbench.words.names import with_names
+from workbench.words.numbers import compiling, count, duration, number, queued
 
 EMPTY = "No run yet. The curve of ‖r‖/‖b‖, the field and where the time went appear here."
 SIGNS = {"good": "✓", "bad": "✕", "plain": "!"}

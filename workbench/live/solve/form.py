@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from workbench.block_facts import choice_label
 from workbench.deflation import Deflation
 from workbench.errors import InputError
 from workbench.live.solve.examples import EXAMPLES
@@ -13,9 +12,10 @@ from workbench.live.ui.form_fields import BlockChoice, Changed, Field, check_lis
 from workbench.live.ui.undoable_form import UndoableForm
 from workbench.problems import Problem
 from workbench.registry import Parameter
+from workbench.registry.facts import choice_label
 from workbench.run import Configuration
-from workbench.run.compatibility import unmet
-from workbench.run.conflicts import Conflict, OperatorOf, changed, changes_of, conflicts, obstacles
+from workbench.run.choices.compatibility import unmet
+from workbench.run.choices.conflicts import Conflict, OperatorOf, changed, changes_of, conflicts, obstacles
 from workbench.settings import BLOCKS, FAMILIES, PHASES, RUN, SECOND_LEVEL, STOPPING, family_of, settings_of
 
 SHOWN = ("norm", "rtol", "maxiter")

@@ -13,7 +13,7 @@ from workbench.live.solve.form import Form
 from workbench.live.transport.worker import LatestOnly
 from workbench.problems import Problem
 from workbench.run import Configuration, Run
-from workbench.run.conflicts import Conflict, conflicts
+from workbench.run.choices.conflicts import Conflict, conflicts
 
 
 class ProblemPicture:

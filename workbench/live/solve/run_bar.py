@@ -10,7 +10,7 @@ import traitlets
 from workbench.live.ui.assets import script
 from workbench.live.ui.status import StatusLine
 from workbench.run import State
-from workbench.run.job import ENDED
+from workbench.run.jobs.job import ENDED
 
 Act = Callable[[], object]
 RUN = "run what the form says; while another run is active it is queued"

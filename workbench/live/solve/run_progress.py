@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from workbench.analysis.iterations_left import Estimate, iterations_left
 from workbench.live.plots.curve import Curve
-from workbench.number_text import compiling, count, duration
 from workbench.run import Session, State
-from workbench.run.job import ENDED
+from workbench.run.jobs.job import ENDED
+from workbench.spectra.iterations_left import Estimate, iterations_left
+from workbench.words.numbers import compiling, count, duration
 
 EVERY = 1.9
 """Seconds between two estimates of an active run, just below those between two sentences."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from workbench.html_table import html_table
 from workbench.live.ui.words import shown
-from workbench.naming import name_of
-from workbench.number_text import amount, compiling, seconds
+from workbench.plots.html_table import html_table
+from workbench.words.names import name_of
+from workbench.words.numbers import amount, compiling, seconds
 
 HEADINGS = ("phase of the setup", "time, s", "share", "memory")
 COUNTED = 1000

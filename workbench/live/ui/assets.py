@@ -10,12 +10,19 @@ from pathlib import Path
 import traitlets
 
 STATIC = Path(__file__).parents[1] / "static"
+EXTENSIONS = Path(__file__).parents[2] / "extensions"
+ROOTS = (STATIC, *sorted(EXTENSIONS.glob("*/page/static")))
+"""Folders whose modules and style sheets are one tree: a module imports one of any other by its path in that tree."""
 IMPORT = re.compile(r'^import \{[^}]*\} from "(?P<path>\.[^"]+\.js)";\n', re.MULTILINE)
 CSS_COMMENT = re.compile(r"/\*.*?\*/\n?", re.DOTALL)
 COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 """Comments that fill a line. Every widget carries the text, so it is sent without them."""
-FOLDERS = ("plots", "field", "build", "solve", "compare", "inspect", "teach", "papers", "runs", "flows", "app")
-SHEETS = ("ui/tokens", "ui/style", "ui/controls", *(f"{folder}/style" for folder in FOLDERS))
+FOLDERS = ("plots", "field", "builders", "solve", "compare", "inspect", "stepping", "runs", "app")
+SHEETS = (
+    *("ui/tokens", "ui/style", "ui/controls"),
+    *(f"{folder}/style" for folder in FOLDERS),
+    *(path.relative_to(root).as_posix()[: -len(".css")] for root in ROOTS[1:] for path in sorted(root.rglob("*.css"))),
+)
 """Style sheets in the order of the cascade: views override the small parts that they contain."""
 INDENT = re.compile(r"^ +", re.MULTILINE)
 """Indentation, a ninth of the text. No script holds a text of several lines."""
@@ -46,13 +53,21 @@ def joined(name: str) -> str:
 @functools.cache
 def style_sheet() -> str:
     """The style sheet that all views share."""
-    text = "".join((STATIC / f"{sheet}.css").read_text(encoding="utf-8") for sheet in SHEETS)
+    text = "".join(source(f"{sheet}.css") for sheet in SHEETS)
     return CSS_COMMENT.sub("", text)
+
+
+def source(name: str) -> str:
+    """The text of a file by its path in the tree. Raises FileNotFoundError where no root has it."""
+    for root in ROOTS:
+        if (root / name).is_file():
+            return (root / name).read_text(encoding="utf-8")
+    raise FileNotFoundError(f"no folder of modules has {name}")
 
 
 def imports(name: str) -> list[str]:
     """The modules that a module imports, as paths relative to the folder `static`."""
-    folder, text = posixpath.dirname(name), (STATIC / name).read_text(encoding="utf-8")
+    folder, text = posixpath.dirname(name), source(name)
     return [posixpath.normpath(posixpath.join(folder, found["path"])) for found in IMPORT.finditer(text)]
 
 
@@ -61,5 +76,5 @@ def _parts(name: str, done: set[str], *, inner: bool = False) -> list[str]:
         return []
     done.add(name)
     parts = [part for wanted in imports(name) for part in _parts(wanted, done, inner=True)]
-    own = COMMENT.sub("", IMPORT.sub("", (STATIC / name).read_text(encoding="utf-8")))
+    own = COMMENT.sub("", IMPORT.sub("", source(name)))
     return [*parts, re.sub(r"^export ", "", own, flags=re.MULTILINE) if inner else own]

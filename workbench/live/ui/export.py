@@ -13,11 +13,11 @@ from matplotlib.figure import Figure
 from workbench.errors import InputError
 from workbench.live.ui.file_names import make_folder, slug
 from workbench.live.ui.run_list import ListedRun, labels
-from workbench.recording import Record, save, save_trace, to_csv
+from workbench.plots.scenes.convergence import convergence_scene
+from workbench.plots.scenes.timeline import timeline_scene
+from workbench.records import Record, save, save_trace, to_csv
 from workbench.registry import unknown_name
 from workbench.run import Norm
-from workbench.scenes.convergence import convergence_scene
-from workbench.scenes.timeline import timeline_scene
 
 PICTURES = ("svg", "pdf", "png")
 KINDS = {

@@ -6,16 +6,16 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from workbench.block_facts import choice_label, facts, parameter_label
 from workbench.errors import InputError
 from workbench.live.ui.form_fields import BlockChoice, Field
 from workbench.live.ui.form_schema import blocks_schema, explanation, parameter_schema
 from workbench.live.ui.form_view import FormView
 from workbench.live.ui.words import shown
-from workbench.naming import sentence_case, with_names
 from workbench.registry import Block, as_block
-from workbench.run.conflicts import Conflict, changes_of, reasons_of
+from workbench.registry.facts import choice_label, facts, parameter_label
+from workbench.run.choices.conflicts import Conflict, changes_of, reasons_of
 from workbench.settings import BLOCKS
+from workbench.words.names import sentence_case, with_names
 
 Act = Callable[[], object]
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 import ipywidgets as widgets
 from matplotlib.figure import Figure
 
-from workbench.figures.columns import resized
-from workbench.figures.edited import FONTS, labels_of, relabelled, restyled
 from workbench.live.transport.closing import close_all
 from workbench.live.ui.controls import button
+from workbench.plots.figures.columns import resized
+from workbench.plots.figures.edited import FONTS, labels_of, relabelled, restyled
 
 SIZES = (6, 7, 8, 9, 10, 12)
 PROVENANCE = "provenance"

@@ -13,13 +13,13 @@ from typing import Any
 import traitlets
 
 from workbench import devices
-from workbench.block_facts import inverse_help, parameter_label
-from workbench.data_files import path_of
 from workbench.errors import InputError
+from workbench.files.data_files import path_of
 from workbench.live.ui.words import shown, without_folder
-from workbench.number_text import chosen
 from workbench.registry import Block, Parameter, known, lookup, registered
+from workbench.registry.facts import inverse_help, parameter_label
 from workbench.settings import BLOCKS, RUN
+from workbench.words.numbers import chosen
 
 Changed = Callable[[], None]
 

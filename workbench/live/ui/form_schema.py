@@ -7,13 +7,13 @@ import functools
 import math
 from typing import Any
 
-from workbench.analysis.solver_costs import line_counts
-from workbench.block_facts import choice_label, facts, inverse_help, parameter_label
+from workbench.costs.solver_costs import line_counts
 from workbench.errors import InputError
 from workbench.lines.dependence import waiting
-from workbench.naming import typeset_words
-from workbench.number_text import THIN, chosen, count
 from workbench.registry import Block, Parameter, registered
+from workbench.registry.facts import choice_label, facts, inverse_help, parameter_label
+from workbench.words.names import typeset_words
+from workbench.words.numbers import THIN, chosen, count
 
 DOCS = {
     "problem": "runs",

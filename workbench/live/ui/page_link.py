@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 from workbench.errors import InputError
 from workbench.live.ui.frontend import in_voila
 from workbench.run import Configuration
-from workbench.run.share_link import from_link
+from workbench.run.choices.share_link import from_link
 
 PARAMETER, VIEW = "p", "view"
 LONGEST_ADDRESS = 8000

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbench.errors import InputError
-from workbench.naming import Parts, method_name, problem_name
 from workbench.problems import LinearSystem
-from workbench.recording import History, Record, Trace
-from workbench.recording.film import Film
+from workbench.records import History, Record, Trace
+from workbench.records.film import Film
 from workbench.run import Configuration, RaceEntry, Result, Run, Session, State
-from workbench.run.report import provenance_of
+from workbench.run.results.report import provenance_of
+from workbench.words.names import Parts, method_name, problem_name
 
 RunSource = Session | Run | Result | Record
 """A run that can be looked into."""
@@ -38,7 +38,7 @@ class RunHandle:
 
     @property
     def parts(self) -> Parts:
-        """The parts of its name, see `workbench.naming.run_parts`."""
+        """The parts of its name, see `workbench.words.names.run_parts`."""
         return self._named.parts
 
     @property

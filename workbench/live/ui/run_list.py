@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from workbench.errors import InputError
 from workbench.live.ui.listeners import Listeners
 from workbench.live.ui.run_handle import ACTIVE, AnyRun, RunHandle
-from workbench.naming import Parts, distinct_names, method_name
-from workbench.recording import Record
+from workbench.records import Record
 from workbench.run import Result, Session
-from workbench.run.cancellation import STOPPED_EARLY
+from workbench.run.loop.cancellation import STOPPED_EARLY
+from workbench.words.names import Parts, distinct_names, method_name
 
 KEPT = 100
 """Runs of one origin that are kept after their end, without their solutions. Pinned runs are kept in addition."""
@@ -46,7 +46,7 @@ class ListedRun:
 
     @functools.cached_property
     def parts(self) -> Parts:
-        """The parts of its name, see `workbench.naming.run_parts`."""
+        """The parts of its name, see `workbench.words.names.run_parts`."""
         return RunHandle(self.source).parts
 
     @property

@@ -15,11 +15,11 @@ from workbench.live.ui.run_handle import ACTIVE, RunHandle
 from workbench.live.ui.run_list import ListedRun, RunList, names
 from workbench.live.ui.sort_table import SortTable, sample
 from workbench.live.ui.status import StatusLine
-from workbench.naming import PROBLEM
-from workbench.number_text import compiling, duration, relative
+from workbench.plots.scenes.style import curve_style
 from workbench.run import Reason, Run, State
-from workbench.run.machine_use import sharing
-from workbench.scenes.style import curve_style
+from workbench.run.jobs.machine_use import sharing
+from workbench.words.names import PROBLEM
+from workbench.words.numbers import compiling, duration, relative
 
 PERIOD = 1.0
 """Seconds between two updates of the numbers of active runs."""

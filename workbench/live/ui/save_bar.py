@@ -9,10 +9,7 @@ from typing import Any
 import ipywidgets as widgets
 from matplotlib.figure import Figure
 
-from workbench import figures
 from workbench.errors import InputError
-from workbench.figures.edited import relabelled
-from workbench.figures.plotted_data import Table
 from workbench.live.ui.controls import button
 from workbench.live.ui.figure_dialog import PROVENANCE, FigureDialog
 from workbench.live.ui.file_names import make_folder, slug
@@ -20,7 +17,10 @@ from workbench.live.ui.run_pictures import PAINTING
 from workbench.live.ui.saver import Saver
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
-from workbench.scenes.scene import Scene
+from workbench.plots import figures
+from workbench.plots.figures.edited import relabelled
+from workbench.plots.figures.plotted_data import Table
+from workbench.plots.scenes.scene import Scene
 
 Picture = Figure | Scene | Sequence[Scene]
 """Pictures that can be saved: a figure, or scenes one above the other."""

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 
 import traitlets
 
-from workbench.data_files import path_of
 from workbench.errors import InputError, error_message
+from workbench.extensions.classroom.page.classroom import classroom
 from workbench.files import TemporaryFolder
-from workbench.live.transport.classroom import classroom
+from workbench.files.data_files import path_of
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.assets import script
 from workbench.live.ui.file_names import make_folder, slug
@@ -22,10 +22,17 @@ from workbench.live.ui.files import File, written
 from workbench.live.ui.frontend import in_voila
 from workbench.live.ui.page_link import link_in, query_of
 from workbench.live.ui.view import LiveWidget
-from workbench.number_text import count
 from workbench.run import Configuration
-from workbench.run.link_codec import ENDING, LINK, is_shared
-from workbench.run.share_link import from_link, load_configuration, save_configuration, to_command, to_link, to_script
+from workbench.run.choices.link_codec import ENDING, LINK, is_shared
+from workbench.run.choices.share_link import (
+    from_link,
+    load_configuration,
+    save_configuration,
+    to_command,
+    to_link,
+    to_script,
+)
+from workbench.words.numbers import count
 
 COPIES: dict[str, tuple[str, str, Callable[[Configuration], str]]] = {
     "python": ("Copy as Python", "Python lines that solve this problem and print how that ended", to_script),

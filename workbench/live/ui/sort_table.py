@@ -10,8 +10,8 @@ import traitlets
 
 from workbench.live.ui.assets import script
 from workbench.live.ui.view import LiveWidget
-from workbench.number_text import count, duration, number
-from workbench.scenes.style import COLOURS, CurveStyle
+from workbench.plots.scenes.style import COLOURS, CurveStyle
+from workbench.words.numbers import count, duration, number
 
 Act = Callable[[str, list[Any], str], object]
 

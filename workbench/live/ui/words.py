@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from workbench.naming import typeset_words
 from workbench.problems.suitesparse import cache_folder
+from workbench.words.names import typeset_words
 
 
 def shown(sentence: str) -> str:

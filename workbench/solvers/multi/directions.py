@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workbench.devices.host.blas import on_one_thread
 from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 from workbench.errors import InputError
-from workbench.host.blas import on_one_thread
 from workbench.solvers.multi.basis import Basis, Limits, Step, above_rounding
 from workbench.solvers.multi.inner_products import Products
 from workbench.solvers.multi.members import Members

@@ -11,7 +11,7 @@ const TOKENS = {
   accent: [["--wb-accent"], "#4a45c4", "#a9a5ff"],
   faint: [["--wb-faint"], "#a9adb5", "#5b606b"],
 };
-// Series by the colour that a figure prints them in: the same order as workbench/figures/style.py.
+// Series by the colour that a figure prints them in: the same order as workbench/plots/figures/style.py.
 const SERIES = [
   ["#0072b2", "#56b4e9"], ["#d55e00", "#ff8a45"], ["#008a64", "#27c597"], ["#b5508a", "#e59cc6"], ["#6e5a00", "#f0c64a"],
   ["#3f434c", "#d4d7dd"], ["#4a93c4", "#8fa8ff"], ["#7a1f2b", "#c9a27c"],

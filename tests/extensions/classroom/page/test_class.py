@@ -1,0 +1,149 @@
+"""The page's part in a class, with a server that is not there."""
+
+import pytest
+
+from tests.live.conftest import page_says
+from tests.waiting import LIMIT
+from workbench.errors import MOST_UNKNOWNS, RUN_SECONDS, InputError
+from workbench.extensions.classroom.page import class_bar as module
+from workbench.extensions.classroom.page.class_bar import ClassBar, in_words
+from workbench.extensions.classroom.page.class_page import ClassPage
+from workbench.live import RunList
+from workbench.live.ui.run_list import FILE, SOLVE, SWEEP
+from workbench.live.ui.share_bar import ONLY_HERE, ShareBar
+from workbench.run import Run, Session, configure, run_through
+from workbench.run.choices.share_link import to_link
+
+OWN, OTHER = configure("poisson5", n=8), configure("poisson5", n=12)
+FACTS = {"page": 3, "teacher": False, "collects": True, "runs_at_once": 0, "address": ""}
+
+
+class Room:
+    """The connection to a server."""
+
+    def __init__(self, **facts):
+        self.facts, self.acts, self.sent = FACTS | facts, {}, []
+
+    def on(self, kind, act):
+        self.acts[kind] = act
+
+    def tell(self, kind, **facts):
+        self.sent.append((kind, facts))
+
+    def shorten(self, link):
+        return "abc234" if len(link) < 8000 else ""
+
+
+@pytest.fixture
+def bar(opened):
+    """A bar of a page with one configuration, which is a list of all that it has shown."""
+    room, runs, shown = Room(), RunList(), [OWN]
+    return opened(ClassBar(room, runs, lambda: shown[-1], shown.append)), room, runs, shown
+
+
+def solved(runs, origin):
+    """Make a run in this list, and wait until it has ended."""
+    session = Session(OWN)
+    runs.add(session, origin)
+    session.wait(LIMIT)
+    session.join(LIMIT)
+    runs.notify()
+
+
+def test_runs_that_were_made_here_are_sent_once_when_they_have_ended(bar, eventually, opened):
+    made, room, runs, _ = bar
+    record = run_through(Run(OWN)).record()
+    runs.add(record, FILE)
+    runs.add(record, SOLVE)
+    for origin in (SOLVE, SWEEP):
+        solved(runs, origin)
+    assert made.wait(LIMIT)
+    (sent,) = room.sent
+    assert sent[0] == "run"
+
+    teachers = Room()
+    page = opened(ClassPage(teachers, lambda: to_link(OTHER)))
+    teachers.acts["run"]({"where": "Page 3", "who": "Ada <b>", **sent[1]})
+    teachers.acts["run"]({"where": "Page 4", "who": "Page 4", "file": "00"})
+    eventually(lambda: page.page.status.text.startswith("A run of Page 4 is not shown: "))
+    (run,) = page.runs.runs
+    assert (run.origin, run.name) == ("Page 3", "Ada <b>: CG, Jacobi")
+
+
+def test_a_run_that_is_too_large_is_not_sent(bar, monkeypatch):
+    made, room, runs, _ = bar
+    monkeypatch.setattr(module, "RUN_BYTES", 10)
+    solved(runs, SOLVE)
+    assert made.wait(LIMIT)
+    assert room.sent == []
+    assert made.said.startswith("Run 1 has more than ")
+
+
+def test_a_problem_of_the_teacher_is_shown_and_ones_own_comes_back(bar):
+    made, room, _, shown = bar
+    room.acts["problem"]({"link": to_link(OTHER)})
+    assert made.wait(LIMIT)
+    assert (shown[-1], made.said, made.can_return) == (OTHER, "The teacher has sent this problem.", True)
+    page_says(made, {"kind": "return"})
+    assert made.wait(LIMIT)
+    assert (shown[-1], made.said, made.can_return) == (OWN, "", False)
+    room.acts["problem"]({"link": "cgw1.nothing"})
+    assert made.wait(LIMIT)
+    assert made.said.startswith("The problem that the teacher has sent cannot be opened: the link is ")
+    page_says(made, {"kind": "name", "name": "Ada"})
+    assert made.wait(LIMIT)
+    assert room.sent == [("name", {"name": "Ada"})]
+
+
+def test_a_class_of_one_and_what_no_link_holds_are_said(opened):
+    links = iter([to_link(OTHER)])
+
+    def link():
+        if (found := next(links, "")) == "":
+            raise InputError("this problem has no link")
+        return found
+
+    room = Room()
+    page = opened(ClassPage(room, link))
+    page.send.click()
+    assert page.status.text == "no other page is open; send the problem when there is one"
+    room.acts["pages"]({"pages": 1})
+    assert page.status.text == "1 page of students open."
+    page.send.click()
+    assert page.status.text == "Sent to 1 page."
+    assert room.sent == [("collect", {}), ("problem", {"link": to_link(OTHER)})]
+    page.send.click()
+    assert page.status.text == "this problem has no link"
+
+
+def test_the_limits_are_said(monkeypatch):
+    assert in_words(FACTS | {"collects": False}) == ""
+    monkeypatch.setenv(RUN_SECONDS, "60")
+    monkeypatch.setenv(MOST_UNKNOWNS, "1000000")
+    assert in_words(FACTS | {"runs_at_once": 2}) == (
+        "Page 3 of a class. The teacher sees runs that have ended. Limits: 2 runs at once on all pages, "
+        "60\u202fs a run, 1\u202f000\u202f000 unknowns."
+    )
+
+
+@pytest.mark.parametrize(
+    ("address", "page", "base", "note"),
+    [
+        ("", "http://localhost:8866/", "http://localhost:8866/", ONLY_HERE),
+        ("http://10.0.0.5:8866/", "http://localhost:8866/", "http://10.0.0.5:8866/", ""),
+        ("http://10.0.0.5:8866/", "https://class.example/cg/", "https://class.example/cg/", ""),
+    ],
+)
+def test_a_short_address_is_one_that_students_reach(address, page, base, note, monkeypatch):
+    pytest.importorskip("segno")
+    bar = ShareBar(lambda: OWN, lambda _chosen: None)
+    bar.room = Room(address=address)
+    made = bar.short(page)
+    assert (made["address"], made["note"]) == (f"{base}s/abc234", note)
+    assert made["svg"].startswith("<svg")
+    for wrong in ("", "javascript:alert(1)/", "http://a b/", f"http://{'x' * 300}/"):
+        with pytest.raises(InputError, match="there are no short addresses of the page"):
+            bar.short(wrong)
+    monkeypatch.setattr(Room, "shorten", lambda _room, _link: "")
+    with pytest.raises(InputError, match="too long for an address"):
+        bar.short(page)

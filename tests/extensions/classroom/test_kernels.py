@@ -1,0 +1,238 @@
+"""Kernels of served pages: forked, ended, restarted, and bounded in memory."""
+
+import asyncio
+import contextlib
+import os
+import re
+import time
+
+import psutil
+import pytest
+
+from tests.waiting import LIMIT
+from workbench.errors import InputError
+from workbench.extensions.classroom.server import PageKernels
+from workbench.extensions.classroom.server.forking import AVAILABLE, ForkServer
+from workbench.extensions.classroom.server.memory_limit import bytes_of
+
+pytestmark = pytest.mark.skipif(not AVAILABLE, reason="kernels are forked on Linux only")
+
+
+@pytest.fixture(scope="module")
+def running():
+    server = ForkServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def lent(running, monkeypatch):
+    """Kernels of all these tests are forked by one server, since it imports for seconds."""
+
+    class Lent:
+        fork, process = staticmethod(running.fork), running.process
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr("workbench.extensions.classroom.server.kernels.ForkServer", Lent)
+
+
+class Ended:
+    """In place of a fork server, one that has ended."""
+
+    def fork(self, arguments, env, cwd):
+        raise OSError("the fork server has ended")
+
+    def close(self):
+        pass
+
+
+async def answer(client, code):
+    """What a kernel prints for code, or the name of the error that it raises."""
+    printed = []
+
+    def note(message):
+        if message["msg_type"] == "stream":
+            printed.append(message["content"]["text"])
+
+    reply = await client.execute_interactive(code, output_hook=note, timeout=LIMIT)
+    return "".join(printed).strip() or reply["content"].get("ename", "")
+
+
+async def opened(kernels, **options):
+    """A kernel's manager and a client of it."""
+    manager = kernels.get_kernel(await kernels.start_kernel(**options))
+    client = manager.client()
+    client.start_channels()
+    await client.wait_for_ready(timeout=LIMIT)
+    return manager, client
+
+
+def gone(pid):
+    """Wait until a process has ended; its parent may not have asked for its status yet."""
+    end = time.monotonic() + LIMIT
+    with contextlib.suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        while process.status() != psutil.STATUS_ZOMBIE:
+            assert time.monotonic() < end, f"process {pid} is still there"
+            time.sleep(0.05)
+
+
+def run(test, **options):
+    """Run a test with kernels of its own, which end with it; returns their processes."""
+
+    async def act():
+        kernels = PageKernels(**options)
+        try:
+            return await test(kernels)
+        finally:
+            await kernels.shutdown_all(now=True)
+
+    for pid in asyncio.run(act()):
+        gone(pid)
+
+
+def test_kernels_are_forked_with_an_environment_and_a_folder_of_their_own(lent, tmp_path):
+    async def test(kernels):
+        env = {**os.environ, "QUERY_STRING": "p=1"}
+        one, client = await opened(kernels, env=env, cwd=str(tmp_path))
+        parents = await answer(client, "import os, sys; print(os.getppid(), 'workbench.live' in sys.modules)")
+        assert parents == f"{kernels.forks.process.pid} True"
+        assert await answer(client, "print(os.environ['QUERY_STRING'], os.getcwd())") == f"p=1 {tmp_path}"
+        other, second = await opened(kernels)
+        # Pages of the same problem do not begin at the same random numbers.
+        drawn = "import numpy, random; print(numpy.random.random(), random.random())"
+        assert await answer(client, drawn) != await answer(second, drawn)
+        assert await answer(second, "import os; print('QUERY_STRING' in os.environ)") == "False"
+        # Without the comm targets a page would ask for the state of each widget by itself.
+        targets = "print('jupyter.widget.control' in get_ipython().kernel.comm_manager.targets)"
+        assert await answer(client, targets) == "True"
+        pids = [one.provisioner.pid, other.provisioner.pid]
+        await kernels.restart_kernel(one.kernel_id)
+        await client.wait_for_ready(timeout=LIMIT)
+        pids.append(one.provisioner.pid)
+        assert len(set(pids)) == 3
+        await asyncio.to_thread(gone, pids[0])
+        client.stop_channels()
+        second.stop_channels()
+        return pids
+
+    run(test)
+
+
+def test_a_kernel_that_was_killed_is_noticed(lent):
+    async def test(kernels):
+        manager, client = await opened(kernels)
+        pid = manager.provisioner.pid
+        assert await manager.is_alive()
+        psutil.Process(pid).kill()
+        assert await manager.provisioner.wait() == -1
+        assert not await manager.is_alive()
+        client.stop_channels()
+        return [pid]
+
+    run(test)
+
+
+def test_kernels_end_with_the_fork_server(tmp_path):
+    server = ForkServer()
+    arguments = ["-f", str(tmp_path / "kernel.json")]
+    process = server.fork(arguments, dict(os.environ), str(tmp_path))
+    assert process.poll() is None
+    psutil.Process(server.process.pid).kill()
+    gone(process.pid)
+    assert process.wait() == -1
+    with pytest.raises(OSError, match="has ended"):
+        server.fork(arguments, dict(os.environ), str(tmp_path))
+    server.close()
+
+
+def answers(*codes, forks=None, **options):
+    """What a new kernel prints for each of these codes. forks: in place of the fork server."""
+    found = []
+
+    async def test(kernels):
+        if forks is not None:
+            kernels.forks.close()
+            kernels.forks = forks
+        manager, client = await opened(kernels)
+        found.extend([await answer(client, code) for code in codes])
+        client.stop_channels()
+        return [manager.provisioner.pid]
+
+    run(test, **options)
+    return found
+
+
+def test_without_a_fork_server_a_kernel_is_a_process_of_its_own(lent):
+    assert answers("import os; print(os.getppid())", forks=Ended()) == [str(os.getpid())]
+
+
+FREE = """
+import os
+from workbench.process.limits import memory
+from workbench.extensions.classroom.server.memory_limit import data_bytes
+print(memory()[0] - data_bytes(os.getpid()))
+"""
+TOO_LARGE = """
+from workbench.run import Session, configure
+session = Session(configure('poisson-2d', n=8192))
+session.start(); session.join(); print(session.error)
+"""
+ENDS = """
+from workbench.run import Run, configure, run_through
+result = run_through(Run(configure('poisson5', n=64)))
+print(result.reason.name, result.detail)
+"""
+CLUSTER = """
+from workbench.run import Run, configure
+try:
+    Run(configure('poisson-fd', n=8, preconditioner='schwarz:2x2', cluster='tcp://127.0.0.1:9'))
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+def test_a_kernel_takes_no_more_memory_than_it_may(lent):
+    arrays = "import numpy; print(numpy.ones(5 * 10**7).size)", "numpy.ones(10**8)"
+    kept, refused, free, said = answers(*arrays, FREE, TOO_LARGE, kernel_memory="600MB")
+    assert (kept, refused in ("MemoryError", "_ArrayMemoryError")) == ("50000000", True)
+    assert int(free) < 700 * 10**6
+    assert "GB free" in said
+    assert said.endswith("which fits")
+
+
+def test_a_run_ends_at_the_limit_of_its_page_and_a_page_has_no_cluster(lent):
+    limit, cluster = answers(ENDS, CLUSTER, run_seconds="1e-9")
+    assert re.fullmatch(r"PAGE_TIME .*s of 1e-09 s, which holds for all pages of its server", limit)
+    assert cluster == "InputError clusters are not available on this page, got tcp://127.0.0.1:9; leave the cluster out"
+
+
+@pytest.mark.parametrize(("text", "nbytes"), [("1.5GB", 1_500_000_000), (" 800 mb ", 800_000_000)])
+def test_sizes_of_memory_are_read(text, nbytes):
+    assert bytes_of(text) == nbytes
+
+
+@pytest.mark.parametrize("text", ["2", "GB", "1TB", "1KB", "-1GB", "10MB"])
+def test_a_wrong_size_of_memory_is_refused(text):
+    with pytest.raises(InputError, match=r"at least 100MB, with its unit, as in 1.5GB; got"):
+        bytes_of(text)
+    with pytest.raises(SystemExit, match="got"):
+        PageKernels(kernel_memory=text)
+
+
+@pytest.mark.parametrize("text", ["60s", "nan", "0", "-1"])
+def test_a_wrong_time_of_runs_is_refused(text):
+    with pytest.raises(SystemExit, match="WORKBENCH_RUN_SECONDS must be seconds above 0"):
+        PageKernels(run_seconds=text)
+
+
+def test_pages_that_open_at_once_are_counted(lent):
+    async def test(kernels):
+        started = await asyncio.gather(*(kernels.start_kernel() for _ in range(3)), return_exceptions=True)
+        names = [name for name in started if isinstance(name, str)]
+        assert len(names) == 1
+        return [kernels.get_kernel(names[0]).provisioner.pid]
+
+    run(test, most_pages=1)

@@ -1,0 +1,257 @@
+"""The view of a flow: stepping in a thread, methods that change on the way, past steps, races, exports."""
+
+import time
+
+import pytest
+
+from workbench.errors import InputError
+from workbench.extensions.flow import records
+from workbench.extensions.flow.page.player import Player
+from workbench.extensions.flow.plane_scene import PHASE, Look, plane_of_flow, quantities
+from workbench.extensions.flow.rising_bubbles import RisingBubbles
+from workbench.extensions.flow.scenes import curves
+from workbench.extensions.flow.two_phase_flow import TwoPhaseFlow
+from workbench.live import FlowView, flow
+from workbench.run import State, configure
+from workbench.run.loop.cancellation import GRACE
+from workbench.run.loop.single.iterations import SingleIterations
+
+SMALL = {"n": 16, "until": 0.3, "preconditioner": "neumann:2", "deflation": "levelset:2"}
+
+
+@pytest.fixture
+def view():
+    made = flow(**SMALL)
+    yield made
+    made.close()
+
+
+def until(true, seconds=20):
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_it_plays_to_the_end_and_begins_again(view):
+    view.play()
+    sequence = view.wait(60)
+    assert sequence.done
+    assert sequence.series["time"][-1] == pytest.approx(0.3)
+    assert all(len(method.iterations) == sequence.steps for method in sequence.methods)
+    view.reset()
+    assert view.sequence.steps == 0
+    view.play()
+    assert view.wait(60).series["iterations"] == sequence.series["iterations"]
+
+
+def test_it_pauses_steps_and_stops(view):
+    view.step()
+    until(lambda: view.sequence.steps == 1 and view.player.state is State.PAUSED)
+    view.step()
+    until(lambda: view.sequence.steps == 2)
+    view.controller.resume()
+    begun = time.monotonic()
+    view.stop()
+    until(lambda: view.player.ended)
+    assert time.monotonic() - begun < GRACE + 0.5
+    steps = view.sequence.steps
+    view.play()
+    assert view.wait(60).steps > steps
+
+
+def test_stop_ends_a_long_solve_and_the_flow_plays_on(view, monkeypatch):
+    view.step()
+    until(lambda: view.sequence.steps == 1 and view.player.state is State.PAUSED)
+    advance, begun = SingleIterations.advance, []
+
+    def endless(iterations, most):
+        begun.append(1)
+        advance(iterations, most)
+        time.sleep(0.02)
+
+    monkeypatch.setattr(SingleIterations, "advance", endless)
+    view.play()
+    until(lambda: len(begun) > 3)
+    player = view.player
+    asked = time.monotonic()
+    view.stop()
+    until(lambda: not player.working)
+    assert time.monotonic() - asked < 1
+    assert (player.error, view.sequence.steps) == ("", 1)
+    monkeypatch.undo()
+    view.play()
+    assert view.wait(60).done
+
+
+def test_a_velocity_that_is_not_finite_leaves_what_was_played(view, monkeypatch, tmp_path):
+    view.step()
+    until(lambda: view.sequence.steps == 1 and view.player.state is State.PAUSED)
+    viscosity = TwoPhaseFlow._viscosity
+
+    def spoiled(flow):
+        viscosity(flow)
+        if flow.steps == 3:
+            flow.u[0, abs(flow.phi).argmin()] = float("nan")
+
+    monkeypatch.setattr(TwoPhaseFlow, "_viscosity", spoiled)
+    view.play()
+    with pytest.raises(InputError, match="the velocity is not finite in the step after time .*; use a larger n"):
+        view.wait(60)
+    assert view.player.state is State.FAILED
+    assert records.load(view.files.written("record", tmp_path)).steps == view.sequence.steps == 3
+    monkeypatch.undo()
+    assert plane_of_flow(view.sequence, Look(PHASE, step=2)).title.startswith("step 2,")
+    view.play()
+    played = view.wait(60).series["rise_velocity"]
+    view.reset()
+    view.play()
+    assert view.wait(60).series["rise_velocity"] == played
+
+
+def test_a_method_is_changed_between_two_steps(view):
+    view.step()
+    until(lambda: view.sequence.steps == 1 and view.player.state is State.PAUSED)
+    view.use(1, preconditioner="mg")
+    until(lambda: len(view.sequence.methods[1].marks) == 2)
+    view.play()
+    sequence = view.wait(60)
+    assert [mark.step for mark in sequence.methods[1].marks] == [1, 2]
+    first, second, changed = (layer.name for layer in curves(sequence)[0].layers)
+    assert first == "1. CG, Neumann 2, 2 blocks split by phase"
+    assert [second, changed] == ["2. CG, Jacobi", "from step 2: 2. CG, geometric multigrid"]
+    assert max(sequence.methods[1].iterations[2:]) < 12
+
+
+def test_a_pair_is_taken_from_the_next_step_on_and_another_problem_begins(view):
+    view.step()
+    until(lambda: view.sequence.steps == 1 and view.player.state is State.PAUSED)
+    sequence = view.sequence
+    view.take_method(configure(sequence.problem, preconditioner="mg", deflation="none"))
+    until(lambda: "multigrid" in sequence.methods[0].label)
+    assert view.sequence is sequence
+    view.take_method(configure("heat-steps", n=16, preconditioner="mg", deflation="none"))
+    until(lambda: view.sequence.problem.name == "heat-steps")
+    assert "multigrid" in view.sequence.methods[0].label
+    until(lambda: view.bubbles.box.layout.display == "none" and view.field.layout.display is None)
+
+
+def test_a_wrong_value_is_a_sentence_and_the_flow_stays(view):
+    view.form.of_problem.set("problem.density_ratio", "0")
+    assert "density" in view._why_not().lower()
+    assert view.sequence.problem.density_ratio == 0.1
+
+
+def test_planes_hold_what_is_there():
+    made = FlowView(configure("rising-bubbles", dimensions=3, height=1.0, radius=0.28, **SMALL))
+    sequence = made.sequence
+    assert plane_of_flow(sequence, Look("pressure")) is None
+    for _ in range(3):
+        sequence.step()
+    for quantity in quantities(sequence):
+        plane = plane_of_flow(sequence, Look(quantity, "y", 8))
+        assert plane is not None
+        assert plane.values.shape == (16, 16)
+        assert len(plane.segments) > 20
+    past = plane_of_flow(sequence, Look("pressure", "y", 8, step=1))
+    assert past is not None
+    assert past.bar == PHASE
+    assert past.values.sum() == sequence.phase_at(1)[:, 8].sum()
+    made.close()
+
+
+def test_four_methods_race_on_the_latest_steps(view):
+    view.play()
+    view.wait(60)
+    view.race.start()
+    assert view.race.racing is not None
+    view.race.racing.join(60)
+    ranking = view.race.racing.sequence.ranking()
+    assert len(ranking) == 4
+    assert not any(row["failure"] for row in ranking)
+    assert [row["milliseconds"] for row in ranking] == sorted(row["milliseconds"] for row in ranking)
+
+
+def test_what_is_asked_for_is_done_between_two_steps_and_no_step_wakes_the_page():
+    view = flow(**SMALL)
+    seen, heard = [], []
+    player = Player(view.sequence, lambda: heard.append(view.sequence.steps))
+    player.ask(lambda: seen.append(view.sequence.steps))
+    assert seen == [0]
+    player.start()
+    player.ask(lambda: seen.append(view.sequence.steps))
+    player.join(60)
+    assert len(seen) == 2
+    assert heard == [view.sequence.steps]
+    view.close()
+
+
+def test_one_system_is_refused():
+    with pytest.raises(InputError, match="is one system; a sequence is"):
+        flow("two-layer", n=16)
+
+
+def test_drawn_bubbles_are_taken():
+    drawn = configure("bubbles-2d", n=64, layout="list", bubbles="0.3,0.4,0.15; 0.7,0.6,0.17").problem
+    made = FlowView(configure("rising-bubbles", n=32), drawn=lambda: drawn)
+    made.take_drawn()
+    taken = made.sequence.problem
+    assert isinstance(taken, RisingBubbles)
+    assert taken.geometry().radii.tolist() == [0.15, 0.17]
+    made._drawn = lambda: configure("two-layer", n=16).problem
+    made.take_drawn()
+    assert "there are no bubbles in Build" in made.controller.complaint
+    made.close()
+
+
+def drawn(view, act, **values):
+    """What the page sends when its user does something on the canvas; the state that it is sent."""
+    editor = view.bubbles.editor
+    editor.receive({"act": act, **values})
+    assert editor.acts.wait(20)
+    return editor.canvas.state
+
+
+def test_bubbles_are_moved_before_the_start_and_refused_where_they_touch(view):
+    until(lambda: view.field.layout.display == "none")
+    before = view.sequence
+    state = drawn(view, "place", index=0, row=[0.4, 1.5, 0.27], stroke="one", moving=True, seq=1)
+    assert (state["bubbles"], state["height"]) == ([[0.4, 1.5, 0.27]], 2.0)
+    assert view.sequence is before
+    for row, sentence in {
+        (0.35, 1.5, 0.27): "bubble 1 is 1.3 cells from a wall, 2 are needed",
+        (0.4, 1.8, 0.27): "extends beyond the box",
+        (0.4, 1.5, 0.2): "a bubble of radius 0.2 has 3.2 cells, at least 4 are needed",
+    }.items():
+        state = drawn(view, "place", index=0, row=list(row), stroke="one", moving=True, seq=2)
+        assert (state["bubbles"], state["refused"]["row"]) == ([[0.4, 1.5, 0.27]], list(row))
+        assert sentence in view.bubbles.status.text
+    drawn(view, "place", index=0, row=[0.45, 1.5, 0.27], stroke="one", done=True, seq=3)
+    assert view.sequence.problem.bubbles == "0.45,1.5,0.27"
+    assert view.form.of_problem.problem() == view.sequence.problem
+    assert drawn(view, "add", centre=[0.5, 1.1])["bubbles"] == [[0.45, 1.5, 0.27]]
+    assert "at least 4 are needed" in view.bubbles.status.text
+    assert drawn(view, "add", centre=[0.5, 0.5])["bubbles"][1] == [0.5, 0.5, 0.25]
+    assert len(drawn(view, "undo")["bubbles"]) == 1
+    assert view.sequence.problem.bubbles == "0.45,1.5,0.27"
+    drawn(view, "delete", index=0)
+    assert "a flow has at least one bubble" in view.bubbles.status.text
+    view.step()
+    until(lambda: view.sequence.steps == 1 and view.bubbles.box.layout.display == "none")
+    drawn(view, "place", index=0, row=[0.5, 1.5, 0.3], done=True)
+    assert "the flow has begun; press Begin again" in view.bubbles.status.text
+    assert view.sequence.series["centre"][0] == pytest.approx(1.5, abs=0.01)
+    view.form.of_problem.set("problem.bubbles", "0.5,0.5,0.3")
+    view.reset()
+    until(lambda: view.bubbles.editor.canvas.state["bubbles"] == [[0.5, 0.5, 0.3]])
+
+
+def test_what_is_written(view, tmp_path):
+    for steps in (1, 2):
+        view.step()
+        until(lambda steps=steps: view.sequence.steps == steps and view.player.state is State.PAUSED)
+    table = view.files.written("csv", tmp_path).read_text()
+    assert table.count("\n") == 3
+    assert table.startswith("time,dt,iterations,seconds,centre,rise_velocity,circularity,volume,moved_cells")
+    assert view.files.written("gif", tmp_path).read_bytes()[:6] == b"GIF89a"
+    assert view.files.written("record", tmp_path).stat().st_size > 1000

@@ -1,0 +1,83 @@
+"""Two unknowns whose start and axes are dragged: what a move changes, and that the pictures show it."""
+
+import numpy as np
+import pytest
+
+from tests.waiting import LIMIT
+from workbench.errors import InputError
+from workbench.live import Geometry2D
+from workbench.plots.scenes.scene import CurveOf
+
+
+@pytest.fixture
+def geometry():
+    made = Geometry2D(angle=0, lengths=(3, 1), start=(3.6, 0.4), stretched=True)
+    yield made
+    made.close()
+
+
+def move(view, key, x, y):
+    view.chart._receive(view.chart, {"kind": "moved", "key": key, "x": x, "y": y}, [])
+    assert view.wait(LIMIT)
+
+
+def path_of(scene, name):
+    (found,) = [layer for layer in scene.layers if isinstance(layer, CurveOf) and layer.name.startswith(name)]
+    return np.column_stack([found.x, found.y])
+
+
+def test_handles_move_the_start_and_the_axes(geometry):
+    A = geometry.matrix
+    np.testing.assert_allclose(A, np.diag([1 / 9, 1]))
+    assert "Condition number of A: 9.00" in geometry.words.text
+    assert "steepest descent takes 21 steps and CG takes 2 steps" in geometry.words.text
+    move(geometry, "start", 0.0, 2.0)
+    assert "steepest descent takes 1 step and CG takes 1 step" in geometry.words.text
+    # The second axis turns the first with it.
+    move(geometry, "second", -1.5, 1.5)
+    assert geometry.form.angle == pytest.approx(45)
+    np.testing.assert_allclose(geometry.form.lengths, (3, 1.5 * np.sqrt(2)))
+    places = {one["key"]: (one["x"], one["y"]) for one in geometry.chart.handles}
+    np.testing.assert_allclose(places["second"], (-1.5, 1.5))
+    np.testing.assert_allclose(places["first"], (3 / np.sqrt(2), 3 / np.sqrt(2)))
+
+
+def test_what_is_dragged_out_of_bounds_stays_at_the_bound(geometry):
+    move(geometry, "start", 40.0, np.nan)
+    np.testing.assert_allclose(geometry.start, (3.6, 0.4))
+    move(geometry, "start", 40.0, -40.0)
+    np.testing.assert_allclose(geometry.start, (4.25, -4.25))
+    move(geometry, "first", 0.0, 0.001)
+    assert geometry.form.lengths[0] == 0.25
+    move(geometry, "nothing", 1.0, 1.0)
+    assert geometry.form.angle == pytest.approx(90)
+
+
+def test_in_stretched_coordinates_contour_lines_are_circles_and_cg_turns_by_a_right_angle(geometry):
+    scene = geometry.changed.scene
+    for layer in scene.layers:
+        if isinstance(layer, CurveOf) and len(layer.x) > 50:
+            radii = np.hypot(layer.x, layer.y)
+            np.testing.assert_allclose(radii, radii[0])
+    first, second = np.diff(path_of(scene, "CG"), axis=0)
+    assert first @ second == pytest.approx(0, abs=1e-9)
+    plain = np.diff(path_of(geometry.chart.scene, "CG"), axis=0)
+    assert abs(plain[0] @ plain[1]) > 0.1
+    # The start is as far away as it is.
+    assert np.linalg.norm(path_of(scene, "CG")[0]) == pytest.approx(np.hypot(3.6, 0.4))
+
+
+def test_a_switch_shows_the_second_picture(geometry):
+    geometry.stretched.value = False
+    assert geometry.wait(LIMIT)
+    assert geometry.changed.layout.display == "none"
+    geometry.jacobi.value = True
+    assert geometry.wait(LIMIT)
+    # Axes along the coordinates: Jacobi's picture has circles.
+    assert "Condition number of M⁻¹A: 1.00" in geometry.words.text
+    assert len(path_of(geometry.changed.scene, "steepest descent")) == 2
+
+
+def test_a_start_out_of_sight_is_refused():
+    with pytest.raises(InputError, match="two errors from"):
+        Geometry2D(start=(5, 0))

@@ -1,0 +1,97 @@
+"""CG as a polynomial: eigenvalues that are dragged, deflated, chosen and written."""
+
+import numpy as np
+import pytest
+
+from tests.live.conftest import page_says
+from tests.waiting import LIMIT
+from workbench.errors import InputError
+from workbench.extensions.lessons.residual_polynomials import SPECTRA, cg_on
+from workbench.live import PolynomialView
+
+
+@pytest.fixture
+def view(opened):
+    return opened(PolynomialView([1, 2, 5, 9, 100.0], iteration=2))
+
+
+def says(view, **content):
+    page_says(view.chart, content)
+    assert view.wait(LIMIT)
+
+
+def curve(view, name):
+    (found,) = [layer.y for layer in view.error_chart.scene.layers if layer.name == name]
+    return found
+
+
+def test_a_dragged_eigenvalue_moves_polynomial_error_bound_and_handle(view):
+    before = curve(view, "CG bound")
+    says(view, kind="moved", key="4", x=10.0, y=0.3)
+    np.testing.assert_array_equal(view.values, [1, 2, 5, 9, 10])
+    made = cg_on([1, 2, 5, 9, 10])
+    zeros = view.chart.scene.layers[-1]
+    np.testing.assert_allclose(zeros.x, made.ritz(2))
+    np.testing.assert_allclose(curve(view, "CG"), np.maximum(made.error, 1e-16))
+    assert (curve(view, "CG bound")[1:] < before[1:]).all()
+    assert view.chart.handles[4]["x"] == 10
+    assert view.field.value == "1, 2, 5, 9, 10"
+
+
+def test_a_press_deflates_and_another_brings_back(view):
+    says(view, kind="pressed", key="4")
+    np.testing.assert_array_equal(view.seen, [1, 2, 5, 9])
+    assert (view.chart.handles[4]["off"], view.slider.max) == (True, 4)
+    assert view.field.value == "1, 2, 5, 9, (100)"
+    assert "condition number 9.00" in view.words.text
+    says(view, kind="pressed", key="4")
+    assert (view.seen.size, view.slider.max) == (5, 5)
+    for place in "01234":
+        says(view, kind="pressed", key=place)
+    assert view.words.text == "One eigenvalue is left for CG."
+    np.testing.assert_array_equal(view.seen, [100])
+
+
+def test_the_field_and_the_presets_set_the_spectrum(view):
+    view.field.value = "0.5, (3), 40"
+    assert view.wait(LIMIT)
+    np.testing.assert_array_equal(view.seen, [0.5, 40])
+    view.field.value = "1, many"
+    assert view.wait(LIMIT)
+    assert "numbers" in view.words.text
+    np.testing.assert_array_equal(view.seen, [0.5, 40])
+    view.preset.value = "three clusters"
+    assert view.wait(LIMIT)
+    np.testing.assert_array_equal(view.values, SPECTRA["three clusters"](4))
+    says(view, kind="moved", key="0", x=2.0, y=0)
+    assert view.preset.value == "of your own"
+
+
+def test_the_slider_turns_the_iteration_and_rounding_adds_two_curves(opened):
+    view = opened(PolynomialView("dense below, as of Strakoš", 4, size=24))
+    view.slider.value = 7
+    assert view.wait(LIMIT)
+    assert view.chart.scene.layers[-1].x.size == 7
+    view.rounding.value, view.shown.index = True, 1
+    assert view.wait(LIMIT)
+    assert curve(view, "CG in float64").size > curve(view, "CG").size
+    assert view.chart.scene.y.log
+    assert "in float64 after 33, in float32 after 57" in view.words.text
+
+
+def test_what_it_cannot_show_is_refused_in_a_sentence():
+    for arguments, words in (
+        ({"spectrum": "flat"}, "unknown spectrum"),
+        ({"size": 61}, "size=61"),
+        ({"iteration": 21}, "21"),
+    ):
+        with pytest.raises(InputError, match=words):
+            PolynomialView(**arguments)
+
+
+@pytest.mark.parametrize(
+    "content", [{"kind": "moved", "key": "9", "x": 1, "y": 1}, {"kind": "moved", "key": "1", "x": None, "y": 1}]
+)
+def test_a_message_that_fits_no_handle_changes_nothing(view, content):
+    says(view, **content)
+    np.testing.assert_array_equal(view.values, [1, 2, 5, 9, 100])

@@ -1,0 +1,56 @@
+"""Lessons: notebooks that agree with their sources, and exercises whose solutions are right."""
+
+from __future__ import annotations
+
+import ast
+import runpy
+from pathlib import Path
+
+import pytest
+
+from workbench.errors import InputError
+from workbench.extensions.lessons import LESSONS, lesson
+from workbench.live import Lesson
+
+ROOT = Path(__file__).parents[3]
+SOURCES = sorted((ROOT / "notebooks/lessons/source").glob("*.py"))
+WRITTEN = [each for each in LESSONS.values() if any(source.stem == each.stem for source in SOURCES)]
+each_lesson = pytest.mark.parametrize("taught", WRITTEN, ids=lambda taught: taught.name)
+
+
+def solved(source: Path) -> dict[int, object]:
+    """The answers of the solutions, by the number of the exercise: `lesson.check(1, 2)`."""
+    found = {}
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "lesson.check" and len(node.args) == 2:
+            number, answer = map(ast.literal_eval, node.args)
+            found[number] = answer
+    return found
+
+
+def test_notebooks_agree_with_their_sources():
+    for path, text in runpy.run_path(str(ROOT / "scripts/lessons.py"))["notebooks"]().items():
+        assert path.read_text(encoding="utf-8") == text, f"run scripts/lessons.py: {path.name}"
+
+
+def test_every_lesson_has_its_text_and_every_text_its_lesson():
+    assert {source.stem for source in SOURCES} == {each.stem for each in WRITTEN}
+
+
+@each_lesson
+def test_its_exercises_have_solutions_that_are_right(taught):
+    (source,) = [each for each in SOURCES if each.stem == taught.stem]
+    answers = solved(source)
+    assert set(answers) == set(range(1, len(taught.exercises) + 1))
+    for number, exercise in enumerate(taught.exercises, 1):
+        verdict = exercise.check(answers[number])
+        assert verdict.right, f"{number}: {verdict}"
+
+
+def test_what_there_is_not_is_refused_in_a_sentence():
+    with pytest.raises(InputError, match="unknown lesson"):
+        lesson("pain")
+    with pytest.raises(InputError, match="has the exercises 1 to"):
+        Lesson("without-pain").check(99)
+    with pytest.raises(InputError, match="is a number"):
+        Lesson("without-pain").check(1, "many")

@@ -1,0 +1,88 @@
+"""Lesson 6: every change keeps the iterates of CG, the last ones are known methods, and the judges say why."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.errors import InputError
+from workbench.extensions.lessons.exercise import Order
+from workbench.extensions.lessons.waiting import CG_LINES, DERIVATIONS, EXERCISES, EXPOSED, PIPELINED, assessed
+from workbench.lines.dependence import waiting
+from workbench.solvers.cgcg import ChronopoulosGear
+from workbench.solvers.gropp import Gropp
+from workbench.solvers.pipecg import PipelinedCG
+from workbench.solvers.user_text import tidied
+
+GEAR = 6
+"""The change by which the lesson has come to Chronopoulos and Gear."""
+EARLY = "\n".join(sorted(EXPOSED.split("\n"), key=lambda line: line != "x = x + alpha*p"))
+"""With x updated before alpha is known."""
+
+
+@pytest.mark.parametrize("to", DERIVATIONS)
+def test_every_change_keeps_the_iterates(to):
+    before = CG_LINES
+    for change in DERIVATIONS[to]:
+        assert change.lines != before
+        assert assessed(change.lines).difference is None, change.title
+        before = change.lines
+
+
+def test_the_changes_lead_to_the_methods_of_the_family():
+    last, gear = DERIVATIONS["pipelined"][-1], DERIVATIONS["pipelined"][GEAR - 1]
+    assert len(DERIVATIONS["pipelined"]) == GEAR + 2, "the text counts them"
+    assert len(DERIVATIONS["Gropp"]) == 5, "the text counts them"
+    for lines, method in ((gear.lines, ChronopoulosGear), (last.lines, PipelinedCG)):
+        assert sorted(lines.split("\n")) == sorted(tidied(method.iterate).split("\n"))
+        assert waiting(lines) == waiting(method.iterate)
+    gropp = waiting(DERIVATIONS["Gropp"][-1].lines)
+    assert (gropp.reductions, set(gropp.hidden)) == (2, set(waiting(Gropp.iterate).hidden))
+
+
+def test_the_model_rewards_what_the_text_says():
+    cg, gear, pipelined = (assessed(each) for each in (CG_LINES, DERIVATIONS["pipelined"][GEAR - 1].lines, PIPELINED))
+    assert cg.seconds > gear.seconds > pipelined.seconds
+    assert cg.waited == pytest.approx(2 * gear.waited, rel=0.01), "one reduction of two"
+    assert pipelined.waited < gear.waited
+    assert assessed(EXPOSED).seconds > 1.2 * pipelined.seconds
+
+
+@pytest.mark.parametrize(
+    ("number", "answer", "why"),
+    [
+        (1, CG_LINES, "but 2 reductions still must follow one another"),
+        (
+            1,
+            CG_LINES.replace("r - alpha*s", "r - 0.9*alpha*s"),
+            "is the first line that gives another value than in CG",
+        ),
+        (2, EXPOSED, "there is an order with"),
+        (2, EARLY, "x differs from that of CG from iteration 1 on"),
+        (3, 4, "on 4 GPUs CG takes"),
+        (3, 64, "but already 32 take"),
+    ],
+)
+def test_a_wrong_answer_is_told_why(number, answer, why):
+    verdict = EXERCISES[number - 1].check(answer)
+    assert not verdict.right
+    assert why in verdict.sentence
+
+
+def test_two_products_do_not_count_as_one_reduction_won():
+    lines = DERIVATIONS["pipelined"][3].lines.replace("s = w + beta*s", "s = A(p)")
+    verdict = EXERCISES[0].check(lines)
+    assert not verdict.right
+    assert "the lines apply A 2 times" in verdict.sentence
+
+
+def test_an_order_has_the_lines_of_the_question():
+    order = Order("a = b\nc = d\na = b")
+    assert order.read("\n c = d\na = b\n a = b\n") == "c = d\na = b\na = b"
+    with pytest.raises(InputError, match="'c = d' 2 times, and not 1"):
+        order.read("c = d\na = b\nc = d")
+    with pytest.raises(InputError, match="and not 0"):
+        order.read("a = b\nc = d\na = b\ne = f")
+    with pytest.raises(InputError, match="1, 2, 4 and so on, and 12 is none"):
+        EXERCISES[2].check(12)
+    with pytest.raises(InputError, match="line 1: .s = A.: unknown name .A."):
+        EXERCISES[0].check("s = A")

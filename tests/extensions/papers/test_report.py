@@ -1,0 +1,177 @@
+"""A report: made item by item, kept, made again for other choices, and a page that needs nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+import types
+
+import pytest
+from matplotlib.figure import Figure
+
+from tests.extensions.papers.conftest import small
+from workbench.cli import INTERRUPTED, main
+from workbench.extensions import papers
+from workbench.extensions.papers import PAPERS, Reproduction, Target
+from workbench.extensions.papers import report as papers_report
+from workbench.extensions.papers.comparison import Compared
+from workbench.extensions.papers.report_page import explained, page
+
+COMPARED = Compared(printed="printed", ours="ours", spread="range", modelled="model", sizes=("paper_n", "n"))
+
+
+def rows(n):
+    same = {"name": "<a>", "paper_n": 64, "n": n, "printed": 10, "ours": 13, "range": [12, 14], "model": 10.1}
+    return [same, {**same, "name": "b", "printed": 13, "model": None}]
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """Two items in place of all papers; the names of those that were made."""
+    calls = []
+
+    def make(name, n, _progress):
+        calls.append(name)
+        if name in made.failing:
+            raise made.failing[name]
+        return Reproduction(name, f"Title of {name}", rows(n), ["A note."], Figure() if name == "fig1" else None)
+
+    made = types.SimpleNamespace(calls=calls, failing={})
+    targets = {
+        "table1": Target(lambda n, p: make("table1", n, p), named=("name",), compared=(COMPARED,), quick=32),
+        "fig1": Target(lambda n, p: make("fig1", n, p), draws=True),
+    }
+    for paper in list(papers.PAPERS):
+        monkeypatch.delitem(papers.PAPERS, paper)
+    monkeypatch.setitem(papers.PAPERS, "two-level", targets)
+    return made
+
+
+def report(folder, *more):
+    return main(["reproduce", "--all", "--device", "cpu", "--output", str(folder), *more])
+
+
+def test_a_report_is_made_once_for_a_configuration(made, tmp_path, capsys):
+    folder = tmp_path / "report"
+    assert report(folder, "--max-n", "64") == 0
+    assert capsys.readouterr().out.strip() == str(folder / "index.html")
+    assert report(folder, "--max-n", "64") == 0
+    assert made.calls == ["table1", "fig1"]
+    assert report(folder, "--quick") == 0
+    assert made.calls == ["table1", "fig1", "table1", "fig1"]
+    entry = json.loads((folder / "items" / "two-level-table1.json").read_text())
+    assert entry["configuration"]["max_n"] == 32
+    assert [value["percent"] for value in entry["compared"]] == [pytest.approx(1), None]
+    assert (folder / "items" / "two-level-fig1.svg").is_file()
+
+
+def test_an_item_is_made_again_where_the_sources_are_others(made, tmp_path, monkeypatch):
+    assert report(tmp_path) == 0
+    monkeypatch.setattr(papers_report, "fingerprint", lambda: "another")
+    assert report(tmp_path) == 0
+    assert made.calls == ["table1", "fig1"] * 2
+
+
+def test_every_source_is_in_the_fingerprint(monkeypatch, tmp_path):
+    for name in ("a.py", "b.cl", "c.pyc", "numbers.toml"):
+        (tmp_path / name).write_text("1")
+    monkeypatch.setattr(papers_report, "PACKAGE", tmp_path)
+    monkeypatch.setattr(papers_report, "data_folder", lambda: tmp_path)
+
+    def after(name):
+        (tmp_path / name).write_text(name)
+        return papers_report.fingerprint.__wrapped__()
+
+    assert len({after(name) for name in ("a.py", "b.cl", "numbers.toml")}) == 3
+    assert after("c.pyc") == after("a.py")
+
+
+def test_a_cut_short_item_is_made_again(made, tmp_path):
+    assert report(tmp_path) == 0
+    (tmp_path / "items" / "two-level-table1.json").write_text('{"paper": ')
+    assert report(tmp_path) == 0
+    assert made.calls == ["table1", "fig1", "table1"]
+
+
+def test_an_interrupted_report_keeps_what_is_made(made, tmp_path, capsys):
+    made.failing = {"fig1": KeyboardInterrupt()}
+    assert report(tmp_path) == INTERRUPTED
+    assert "1 of 2 items are made and kept" in capsys.readouterr().err
+    made.failing = {}
+    assert report(tmp_path) == 0
+    assert made.calls == ["table1", "fig1", "fig1"]
+
+
+def test_an_item_that_fails_leaves_the_others(made, tmp_path, capsys):
+    made.failing = {"table1": ValueError("no <such> thing")}
+    assert report(tmp_path) == 1
+    assert "1 of 2 items failed: two-level table1" in capsys.readouterr().err
+    text = (tmp_path / "index.html").read_text()
+    assert "two-level table1 failed by a ValueError: no &lt;such&gt; thing" in text
+    assert "Title of fig1" in text
+    made.failing = {}
+    assert report(tmp_path) == 0
+    assert made.calls == ["table1", "fig1", "table1"]
+
+
+def test_folders_with_other_files_are_refused(made, tmp_path, capsys):
+    (tmp_path / "thesis.tex").write_text("")
+    assert report(tmp_path) == 2
+    assert "has files and is no report" in capsys.readouterr().err
+    assert report(tmp_path / "thesis.tex") == 2
+    assert "is no folder" in capsys.readouterr().err
+    assert not made.calls
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["two-level"], "those of two-level are table1, fig1"),
+        ([], "or take --all"),
+        (["two-level", "table1", "--all"], "leave out table1, or --all"),
+        (["two-levels", "--all"], "did you mean two-level"),
+        (["--all", "--output", "a", "--json"], "leave out --json and --picture, or --output"),
+        (["two-level", "table1", "--max-n", "3"], "max_n must be at least 16 for two-level table1, got 3"),
+    ],
+)
+def test_wrong_arguments_are_refused(made, arguments, message, capsys):
+    assert main(["reproduce", *arguments]) == 2
+    assert message in capsys.readouterr().err
+    assert not made.calls
+
+
+def test_the_page_needs_no_other_file(made, tmp_path):
+    assert report(tmp_path, "--max-n", "64") == 0
+    text = (tmp_path / "index.html").read_text()
+    assert "<svg" in text
+    assert "--wb-ground" in text
+    assert not re.search(r'(?:src|href)="(?!#)', re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL))
+    assert "&lt;a&gt;" in text
+    assert "1 of 1 not explained" in text
+    assert "12..14" in text
+
+
+def test_words_on_deviations():
+    value = {"percent": 20.0, "said": "not explained", "agrees": None}
+    entry = {"failed": "", "compared": [value, {**value, "said": "its host"}, {**value, "percent": 3.0, "said": ""}]}
+    assert explained(entry) == "1 of 2 not explained"
+    assert explained({**entry, "compared": entry["compared"][1:]}) == "1 explained"
+    assert explained({**entry, "compared": entry["compared"][2:]}) == "all within 15%"
+    assert explained({**entry, "compared": []}) == "nothing printed to compare"
+    assert explained({**entry, "compared": [{**value, "percent": None, "said": ""}]}).startswith("not compared")
+
+
+def test_a_page_of_a_real_item():
+    """All that a target holds is plain data, so that it can be stored and shown."""
+    made = small("mpcg", "table3")
+    entry = json.loads(json.dumps(made.to_dict())) | {"paper": "mpcg", "target": "table3", "failed": "", "seconds": 1.0}
+    entry |= {"date": "2026-01-01T00:00+00:00"}
+    entry["configuration"] = {"max_n": 16, "quick": True, "device": "any", "machine": "here", "workbench": "1"}
+    text = page([(entry, "")])
+    assert "not compared: 16 here, 500 printed" in text
+    assert "500, 3x4" in text
+    assert "−17.3%" in text
+
+
+def test_quick_sizes_are_not_below_the_smallest():
+    assert all(one.quick >= one.smallest for targets in PAPERS.values() for one in targets.values())

@@ -1,0 +1,115 @@
+"""The two-level paper: tables and figures on small grids, and printed iteration counts."""
+
+import dataclasses
+import itertools
+import json
+
+import pytest
+
+from tests.extensions.papers.conftest import small
+from workbench.cli import main
+from workbench.extensions.papers import PAPERS, reproduce, two_level_model
+from workbench.extensions.papers.two_level import printed
+from workbench.run import Run, Stopping, configure
+
+
+def test_table_2_at_128_is_within_20_percent_and_in_the_printed_order():
+    made = small("two-level", "table2")
+    assert [row["preconditioner"] for row in made.rows] == [line[0] for line in printed()["table2"]["rows"]]
+    for row in made.rows:
+        assert abs(row["deviation_percent"]) <= 20
+        assert row["range"][0] <= row["ours"] <= row["range"][1]
+    assert "Order of the preconditioners at n = 128: as printed." in made.notes
+
+
+def test_large_deviations_are_named_as_not_explained(made):
+    notes = reproduce("two-level", "table2", max_n=128).notes
+    (note,) = [note for note in notes if note.startswith("Not explained, more than 15% from the print: ")]
+    assert "128, block IC(2n) (−86.8%)" in note
+
+
+def test_figure_1_shows_the_jump_between_the_phases():
+    (row,) = small("two-level", "fig1").rows
+    assert row["eigenvalues"] == 256
+    assert row["largest_jump_after"] == 128
+    assert row["jump_factor"] > 2
+
+
+@pytest.mark.parametrize("target", ["table3", "table4"])
+def test_small_versions_of_tables_3_and_4_are_labelled_and_not_compared(target):
+    made = small("two-level", target)
+    assert any("--max-n 128 runs the paper's size" in note for note in made.notes)
+    assert {value.ours_percent for value in made.compared} == {None}
+    assert not any("deviation_percent" in row for row in made.rows)
+
+
+def test_an_iteration_is_modelled_from_the_bytes_of_its_kernels():
+    """Of a grid of half the size to within some percent, with the ratio of both bandwidths, and the bytes of E^-1."""
+    blocks = {"preconditioner": "neumann:2", "deflation": "stripes", "variant": "def1"}
+    method = configure("two-layer", n=256, coarse="inverse", **blocks)
+    cpu, gpu = (two_level_model.seconds_of_iteration(method, machine) for machine in two_level_model.MACHINES)
+    assert cpu / gpu == pytest.approx(144 / 10.664)
+    run = Run(configure("two-layer", n=256, **blocks), trace=True)
+    while run.step() and run.iterations < 2:
+        pass
+    kernels = [run.trace.kernels[event["kernel"]] for event in run.trace.rows if event["iteration"] == 2]
+    moved = sum(kernel.bytes for kernel in kernels)
+    assert gpu * 144e9 == pytest.approx(moved + 8 * 512**2, rel=0.02)
+    factor = dataclasses.replace(method, coarse="dense-cholesky")
+    setups = [two_level_model.seconds_of_setup(one, "q9550") for one in (method, factor)]
+    assert setups == pytest.approx([2 * 512**3 / 11.32e9, 512**3 / 3 / 11.32e9])
+
+
+def test_rows_of_the_gpu_run_on_a_device(made):
+    rows = PAPERS["two-level"]["table3"].made(16, print, "opencl").rows
+    assert {(one.device, one.preconditioner.name) for one in made} == {("cpu", "ic"), ("opencl", "neumann")}
+    assert [row["printed_speedup"] for row in rows] == [1.0, 4.59, None]
+    assert [row["our_speedup"] for row in rows] == [1.0] * 3
+    made.clear()
+    (first, *_) = PAPERS["two-level"]["table1"].made(16, print, "opencl").rows
+    assert {one.device for one in made} == {"cpu", "opencl"}
+    assert first["our_speedup"] == 1
+    assert first["printed_speedup"] == pytest.approx(28.4 / 9.8)
+
+
+@pytest.mark.parametrize("target", ["fig9", "fig10"])
+def test_sizes_are_ticks(target):
+    (axes,) = small("two-level", target).figure.axes
+    assert "128" in [label.get_text() for label in axes.get_xticklabels()]
+    assert not any(label.get_text() for label in axes.get_xticklabels(minor=True))
+
+
+def test_every_time_is_measured_after_a_solve_of_few_iterations(made):
+    """No time contains the loading of kernels."""
+    for target in ("table1", "table3", "table4", "fig9", "fig10", "fig11", "fig12"):
+        made.clear()
+        reproduce("two-level", target, max_n=128)
+        methods = itertools.groupby(made, lambda one: dataclasses.replace(one, seed=0, stopping=Stopping()))
+        for _, solves in methods:
+            first, *others = (one.stopping.maxiter for one in solves)
+            assert first == 2
+            assert len(others) >= 2
+            assert set(others) == {None}
+
+
+def test_coarse_systems_are_solved_as_in_the_paper(made):
+    """By the explicit inverse; in Tables 3 and 4 by CG in the rows of DICCG, a factorization in those of DPCG."""
+    for target in ("table1", "table2"):
+        reproduce("two-level", target, max_n=128)
+    assert {one.coarse.name for one in made} == {"inverse"}
+    for target, coarse in (("fig11", "dense-cholesky"), ("fig12", "inverse")):
+        made.clear()
+        reproduce("two-level", target, max_n=128)
+        assert {one.coarse.name for one in made} == {coarse}
+    made.clear()
+    for target in ("table3", "table4"):
+        reproduce("two-level", target)
+    assert {(one.preconditioner.name, one.coarse.name) for one in made} == {("ic", "inner-cg"), ("neumann", "cholesky")}
+
+
+def test_the_reproduce_command(capsys, tmp_path):
+    picture = tmp_path / "spectrum.svg"
+    assert main(["reproduce", "two-level", "fig1", "--json", "--picture", str(picture)]) == 0
+    printed_text = capsys.readouterr().out
+    assert json.loads(printed_text)["name"] == "fig1"
+    assert picture.read_text().startswith("<?xml")

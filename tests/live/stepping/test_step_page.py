@@ -1,0 +1,59 @@
+"""The page Step: what its fields choose, and what it says where a method cannot have all of the configuration."""
+
+import pytest
+
+from workbench.live.stepping.step_page import StepPage
+from workbench.live.stepping.step_view import StepView
+from workbench.live.stepping.stepper import Stepper
+from workbench.run import configure
+
+
+@pytest.fixture
+def page(opened):
+    page = opened(StepPage(configure("two-layer", n=40, rhs="random", deflation="stripes:2")))
+    page.cells.value = 9
+    return page
+
+
+def chosen(page, method):
+    """What the page shows once its user has chosen a method."""
+    page.form.receive({"kind": "set", "field": "solver", "value": method})
+    assert page.wait()
+    return page.view
+
+
+def test_block_methods_get_right_hand_sides_and_others_one(page):
+    view = chosen(page, "block-cg")
+    assert isinstance(view, StepView)
+    assert view.walk.columns == 4
+    assert "columns" not in page.form.hidden
+    view = chosen(page, "cg")
+    assert view.walk.columns == 1
+    assert "columns" in page.form.hidden
+
+
+def test_two_methods_share_right_hand_sides_where_both_take_them(page):
+    page.second.value = "block-cg-oleary"
+    view = chosen(page, "block-cg")
+    assert isinstance(view, Stepper)
+    assert view.walks[0][0].vectors["X"].shape == (81, 4)
+    page.second.value = "cg"
+    view = chosen(page, "block-cg")
+    assert view.walks[0][0].vectors["x"].shape == (81,)
+    assert view.difference("x", 3) < 1e-8
+
+
+def test_the_preconditioner_follows_the_configuration_and_can_be_chosen(page):
+    page.form.receive({"kind": "set", "field": "preconditioner", "value": "schwarz"})
+    view = chosen(page, "mpcg")
+    assert view.walk.directions.count == 4
+    page.rebase(configure("two-layer", n=40, rhs="random", preconditioner="ic"))
+    assert page.wait()
+    assert page.view.walk.configuration.preconditioner.name == "ic"
+
+
+def test_a_schedule_that_cannot_deflate_runs_without_and_says_so(page):
+    view = chosen(page, "hybrid3")
+    assert view.walk.configuration.deflation.name == "none"
+    assert page.status.text == "Hybrid CG 3: without deflation, since no side sees a whole vector."
+    assert chosen(page, "hybrid1").walk.configuration.deflation.name == "stripes"

@@ -1,0 +1,72 @@
+"""Two solvers side by side: the tables and the picture follow the slider."""
+
+import math
+
+import numpy as np
+import pytest
+
+from workbench.live import Stepper
+from workbench.words.numbers import number
+
+
+@pytest.fixture(scope="module")
+def stepper():
+    return Stepper("cg", "pipecg", "two-layer", iterations=200, n=16)
+
+
+def test_the_tables_hold_the_lines_of_both(stepper):
+    stepper.slider.value = 3
+    left, right = (table.value for table in stepper.tables)
+    assert "s = A(p)" in left
+    assert "z = n + beta*z" in right
+    # The language has comparisons, HTML has tags.
+    assert "delta &gt; 0" in left
+    assert "equal" in left
+
+
+def test_the_slider_moves_all_three(stepper):
+    stepper.slider.value = 2
+    before = [table.value for table in stepper.tables], stepper.plot.scene
+    stepper.slider.value = 40
+    after = [table.value for table in stepper.tables], stepper.plot.scene
+    assert all(old != new for old, new in zip(before[0], after[0], strict=True))
+    assert [scene.layers[-1].value for scene in (before[1], after[1])] == [2, 40]
+    for plot, moments in zip(stepper.maps, stepper.walks, strict=True):
+        cells, upright, level = plot.scene.layers
+        assert cells.values.shape == (len(moments), len(moments))
+        assert (upright.value, level.value) == (40, 40)
+
+
+def test_a_name_that_means_two_things_is_not_compared(stepper):
+    # In the start of pipelined CG s is first A x, then A u.
+    assert math.isnan(stepper.difference("s", 0))
+    assert stepper.difference("s", 1) < 1e-12
+
+
+def test_rounding_shows_as_a_difference(stepper):
+    stepper.slider.value = 90
+    assert "apart by" in stepper.tables[0].value
+    assert stepper.difference("r", 5) < 1e-12 < stepper.difference("r", 90)
+
+
+def test_after_a_breakdown_nothing_is_compared(stepper):
+    last = len(stepper.walks[1]) - 1
+    assert last < 200
+    stepper.slider.value = 200
+    assert f"Pipelined CG, broken down at {last}" in stepper.tables[1].value
+    assert math.isnan(stepper.difference("r", 200))
+
+
+def test_the_lines_are_mathematics_with_four_digits_and_their_code_as_tooltip(stepper):
+    stepper.slider.value = 3
+    line = next(row for row in stepper.tables[0].value.split("<tr>") if "alpha*p" in row)
+    norm = np.linalg.norm(stepper.walks[0][3].vectors["x"])
+    assert 'title="x = x + alpha*p">x = x + α\u202fp<' in line
+    assert f'>‖x‖</td><td class="wb-number">{number(norm, 4)}<' in line
+
+
+def test_both_end_where_the_tolerance_is_met(stepper, opened):
+    made = opened(Stepper("cg", "pipecg", "two-layer", iterations=200, rtol=1e-6, n=16))
+    for walked, longer in zip(made.walks, stepper.walks, strict=True):
+        assert len(walked) < len(longer)
+        assert walked[-1].recurrence <= 1e-6 * walked[0].recurrence < walked[-2].recurrence

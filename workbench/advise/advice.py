@@ -1,0 +1,178 @@
+"""Advice on pairs of levels: estimates of their solves, what happens while they are found, and the ranking."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import math
+
+from workbench.advise.candidates import LevelPair
+from workbench.advise.predictions import Probe
+from workbench.problems import Problem
+from workbench.run import Configuration, Stopping, configure
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    """Iterations and seconds of one pair, `measured` at full size or predicted from a grid of `grid_n` points a side.
+
+    growth: exponent of n in the predicted iterations. probe_ns: points per side of all grids it was probed on. steps:
+    of a sequence, over which all numbers are means; those over few from zero do not count as measured.
+    """
+
+    pair: LevelPair
+    iterations: float
+    setup_seconds: float
+    iteration_seconds: float
+    measured: bool
+    grid_n: int | None = None
+    growth: float | None = None
+    probe_ns: tuple[int, ...] = ()
+    steps: int = 0
+
+    @property
+    def basis(self) -> str:
+        """The source of its numbers: measured, or predicted from some grids."""
+        if self.steps:
+            return f"{self.steps} step{'s' * (self.steps > 1)}{'' if self.measured else ', from zero'}"
+        grids = " and ".join(map(str, self.probe_ns or ((self.grid_n,) if self.grid_n else ())))
+        return "measured" if self.measured else f"predicted from n = {grids}" if grids else "predicted"
+
+    @property
+    def seconds(self) -> float:
+        return self.setup_seconds + self.iteration_seconds
+
+    @property
+    def per_iteration(self) -> float:
+        """Seconds of one iteration."""
+        return self.iteration_seconds / self.iterations if math.isfinite(self.iterations) else math.inf
+
+
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """Candidates are about to be solved on a grid. full: the grid of the problem itself.
+
+    work: of a candidate here, as the share of unknowns that the grid has. later: the most candidates of each stage that
+    follows, and their work.
+    """
+
+    label: str
+    candidates: int
+    full: bool
+    work: float = 1.0
+    later: tuple[tuple[int, float], ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Probed:
+    """A candidate was solved. probe: its figures there, None at full size. estimate: for the problem itself."""
+
+    estimate: Estimate
+    probe: Probe | None
+
+
+@dataclasses.dataclass(frozen=True)
+class RuledOut:
+    """A candidate takes no further part. reason: one sentence."""
+
+    pair: LevelPair
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Ranked:
+    """The end of the search."""
+
+    advice: Advice
+
+
+Event = Stage | Probed | RuledOut | Ranked
+
+
+@dataclasses.dataclass(frozen=True)
+class Advice:
+    """Pairs ranked by seconds: measured ones first, then predictions.
+
+    refused: error messages of pairs that cannot be used, by name. probe_seconds: time spent on probing. notes:
+    sentences on what else was found. Of a sequence all numbers are those of a step.
+
+    Examples:
+        >>> from workbench.advise import advise
+        >>> advice = advise("poisson5", n=8)
+        >>> advice.best.solver.name, advice.estimates[0].measured
+        ('cg', True)
+    """
+
+    problem: Problem
+    estimates: tuple[Estimate, ...]
+    refused: dict[str, str]
+    probe_seconds: float
+    rtol: float
+    seed: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def best(self) -> Configuration:
+        """The configuration with the first-ranked pair."""
+        return configuration_of(self.problem, self.estimates[0].pair, Stopping(rtol=self.rtol), self.seed)
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data for JSON."""
+        rows = [
+            {**dataclasses.asdict(row.pair), **_numbers(row), "seconds": row.seconds, "measured": row.measured}
+            for row in self.estimates
+        ]
+        return {
+            "problem": self.problem.to_dict(),
+            "rtol": self.rtol,
+            "pairs": rows,
+            "refused": self.refused,
+            "probe_seconds": self.probe_seconds,
+            "notes": list(self.notes),
+        }
+
+    def text(self, max_rows: int = 15) -> str:
+        """A table of the best pairs."""
+        shown = self.estimates[:max_rows]
+        wide = max(len(row.pair.label) for row in shown) + 2 if shown else 30
+        head = (
+            f"{'':3}{'first and second level':{wide}}{'iterations':>11}{'setup':>9}{'iteration':>11}{'total':>9}  basis"
+        )
+        of_steps = any(row.steps for row in self.estimates)
+        criterion = "means of a step" if of_steps else f"rtol {self.rtol:g}"
+        lines = [f"{self.problem.label}, {criterion}: probed for {self.probe_seconds:.1f} s", head]
+        for rank, row in enumerate(shown, 1):
+            setup, whole = (
+                f"{1e3 * each:>6.2f} ms" if of_steps else f"{each:>7.2f} s" for each in (row.setup_seconds, row.seconds)
+            )
+            lines.append(
+                f"{rank:<3}{row.pair.label:{wide}}{row.iterations:>11.{int(of_steps)}f}{setup}"
+                f"{1e3 * row.per_iteration:>8.2f} ms{whole}  {row.basis}"
+            )
+        rest = len(self.estimates) - max_rows
+        lines += [f"and {rest} slower pairs"] if rest > 0 else []
+        lines += self.notes
+        lines += [f"not usable: {name}: {message}" for name, message in self.refused.items()]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.text())}</pre>"
+
+
+def configuration_of(problem: Problem, pair: LevelPair, stopping: Stopping, seed: int = 0) -> Configuration:
+    """The pair as a configuration to run."""
+    return configure(
+        problem,
+        preconditioner=pair.preconditioner,
+        deflation=pair.deflation,
+        coarse=pair.coarse,
+        device=pair.device,
+        precision=pair.precision,
+        stopping=stopping,
+        seed=seed,
+    )
+
+
+def _numbers(row: Estimate) -> dict[str, object]:
+    names = ("iterations", "setup_seconds", "iteration_seconds", "per_iteration", "grid_n", "probe_ns")
+    return {name: getattr(row, name) for name in names}

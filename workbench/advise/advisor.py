@@ -1,0 +1,148 @@
+"""Preconditioner advisor: predictions from coarser grids, then timed solves of the best pairs of levels.
+
+How iterations grow with the grid depends on the second level: with a fixed number of cells per subdomain they stay
+about constant; without a second level they double when the mesh width is halved. Pairs are therefore first solved on
+two coarser grids, with the same number of cells per subdomain; both solves together give setup, iterations and seconds
+per iteration on the full grid (`predictions`). The pairs with the best predictions are then solved there; a solve is
+stopped when it clearly exceeds the best time so far. A problem without a grid is probed only at full size. With
+`probe_n` nothing is assembled or solved at full size: the ranking is of predictions alone. A sequence of systems is
+solved at full size alone, and its pairs are ranked by the time of a step (`sequence_search`).
+
+`advising` reports each event when it happens, and is cancelled by closing it or by `stopped`; `advise` consumes it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from workbench.advise.advice import Advice, Event, Ranked, Stage
+from workbench.advise.candidates import coarsened, level_pairs
+from workbench.advise.pair_search import PairSearch
+from workbench.advise.sequence_search import SequenceSearch
+from workbench.errors import InputError
+from workbench.problems import Problem
+from workbench.registry import find
+from workbench.run import Stopping, configure
+from workbench.run.choices.compatibility import index_cuts
+from workbench.sequences.systems import SystemSequence
+
+RATIOS = (4, 2)
+"""Coarsening ratios of the probing grids, per side."""
+MIN_UNKNOWNS_TO_COARSEN = 60_000
+"""Smaller problems are probed at full size only."""
+CANDIDATES_AFTER = (24, 10)
+"""Number of pairs that remain after each coarser grid; the last ones are solved at full size."""
+
+
+def advise(
+    problem: str | Problem,
+    *,
+    rtol: float = Stopping.rtol,
+    seed: int = 0,
+    devices: Sequence[str] = ("cpu",),
+    probe_n: int | None = None,
+    progress: Callable[[str], None] | None = None,
+    **parameters: object,
+) -> Advice:
+    """Rank pairs of levels for a problem by the time of a solve to rtol, setup included; for a sequence by the time of
+    a step, over 20 steps in which cells change.
+
+    problem: a name, a link, a saved file or a `Problem`; of a link or a file only the problem is used. The solver is cg
+    and the norm that of the residual. probe_n: points per side of the largest grid that is solved on, for predictions
+    alone; None also solves with the best pairs at full size. progress: called with one sentence per stage.
+
+    Cost: about ten solves with the best pair. Raises InputError for unknown names and when no pair converges.
+
+    Examples:
+        >>> from workbench.advise import advise
+        >>> advise("poisson5", n=8).best.problem.n
+        8
+    """
+    asked = {"rtol": rtol, "seed": seed, "devices": devices, "probe_n": probe_n}
+    for event in advising(problem, **asked, **parameters):  # pyright: ignore[reportArgumentType]
+        if isinstance(event, Stage) and progress:
+            progress(f"{event.candidates} pairs on {event.label}")
+        if isinstance(event, Ranked):
+            return event.advice
+    raise AssertionError("a search that is not cancelled ends with a ranking")
+
+
+def advising(
+    problem: str | Problem,
+    *,
+    rtol: float = Stopping.rtol,
+    seed: int = 0,
+    devices: Sequence[str] = ("cpu",),
+    probe_n: int | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+    **parameters: object,
+) -> Iterator[Event]:
+    """The events of `advise` as they happen; the last one is `Ranked`.
+
+    stopped: cancellation request, tested before each solve; no event follows it. Raises InputError as `advise`.
+
+    Examples:
+        >>> from workbench.advise import advising
+        >>> stage = next(advising("two-layer", n=8))
+        >>> stage.full, stage.candidates > 10
+        (True, True)
+    """
+    started = time.perf_counter()
+    full = configure(problem).problem if isinstance(problem, str) else problem
+    full = full.changed(parameters)
+    sequence = isinstance(full, SystemSequence)
+    if sequence and probe_n is not None:
+        raise InputError(f"problem {full.name} is a sequence, which is solved at full size; leave probe_n out")
+    ratios = RATIOS if probe_n is None else _ratios(full, probe_n)
+    basis, cells = full, 1
+    if probe_n is not None:
+        basis, cells = full.changed({"n": full.n // ratios[-1]}), ratios[-1]  # pyright: ignore[reportAttributeAccessIssue]
+    kind = SequenceSearch if sequence else PairSearch
+    search = kind(full, basis.assemble(seed), cells, Stopping(rtol=rtol), seed, stopped)
+    candidates = level_pairs(full, search.system, tuple(devices), cells)
+    candidates = yield from search.fitting(candidates)
+    if not candidates:
+        raise InputError(f"no pair of levels fits for {full.label}: {next(iter(search.refused.values()))}")
+    large = (search.unknowns >= MIN_UNKNOWNS_TO_COARSEN and not sequence) or probe_n is not None
+    grids = [(coarsened(full, ratio), ratio, count) for ratio, count in zip(ratios, CANDIDATES_AFTER, strict=True)]
+    probed = [(small, ratio, count) for small, ratio, count in grids if small is not None and large]
+    work = [ratio ** -len(search.system.grid or (1,)) for _, ratio, _ in probed] + ([1.0] if probe_n is None else [])
+    for place, (small, _, count) in enumerate(probed):
+        later = tuple(zip((most for *_, most in probed[place:]), work[place + 1 :], strict=False))
+        yield Stage(small.label, len(candidates), full=False, work=work[place], later=later)
+        yield from search.probe(small, candidates)
+        if stopped():
+            return
+        kept = sorted((pair for pair in candidates if pair in search.found), key=search.predicted_seconds)[:count]
+        candidates = kept if kept or probe_n is not None else candidates
+    if probe_n is None:
+        yield Stage(full.label, len(candidates), full=True)
+        yield from search.measure(candidates)
+        if stopped():
+            return
+    rows = search.found.values()
+    if not any(row.measured or probe_n is not None for row in rows):
+        raise InputError(f"no pair of levels solves {full.label} to rtol {rtol:g}; loosen it, or check the matrix")
+    # Of predictions, those from the larger grid first: the others were left behind there.
+    ranked = sorted(rows, key=lambda row: (not row.measured, -(row.grid_n or 0) if probe_n else 0, row.seconds))
+    tried = (find(kind, getattr(row.pair, kind)) for row in ranked for kind in ("preconditioner", "deflation"))
+    notes = *search.notes, *index_cuts(search.system, *tried)
+    took = time.perf_counter() - started
+    yield Ranked(Advice(full, tuple(ranked), search.refused, took, rtol, seed, notes))
+
+
+def _ratios(problem: Problem, probe_n: int) -> tuple[int, int]:
+    """The ratios of the problem's grid to the probing grids, per side. Raises InputError without such grids."""
+    n = getattr(problem, "n", None)
+    if not isinstance(n, int):
+        raise InputError(
+            f"problem {problem.name} has no parameter n, and is probed at full size only; leave probe_n out"
+        )
+    ratio = n // probe_n if probe_n > 0 else 0
+    if ratio < 1 or coarsened(problem, 2 * ratio) is None:
+        raise InputError(
+            f"probe_n must be at least 16, since a grid twice coarser is solved on too, and at most n = {n}, "
+            f"got {probe_n}"
+        )
+    return 2 * ratio, ratio

@@ -1,0 +1,1 @@
+"""Arrays from outside: validation, norms and exact scaling."""

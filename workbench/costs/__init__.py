@@ -1,0 +1,6 @@
+"""Costs of methods and of storage formats, counted from lines and sizes."""
+
+from workbench.costs.roofline import RooflinePoint, roofline_points
+from workbench.costs.solver_costs import Cost, solver_costs
+
+__all__ = ["Cost", "RooflinePoint", "roofline_points", "solver_costs"]

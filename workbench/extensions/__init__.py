@@ -1,0 +1,1 @@
+"""Extensions that come with the workbench, a folder each; the core knows them by `registry.extensions` alone."""

@@ -1,0 +1,1 @@
+"""NVIDIA's AmgX as a preconditioner, by pyamgx."""

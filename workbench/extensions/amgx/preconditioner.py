@@ -1,0 +1,78 @@
+"""Algebraic multigrid on an NVIDIA GPU by AmgX, an optional dependency."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import numpy as np
+
+from workbench.devices.protocol import Device
+from workbench.errors import InputError
+from workbench.extensions.amgx.library import HOW_TO_INSTALL, AmgxSolver, Cycle, installed, takes_addresses
+from workbench.lazy import sparse
+from workbench.operators import Operator
+from workbench.operators.null_space import precision_of
+from workbench.preconditioners.base import Preconditioner
+from workbench.preconditioners.cycle_checks import MultigridCycle, attach_notes, check_cycle
+from workbench.preconditioners.pinned import pin_unknowns, project_out
+from workbench.registry import parameter, register
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class Amgx(Preconditioner):
+    """M^-1 = one V-cycle of AmgX with one Jacobi sweep before and after, hence symmetric.
+
+    Real matrices in double precision only. The assembled matrix and its levels are stored on the GPU. On device cuda so
+    are r and u; other devices copy both between host and GPU in every application. For a singular A the setup pins an
+    unknown, because the direct solve on the coarsest grid needs a nonsingular matrix, and the constants are projected
+    out, see `pinned`.
+
+    Raises InputError if pyamgx is not installed, with instructions.
+
+    Source: Naumov et al., AmgX: a library for GPU accelerated algebraic multigrid, SIAM J. Sci. Comput. 37, 2015.
+    """
+
+    name: ClassVar[str] = "amgx"
+    title: ClassVar[str] = "algebraic multigrid on the GPU (AmgX)"
+
+    method: str = parameter("classical", "coarsening", choices=("classical", "aggregation"))
+
+    def configuration(self) -> dict[str, Any]:
+        """AmgX's configuration of one cycle."""
+        smoother = {"solver": "BLOCK_JACOBI", "relaxation_factor": 0.75, "monitor_residual": 0}
+        levels = {
+            "classical": {"algorithm": "CLASSICAL", "selector": "PMIS", "interpolator": "D2"},
+            "aggregation": {"algorithm": "AGGREGATION", "selector": "SIZE_2"},
+        }
+        cycle = {
+            "solver": "AMG",
+            "cycle": "V",
+            "max_iters": 1,
+            "presweeps": 1,
+            "postsweeps": 1,
+            "smoother": smoother,
+            "coarse_solver": "DENSE_LU_SOLVER",
+            "min_coarse_rows": 32,
+            "monitor_residual": 0,
+            **levels[self.method],
+        }
+        return {"config_version": 2, "determinism_flag": 1, "solver": cycle}
+
+    def check(self, device: Device) -> None:
+        if not installed():
+            raise InputError(HOW_TO_INSTALL, changes={"preconditioner": "amg:sa"})
+
+    def setup(self, operator: Operator, device: Device) -> MultigridCycle:
+        if operator.dtype != np.float64:
+            raise InputError(f"amgx needs a real matrix in double precision, got {operator.dtype}; use amg:sa")
+        name = f"amgx:{self.method}"
+        regular, pins, null = pin_unknowns(sparse.csr_array(operator.to_csr()), precision_of(operator))
+        solver = AmgxSolver(self.configuration(), regular)
+        apply = solver.solve if null is None else project_out(solver.solve, null)
+        notes = [f"A is singular: {name} pins {pins} of its unknowns and removes the mean"] if pins else []
+        notes += check_cycle(name, apply, solver.size, operator.dtype)
+        if takes_addresses(device):
+            return attach_notes(Cycle(solver, device, null), name, tuple(notes))
+        return attach_notes(device.callable(apply, solver.size, operator.dtype), name, tuple(notes))

@@ -1,0 +1,1 @@
+"""A server of pages for a class, and the teacher's page."""

@@ -1,0 +1,91 @@
+"""A process that has imported the workbench and forks a kernel for each page: `python -m` its name.
+
+Importing takes seconds and about 200 MB; a forked kernel shares both (copy on write) and is there at once. Requests and
+answers are lines of JSON on the socket that is the standard input; the process ends when that closes, and its kernels
+with it. It has one thread of Python only, since a fork copies no other.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from workbench.registry import catalogue
+
+PRELOADED = ("ipykernel.kernelapp", "ipykernel.ipkernel", "numpy.random", "workbench.live")
+"""Modules that every page imports."""
+
+
+def serve(requests: socket.socket) -> dict[str, Any] | None:
+    """Fork a kernel for each request. Returns the request and its "parent", the process number of this one, in the
+    forked process; None once the other end is closed."""
+    lines, parent = requests.makefile("rw"), os.getpid()
+    for line in lines:
+        child = os.fork()
+        if child == 0:
+            return {**json.loads(line), "parent": parent}
+        lines.write(json.dumps({"pid": child}) + "\n")
+        lines.flush()
+    return None
+
+
+def preload(modules: Sequence[str]) -> None:
+    """Import modules and all blocks, which the menus list, and keep the garbage collector of the kernels from writing
+    to their objects, which would copy the memory."""
+    for name in modules:
+        importlib.import_module(name)
+    catalogue()
+    gc.collect()
+    gc.freeze()
+
+
+def become_kernel(request: dict[str, Any]) -> None:
+    """Be the process that `python -m ipykernel_launcher` starts: run a kernel until it is shut down.
+
+    request: arguments, environment and folder of the process, and its parent, with which it ends.
+    """
+    os.setsid()
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), sys.stdin.fileno())
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.environ.clear()
+    os.environ.update(request["env"])
+    os.chdir(request["cwd"])
+    sys.argv = ["ipykernel_launcher.py", *request["arguments"]]
+    # Its state is else the same in all kernels.
+    sys.modules["numpy.random"].seed()
+    from ipykernel.kernelapp import IPKernelApp
+
+    # The kernel ends when its parent has.
+    app = IPKernelApp.instance(parent_handle=request["parent"])
+    app.initialize(request["arguments"])
+    # ipywidgets does this when it is imported in a kernel; without it a page asks for the state of each widget.
+    sys.modules["ipywidgets"].register_comm_target()
+    # From here on the kernel watches for it; one that ended before would count as none.
+    if os.getppid() != request["parent"]:
+        os._exit(1)
+    app.start()
+
+
+def main() -> None:
+    """Serve requests from the standard input."""
+    # Ctrl-C in a terminal is for the Jupyter server. The system waits for ended kernels.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    preload(PRELOADED)
+    with socket.socket(fileno=os.dup(sys.stdin.fileno())) as requests:
+        request = serve(requests)
+    if request:
+        become_kernel(request)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+"""Kernels of the pages that `make app` serves: forked, so that 30 of them share most of their memory, and bounded."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+import traitlets
+from jupyter_client.connect import KernelConnectionInfo
+from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager, ServerKernelManager
+from tornado.web import HTTPError
+
+from workbench.errors import CLASS, CLUSTERS, DOWNLOADED_MB, KERNEL_MEMORY, MOST_UNKNOWNS, RUN_SECONDS, InputError
+from workbench.extensions.classroom.server.classroom import Classroom, cookie_of
+from workbench.extensions.classroom.server.forking import AVAILABLE, ForkServer
+from workbench.extensions.classroom.server.memory_limit import bytes_of, limit_memory
+from workbench.process import limits
+
+COOKIES = "HTTP_COOKIE"
+"""The variable with the cookies of the request for a page, in the environment of a kernel that Voila starts."""
+
+MOST_OFFLINE = 64 << 20
+"""Bytes of a kernel's messages that are kept for a page that has lost its connection."""
+
+
+class ForkingProvisioner(LocalProvisioner):
+    """Starts a kernel by the fork server of the manager, or as a process of its own where there is none."""
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
+        """Launch a kernel; cmd: `<python> -m ipykernel_launcher`, followed by its arguments."""
+        pages: PageKernels = cast(Any, self.parent).parent
+        # Sentences of the kernel name the limit.
+        bounds = {KERNEL_MEMORY: pages.kernel_memory, RUN_SECONDS: pages.run_seconds}
+        bounds[MOST_UNKNOWNS] = pages.most_unknowns
+        bounds[DOWNLOADED_MB] = str(pages.downloaded_mb)
+        bounds[CLUSTERS] = "" if pages.clusters else "none"
+        env = dict(kwargs["env"])
+        # Cookies are for the server alone.
+        bounds[CLASS] = await pages.room.admit(teacher=pages.room.is_teacher(cookie_of(env.pop(COOKIES, ""))))
+        kwargs["env"] = env | bounds
+        if pages.forks and cmd[:3] == [sys.executable, "-m", "ipykernel_launcher"]:
+            cwd = str(kwargs.get("cwd") or Path.cwd())
+            try:
+                # In a thread, since the server may still be importing.
+                forked = await asyncio.to_thread(pages.forks.fork, cmd[3:], kwargs["env"], cwd)
+            except OSError as error:
+                self.log.warning("Kernel %s is started without sharing memory: %s", self.kernel_id, error)
+            else:
+                self.process, self.cwd = cast(Any, forked), cast(Any, cwd)
+                self.pid = self.pgid = cast(Any, forked.pid)
+        if self.process is None:
+            await super().launch_kernel(cmd, **kwargs)
+        if pages.limit:
+            limit_memory(cast(Any, self.pid), pages.limit)
+        return self.connection_info
+
+
+class PageKernelManager(ServerKernelManager):
+    """One kernel, started by a `ForkingProvisioner`."""
+
+    async def _async_pre_start_kernel(self, **kw: Any) -> Any:
+        # Restarts keep it.
+        if self.provisioner is None:
+            self.provisioner = ForkingProvisioner(kernel_id=kw["kernel_id"], kernel_spec=self.kernel_spec, parent=self)
+        return await super()._async_pre_start_kernel(**kw)
+
+
+class PageKernels(AsyncMappingKernelManager):
+    """All kernels of a server."""
+
+    kernel_memory = traitlets.Unicode(
+        os.environ.get(KERNEL_MEMORY, ""),
+        help="Memory that a kernel may take for its runs, such as 1.5GB; no limit if empty. Linux only.",
+    ).tag(config=True)
+
+    run_seconds = traitlets.Unicode(
+        os.environ.get(RUN_SECONDS, ""),
+        help="Seconds that each run of a page may iterate; its best iterate then is the result. Setup is not counted. "
+        "No limit if empty.",
+    ).tag(config=True)
+
+    most_unknowns = traitlets.Unicode(
+        os.environ.get(MOST_UNKNOWNS, ""),
+        help="Unknowns of a problem of a page; a larger one is refused before it is run. No limit if empty.",
+    ).tag(config=True)
+
+    runs_at_once = traitlets.Int(
+        0, min=0, help="Runs of all pages together that use the machine at once; further ones wait. 0: any number."
+    ).tag(config=True)
+
+    classroom = traitlets.Bool(
+        False,
+        help="Whether there is a teacher, whose address is printed when the server starts. A page that is opened by it "
+        "sends its problem to all others, and shows the runs of all.",
+    ).tag(config=True)
+
+    most_pages = traitlets.Int(
+        100, min=1, help="Pages that are served at once, each with its kernel; further ones are refused."
+    ).tag(config=True)
+
+    downloaded_mb = traitlets.Int(
+        2000, min=0, help="MB of all matrices together that pages may download into the cache of the server's user."
+    ).tag(config=True)
+
+    clusters = traitlets.Bool(
+        False,
+        help="Whether a page may use a Dask cluster. What a scheduler sends is unpickled, so whoever opens a page may "
+        "then execute code.",
+    ).tag(config=True)
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        try:
+            self.limit = bytes_of(self.kernel_memory) if self.kernel_memory else None
+            """Bytes of `kernel_memory`."""
+            limits.page_seconds(self.run_seconds)
+            limits.page_unknowns(self.most_unknowns)
+        except InputError as error:
+            # The server has not started; a traceback would hide the sentence.
+            raise SystemExit(str(error)) from None
+        self.room = Classroom(self.runs_at_once, collects=self.classroom)
+        self._starting = 0
+        """The number of kernels that are starting and not counted yet."""
+        self.forks = ForkServer() if AVAILABLE else None
+        """Started with the server, since its first page should not wait for imports."""
+
+    @traitlets.default("kernel_manager_class")
+    def _kernel_manager_class(self) -> str:
+        return f"{PageKernelManager.__module__}.{PageKernelManager.__name__}"
+
+    async def start_kernel(self, **kwargs: Any) -> str:
+        """Start the kernel of a page. Raises HTTPError where there are too many."""
+        if len(self) + self._starting >= self.most_pages:
+            sentence = (
+                f"this server shows {self.most_pages} pages at once, and as many are open; come back when one has been "
+                "closed, or start the server with a larger --PageKernels.most_pages"
+            )
+            # Voila's page of errors shows the reason alone.
+            raise HTTPError(503, sentence, reason=sentence)
+        self._starting += 1
+        try:
+            return await super().start_kernel(**kwargs)
+        finally:
+            self._starting -= 1
+
+    def start_buffering(self, kernel_id: str, session_key: str, channels: dict[str, Any]) -> None:
+        """Keep the messages of a kernel while its page is away, up to `MOST_OFFLINE` bytes; after more the page begins
+        anew."""
+        super().start_buffering(kernel_id, session_key, channels)
+        kept = self._kernel_buffers.get(kernel_id)
+        size = 0
+
+        def keep(channel: str, parts: list[bytes]) -> None:
+            nonlocal size
+            size += sum(map(len, parts))
+            if size > MOST_OFFLINE:
+                self.log.warning("What kernel %s sends is kept no longer for its page, which is away", kernel_id)
+                self.stop_buffering(kernel_id)
+            else:
+                kept["buffer"].append((channel, parts))
+
+        if kept is not None:
+            for channel, stream in channels.items():
+                stream.on_recv(functools.partial(keep, channel))
+
+    async def shutdown_all(self, now: bool = False) -> None:
+        """End all kernels and the fork server."""
+        await super().shutdown_all(now=now)
+        self.room.close()
+        if self.forks:
+            self.forks.close()

@@ -1,0 +1,152 @@
+"""The server of `make app`: Voila, which answers only to the names that it is meant to be reached by."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import socket
+from pathlib import Path
+from typing import Any
+
+import traitlets
+from jupyter_server.utils import url_path_join
+from tornado.httputil import HTTPServerRequest
+from tornado.ioloop import IOLoop
+from tornado.routing import Matcher, PathMatches, Rule
+from tornado.web import RequestHandler
+from voila.app import Voila
+
+from workbench.extensions.classroom.server.class_addresses import ShortAddress, TeachersAddress, say
+from workbench.extensions.classroom.server.classroom import Classroom
+from workbench.extensions.classroom.server.kernels import PageKernels
+from workbench.extensions.classroom.server.site import site_rules
+
+NOWHERE = r"logout|.*%00.*|(?:.*/)?\.\.(?:/.*)?"
+"""Paths for which Voila raises errors of its own: there are no users, and no files of such names."""
+
+
+class PageServer(Voila):
+    """Voila with a check of the Host header, and sentences where it had tracebacks."""
+
+    hosts = traitlets.List(
+        traitlets.Unicode(),
+        help="Further names by which this server is reached while it listens on this machine only, such as that of a "
+        "proxy in front of it.",
+    ).tag(config=True)
+
+    lessons = traitlets.Unicode(
+        help="The folder of the notebooks of lessons; each is a page, and a start page leads to them. If empty, the "
+        "notebook of the command line is the only page.",
+    ).tag(config=True)
+
+    def init_handlers(self) -> Any:
+        """The handlers of all paths: refusals, addresses of a class, and the start page, before all those of Voila."""
+        voila: Any = super().init_handlers()
+        kernels = self.kernel_manager
+        of_class = self.of_class(kernels.room) if isinstance(kernels, PageKernels) else []
+        site = []
+        if self.lessons:
+            *_, (_, _, page) = voila
+            site = site_rules(self.server_url or self.base_url, Path(self.lessons), self.root_dir, page)
+        return [*self.refusals(), *of_class, *site, *voila]
+
+    def of_class(self, room: Classroom) -> list[Rule]:
+        """The rules for short addresses, and for the teacher's."""
+        facts = {"room": room, "page": self.base_url}
+        short = Rule(PathMatches(url_path_join(self.server_url or "/", r"s/(\w+)")), ShortAddress, facts)
+        teacher = Rule(PathMatches(url_path_join(self.server_url or "/", "teacher")), TeachersAddress, facts)
+        return [short, *([teacher] if room.collects else [])]
+
+    def start(self) -> None:
+        """Serve until the server is ended."""
+        IOLoop.current().add_callback(self._announce)
+        super().start()
+
+    def _announce(self) -> None:
+        """Print once the address for others and that for the teacher; here the port is known."""
+        if not isinstance(self.kernel_manager, PageKernels):
+            return
+        room = self.kernel_manager.room
+        if self.custom_display_url:
+            room.address = f"{self.custom_display_url.rstrip('/')}/"
+        elif not is_local(self.ip):
+            room.address = f"http://{address_in_network()}:{self.port}{self.base_url}"
+        if room.collects:
+            own = room.address or self.connection_url
+            # Printed and not logged: whoever has it is the teacher. Browsers send no server what follows the #.
+            print(f"Students open {own}\nThe teacher's address, for you alone: {own}teacher#{room.token}", flush=True)
+
+    def refusals(self) -> list[Rule]:
+        """The rules for requests that are refused. A server that listens to others does not know its names."""
+        nowhere = Rule(PathMatches(url_path_join(self.server_url or "/", f"(?:{NOWHERE})")), Refusal, NOT_FOUND)
+        common = [Rule(ForeignSite(), Refusal, FROM_ELSEWHERE), nowhere]
+        return [Rule(ForeignHost(self.hosts), Refusal, FORBIDDEN), *common] if is_local(self.ip) else common
+
+
+class ForeignHost(Matcher):
+    """Matches requests for names that do not lead to this machine.
+
+    A site that another page of the same browser shows may let its own name lead here (DNS rebinding). The browser then
+    takes this server for a part of that site, and sends it the site's name as Host.
+    """
+
+    def __init__(self, known: list[str]) -> None:
+        self._known = {name.lower() for name in known}
+
+    def match(self, request: HTTPServerRequest) -> dict[str, Any] | None:
+        """An empty dict where it matches, as tornado expects."""
+        name = request.host_name
+        return None if is_local(name) or name in self._known else {}
+
+
+class ForeignSite(Matcher):
+    """Matches requests that another site makes in the background, each of which would start a kernel; not its links."""
+
+    def match(self, request: HTTPServerRequest) -> dict[str, Any] | None:
+        """An empty dict where it matches, as tornado expects."""
+        asked = request.headers
+        opened = asked.get("Sec-Fetch-Mode") == "navigate" and asked.get("Sec-Fetch-Dest") == "document"
+        return {} if asked.get("Sec-Fetch-Site") == "cross-site" and not opened else None
+
+
+class Refusal(RequestHandler):
+    """Answers with a status and a sentence, whatever the method."""
+
+    def initialize(self, status: int, sentence: str) -> None:
+        """Take status and sentence from the rule."""
+        self._status, self._sentence = status, sentence
+
+    def prepare(self) -> None:
+        """Answer with status and sentence."""
+        say(self, self._status, self._sentence)
+
+
+NOT_FOUND = {"status": 404, "sentence": "there is nothing at this address"}
+FROM_ELSEWHERE = {"status": 403, "sentence": "another site may link to this page, but not load it in the background"}
+FORBIDDEN = {
+    "status": 403,
+    "sentence": "this server listens on its own machine only and answers to localhost; if it is meant to be reached by "
+    "another name, as through a proxy, start it with --PageServer.hosts=NAME",
+}
+
+
+def address_in_network() -> str:
+    """This machine's address in its network, else its name. No packet is sent."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        # The address of a documentation network (RFC 5737): the route to it is that to others.
+        asking.connect(("192.0.2.1", 9))
+        return asking.getsockname()[0]
+    return socket.gethostname()
+
+
+def is_local(name: str) -> bool:
+    """True if a host's name, or an address, is one of this machine for itself (loopback)."""
+    name = name.lower().strip("[]").rstrip(".")
+    try:
+        return name == "localhost" or ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+if __name__ == "__main__":
+    PageServer.launch_instance()

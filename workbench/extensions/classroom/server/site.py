@@ -1,0 +1,174 @@
+"""The pages of `make app` around the workbench: a start page, which needs no kernel, and a page for each lesson."""
+
+from __future__ import annotations
+
+import functools
+import html
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from jupyter_server.utils import url_path_join
+from tornado.httputil import HTTPServerRequest
+from tornado.routing import PathMatches, Rule
+from tornado.web import RequestHandler
+from voila.tornado.handler import TornadoVoilaHandler
+
+from workbench.extensions.classroom.server.cookie import set_xsrf_cookie
+from workbench.extensions.lessons import LESSONS, Lesson
+from workbench.extensions.papers.printed import FILES, printed_in
+from workbench.files.data_files import PACKAGE
+
+WORKBENCH = "?view=build.build"
+"""The query of the workbench, behind the base of its address: the base alone is the start page."""
+HERE = Path(__file__).parent
+STATIC = PACKAGE / "live" / "static"
+ITSELF = (
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-ancestors 'self'"
+)
+WHAT_IT_IS = (
+    "Build a problem, choose a preconditioner and a solver, watch it converge, race methods on cores and accelerator, "
+    "and look at what each kernel did."
+)
+BUTTONS = """
+const [theme, projector] = document.querySelectorAll(".site-head button");
+followTheme();
+watchAppearance(theme, projector, (words, on) => {
+  theme.textContent = words;
+  projector.setAttribute("aria-pressed", on);
+});
+"""
+
+
+def written(lessons: Path) -> dict[str, tuple[Lesson, Path]]:
+    """The lessons whose notebooks are in a folder, by name, in their order."""
+    found = {name: (lesson, lessons / f"{lesson.stem}.ipynb") for name, lesson in LESSONS.items()}
+    return {name: (lesson, path) for name, (lesson, path) in found.items() if path.is_file()}
+
+
+def site_rules(base: str, lessons: Path, root: str, page: Mapping[str, Any]) -> list[Rule]:
+    """The rules for the addresses of these pages. base: of all; root: the folder from which Voila opens notebooks;
+    page: the arguments of Voila's handler of the workbench."""
+    found = written(lessons)
+    rules = [
+        Rule(Bare(re.escape(base)), StartPage, {"text": start_page(base, [lesson for lesson, _ in found.values()])})
+    ]
+    for name, (lesson, path) in found.items():
+        address = re.escape(url_path_join(base, "lesson", name))
+        facts = {
+            **page,
+            "notebook_path": path.relative_to(root).as_posix(),
+            "above": lesson_head(base, lesson, list(found)),
+        }
+        rules.append(Rule(PathMatches(f"{address}/?"), LessonPage, facts))
+    return rules
+
+
+class Bare(PathMatches):
+    """Matches a path without a query: one with a query is a problem or view of the workbench, as in shared links."""
+
+    def match(self, request: HTTPServerRequest) -> dict[str, Any] | None:
+        """None for a path with a query, else as in tornado."""
+        return None if request.query else super().match(request)
+
+
+class StartPage(RequestHandler):
+    """Answers with the start page."""
+
+    def initialize(self, text: str) -> None:
+        """Take the text of the page from the rule."""
+        self._text = text
+
+    def get(self) -> None:
+        """Answer with the text."""
+        self.set_header("Content-Security-Policy", ITSELF)
+        self.finish(self._text)
+
+
+class LessonPage(TornadoVoilaHandler):
+    """A lesson with a kernel of its own. above: the head of the lesson, as HTML."""
+
+    above: str
+
+    def initialize(self, **page: Any) -> None:
+        """Take what Voila's page takes, and `above`, from the rule."""
+        self.above = page.pop("above")
+        super().initialize(**page)
+
+
+def prepare_page(handler: RequestHandler, *, notebook: Any = None, **_unused: object) -> None:
+    """Voila's prelaunch hook: set the `_xsrf` cookie of a page, and give a lesson its layout."""
+    set_xsrf_cookie(handler)
+    if isinstance(handler, LessonPage):
+        notebook.metadata["voila"] = {"template": "lesson"}
+        notebook.metadata["above"] = handler.above
+
+
+def start_page(base: str, lessons: list[Lesson]) -> str:
+    """The page that leads to the workbench, lessons and papers, as HTML."""
+    taught = [
+        _entry(url_path_join(base, "lesson", each.name), f"{each.number}. {each.title}", each.question)
+        for each in lessons
+    ]
+    printed = []
+    for name in FILES:
+        about = printed_in(name)
+        for paper in (about, *filter(None, [about.get("earlier")])):
+            by = ", ".join(str(each) for each in (about["authors"], paper.get("year")) if each)
+            address = f"{base}?view={quote(f'papers.papers:{name}')}"
+            printed.append(_entry(address, paper["title"], f"{by}. {paper['about']}"))
+    papers_part = f'<h2 id="papers">Papers</h2><p>{PAPERS_ARE}</p><ul class="site-entries">{"".join(printed)}</ul>'
+    lessons_part = f'<h2 id="lessons">Lessons</h2><p>{LESSONS_ARE}</p><ol class="site-entries">{"".join(taught)}</ol>'
+    return f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>CG workbench</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:;base64,="></head><body>
+{_head(base)}<main class="site"><h1>CG workbench</h1>
+<p>Conjugate gradient methods to build, run, compare and take apart.</p>
+<a class="site-workbench" href="{base}{WORKBENCH}"><b>Open the workbench</b><span>{WHAT_IT_IS}</span></a>
+{lessons_part if taught else ""}
+{papers_part}</main></body></html>"""
+
+
+PAPERS_ARE = "Their tables and figures next to what this machine computes."
+LESSONS_ARE = (
+    "Forty-five minutes each, with exercises that are checked by what your answer computes. Each opens with a kernel "
+    "of its own; nothing is stored."
+)
+
+
+def lesson_head(base: str, lesson: Lesson, names: list[str]) -> str:
+    """The head of a lesson, as HTML: links to the lessons before and after it, and to the workbench."""
+    place = names.index(lesson.name)
+    others = [(names[place - 1], "Previous: ")] if place else []
+    others += [(name, "Next: ") for name in names[place + 1 : place + 2]]
+    links = [
+        f'<a href="{url_path_join(base, "lesson", name)}">{words}{html.escape(LESSONS[name].title)}</a>'
+        for name, words in others
+    ]
+    return _head(base, *links, f'<a href="{base}{WORKBENCH}">Workbench</a>')
+
+
+def _entry(address: str, title: str, words: str) -> str:
+    return f'<li><a href="{html.escape(address)}"><b>{html.escape(title)}</b><span>{html.escape(words)}</span></a></li>'
+
+
+def _head(base: str, *links: str) -> str:
+    style, script = _assets()
+    buttons = (
+        '<button title="the system\'s theme, light, or dark"></button>'
+        '<button title="larger type and thicker lines">Projector</button>'
+    )
+    home = f'<a class="site-home" href="{html.escape(base)}">CG workbench</a>'
+    return (
+        f'<style>{style}</style><header class="site-head">{home}{"".join(links)}{buttons}</header>'
+        f'<script type="module">{script}</script>'
+    )
+
+
+@functools.cache
+def _assets() -> tuple[str, str]:
+    sheets = [STATIC / "ui" / "tokens.css", HERE / "site.css"]
+    scripts = [(STATIC / "ui" / name).read_text(encoding="utf-8") for name in ("themechoice.js", "appearance.js")]
+    script = re.sub(r"^(export |import .*;$)", "", "\n".join(scripts), flags=re.MULTILINE) + BUTTONS
+    return "".join(sheet.read_text(encoding="utf-8") for sheet in sheets), script

@@ -1,0 +1,1 @@
+"""Workers of a Dask cluster: boxes of Schwarz methods, the sums of their terms, and sweeps."""

@@ -1,0 +1,99 @@
+"""The form of a flow: the problem of the sequence, and two methods."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import ipywidgets as widgets
+
+from workbench.errors import InputError
+from workbench.live.compare.race_form import EntryForm
+from workbench.live.ui.field_form import FieldForm
+from workbench.live.ui.form_fields import BlockChoice
+from workbench.run import Configuration
+from workbench.sequences.method import problem_of
+from workbench.sequences.systems import SystemSequence
+
+OFFERED = ("rising-bubbles", "heat-steps", "recorded")
+IN_SIGHT = ("dimensions", "count", "eotvos", "archimedes", "density_ratio", "until")
+METHODS = ("Method 1", "Method 2")
+
+
+class SequenceForm(FieldForm):
+    """The problem. changed: called after every change."""
+
+    def __init__(self, problem: SystemSequence, changed: Callable[[], object]) -> None:
+        blocks = [BlockChoice("problem", lambda: None, problem.name, names=OFFERED)]
+        super().__init__(
+            {},
+            blocks,
+            title="Flow",
+            about="Problem of the flow",
+            in_sight=IN_SIGHT,
+            typed=lambda _name: self._settle(changed),
+        )
+        self.load(problem)
+
+    def load(self, problem: SystemSequence) -> None:
+        """Show a problem."""
+        self.blocks["problem"].load(problem)
+        self.check()
+        self.show()
+
+    def problem(self) -> SystemSequence:
+        """The problem of the fields. Raises InputError with the sentence for a wrong value."""
+        made = self.blocks["problem"].block()
+        assert isinstance(made, SystemSequence)
+        return made
+
+    def _settle(self, changed: Callable[[], object]) -> None:
+        self.check()
+        self.show()
+        changed()
+
+
+class FlowForm:
+    """Problem and methods. Display `box`. configurations: of the methods at first, of one problem.
+
+    problem_changed: called when the problem is another. method_changed: with the place of a method that is another.
+    """
+
+    def __init__(
+        self,
+        configurations: tuple[Configuration, Configuration],
+        problem_changed: Callable[[], object],
+        method_changed: Callable[[int], object],
+    ) -> None:
+        self._first = configurations[0]
+        self.of_problem = SequenceForm(problem_of(configurations[0]), problem_changed)
+        self._changed: Callable[[int], object] = lambda _place: None
+        self.of_methods = [
+            EntryForm(self._base, lambda place=place: self._changed(place)) for place in range(len(METHODS))
+        ]
+        for form, configuration in zip(self.of_methods, configurations, strict=True):
+            form.load(configuration)
+        self._changed = method_changed
+        folded = widgets.Accordion([form.box for form in self.of_methods], titles=METHODS, selected_index=0)
+        self.box = widgets.VBox([self.of_problem.box, folded]).add_class("wb-flowform")
+
+    def configuration(self, place: int) -> Configuration:
+        """A method on the problem. Raises InputError for a wrong value, and choices that do not go together."""
+        form = self.of_methods[place]
+        made = form.configuration()
+        if form.conflicts:
+            raise InputError(f"{METHODS[place]}: {form.conflict}")
+        return made
+
+    def load(self, *configurations: Configuration) -> None:
+        """Show methods, and the problem of the first."""
+        self.of_problem.load(problem_of(configurations[0]))
+        for form, configuration in zip(self.of_methods, configurations, strict=False):
+            form.load(configuration)
+
+    def _base(self) -> Configuration:
+        try:
+            problem = self.of_problem.problem()
+        except (InputError, AttributeError):
+            return self._first
+        return dataclasses.replace(self._first, problem=problem)

@@ -1,0 +1,44 @@
+"""Published results for rising bubbles."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import NamedTuple
+
+from workbench.extensions.flow.rising_bubbles import RisingBubbles
+from workbench.extensions.papers.printed import printed_in
+from workbench.problems import Problem
+
+
+class Reference(NamedTuple):
+    """A measure by several groups, and its times. what: in words."""
+
+    what: str
+    values: tuple[float, ...]
+    times: tuple[float, ...]
+    groups: tuple[str, ...]
+
+    @property
+    def mean(self) -> float:
+        """The mean over the groups."""
+        return sum(self.values) / len(self.values)
+
+
+@functools.cache
+def first_case() -> dict[str, Reference]:
+    """Results of test case 1 of Hysing et al. (2009), by column of the series. Source: see its TOML file."""
+    stored = printed_in("hysing")
+    groups = tuple(stored["groups"])
+    return {
+        name: Reference(found["what"], tuple(found["values"]), tuple(found["times"]), groups)
+        for name, found in stored["case1"].items()
+    }
+
+
+def is_first_case(problem: Problem) -> bool:
+    """True for the first test case, on any grid."""
+    own = ("n", "until", "start", "volume_error")
+    if not isinstance(problem, RisingBubbles):
+        return False
+    return RisingBubbles() == dataclasses.replace(problem, **{name: getattr(RisingBubbles(), name) for name in own})

@@ -1,0 +1,112 @@
+"""An exercise: a question, the kind of its answer, and a judge that says in one sentence why a wrong one is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.errors import InputError, quoted
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The judgement of an answer: right or not, and one sentence with the numbers that decide it.
+
+    Examples:
+        >>> from workbench.extensions.lessons import Verdict
+        >>> str(Verdict(True, "CG takes 2 steps."))
+        'Right: CG takes 2 steps.'
+    """
+
+    right: bool
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{'Right' if self.right else 'Not yet'}: {self.sentence}"
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number as answer, from low to high. unit: shown at the field."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    unit: str = ""
+    whole: bool = False
+
+    def read(self, answer: Any) -> float:
+        """The answer as a number. Raises InputError for any other, and for one out of bounds."""
+        try:
+            value = float(answer)
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(f"the answer is a number, and {quoted(answer)} is none") from None
+        if not self.low <= value <= self.high:
+            raise InputError(f"{value:g} is not between {self.low:g} and {self.high:g}")
+        if self.whole and not value.is_integer():
+            raise InputError(f"the answer is a whole number, and {value:g} is none")
+        return int(value) if self.whole else value
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of some answers, each in words."""
+
+    options: Sequence[str]
+
+    def read(self, answer: object) -> str:
+        """The answer. Raises InputError, which lists the options, for another."""
+        if not isinstance(answer, str) or answer not in self.options:
+            raise InputError(f"the answer is one of {', '.join(map(quoted, self.options))}, and not {quoted(answer)}")
+        return answer
+
+
+@dataclass(frozen=True)
+class Text:
+    """Lines of text, such as those of a method. start: what the field holds at first."""
+
+    start: str = ""
+
+    def read(self, answer: object) -> str:
+        """The text. Raises InputError for an empty answer, and for one of another kind."""
+        if not isinstance(answer, str) or not answer.strip():
+            raise InputError("the answer is text, and this is empty or none")
+        return answer
+
+
+@dataclass(frozen=True)
+class Order:
+    """Lines in another order. start: the lines, as they are shown at first."""
+
+    start: str
+
+    def read(self, answer: object) -> str:
+        """The lines. Raises InputError unless they are those of `start`, each as often."""
+        lines = [line.strip() for line in Text().read(answer).strip().split("\n")]
+        given = Counter(self.start.split("\n"))
+        for line in {**Counter(lines), **given}:
+            if lines.count(line) != given[line]:
+                raise InputError(f"the answer has line {quoted(line)} {lines.count(line)} times, and not {given[line]}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A question of a lesson. judge: takes the answer, as `answer.read` returns it, and computes the verdict now.
+
+    Examples:
+        >>> from workbench.extensions.lessons import lesson
+        >>> exercise = lesson("without-pain").exercises[0]
+        >>> exercise.check(9).right, exercise.check(3).right
+        (True, False)
+    """
+
+    question: str
+    answer: Number | Choice | Text | Order
+    judge: Callable[[Any], Verdict]
+
+    def check(self, answer: object) -> Verdict:
+        """The verdict on an answer. Raises InputError for an invalid one, such as a number out of bounds."""
+        return self.judge(self.answer.read(answer))

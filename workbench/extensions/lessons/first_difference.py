@@ -1,0 +1,48 @@
+"""Two methods that should make the same iterates: the first iteration and line at which they differ."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+from workbench.solvers.user_text import SCALARS
+from workbench.stepping.line_by_line import Moment, difference
+
+SAME = 1e-6
+"""Relative difference up to which two values count as the same; rounding stays far below it in a few iterations."""
+COMPARED = ("x", "r", "u", *SCALARS)
+"""The names that mean the same in all methods."""
+
+
+@dataclasses.dataclass(frozen=True)
+class FirstDifference:
+    """iteration: the first whose x differs, or that the second method does not reach. line: of the second method, the
+    first that gives another value than the first method, by then; "" where it breaks down. relative:
+    that relative difference."""
+
+    iteration: int
+    line: str
+    relative: float
+
+
+def first_difference(first: Sequence[Moment], second: Sequence[Moment]) -> FirstDifference | None:
+    """The first difference of the second method from the first; None where x is the same in all moments of the first.
+
+    Both are the moments of `stepping.walk`. Cost: 2 N operations a moment and name.
+    """
+    for iteration, (one, other) in enumerate(zip(first, second, strict=False)):
+        # NaN differs too.
+        if iteration and not difference(one, other, "x") <= SAME:
+            return _at(first, second, iteration)
+    return FirstDifference(len(second), "", math.nan) if len(second) < len(first) else None
+
+
+def _at(first: Sequence[Moment], second: Sequence[Moment], last: int) -> FirstDifference:
+    """The first line that gives another value, in an iteration up to the last."""
+    for one, other in zip(first[1 : last + 1], second[1 : last + 1], strict=False):
+        for value in other.values:
+            found = difference(one, other, value.name) if value.name in COMPARED else 0.0
+            if found > SAME:
+                return FirstDifference(last, value.text, found)
+    return FirstDifference(last, "", difference(first[last], second[last], "x"))

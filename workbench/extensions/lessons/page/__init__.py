@@ -1,0 +1,1 @@
+"""Views of lessons: exercises and the pictures that belong to them."""

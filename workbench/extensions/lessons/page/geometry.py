@@ -1,0 +1,146 @@
+"""Two unknowns: contour lines, steepest descent's zigzag and CG's two steps, dragged in the plot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import ipywidgets as widgets
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.extensions.lessons.quadratic import (
+    LONGEST,
+    REDUCTION,
+    SHORTEST,
+    QuadraticForm,
+    angle_between,
+    energy_norm,
+)
+from workbench.extensions.lessons.quadratic_scene import VIEW, quadratic_scene
+from workbench.live.plots.chart import ChartView
+from workbench.live.plots.handles import Handle, HandledChart
+from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.rows import row
+from workbench.live.ui.status import StatusLine
+from workbench.live.ui.view import View
+from workbench.words.numbers import number, percent
+
+METHODS = {"steepest descent": "sd", "CG": "cg"}
+START, AXES = "start", ("first", "second")
+FURTHEST = VIEW - 0.25
+"""Largest distance of the start from the solution, in each unknown: it stays in sight."""
+
+
+class Geometry2D(View):
+    """A x = b with two unknowns. Display it, or `box`; start and axes of the ellipses are dragged in the plot.
+
+    angle: of the first half axis of (e, A e) = 1 in degrees; lengths: of both half axes, 0.25 to 4, so that the
+    eigenvalues of A are 1/length^2. start: the error at the start, at most 4.25 in each unknown. jacobi: both methods
+    are preconditioned, and a second plot shows the coordinates in which M is the identity. stretched: a second plot
+    shows those in which the A-norm is the length. Raises InputError for values out of bounds.
+
+    Examples:
+        >>> from workbench.live import Geometry2D
+        >>> geometry = Geometry2D(angle=0, lengths=(3, 1))
+        >>> {name: len(errors) - 1 for name, errors in geometry.paths.items()}
+        {'steepest descent': 5, 'CG': 2}
+    """
+
+    def __init__(
+        self,
+        angle: float = 25.0,
+        lengths: Sequence[float] = (3.2, 0.8),
+        start: Sequence[float] = (3.6, 2.5),
+        *,
+        jacobi: bool = False,
+        stretched: bool = False,
+    ) -> None:
+        first, second = lengths
+        self.form, self.start = QuadraticForm(angle, (float(first), float(second))), np.array(start, float)
+        if self.start.shape != (2,) or not np.abs(self.start).max() <= FURTHEST:
+            raise InputError(f"the start has two errors from −{FURTHEST} to {FURTHEST}, got {list(start)}")
+        self.paths: dict[str, np.ndarray] = {}
+        """The errors of the iterates of each method, shape (steps + 1, 2)."""
+        self._worker = LatestOnly("workbench-geometry")
+        self.chart = HandledChart(lambda key, x, y: self._worker.ask(lambda: self._drag(key, x, y)))
+        self.changed = ChartView(self.chart.publisher)
+        self.stretched = _switch("Stretched coordinates", "lengths are A-norms: conjugate is orthogonal", on=stretched)
+        self.jacobi = _switch("Jacobi", "both methods preconditioned, and how that changes the picture", on=jacobi)
+        self.words = StatusLine()
+        for switch in (self.stretched, self.jacobi):
+            switch.observe(lambda _change: self._worker.ask(self._show), "value")
+        self._plots = row("wb-twocolumns", self.chart, self.changed).add_class("wb-square")
+        self.box = widgets.VBox([row("wb-buttons", self.stretched, self.jacobi), self._plots, self.words])
+        self.box.add_class("wb").add_class("wb-geometry")
+        self._show()
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """A, shape (2, 2)."""
+        return self.form.matrix
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until all that was dragged is shown; False when that takes longer."""
+        return self._worker.wait(timeout)
+
+    def close(self) -> None:
+        """End the computation and take it off the page."""
+        self._worker.close()
+        super().close()
+
+    def _drag(self, key: str, x: float, y: float) -> None:
+        if key == START:
+            self.start = np.clip([x, y], -FURTHEST, FURTHEST)
+        elif key in AXES:
+            place = AXES.index(key)
+            lengths = list(self.form.lengths)
+            lengths[place] = float(np.clip(math.hypot(x, y), SHORTEST, LONGEST))
+            angle = math.degrees(math.atan2(y, x)) - 90 * place
+            self.form = QuadraticForm(angle, (lengths[0], lengths[1]))
+        self._show()
+
+    def _show(self) -> None:
+        jacobi, stretched = self.jacobi.value, self.stretched.value
+        self.paths = {name: self.form.path(solver, self.start, jacobi=jacobi) for name, solver in METHODS.items()}
+        self.chart.show(quadratic_scene(self.form, self.paths))
+        changed = jacobi or stretched
+        self.changed.layout.display = None if changed else "none"
+        if changed:
+            self.changed.show(quadratic_scene(self.form, self.paths, jacobi=jacobi, stretched=stretched))
+        self.chart.place(self._handles())
+        self.words.say(self._sentence())
+
+    def _handles(self) -> list[Handle]:
+        ends = {START: ("start", self.start)}
+        for key, end, length in zip(AXES, self.form.axes.T, self.form.lengths, strict=True):
+            ends[key] = (f"{key} half axis, length {number(length)}", end)
+        return [Handle(key, name, float(x), float(y), square=key in AXES) for key, (name, (x, y)) in ends.items()]
+
+    def _sentence(self) -> str:
+        whose = "of M⁻¹A" if self.jacobi.value else "of A"
+        condition = number(self.form.condition(jacobi=self.jacobi.value))
+        counts = " and ".join(f"{name} {_ended(self.form.matrix, errors)}" for name, errors in self.paths.items())
+        angles = ""
+        directions = np.diff(self.paths["CG"], axis=0)
+        if len(directions) > 1:
+            T = self.form.stretch(jacobi=self.jacobi.value)
+            plain, seen = angle_between(*directions[:2]), angle_between(*(directions[:2] @ T.T))
+            angles = (
+                f" CG's directions are at {number(plain)}° to each other, in stretched coordinates at {number(seen)}°."
+            )
+        return (
+            f"Condition number {whose}: {condition}. Until the A-norm of the error is {percent(REDUCTION)} of that at "
+            f"first, {counts}.{angles}"
+        )
+
+
+def _ended(A: np.ndarray, errors: np.ndarray) -> str:
+    steps = len(errors) - 1
+    reached = energy_norm(A, errors[-1]) <= REDUCTION * energy_norm(A, errors[0])
+    taken = f"{steps} {'step' if steps == 1 else 'steps'}"
+    return f"takes {taken}" if reached else f"takes more than {taken}"
+
+
+def _switch(name: str, tooltip: str, *, on: bool) -> widgets.Checkbox:
+    return widgets.Checkbox(on, description=name, tooltip=tooltip, indent=False, layout={"width": "auto"})

@@ -1,0 +1,86 @@
+"""The residual polynomial of CG over a spectrum, and the error that follows from it next to the CG bound."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from workbench.extensions.lessons.residual_polynomials import Recurrence
+from workbench.plots.scenes.scene import ITERATIONS, Axis, CurveOf, Layer, LineAt, PointsOf, Scene
+from workbench.spectra.ritz import cg_bound
+from workbench.words.numbers import number
+
+SAMPLES = 400
+"""Samples of the polynomial at equal distances, and as many at equal ratios."""
+TALLEST = (1, 2, 5, 10, 20, 50, 100, 1000, 10_000)
+"""Ends of the axis of p: few, so that it rests while an eigenvalue is dragged."""
+SMALLEST = 1e-16
+LOG_FROM = 500
+"""Ratio of the ends of the axis from which it is logarithmic at first."""
+ERROR = Axis("A-norm of the error, ‖e‖ / ‖e₀‖", log=True, span=(SMALLEST, 5))
+
+
+def polynomial_scene(
+    name: str, values: np.ndarray, made: Recurrence, at: int, span: tuple[float, float], *, size: bool = False
+) -> Scene:
+    """p_k over a stretch of the axis, its values at the eigenvalues, and its zeros. at: k. size: |p_k|, on a log axis.
+
+    values: eigenvalues that CG sees, shape (n,), of which `made` is CG.
+    """
+    low, high = span
+    zeros, heights = made.ritz(at), made.residuals[:, at]
+    x = np.unique(np.concatenate([np.linspace(0, high, SAMPLES), np.geomspace(low, high, SAMPLES), values]))
+    log = high > LOG_FROM * low
+    y = made.polynomial(at, x)
+    most = max(1.0, float(np.abs(heights).max()))
+    end = next((each for each in TALLEST if each >= most), most)
+    title = f"p{_sub(at)}(λ)"
+    if size:
+        least = max(SMALLEST, float(np.abs(heights).min()))
+        y, heights = np.abs(y), np.maximum(np.abs(heights), SMALLEST)
+        axis = Axis(f"|{title}|", log=True, span=(10.0 ** np.floor(np.log10(least) - 0.3), 3 * end))
+    else:
+        axis = Axis(title, span=(-1.15 * end, 1.15 * end))
+    floor = axis.span[0] * 1.5 if size and axis.span else 0.0
+    layers: list[Layer] = [
+        *([] if size else [LineAt(0.0)]),
+        CurveOf("", x, y, plain=True),
+        PointsOf("at the eigenvalues", values, heights, 1, filled=True, word=f"eigenvalue, {axis.title} ="),
+    ]
+    if zeros.size:
+        layers.append(PointsOf("Ritz values", zeros, np.full(at, floor), 2, 5, "x", word="zero, a Ritz value;"))
+    spoken = f"Residual polynomial after {at} iterations; its zeros are {', '.join(map(number, zeros)) or 'none'}."
+    return Scene(
+        f"{name}, {'size' if size else 'values'}",
+        # On a linear axis from 0, where p is 1.
+        Axis("eigenvalue λ", log=log, span=span if log else (-0.03 * high, high), word="λ ="),
+        axis, layers, spoken=spoken, logs="x",
+    )  # fmt: skip
+
+
+def error_scene(made: Recurrence, condition: float, at: int, rounded: Mapping[str, Recurrence] | None = None) -> Scene:
+    """The A-norm of the error of CG without rounding errors against iterations, next to the CG bound.
+
+    condition: of the eigenvalues that CG sees. at: an iteration to mark. rounded: CG as computed, by precision.
+    """
+    rounded = rounded or {}
+    steps = max([made.iterations, *(each.iterations for each in rounded.values())])
+    curves = [
+        ("CG bound", cg_bound(condition, steps), 3, (2.0, 3.0)),
+        *((f"CG in {name}", each.error, 1 + place, None) for place, (name, each) in enumerate(rounded.items())),
+        ("CG", made.error, 0, None),
+    ]
+    layers: list[Layer] = [
+        CurveOf(name, np.arange(y.size), np.maximum(y, SMALLEST), style, dash=dash, every=True, mark=name != "CG bound")
+        for name, y, style, dash in curves
+    ]
+    layers.append(LineAt(at, upright=True))
+    spoken = f"After {at} iterations the error is {number(made.error[at])} of that at first, and the CG bound "
+    spoken += f"{number(cg_bound(condition, at)[-1])}."
+    return Scene("error", ITERATIONS, ERROR, layers, spoken=spoken, logs="y")
+
+
+def _sub(value: int) -> str:
+    """An index in small letters."""
+    return str(value).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))

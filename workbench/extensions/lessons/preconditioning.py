@@ -1,0 +1,92 @@
+"""Exercises of lesson 4: first levels on two fluid layers, by condition number, bytes and time."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Verdict
+from workbench.extensions.lessons.solved import solved
+from workbench.run import Configuration, Run, configure, run_through
+from workbench.spectra.exact import spectrum
+from workbench.spectra.ritz import iterations_by_bound
+from workbench.words.numbers import duration, number
+
+FIRST_LEVELS = ("jacobi", "neumann:1", "neumann:2", "neumann:3", "block-ic", "ic")
+BOXES = "schwarz:3x3,overlap=4"
+ROUNDS = 3
+
+
+def _layers(preconditioner: str, n: int) -> Configuration:
+    return configure("two-layer", n=n, preconditioner=preconditioner)
+
+
+def _fewer(factor: float) -> Verdict:
+    """The bound grows with the square root of the condition number."""
+    values = {name: spectrum(_layers(name, 24)) for name in ("jacobi", "neumann:2")}
+    before, after = (float(each[-1] / each[0]) for each in values.values())
+    many, few = (iterations_by_bound(kappa) for kappa in (before, after))
+    expected = math.sqrt(before / after)
+    said = f"κ falls from {number(before)} to {number(after)}, and the bound from {many} iterations to {few}"
+    if abs(factor - expected) <= 0.05 * expected:
+        return Verdict(True, f"{said}, by the square root of {number(before / after)}, which is {number(expected)}.")
+    theirs = round(many / max(factor, 0.01))
+    return Verdict(False, f"{said}, where a factor of {number(factor)} would lead to {theirs}.")
+
+
+def _fewest_bytes(name: str) -> Verdict:
+    """Iterations times the bytes of an iteration."""
+    found = {each: solved(_layers(each, 64)) for each in FIRST_LEVELS}
+    best = min(found, key=lambda each: found[each].moved)
+    fewest = min(found, key=lambda each: found[each].iterations)
+    if name == best:
+        said = f"{fewest} takes the fewest iterations and moves {found[fewest].words}"
+    else:
+        said = f"another one moves {found[best].words}"
+    return Verdict(name == best, f"{name} moves {found[name].words}; {said}.")
+
+
+def _break_even(factor: float) -> Verdict:
+    """By the ratio of iterations, up to which an iteration may cost more, and by its measured cost."""
+    chosen = {name: _layers(name, 48) for name in ("jacobi", BOXES)}
+    iterations, seconds = {}, {name: [] for name in chosen}
+    # In turns, so that other work on the machine meets both alike; the first round loads kernels.
+    for _ in range(1 + ROUNDS):
+        for name, configuration in chosen.items():
+            result = run_through(Run(configuration))
+            iterations[name] = result.iterations
+            seconds[name].append(result.iteration_seconds)
+    many, few = iterations.values()
+    jacobi, boxes = (statistics.median(each[1:]) for each in seconds.values())
+    expected = many / few
+    winner = f"{many if jacobi < boxes else few} iterations win"
+    measured = (
+        f"measured here and now, median of {ROUNDS} solves in turns, it takes {number(boxes / few / (jacobi / many))} "
+        f"times as long, and {winner}: {duration(jacobi)} with Jacobi, {duration(boxes)} with boxes"
+    )
+    if abs(factor - expected) <= 0.05 * expected:
+        return Verdict(True, f"{many} iterations against {few} leave it that time; {measured}.")
+    lasting = f"{few} iterations with boxes last as long as {number(few * factor)} with Jacobi, which takes {many}"
+    return Verdict(False, f"at {number(factor)} times, {lasting}; {measured}.")
+
+
+EXERCISES = (
+    Exercise(
+        "Two layers on 24 × 24 cells. By which factor does the number of iterations that the CG bound promises fall "
+        "when Jacobi is replaced by neumann:2? Read the condition numbers off the picture.",
+        Number(0, 1e6),
+        _fewer,
+    ),
+    Exercise(
+        "Two layers on 64 × 64 cells. Which first level reads and writes the fewest bytes in all its iterations?",
+        Choice(FIRST_LEVELS),
+        _fewest_bytes,
+    ),
+    Exercise(
+        "Two layers on 48 × 48 cells. Jacobi needs many iterations; exact solves in 3 × 3 overlapping boxes "
+        f"({BOXES}) need few. How many times as long as an iteration with Jacobi may one with boxes take at most, "
+        "if the boxes are to take less time?",
+        Number(0, 1e6, unit="times"),
+        _break_even,
+    ),
+)

@@ -1,0 +1,117 @@
+"""Contour lines of a quadratic form of two unknowns, and the paths of methods to its minimum."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from workbench.extensions.lessons.quadratic import QuadraticForm, energy_norm
+from workbench.plots.scenes.scene import Axis, CurveOf, Layer, PointsOf, Scene
+from workbench.words.numbers import number, percent
+
+VIEW = 4.5
+"""Errors from -4.5 to 4.5 are shown."""
+MARKS = (-4, -2, 0, 2, 4)
+MOST_CONTOURS = 16
+SIDE = 0.3
+"""Side of the sign of a right angle."""
+AROUND = np.linspace(0, 2 * math.pi, 145)
+CIRCLE = np.stack([np.cos(AROUND), np.sin(AROUND)])
+INK = 5
+
+
+def quadratic_scene(
+    form: QuadraticForm, paths: Mapping[str, np.ndarray], *, jacobi: bool = False, stretched: bool = False
+) -> Scene:
+    """Contour lines in steps of the A-norm, with the errors of all iterates.
+
+    paths: by method, steepest descent first, from one start, shape (steps + 1, 2) each. jacobi: in the coordinates in
+    which Jacobi's preconditioner is the identity. stretched: in those in which the A-norm is the length. Both are
+    scaled so that the start is as far from the solution as it is.
+
+    Examples:
+        >>> from workbench.extensions.lessons.quadratic import QuadraticForm
+        >>> from workbench.plots.scenes import quadratic_scene
+        >>> form = QuadraticForm(angle=0, lengths=(3, 1))
+        >>> quadratic_scene(form, {"CG": form.path("cg", (3.6, 0.4))}).spoken
+        'Contour lines of the form with A. Condition number 9.00. CG: 2 steps.'
+    """
+    start = next(iter(paths.values()))[0]
+    map_ = form.stretch(jacobi=jacobi) if stretched else form.jacobi_root if jacobi else np.eye(2)
+    far = np.linalg.norm(map_ @ start)
+    if far > 0:
+        map_ = map_ * (np.linalg.norm(start) / far)
+    layers: list[Layer] = [_ellipse(form, map_, level) for level in _levels(form, map_)]
+    first = next(iter(paths.values()))[:2]
+    if len(first) > 1:
+        level = energy_norm(form.matrix, first[1])
+        layers.append(_ellipse(form, map_, level, "contour line that the first step touches"))
+    # The zigzag lies on top, since the first step of all is the same.
+    for style, (name, errors) in enumerate(reversed([*paths.items()])):
+        layers += _path(form, map_, name, errors, style)
+    if stretched:
+        layers += _right_angle(map_, [*paths.values()][-1])
+    layers.append(PointsOf("solution", np.zeros(1), np.zeros(1), INK, size=6, marker="x", texts=[["the solution"]]))
+    seen, title = COORDINATES[jacobi, stretched]
+    x, y = (Axis(f"{seen}, {which} entry", span=(-VIEW, VIEW), marks=MARKS) for which in ("first", "second"))
+    said = "; ".join(f"{name}: {len(errors) - 1} steps" for name, errors in paths.items())
+    return Scene(
+        f"quadratic {title}", x, y, layers, title=title, ways="xy", square=True,
+        spoken=f"{title}. Condition number {number(form.condition(jacobi=jacobi))}. {said}.",
+    )  # fmt: skip
+
+
+COORDINATES = {
+    (False, False): ("error", "Contour lines of the form with A"),
+    (True, False): ("√D × error", "Contour lines where Jacobi's M is the identity"),
+    (False, True): ("√A × error", "Stretched by √A: conjugate is orthogonal"),
+    (True, True): ("stretched error", "Stretched: conjugate is orthogonal"),
+}
+"""The quantity on the axes and a title, by whether the picture is Jacobi's, and stretched."""
+
+
+def _levels(form: QuadraticForm, map_: np.ndarray) -> np.ndarray:
+    """A-norms that fill the view, at most 16."""
+    smallest = np.linalg.svd(map_ @ form.axes, compute_uv=False)[-1]
+    most = math.sqrt(2) * VIEW / smallest
+    step = 2.0 ** max(-1, math.ceil(math.log2(most / MOST_CONTOURS)))
+    return np.arange(1, math.ceil(most / step) + 1) * step
+
+
+def _ellipse(form: QuadraticForm, map_: np.ndarray, level: float, name: str = "") -> CurveOf:
+    x, y = level * map_ @ form.axes @ CIRCLE
+    return CurveOf(name, x, y, INK, faint=not name, dash=(4.0, 3.0) if name else (), mark=False)
+
+
+def _path(form: QuadraticForm, map_: np.ndarray, name: str, errors: np.ndarray, style: int) -> list[Layer]:
+    x, y = map_ @ errors.T
+    norms = [energy_norm(form.matrix, e) for e in errors]
+    texts = [
+        [
+            f"{name}, step {step}" if step else "start",
+            f"A-norm of the error {percent(norm / norms[0])} of that at first",
+        ]
+        if norms[0] > 0
+        else ["start", "the solution"]
+        for step, norm in enumerate(norms)
+    ]
+    steps = len(errors) - 1
+    legend = f"{name}: {steps} {'step' if steps == 1 else 'steps'}"
+    return [
+        CurveOf(legend, x, y, style, plain=True, chosen=not style),
+        PointsOf("", x, y, style, size=3.5, marker=".", texts=texts, of=legend),
+    ]
+
+
+def _right_angle(map_: np.ndarray, errors: np.ndarray) -> list[Layer]:
+    """The sign of a right angle between the first two directions, where both can be seen."""
+    points = (map_ @ errors.T).T
+    steps = np.diff(points, axis=0)[:2]
+    lengths = np.linalg.norm(steps, axis=1)
+    if len(steps) < 2 or lengths.min() < 2 * SIDE:
+        return []
+    back, on = SIDE * np.array([-1, 1])[:, None] * steps / lengths[:, None]
+    x, y = np.transpose([points[1] + back, points[1] + back + on, points[1] + on])
+    return [CurveOf("", x, y, INK, plain=True)]

@@ -1,0 +1,105 @@
+"""Exercises of lesson 3: what rounding costs CG, and the residual that tells."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Verdict
+from workbench.extensions.lessons.residual_polynomials import SPECTRA, cg_on
+from workbench.plots.scenes.convergence import convergence_scene
+from workbench.plots.scenes.scene import Scene
+from workbench.run import Result, configure, solve
+from workbench.run.setup.prepare import assembled
+from workbench.stepping.line_by_line import walk
+from workbench.words.numbers import chosen, number
+
+SPECTRUM, SIZE = "dense below, as of Strakoš", 24
+GOAL = 1e-6
+STEPPED, ITERATIONS = "two-layer:16", 140
+FAR = 100
+"""Multiple of the true residual of CG from which on that of another method counts as far larger."""
+UNKNOWNS = 32
+"""Unknowns per side, of Poisson's equation."""
+
+
+def single_and_double(rtol: float, n: int = UNKNOWNS) -> dict[str, Result]:
+    """CG on Poisson's equation on n x n unknowns to a tolerance, in single and in double precision."""
+    system = assembled(configure("poisson5", n=n))
+    A, b = system.operator.to_csr(), np.asarray(system.b)
+    return {name: solve(A.astype(name), b.astype(name), rtol=rtol) for name in ("float32", "float64")}
+
+
+def precision_scene(rtol: float, n: int = UNKNOWNS) -> Scene:
+    """Both as curves of ||r|| / ||b||, with rings at ||b - A x|| / ||b||, where that was computed."""
+    found = single_and_double(rtol, n)
+    return convergence_scene([each.record() for each in found.values()], list(found), tolerance=rtol)
+
+
+def _delay(more: float) -> Verdict:
+    """Iterations of CG in double precision beyond those without rounding errors."""
+    values = SPECTRA[SPECTRUM](SIZE)
+    exact, rounded = cg_on(values), cg_on(values, 10 * SIZE, "float64")
+    first, then = exact.iterations_to(GOAL), rounded.iterations_to(GOAL)
+    assert first is not None and then is not None
+    at = min(first + int(more), rounded.iterations)
+    said = f"without rounding errors it takes {first} iterations, and after {at} the error in double precision is"
+    if at < then:
+        return Verdict(False, f"{said} still {number(rounded.error[at])} of that at first.")
+    if at > then:
+        return Verdict(False, f"{said} {number(rounded.error[at])}; it was below {chosen(GOAL)} before that.")
+    return Verdict(True, f"{said} {number(rounded.error[at])}, one iteration before {number(rounded.error[at - 1])}.")
+
+
+def _attained(solver: str) -> float:
+    """The smallest ||b - A x|| over the first one."""
+    moments = walk(configure(STEPPED, solver=solver), ITERATIONS)
+    return min(each.true_residual for each in moments) / moments[0].true_residual
+
+
+def _true_residual(solver: str) -> Verdict:
+    own, plain = _attained(solver), _attained("cg")
+    times = own / plain
+    said = f"‖b − Ax‖ of {solver} gets down to {number(own)} of that at first, and that of cg to {number(plain)}"
+    if times < FAR:
+        return Verdict(False, f"{said}: {number(times)} times as much.")
+    return Verdict(True, f"{said}, {number(times)} times less.")
+
+
+def _single(digits: float) -> Verdict:
+    met, further = (single_and_double(10.0**-k)["float32"] for k in (int(digits), int(digits) + 1))
+    if not met.converged:
+        return Verdict(
+            False,
+            f"r says {number(met.relative_residual)} after {met.iterations} iterations, but ‖b − Ax‖ is "
+            f"{number(met.true_relative_residual)} of ‖b‖ and does not get below {chosen(10.0**-digits)}.",
+        )
+    if further.converged:
+        gets = number(further.true_relative_residual)
+        return Verdict(False, f"{chosen(10.0 ** -(digits + 1))} is met as well: ‖b − Ax‖ gets down to {gets} of ‖b‖.")
+    return Verdict(
+        True,
+        f"‖b − Ax‖ is {number(met.true_relative_residual)} of ‖b‖ then; asked for {chosen(10.0 ** -(digits + 1))}, r "
+        f"says {number(further.relative_residual)} where ‖b − Ax‖ is {number(further.true_relative_residual)}.",
+    )
+
+
+EXERCISES = (
+    Exercise(
+        "On these 24 eigenvalues: how many iterations more does CG in double precision take than without rounding "
+        "errors, until the A-norm of the error is a millionth of that at first?",
+        Number(0, 1000, whole=True, unit="iterations more"),
+        _delay,
+    ),
+    Exercise(
+        "On this problem one of four variants of CG stays with its true residual more than a hundred times above what "
+        "CG itself reaches. Which?",
+        Choice(("cgcg", "gropp", "pipecg", "pipecg-rr")),
+        _true_residual,
+    ),
+    Exercise(
+        "CG in single precision on this problem: what is the largest k for which a tolerance of 10⁻ᵏ is met by the "
+        "true residual?",
+        Number(1, 15, whole=True),
+        _single,
+    ),
+)

@@ -1,0 +1,291 @@
+"""Exercises of lesson 6: from CG to pipelined CG, and what each change does to the waiting on many processors."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+
+from workbench.costs.solver_costs import LineCounts, line_counts
+from workbench.devices.clock import ACCELERATOR, GPU, WAITING
+from workbench.devices.dry_run import Sizes
+from workbench.errors import InputError
+from workbench.extensions.lessons.exercise import Exercise, Number, Order, Text, Verdict
+from workbench.extensions.lessons.first_difference import FirstDifference, first_difference
+from workbench.lines.dependence import Waiting, waiting
+from workbench.lines.edit import without_unread
+from workbench.machines.profile import profile
+from workbench.models.fabric import Fabric
+from workbench.models.host_and_gpu import machine
+from workbench.models.schedules import Method, slice_iterations
+from workbench.models.several_gpus import ON_SEVERAL, expected_on
+from workbench.records.trace import Trace
+from workbench.run import configure
+from workbench.solvers import Solver
+from workbench.solvers.cg import CG
+from workbench.solvers.pipecg import PipelinedCG
+from workbench.solvers.user_defined import UserSolver
+from workbench.solvers.user_text import tidied
+from workbench.stepping.line_by_line import Moment, walk
+from workbench.words.names import typeset
+from workbench.words.numbers import count, duration, number
+
+START = tidied(PipelinedCG.start)
+"""The lines before the loop: all that a method of the lesson reads first. With beta = 0 and alpha = 1 an iteration may
+begin with lines that end the one before."""
+SMALL = configure("two-layer", n=8)
+"""The configuration that both methods run on."""
+MACHINE, RANKS = "h200", 4096
+MIDDLE = f"{GPU}{RANKS // 2 + 1}"
+"""A GPU with neighbours on both sides, so no other is ready later: it waits for sums alone."""
+POWERS = [2**k for k in range(13)]
+SIZES = Sizes(3 * 10**7, 21 * 10**7)
+"""Sizes of the modelled system: a matrix with 7 entries a row, as of a 7-point stencil."""
+SLOWER = 1.02
+"""Multiple of the modelled time of the lines in their best order that counts as equal: rounding, and no more."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """A step of a derivation: its name, why it is allowed, and the lines of an iteration afterwards."""
+
+    title: str
+    why: str
+    lines: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Assessed:
+    """Lines of an iteration: the start and each iteration on `SMALL`, the first difference of x from that of CG, the
+    waits, and the counts of the lines. On `RANKS` GPUs, modelled: the seconds of an iteration, those in which a GPU
+    waits for sums, and two iterations as a trace."""
+
+    moments: Sequence[Moment]
+    difference: FirstDifference | None
+    waits: Waiting
+    counts: LineCounts
+    seconds: float
+    waited: float
+    trace: Trace
+
+    @property
+    def waiting(self) -> str:
+        """The waiting part of an iteration, in words."""
+        return f"{duration(self.waited) if self.waited > 0 else 'none'} of it waiting for sums"
+
+
+def solver_of(lines: str) -> UserSolver:
+    """The method with these lines in every iteration, and before the loop those of `START` that it reads.
+
+    Raises InputError for the first error in the lines.
+    """
+    lines = tidied(lines)
+    return UserSolver("own-lines", without_unread(START, lines)[0], lines)
+
+
+@functools.lru_cache(maxsize=256)
+def assessed(lines: str) -> Assessed:
+    """The assessment of lines. Cost: both methods on 64 unknowns and a dry run, tens of milliseconds. Raises InputError
+    for the first error in the lines."""
+    solver = solver_of(lines)
+    seconds, trace = _modelled(Method(solver, ACCELERATOR), RANKS)
+    shown = slice_iterations(trace, 4, 5)
+    waited = sum(event.seconds for event in shown if event.name == WAITING and event.lane == MIDDLE) / 2
+    moments = walked(solver)
+    return Assessed(
+        moments, first_difference(walked(CG()), moments), waiting(lines), line_counts(lines), seconds, waited, shown
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def walked(solver: Solver) -> list[Moment]:
+    """The start and each iteration on `SMALL`, up to the tolerance."""
+    return walk(dataclasses.replace(SMALL, solver=solver), 60, SMALL.stopping.rtol)
+
+
+def _modelled(method: str | Method, gpus: int) -> tuple[float, Trace]:
+    found = expected_on(method, SIZES, machine(MACHINE), Fabric.of(profile(MACHINE)), gpus)
+    if found.seconds is None or found.trace is None:
+        raise InputError(f"nothing is modelled on {count(gpus)} GPUs: {found.why}")
+    return found.seconds, found.trace
+
+
+def differing(found: FirstDifference) -> str:
+    """A sentence on where x first differs from that of CG."""
+    since = f"x differs from that of CG from iteration {found.iteration} on"
+    if not found.line:
+        return f"{since}, where no line before it gives another value."
+    return (
+        f"{since}, and {typeset(found.line)} is the first line that gives another value than in CG, "
+        f"relative difference {number(found.relative)}."
+    )
+
+
+def _one_reduction(lines: str) -> Verdict:
+    found = assessed(lines)
+    if found.difference:
+        return Verdict(False, differing(found.difference))
+    if found.waits.reductions > 1:
+        return Verdict(
+            False, f"x is that of CG, but {found.waits.reductions} reductions still must follow one another."
+        )
+    if found.counts.with_a > 1:
+        return Verdict(False, f"one reduction remains, but the lines apply A {found.counts.with_a} times.")
+    before = assessed(CG_LINES).seconds
+    return Verdict(
+        True,
+        f"x is that of CG, one reduction remains, and an iteration on {count(RANKS)} GPUs takes "
+        f"{duration(found.seconds)} in the model where CG takes {duration(before)}.",
+    )
+
+
+def _hidden(lines: str) -> Verdict:
+    found, best = assessed(lines), assessed(PIPELINED).seconds
+    if found.difference:
+        return Verdict(False, differing(found.difference))
+    said = (
+        f"x is that of CG, and an iteration on {count(RANKS)} GPUs takes {duration(found.seconds)} in the model, "
+        f"{found.waiting}"
+    )
+    if found.seconds > SLOWER * best:
+        return Verdict(False, f"{said}; there is an order with {duration(best)}.")
+    return Verdict(True, f"{said}; the order before took {duration(assessed(EXPOSED).seconds)}.")
+
+
+def _crossover(gpus: float) -> Verdict:
+    if gpus not in POWERS:
+        raise InputError(f"the numbers of GPUs are 1, 2, 4 and so on, and {gpus:g} is none of them")
+
+    def times(number_of: int) -> tuple[float, float]:
+        cg, pipelined = (_modelled(method, number_of)[0] for method in ON_SEVERAL)
+        return cg, pipelined
+
+    here = times(int(gpus))
+    said = f"on {count(int(gpus))} GPUs CG takes {duration(here[0])} and pipelined CG {duration(here[1])}"
+    if here[1] >= here[0]:
+        return Verdict(False, f"{said}.")
+    if gpus > 1:
+        fewer = times(int(gpus) // 2)
+        half = f"{count(int(gpus) // 2)} take {duration(fewer[0])} and {duration(fewer[1])}"
+        if fewer[1] < fewer[0]:
+            return Verdict(False, f"{said}, but already {half}.")
+        return Verdict(True, f"{said}; {half}.")
+    return Verdict(True, f"{said}.")
+
+
+def _without(lines: str, *unwanted: str) -> str:
+    return "\n".join(line for line in lines.split("\n") if line not in unwanted)
+
+
+def _moved(lines: str, line: str, behind: str = "") -> str:
+    """The lines with one of them behind another, by default in front of all."""
+    rest = _without(lines, line).split("\n")
+    rest.insert(rest.index(behind) + 1 if behind else 0, line)
+    return "\n".join(rest)
+
+
+def _replaced(lines: str, **others: str) -> str:
+    """The lines with others in place of those that set these names."""
+    return "\n".join(others.get(line.split(" = ")[0], line) for line in lines.split("\n"))
+
+
+CG_LINES = tidied(CG.iterate)
+
+
+def _derived(lines: str, *changes: tuple[str, str, Callable[[str], str]]) -> tuple[Change, ...]:
+    made = []
+    for title, why, change in changes:
+        lines = change(lines)
+        made.append(Change(title, why, lines))
+    return tuple(made)
+
+
+_BEGIN = (
+    (
+        "x earlier",
+        "x needs α and p, which are there",
+        lambda lines: _moved(lines, "x = x + alpha*p", "previous = gamma"),
+    ),
+    (
+        "the direction first",
+        "u and β are those with which the iteration before has ended; β = 0 before the loop gives p = u",
+        lambda lines: _moved(lines, "p = u + beta*p"),
+    ),
+    (
+        "A applied to u",
+        "s = A p, and A (u + β p) = A u + β A p, so s follows from w = A u and the s before",
+        lambda lines: _replaced(lines, s="w = A(u)\ns = w + beta*s"),
+    ),
+)
+_M_OF_S = "u = M⁻¹ r, and r loses α s, so u loses α q with q = M⁻¹ s"
+_W_EARLIER = "u is known there, and w before the loop", lambda lines: _moved(lines, "w = A(u)", "rr = (r, r)")
+DERIVATIONS = {
+    "pipelined": _derived(
+        CG_LINES,
+        *_BEGIN,
+        (
+            "(p, A p) from (u, A u)",
+            "p is conjugate to the p before, and u is orthogonal to the r before, so (p, s) = (u, w) − β γ/α",
+            lambda lines: _replaced(lines, delta="omega = (u, w)\ndelta = omega - beta*gamma/alpha"),
+        ),
+        ("the product at the end", *_W_EARLIER),
+        (
+            "its dot product too: Chronopoulos and Gear",
+            "ω then is summed together with γ",
+            lambda lines: _moved(lines, "omega = (u, w)", "w = A(u)"),
+        ),
+        (
+            "M applied to w",
+            f"{_M_OF_S}, which is m + β q with m = M⁻¹ w",
+            lambda lines: _replaced(
+                lines,
+                p="p = u + beta*p\nq = m + beta*q",
+                u="u = u - alpha*q",
+                omega="omega = (u, w)\nm = M(w)",
+            ),
+        ),
+        (
+            "A applied to m: pipelined CG",
+            "w = A u loses α z with z = A q, which is n + β z with n = A m",
+            lambda lines: _replaced(
+                lines, q="q = m + beta*q\nz = n + beta*z", w="w = w - alpha*z", m="m = M(w)\nn = A(m)"
+            ),
+        ),
+    ),
+    "Gropp": _derived(
+        CG_LINES,
+        *_BEGIN,
+        (
+            "M applied to s, behind the first sum",
+            f"{_M_OF_S}, which is needed there and not before",
+            lambda lines: _replaced(lines, delta="delta = (p, s)\nq = M(s)", u="u = u - alpha*q"),
+        ),
+        ("A behind the second sum: Gropp's CG", *_W_EARLIER),
+    ),
+}
+"""From CG one change at a time: every step makes the iterates of CG."""
+PIPELINED = DERIVATIONS["pipelined"][-1].lines
+_SUMS = ("gamma = (r, u)", "omega = (u, w)", "uu = (u, u)", "rr = (r, r)", "beta = gamma/previous")
+EXPOSED = "\n".join((_without(PIPELINED, *_SUMS), *_SUMS))
+"""Pipelined CG with its sums behind the products, where nothing is left to hide them."""
+
+EXERCISES = (
+    Exercise(
+        "Rewrite these lines of CG so that one reduction of two remains, A is applied once, and x stays the same. "
+        "Before the loop u = M(r), w = A(u), omega = (u, w), gamma = (r, u), p = u, s = w, alpha = 1 and beta = 0.",
+        Text(CG_LINES),
+        _one_reduction,
+    ),
+    Exercise(
+        f"These are the lines of pipelined CG, but on {count(RANKS)} GPUs its sums are waited for. Move lines, and "
+        "change none, so that an iteration is as short as it can be in the model.",
+        Order(EXPOSED),
+        _hidden,
+    ),
+    Exercise(
+        f"From how many GPUs on (1, 2, 4, …, {count(RANKS)}) is an iteration of pipelined CG shorter than one of CG "
+        f"in the model, for {count(SIZES.size)} unknowns with 7 entries a row?",
+        Number(1, RANKS, whole=True, unit="GPUs"),
+        _crossover,
+    ),
+)

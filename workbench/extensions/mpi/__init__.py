@@ -1,0 +1,1 @@
+"""Runs on ranks of MPI, each of which has some of the rows."""

@@ -1,0 +1,34 @@
+"""The ranks of a traced run as lanes of its trace, one for each, on the clock of rank 0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.devices.clock import rank_lane
+from workbench.extensions.mpi.run.messages import Events
+from workbench.records import Trace
+
+
+class RankLanes:
+    """Adds the events of ranks to a trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._numbers: dict[int, list[int]] = {}
+        """Numbers of the kernels of each rank in the trace."""
+
+    def take(self, events: Sequence[Events]) -> None:
+        """Add new events, by rank."""
+        for rank, of_rank in enumerate(events):
+            numbers = self._numbers.setdefault(rank, [])
+            lane = rank_lane(rank)
+            numbers += [self._trace.kernel(one.name, lane, one.bytes, one.flops) for one in of_rank.kernels]
+            for start, end, kernel, iteration in of_rank.rows.tolist():
+                self._trace.add(numbers[kernel], start - of_rank.ahead, end - of_rank.ahead, iteration)
+
+    def end(self, error: float) -> None:
+        """Say how well the clocks agree. error: in s."""
+        self._trace.notes.append(
+            f"times of ranks are on the clock of rank 0 to within {1e3 * error:.2g} ms, from messages back and forth "
+            "at the start and at the end"
+        )

@@ -1,0 +1,190 @@
+"""Printed numbers of a target next to ours, and how far apart they are."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from workbench.words.numbers import deviation_text
+
+NOTABLE = 15.0
+"""Percent beyond which a deviation from the print needs a reason."""
+NOT_EXPLAINED = "not explained"
+Row = Mapping[str, Any]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Compared:
+    """A printed column and ours, declared once per target.
+
+    printed: the column. ours: that of what is counted or measured here, the first that a row has; spread: that of its
+    range. modelled: that of what is modelled for the paper's machine. sizes: the paper's size and ours, columns or
+    numbers; only where they are equal is ours compared, and with model_of_ours what is modelled too. elsewhere: ours
+    are times of this machine and the printed ones of another, which gives a ratio and no deviation. curve: the name of
+    its points in a picture, with {columns} of the row, "" where they are not drawn. here: that of ours, where it
+    differs.
+
+    reasons: of deviations by more than `NOTABLE` percent and of other words, by a part of the name of a row and what is
+    printed in it, "" for all rows; the first that fits holds, and without one a deviation is not explained.
+    """
+
+    printed: str
+    ours: str | tuple[str, ...] = ()
+    spread: str = ""
+    modelled: str = ""
+    sizes: tuple[str | int, str] | None = None
+    model_of_ours: bool = False
+    elsewhere: bool = False
+    curve: str = ""
+    here: str = ""
+    reasons: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def of(self, row: Row, name: str) -> PrintedValue | None:
+        """The comparison in a row; None where nothing is printed in it."""
+        printed = row.get(self.printed)
+        if printed is None:
+            return None
+        names = (self.ours,) if isinstance(self.ours, str) else self.ours
+        ours = next((row[column] for column in names if row.get(column) is not None), None)
+        paper, here = self._sizes(row)
+        return PrintedValue(
+            row=name,
+            column=self.printed,
+            printed=printed,
+            ours=ours,
+            spread=row.get(self.spread),
+            modelled=row.get(self.modelled),
+            paper_size=paper,
+            our_size=here,
+            model_of_ours=self.model_of_ours,
+            elsewhere=self.elsewhere,
+            reason=next((reason for part, reason in self.reasons.items() if part in f"{name}, {printed}"), ""),
+        )
+
+    def _sizes(self, row: Row) -> tuple[Any, Any]:
+        if self.sizes is None:
+            return None, None
+        paper, here = self.sizes
+        return row[paper] if isinstance(paper, str) else paper, row[here]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PrintedValue:
+    """A printed value of a row, and ours. Fields as in `Compared`; a printed list is a range, or is compared with a
+    list of ours one by one. The deviations are in percent, None without a comparison."""
+
+    row: str
+    column: str
+    printed: Any
+    ours: Any = None
+    spread: Sequence[float] | None = None
+    modelled: Any = None
+    paper_size: Any = None
+    our_size: Any = None
+    model_of_ours: bool = False
+    elsewhere: bool = False
+    reason: str = ""
+
+    @property
+    def same_size(self) -> bool:
+        return self.paper_size == self.our_size
+
+    @property
+    def ours_percent(self) -> float | None:
+        """The deviation of what is counted or measured here."""
+        return deviation(self.printed, self.ours) if self.same_size and not self.elsewhere else None
+
+    @property
+    def modelled_percent(self) -> float | None:
+        """The deviation of what is modelled."""
+        return deviation(self.printed, self.modelled) if self.same_size or not self.model_of_ours else None
+
+    @property
+    def percent(self) -> float | None:
+        """The larger one of both deviations."""
+        known = [each for each in (self.ours_percent, self.modelled_percent) if each is not None]
+        return max(known, key=abs, default=None)
+
+    @property
+    def compared(self) -> tuple[Any, bool]:
+        """Our value with that deviation, and whether it is modelled; None where nothing is compared."""
+        if self.percent is None:
+            return None, False
+        return (self.ours, False) if self.percent == self.ours_percent else (self.modelled, True)
+
+    @property
+    def ratio(self) -> float | None:
+        """Ours over the printed number, also for times of another machine; None for unequal sizes."""
+        found = deviation(self.printed, self.ours) if self.same_size else None
+        return None if found is None else 1 + found / 100
+
+    @property
+    def notable(self) -> bool:
+        """True if its deviation needs a reason."""
+        return self.agrees is False or (self.percent is not None and abs(self.percent) > NOTABLE)
+
+    @property
+    def agrees(self) -> bool | None:
+        """True if words are as printed; None for numbers, and where none of ours are known."""
+        ours = self.ours if self.ours is not None else self.modelled
+        if not isinstance(self.printed, str) or ours is None or not self.same_size:
+            return None
+        if isinstance(ours, str):
+            return self.printed == ours
+        return (ours > 1) == (self.printed == "above 1")
+
+    @property
+    def said(self) -> str:
+        """The reason of a notable deviation; "" for any other."""
+        return (self.reason or NOT_EXPLAINED) if self.notable else ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, the deviations included."""
+        return dataclasses.asdict(self) | {
+            "ratio": self.ratio,
+            "ours_percent": self.ours_percent,
+            "modelled_percent": self.modelled_percent,
+            "percent": self.percent,
+            "agrees": self.agrees,
+            "said": self.said,
+        }
+
+
+def deviation(printed: Any, ours: Any) -> float | None:
+    """The deviation of ours from a printed number, in percent; from the nearer end of a printed range, 0 within it, and
+    the largest of a list. None where one of them is no number."""
+    if ours is None or isinstance(printed, str) or isinstance(ours, str):
+        return None
+    if isinstance(ours, (list, tuple)):
+        each = [deviation(one, other) for one, other in zip(printed, ours, strict=True)]
+        return max((one for one in each if one is not None), key=abs, default=None)
+    low, high = (min(printed), max(printed)) if isinstance(printed, (list, tuple)) else (printed, printed)
+    return 100 * (ours / min(max(ours, low), high) - 1)
+
+
+def compare(rows: Sequence[Row], named: Sequence[str], columns: Iterable[Compared]) -> list[PrintedValue]:
+    """All printed numbers of some rows. named: the columns that name a row."""
+    columns = tuple(columns)
+    found = [column.of(row, row_name(row, named)) for row in rows for column in columns]
+    return [value for value in found if value is not None]
+
+
+def row_name(row: Row, named: Sequence[str]) -> str:
+    return ", ".join(str(row[column]) for column in named)
+
+
+def unexplained(values: Iterable[PrintedValue]) -> list[str]:
+    """A sentence on the deviations by more than `NOTABLE` percent that have no reason; none if all have one."""
+    far = [value for value in values if value.said == NOT_EXPLAINED]
+    if not far:
+        return []
+    several = len({value.column for value in far}) > 1
+    texts = [f"{value.row}{f', {value.column}' if several else ''} ({_how_far(value)})" for value in far]
+    return [f"Not explained, more than {NOTABLE:.0f}% from the print: {'; '.join(texts)}."]
+
+
+def _how_far(value: PrintedValue) -> str:
+    if value.percent is not None:
+        return deviation_text(value.percent)
+    return f"{value.modelled if value.ours is None else value.ours} and not {value.printed}"

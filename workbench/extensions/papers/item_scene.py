@@ -1,0 +1,89 @@
+"""The picture of an item: printed points as rings, our curves or bars, and pale ones of before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from workbench.extensions.papers.items import MODELLED, Curve, Item
+from workbench.plots.scenes.scene import BarsOf, CurveOf, Layer, PointsOf
+from workbench.plots.scenes.style import curve_style
+from workbench.words.numbers import said
+
+FEW = 40
+"""Points of a curve that have a mark each."""
+RING = 6.5
+DOT = 2.5
+WIDE = 0.8
+"""The width of the bars of a group together."""
+
+
+class Styles:
+    """Styles of the curves of an item: one that is compared has that of its printed curve."""
+
+    def __init__(self, printed: Sequence[Curve]) -> None:
+        self._places = {curve.name: place for place, curve in enumerate(printed)}
+
+    def of(self, curve: Curve) -> int:
+        return self.named(curve.of or curve.name)
+
+    def named(self, name: str) -> int:
+        return self._places.setdefault(name, len(self._places))
+
+
+def item_layers(
+    item: Item,
+    printed: Sequence[Curve],
+    ours: Sequence[Curve],
+    before: Sequence[Curve] = (),
+    styles: Styles | None = None,
+) -> list[Layer]:
+    """before: curves of other values, which are pale. styles: kept from one picture to the next."""
+    styles = styles or Styles(printed)
+    # Bars of a group stand next to one another, and a printed point above the bar that it belongs to.
+    wide = WIDE / max(1, len(ours))
+    shifts = [(k + 0.5) * wide - WIDE / 2 if item.drawn_as == "bars" else 0.0 for k in range(len(ours))]
+    pale = [_curve(item, curve, styles, faint=True) for curve in before]
+    at = {curve.of: shift for curve, shift in zip(ours, shifts, strict=True)}
+    rings = _rings(item, printed, styles, at) if printed else []
+    if item.drawn_as == "bars":
+        bars = [
+            BarsOf(curve.name, curve.x + shift, curve.y, 0.9 * wide, style=styles.of(curve))
+            for curve, shift in zip(ours, shifts, strict=True)
+        ]
+        return [*pale, *bars, *rings]
+    # The marks of curves are to be seen in the rings that they meet.
+    return [*pale, *rings, *(_curve(item, curve, styles) for curve in ours)]
+
+
+def _curve(item: Item, curve: Curve, styles: Styles, *, faint: bool = False) -> CurveOf:
+    few = curve.x.size <= FEW
+    # Dashes say where numbers come from, colours what they belong to.
+    dash = (5.0, 4.0) if curve.source == MODELLED else ()
+    name, only = "" if faint else curve.name, item.drawn_as != "curves"
+    style = styles.of(curve)
+    return CurveOf(name, curve.x, curve.y, style, every=few, only=only, faint=faint, dash=dash, mark=few)
+
+
+def _rings(item: Item, printed: Sequence[Curve], styles: Styles, shifts: Mapping[str, float]) -> list[Layer]:
+    """A ring for each printed point, with a dot in the colour of its curve."""
+    x = np.concatenate([curve.x + shifts.get(curve.name, 0.0) for curve in printed])
+    y = np.concatenate([curve.y for curve in printed])
+    texts = [
+        [f"{curve.name}, {place(item, at)}", f"printed {said(float(value), item.y.kind)}"]
+        for curve in printed
+        for at, value in zip(curve.x, curve.y, strict=True)
+    ]
+    colours = [curve_style(styles.of(curve)).colour for curve in printed for _ in curve.x]
+    return [
+        PointsOf("printed", x, y, len(texts), size=RING, outlined=True, texts=texts, word="printed"),
+        PointsOf("", x, y, size=DOT, marker=".", colours=colours),
+    ]
+
+
+def place(item: Item, x: float) -> str:
+    """A position on the axis in words."""
+    if item.x.names is not None:
+        return str(item.x.names[round(x)])
+    return f"{item.x.word or item.x.title} = {said(float(x), item.x.kind)}"

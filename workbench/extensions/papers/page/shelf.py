@@ -1,0 +1,100 @@
+"""The papers with their items as small pictures, each with how far ours are from print once that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import traitlets
+
+from workbench.errors import InputError
+from workbench.extensions.papers import Paper, papers
+from workbench.extensions.papers.comparison import NOTABLE
+from workbench.extensions.papers.items import Curve, Item
+from workbench.extensions.papers.page.paper_scene import MANY
+from workbench.extensions.papers.page.paper_view import KNOWN
+from workbench.live.ui.assets import script
+from workbench.live.ui.view import LiveWidget
+from workbench.plots.scenes.scene import Axis
+from workbench.registry import unknown_name
+from workbench.words.numbers import number
+
+FINEST = 50
+"""Points of a line in a small picture."""
+
+
+class Shelf(LiveWidget):
+    """All papers. open: called with the names of the paper and of the item that is pressed."""
+
+    _script = script("papers/shelf.js")
+    papers = traitlets.List().tag(sync=True)
+    """For each paper its words and its items: name, title, printed points and our lines as shares of the picture, badge
+    and its tone."""
+
+    last = traitlets.Unicode().tag(sync=True)
+    """The item that was shown last, which has the focus when the shelf is shown again."""
+
+    def __init__(self, open_item: Callable[[str, str], object]) -> None:
+        self._open = open_item
+        super().__init__()
+        self.renew()
+        self.on_msg(self._receive)
+
+    def renew(self) -> None:
+        """Bring the badges up to date."""
+        self.papers = [_paper(paper) for paper in papers().values()]
+
+    def first_of(self, paper: str) -> str:
+        """The first item of a paper, as in `last`. Raises InputError, which lists them, for an unknown paper."""
+        items = {each["name"]: each["items"] for each in self.papers}
+        if paper not in items:
+            raise InputError(unknown_name("paper", paper, items))
+        return f"{paper}.{items[paper][0]['name']}"
+
+    def _receive(self, _widget: object, content: Any, _buffers: object) -> None:
+        if isinstance(content, dict) and content.get("kind") == "open":
+            self._open(str(content.get("paper")), str(content.get("item")))
+
+
+def _paper(paper: Paper) -> dict[str, Any]:
+    return {"name": paper.name, "title": paper.title, "who": paper.who, "items": [_item(item) for item in paper.items]}
+
+
+def _item(item: Item) -> dict[str, Any]:
+    printed = item.printed()
+    mean, curves = KNOWN.get((item.paper, item.name), (None, ()))
+    badge, tone = _badge(mean, printed=bool(printed))
+    points, lines = thumbnail(item, printed, curves)
+    return {"name": item.name, "title": item.title, "badge": badge, "tone": tone, "points": points, "lines": lines}
+
+
+def _badge(mean: float | None, *, printed: bool) -> tuple[str, str]:
+    """The mean deviation from print in words, and its tone."""
+    if not printed:
+        return "no printed numbers", ""
+    if mean is None:
+        return "not computed here yet", ""
+    words = f"{number(mean)}% from print" if mean < MANY else "far from print"
+    return words, "far" if mean > NOTABLE else "near"
+
+
+Places = list[list[float]]
+
+
+def thumbnail(item: Item, printed: Sequence[Curve], curves: Sequence[Curve]) -> tuple[Places, list[Places]]:
+    """Printed points, and the lines of ours: from 0 to 1 across and upwards, on the scales of the axes."""
+    everything = [*printed, *curves]
+    if not everything:
+        return [], []
+    across = _shares(item.x, [curve.x for curve in everything])
+    upwards = _shares(item.y, [curve.y for curve in everything])
+    places = [np.round(np.column_stack(pair), 3).tolist() for pair in zip(across, upwards, strict=True)]
+    return [each for curve in places[: len(printed)] for each in curve], places[len(printed) :]
+
+
+def _shares(axis: Axis, values: list[np.ndarray]) -> list[np.ndarray]:
+    thinned = [each[:: 1 + each.size // FINEST] for each in values]
+    scaled = [np.log10(each) if axis.log else each for each in thinned]
+    low, high = min(each.min() for each in scaled), max(each.max() for each in scaled)
+    return [(each - low) / (high - low) if high > low else np.full(each.size, 0.5) for each in scaled]

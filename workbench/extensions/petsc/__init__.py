@@ -1,0 +1,1 @@
+"""PETSc by petsc4py: its solvers, its preconditioners, and its deflation PCDEFLATION."""

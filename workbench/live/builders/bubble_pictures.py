@@ -1,0 +1,97 @@
+"""Pictures under the bubbles on the canvas: the cells inside, and the boundaries of the deflation subdomains."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from workbench.deflation import Deflation
+from workbench.deflation.none import NoDeflation
+from workbench.errors import InputError
+from workbench.live.builders.bubble_drawing import Drawing
+from workbench.plots.figures import boundaries
+from workbench.plots.scenes.cuts import Cut
+from workbench.problems.bubble_geometry import Geometry
+from workbench.words.numbers import count, ordinal
+
+SIDES = {2: (128, 512), 3: (32, 128)}
+"""Cells per side that are drawn at most: few while bubbles are moved, more when they rest."""
+
+
+@dataclasses.dataclass(frozen=True)
+class PictureRequest:
+    """A picture to draw. normal, position: of the section in 3D, in side lengths."""
+
+    drawing: Drawing
+    deflation: Deflation
+    normal: str = "z"
+    position: float = 0.5
+
+    @property
+    def sides(self) -> tuple[int, ...]:
+        """Cells per side to draw with, coarse first; the last is the problem's own n where that is not too many."""
+        n = self.drawing.parameters.n
+        return tuple(sorted({min(n, side) for side in SIDES[self.drawing.dimensions]}))
+
+
+def picture(request: PictureRequest, cells: int) -> tuple[dict[str, Any], bytes]:
+    """The message for the browser and its buffer: a byte a pixel, 1 inside, then float32 segments of 4 numbers.
+
+    cells: per side, drawn with; the problem's own or fewer. Row 0 lies at the bottom of the picture. Cost: a few passes
+    over the cells.
+    """
+    drawing = request.drawing
+    grid = (cells,) * drawing.dimensions
+    phase, missed = _phase(drawing, cells)
+    cut = Cut(grid, request.normal, int(request.position * cells))
+    plane, (across, up) = cut.plane(phase), cut.sides
+    pixels = (plane > 0).astype(np.uint8)
+    notes = (
+        [] if cells == drawing.parameters.n else [f"drawn with {cells} cells a side instead of {drawing.parameters.n}"]
+    )
+    if missed:
+        notes.append(f"without {missed} {'bubble' if missed == 1 else 'bubbles'} too small for that")
+    lines = np.empty((0, 4))
+    try:
+        labels = request.deflation.labels(phase.size, grid, phase.reshape(-1))
+    except InputError as error:
+        # Fewer cells than the problem's may be too few for subdomains that it has room for.
+        notes.append(str(error) if cells == drawing.parameters.n else "subdomains are too fine to be drawn")
+    else:
+        if labels is not None:
+            found = boundaries(cut.plane(labels.reshape(grid)))
+            lines = found.segments
+            notes.append(_reported(labels, cells == drawing.parameters.n, found.step))
+        elif not isinstance(request.deflation, NoDeflation):
+            notes.append(f"deflation {request.deflation.name} has vectors instead of subdomains, so none are drawn")
+    message = {
+        "width": pixels.shape[1],
+        "height": pixels.shape[0],
+        "cells": cells,
+        "n": drawing.parameters.n,
+        "across": across,
+        "up": up,
+        "segments": len(lines),
+        "note": "; ".join(notes),
+    }
+    return message, pixels.tobytes() + lines.astype(np.float32).tobytes()
+
+
+def _phase(drawing: Drawing, cells: int) -> tuple[np.ndarray, int]:
+    """The bubble of each cell, and the number of bubbles that hold no cell of this grid."""
+    values = np.array(drawing.rows).reshape(-1, drawing.dimensions + 1)
+    if not values.size:
+        return np.zeros((cells,) * drawing.dimensions, np.int32), 0
+    geometry = Geometry(values[:, :-1], values[:, -1])
+    held = geometry.holds_cells(cells)
+    if not held.any():
+        return np.zeros((cells,) * drawing.dimensions, np.int32), held.size
+    return Geometry(geometry.centres[held], geometry.radii[held]).paint(cells), int(np.count_nonzero(~held))
+
+
+def _reported(labels: np.ndarray, whole: bool, step: int) -> str:
+    """The subdomains in words; coarser cells have another number of them, which is not stated."""
+    named = f"{count(int(labels.max()) + 1)} deflation subdomains" if whole else "deflation subdomains"
+    return f"{named}, every {ordinal(step)} boundary drawn" if step > 1 else named

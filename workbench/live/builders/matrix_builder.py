@@ -1,0 +1,325 @@
+"""The matrix builder: a matrix uploaded, named or given by its path, and shown before it is solved with."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from html import escape
+from pathlib import Path
+
+import ipywidgets as widgets
+
+from workbench.errors import InputError, error_message
+from workbench.files.data_files import path_of
+from workbench.live.builders.matrix_facts import Facts, facts
+from workbench.live.builders.matrix_form import HINTS, NAME, PATH, UPLOAD, MatrixForm, UploadField
+from workbench.live.builders.uploads import check_upload, store
+from workbench.live.field.field_view import FieldView
+from workbench.live.field.preview import MOST_BYTES
+from workbench.live.plots.chart import ChartView
+from workbench.live.transport.publisher import Publisher
+from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.controls import button
+from workbench.live.ui.listeners import Listeners
+from workbench.live.ui.rows import row
+from workbench.live.ui.status import StatusLine
+from workbench.live.ui.view import View
+from workbench.live.ui.words import shown
+from workbench.plots.scenes.row_lengths import row_lengths_scene
+from workbench.problems import Problem
+from workbench.problems.catalogue import group_and_name, known_entry
+from workbench.problems.files import MatrixFile
+from workbench.problems.suitesparse import SuiteSparse, cached
+from workbench.run import Configuration
+from workbench.run.choices.compatibility import unmet
+from workbench.run.choices.conflicts import Conflict, changed, changes_of, conflicts
+from workbench.run.setup.right_hand_side import NOTHING_LEFT
+from workbench.settings import RUN
+from workbench.words.numbers import amount, count
+
+START = "Upload a matrix, name one, or give a path."
+HEIGHT = 300
+
+
+class MatrixBuilder(View):
+    """A matrix from a file of the reader's, from the SuiteSparse collection, or from a path. Display it.
+
+    problem: at first, see `load`. publisher: of a dashboard whose thread it shares. configuration: returns that of the
+    page; its conflicts with the matrix are shown, and a button calls `use` with a method that fits. Before "Load" is
+    pressed nothing is downloaded, and no file of more than 32 MiB is read.
+
+    Examples:
+        >>> from workbench.live import MatrixBuilder
+        >>> MatrixBuilder().close()
+    """
+
+    def __init__(
+        self,
+        problem: Problem | None = None,
+        publisher: Publisher | None = None,
+        configuration: Callable[[], Configuration] | None = None,
+        use: Callable[[Configuration], object] | None = None,
+    ) -> None:
+        self._configuration, self._use = configuration, use
+        self._listeners = Listeners("the matrix builder")
+        self._problem: Problem | None = None
+        self._refused = ""
+        """Why the matrix chosen cannot be read or solved with; it can be loaded again."""
+        self._worker = LatestOnly("workbench-matrix")
+        self._choices = 0
+        """Number of choices so far: a stored upload is taken only if nothing else was chosen meanwhile."""
+        self.facts: Facts | None = None
+        self.form = MatrixForm(self._take, self.show_matrix)
+        self.status = StatusLine()
+        self.mend = button("", "choose these in Solve, which then runs on this matrix", self._mend, style="primary")
+        self.table = widgets.HTML()
+        self.pattern = FieldView(publisher, height=HEIGHT, choices=False)
+        self.histogram = ChartView(publisher, height=HEIGHT)
+        self.histogram.layout.display = "none"
+        self.box = self._layout()
+        self._forget(START)
+        if problem is not None:
+            self.load(problem)
+
+    @property
+    def problem(self) -> Problem:
+        """The matrix chosen. Raises InputError where there is none, or one that has been refused."""
+        if self._refused:
+            raise InputError(self._refused)
+        if self._problem is None:
+            raise InputError("no matrix has been chosen yet; upload one, name one, or give a path")
+        return self._problem
+
+    def on_change(self, callback: Callable[[Problem | None], None]) -> None:
+        """Call with each matrix that is chosen, read or not, when it is refused or accepted again, and with None once
+        there is none; from any thread."""
+        self._listeners.add(callback)
+
+    @property
+    def unfit(self) -> str:
+        """Why the method chosen does not fit the matrix, and which one does; empty where it fits."""
+        return self.form.conflict
+
+    def weigh(self) -> None:
+        """Check the method chosen, here or elsewhere, against the matrix, and show the conflicts."""
+        before, found, solved = self.form.conflicts, self.facts, self._solved()
+        self.form.conflicts = tuple(_unfit(solved, found)) if found and solved else ()
+        self.mend.description = self.form.mending
+        self.mend.layout.display = None if self.form.mending else "none"
+        if found:
+            size, entries = found.rows["unknowns N"], found.rows["entries (nnz)"]
+            said = f"{found.scene.title}: {size} unknowns, {entries} entries"
+            tone = "busy" if self.form.mending else "bad" if self.unfit else "good"
+            self.status.say(f"{said}. {self.unfit}." if self.unfit else said, tone)
+        if found and before != self.form.conflicts:
+            self._listeners.notify(self._problem)
+
+    def hide(self, hidden: bool) -> None:
+        """Check the method again once this page is in front."""
+        if not hidden:
+            self.weigh()
+
+    def load(self, problem: Problem) -> None:
+        """Show a matrix file or a matrix of the collection. Raises InputError for any other problem."""
+        if not isinstance(problem, (MatrixFile, SuiteSparse)):
+            raise InputError(f"the matrix builder shows matrix-file and suitesparse, got {problem.name}")
+        self._choices += 1
+        if isinstance(problem, SuiteSparse):
+            self.form.turn(NAME, problem.matrix)
+        else:
+            self.form.turn(PATH, problem.path)
+        self._choose(problem)
+
+    def show_matrix(self) -> None:
+        """Read the matrix chosen, downloading it where it is not there, and show it; returns at once."""
+        problem = self._problem
+        if problem is not None:
+            self._worker.ask(lambda: self._look(problem))
+
+    def wait(self, timeout: float = 60.0) -> bool:
+        """Wait until the matrix asked for is shown; False when that takes longer."""
+        return self._worker.wait(timeout)
+
+    def close(self) -> None:
+        """Take it off the page."""
+        self._worker.close()
+        super().close()
+
+    def _layout(self) -> widgets.Box:
+        form = widgets.VBox([self.form.box, self.table]).add_class("wb-formside")
+        canvases = widgets.HBox([self.pattern, self.histogram]).add_class("wb-pictures").add_class("wb-matrix")
+        views = widgets.VBox([row("wb-buttons", self.status, self.mend), canvases]).add_class("wb-views")
+        body = widgets.HBox([form, views]).add_class("wb-body")
+        return widgets.VBox([body]).add_class("wb-explorer").add_class("wb-build")
+
+    def _take(self, name: str) -> None:
+        """Take the matrix of the chosen source after a change of a field."""
+        self._choices += 1
+        if name == "source":
+            self.form.turn()
+        if self.form.source == UPLOAD:
+            field = self.form.settings[UPLOAD]
+            assert isinstance(field, UploadField)
+            if field.value:
+                # Storing takes a moment, so it is done by the worker.
+                taken = self._choices, field.value, field.size, field.content
+                self._worker.ask(lambda: self._store(*taken))
+            else:
+                self._forget(START)
+        else:
+            self._chosen()
+
+    def _store(self, choice: int, name: str, size: int, content: bytes) -> None:
+        try:
+            check_upload(name, size)
+            problem = MatrixFile(path=str(store(name, content)))
+        except InputError as error:
+            if choice == self._choices:
+                self._forget(str(error), "bad")
+            return
+        if choice != self._choices:
+            return
+        self.form.say(HINTS[UPLOAD])
+        self._set(problem)
+        self._look(problem)
+
+    def _chosen(self) -> None:
+        """Take the matrix of a name or of a path."""
+        text = self.form.text
+        if not text:
+            self._forget(START)
+            return
+        try:
+            if self.form.source == NAME:
+                self._choose(SuiteSparse(matrix=text))
+            else:
+                path = path_of(text)
+                if not path.is_file():
+                    raise InputError(f"no file at {path}; check the path, which is that of the kernel's machine")
+                self._choose(MatrixFile(path=str(path)))
+        except InputError as error:
+            self._forget(str(error).removeprefix("suitesparse: "), "bad")
+
+    def _choose(self, problem: MatrixFile | SuiteSparse) -> None:
+        """Take a matrix, and read it at once where that costs little."""
+        waits, button_text, about = _cost(problem)
+        self.form.say(about)
+        self.form.offer(chosen=True, words=button_text)
+        self._set(problem)
+        if waits:
+            self._clear(problem.label)
+            self.status.say(f"{problem.label} is chosen, and not loaded yet; press {button_text} to see it.")
+        else:
+            self.show_matrix()
+
+    def _set(self, problem: Problem) -> None:
+        changed, self._problem, self._refused = problem != self._problem, problem, ""
+        if changed:
+            self._listeners.notify(problem)
+
+    def _forget(self, why: str, tone: str = "plain") -> None:
+        """Show no matrix, so that an earlier one is not mistaken for the one asked for."""
+        had, self._problem, self._refused = self._problem, None, ""
+        self.form.say(HINTS[self.form.source], why if tone == "bad" else "")
+        self.form.offer(chosen=False)
+        self._clear("")
+        self.status.say(why, tone)
+        if had is not None:
+            self._listeners.notify(None)
+
+    def _clear(self, title: str) -> None:
+        """Show nothing of a matrix."""
+        self.facts = None
+        self.weigh()
+        self.table.value = ""
+        self.histogram.layout.display = "none"
+        self.pattern.say(title, "")
+
+    def _look(self, problem: Problem) -> None:
+        # Something else may have been chosen before its turn came.
+        if problem != self._problem:
+            return
+        self.status.say(f"{problem.label}: loading", "busy")
+        self.form.offer(chosen=False)
+        try:
+            found = facts(problem)
+        # No one else would report it to the user.
+        except Exception as error:
+            if problem == self._problem:
+                self._clear(problem.label)
+                said = shown(error_message(error, "reading the matrix"))
+                self._refused = said
+                self._listeners.notify(problem)
+                self.form.say(self.form.about[self.form.source], said)
+                self.status.say(said, "bad")
+            return
+        finally:
+            self.form.offer(chosen=self._problem is not None)
+        # Something else may have been chosen meanwhile.
+        if problem != self._problem:
+            return
+        was_refused, self._refused = self._refused, ""
+        if was_refused:
+            self._listeners.notify(problem)
+        self.facts = found
+        self.table.value = _table(found.rows)
+        self.pattern.show(found.scene)
+        self.histogram.show(row_lengths_scene(found.lengths))
+        self.histogram.layout.display = None
+        self.weigh()
+
+    def _solved(self) -> Configuration | None:
+        """The configuration of the page with the matrix as its problem; None without one, or for a wrong value."""
+        if self._configuration is None or self._problem is None:
+            return None
+        try:
+            solved = dataclasses.replace(self._configuration(), problem=self._problem)
+        except InputError:
+            return None
+        # The form of Solve does this too.
+        return dataclasses.replace(solved, deflation="none") if unmet(solved.problem, solved.deflation) else solved
+
+    def _mend(self) -> None:
+        """Hand on the matrix, with a method that goes with it."""
+        if (solved := self._solved()) and self._use is not None:
+            self._use(changed(solved, changes_of(self.form.conflicts)))
+            self.weigh()
+
+
+def _unfit(solved: Configuration, found: Facts) -> list[Conflict]:
+    """The rules that a configuration breaks with a matrix, among them b = 1 where A maps constants to zero."""
+    against = conflicts(solved, lambda _solved: found.like)
+    if found.flat and solved.rhs == RUN["rhs"].default:
+        against.append(Conflict(NOTHING_LEFT.format("b = 1"), {"rhs": "random"}))
+    return against
+
+
+def _cost(problem: MatrixFile | SuiteSparse) -> tuple[bool, str, str]:
+    """True if reading waits for the button; the text of the button; a description of the matrix."""
+    if isinstance(problem, SuiteSparse):
+        group, name = group_and_name(problem.matrix)
+        entry = known_entry(problem.matrix)
+        about = f"{group}/{name}" + (f": {count(entry.N)} unknowns, {count(entry.nnz)} entries" if entry else "")
+        path = cached(group, name)
+        if path is None:
+            return True, "Download and load", f"{about}; not on this machine yet"
+    else:
+        path = Path(problem.path)
+        about = path.name
+    try:
+        size = path.stat().st_size
+    except OSError:
+        size = 0
+    said = f"{about}, {amount(size)}"
+    return (
+        size > MOST_BYTES,
+        "Load",
+        f"{said}; large, so it is loaded when you press Load" if size > MOST_BYTES else said,
+    )
+
+
+def _table(rows: dict[str, str]) -> str:
+    lines = "".join(
+        f"<tr><th scope='row'>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows.items()
+    )
+    return f"<table class='wb-table wb-facts'>{lines}</table>"

@@ -1,0 +1,1 @@
+"""Views on modelled machines."""

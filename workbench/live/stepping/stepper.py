@@ -1,0 +1,117 @@
+"""Two solvers side by side, an iteration at a time: their lines with the values, and their residuals."""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import Any
+
+import ipywidgets as widgets
+
+from workbench.live.plots.chart import ChartView
+from workbench.live.stepping.step_text import DIGITS, label_of
+from workbench.live.ui.rows import row
+from workbench.live.ui.view import View
+from workbench.plots.html_table import Html, html_table
+from workbench.plots.scenes.convergence import orthogonality_scene, residual_gap_scene
+from workbench.run import Configuration, configure
+from workbench.stepping.line_by_line import Moment, difference, orthogonality, walk
+from workbench.words.names import name_of, sentence_case, typeset
+from workbench.words.numbers import number
+
+SAME = 1e-10
+"""Relative difference up to which two values are shown as equal."""
+MAPPED, MAP = 300, 380
+"""Iterations whose residuals are compared with each other, and the pixels of the map's height."""
+
+
+class Stepper(View):
+    """Steps through two solvers on one problem. Display `box` or the stepper itself; `slider` chooses the iteration.
+
+    first, second: names of solvers, or whole configurations. problem and parameters as in `configure`; small ones,
+    since every vector of every iteration is kept. iterations: how many to make at most. rtol: they end where ‖r‖/‖b‖ is
+    no larger; by default they continue into rounding. A value that both methods have is marked as equal, or shown
+    with its relative difference. Raises InputError for what cannot be stepped.
+
+    Examples:
+        >>> from workbench.live import Stepper
+        >>> stepper = Stepper("cg", "cg3", "poisson5:8", iterations=3)
+        >>> stepper.difference("r", 3) < 1e-12
+        True
+    """
+
+    def __init__(
+        self,
+        first: str | Configuration,
+        second: str | Configuration,
+        problem: str = "poisson5:24",
+        iterations: int = 60,
+        *,
+        rtol: float = 0.0,
+        **parameters: Any,
+    ) -> None:
+        chosen = [
+            each if isinstance(each, Configuration) else configure(problem, parameters, solver=each)
+            for each in (first, second)
+        ]
+        self.names = tuple(sentence_case(name_of("solver", each.solver)) for each in chosen)
+        self.walks = tuple(walk(each, iterations, rtol) for each in chosen)
+        last = max(map(len, self.walks)) - 1
+        self.slider = widgets.IntSlider(0, 0, last, description="iteration", layout={"width": "100%"})
+        self.tables = (widgets.HTML(), widgets.HTML())
+        self.plot = ChartView()
+        self.products = [orthogonality(moments[:MAPPED]) for moments in self.walks]
+        self.maps = [ChartView(self.plot.publisher, height=MAP) for products in self.products if products is not None]
+        """How far the residuals of either method are from orthogonal, where it has r and u."""
+        self.slider.observe(lambda _change: self.show(), "value")
+        maps = row("wb-twocolumns", *self.maps)
+        self.box = widgets.VBox([self.slider, row("wb-twocolumns", *self.tables), self.plot, maps])
+        self.box.add_class("wb-explorer").add_class("wb-stepper")
+        self.show()
+
+    def difference(self, name: str, iteration: int) -> float:
+        """The difference of a vector or scalar of the two after an iteration, relative to the first.
+
+        NaN where one of them has no such name, uses it for two things, or has broken down before.
+        """
+        if iteration >= min(map(len, self.walks)):
+            return math.nan
+        one, other = (walked[iteration] for walked in self.walks)
+        if any([value.name for value in moment.values].count(name) > 1 for moment in (one, other)):
+            return math.nan
+        return difference(one, other, name)
+
+    def show(self) -> None:
+        """Draw the iteration that the slider points at."""
+        iteration = self.slider.value
+        for name, moments, table in zip(self.names, self.walks, self.tables, strict=True):
+            place = min(iteration, len(moments) - 1)
+            table.value = self._table(name if place == iteration else f"{name}, broken down at {place}", moments[place])
+        residuals = {
+            name: ([moment.recurrence for moment in moments], [moment.true_residual for moment in moments])
+            for name, moments in zip(self.names, self.walks, strict=True)
+        }
+        self.plot.show(residual_gap_scene(residuals, at=iteration))
+        known = [
+            (name, products) for name, products in zip(self.names, self.products, strict=True) if products is not None
+        ]
+        for plot, (name, products) in zip(self.maps, known, strict=True):
+            plot.show(orthogonality_scene(name, products, iteration))
+
+    def _table(self, title: str, moment: Moment) -> str:
+        rows = [
+            (
+                Html(f'<span class="wb-m" title="{html.escape(value.text)}">{html.escape(typeset(value.text))}</span>'),
+                f"‖{label_of(value.name)}‖" if value.is_vector else label_of(value.name),
+                number(value.value, DIGITS) if math.isfinite(value.value) else "not finite",
+                self._reported(value.name),
+            )
+            for value in moment.values
+        ]
+        return html_table(("line", "", "value", "the other's"), rows, numbers=(1, 2), caption=title)
+
+    def _reported(self, name: str) -> str:
+        apart = self.difference(name, self.slider.value)
+        if math.isnan(apart):
+            return ""
+        return "equal" if apart <= SAME else f"apart by {number(apart, 2)}"

@@ -1,5 +1,0 @@
-"""Descriptions and performance profiles of machines. Importing it is cheap; `doctor` measures and queries drivers."""
-
-from workbench.machine.describe import describe_machine
-
-__all__ = ["describe_machine"]

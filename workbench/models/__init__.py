@@ -1,0 +1,1 @@
+"""Models of machines that are not here: times of schedules on cores, GPUs and clusters."""

@@ -1,0 +1,51 @@
+"""The machines of the hybrid PIPECG papers as pairs of profiles, with the assumptions made."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from workbench.machines.profile import Number, Profile, profile
+from workbench.models.schedules import Machine
+
+COPY = Number(
+    6e-6,
+    "assumed",
+    "assumed as on newer GPUs: 5 to 7 microseconds per cudaMemcpyAsync (Wu et al. 2026, arXiv 2602.21548, section 5.2)",
+)
+LAUNCH = Number(9.27e-6, "assumed", "assumed as on the K40, the GPU of the same generation")
+PRINTED_MEMORY = Number(5e9, "nominal", "Tiwari, Vadhiyar 2022, section 5, as printed; NVIDIA's K40 has 12 GB")
+HOSTS = {"k20m": "xeon-16", "k40": "xeon-16", "v100": "xeon-32", "h200": "xeon-32"}
+
+REACHED = 0.7
+"""Share of the nominal bandwidth of a host that its cores may reach together: assumed, to see what depends on it."""
+
+NOTES = (
+    "Hosts: the papers print '16 core' and '32 core Intel CPU' and no model; two Xeon E5-2670 and two Xeon Gold 6130 "
+    "are assumed, with nominal bandwidths. The H200 is not in the papers; the V100's host is assumed for it.",
+    "Also assumed: 6 microseconds per copy, the K40's launch latency for the K20m, and no latency for loops on the "
+    "cores, so times for a few thousand rows are unreliable.",
+    "The K40 has the 5 GB that the paper prints; NVIDIA's has 12 GB, which would hold all of its Poisson problems.",
+)
+
+
+def machine(name: str) -> Machine:
+    """A GPU of HOSTS with its host. Raises InputError for an unknown name."""
+    return Machine(profile(HOSTS.get(name, "xeon-16")), _completed(profile(name)))
+
+
+def with_slower_cores(where: Machine) -> Machine:
+    """The machine with cores that reach `REACHED` of the bandwidth of their profile."""
+    bandwidth = where.cores.bandwidth
+    reached = Number(REACHED * bandwidth.value, "assumed", f"assumed: {REACHED:g} of {bandwidth.source}")
+    return dataclasses.replace(where, cores=dataclasses.replace(where.cores, bandwidth_measured=reached))
+
+
+def _completed(found: Profile) -> Profile:
+    """The profile with assumed values in place of missing ones."""
+    return dataclasses.replace(
+        found,
+        launch_latency=found.launch_latency or LAUNCH,
+        to_host_latency=found.to_host_latency or COPY,
+        to_device_latency=found.to_device_latency or COPY,
+        memory_bytes=PRINTED_MEMORY if found.name == "k40" else found.memory_bytes,
+    )

@@ -1,0 +1,1 @@
+"""Pictures as plain data (`scenes`), and their drawing by Matplotlib (`figures`)."""

@@ -1,0 +1,1 @@
+"""Facts about this process: its limits, and forks of it."""

@@ -1,0 +1,51 @@
+"""Recordings: run histories, run files, and traces of kernels and copies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.lazy import exported
+from workbench.records.history import COLUMNS, BlockHistory, History
+from workbench.records.trace import LABELS, Event, Trace
+
+if TYPE_CHECKING:
+    from workbench.records.aligned import AlignedTraces
+    from workbench.records.chrome import load_trace, save_trace
+    from workbench.records.kernels import kernel_table, with_levels_summed
+    from workbench.records.overlap import hidden_fraction
+    from workbench.records.record import Record, load, save, to_csv
+    from workbench.records.run_collection import NamedRun, load_runs, save_runs
+
+__all__ = [
+    "COLUMNS",
+    "LABELS",
+    "AlignedTraces",
+    "BlockHistory",
+    "Event",
+    "History",
+    "NamedRun",
+    "Record",
+    "Trace",
+    "hidden_fraction",
+    "kernel_table",
+    "load",
+    "load_runs",
+    "load_trace",
+    "save",
+    "save_runs",
+    "save_trace",
+    "to_csv",
+    "with_levels_summed",
+]
+
+__getattr__ = exported(
+    __name__,
+    {
+        "aligned": ["AlignedTraces"],
+        "chrome": ["load_trace", "save_trace"],
+        "kernels": ["kernel_table", "with_levels_summed"],
+        "overlap": ["hidden_fraction"],
+        "record": ["Record", "load", "save", "to_csv"],
+        "run_collection": ["NamedRun", "load_runs", "save_runs"],
+    },
+)

@@ -1,0 +1,42 @@
+"""The registry: every choice of the workbench is a frozen dataclass with declared parameters, registered under a name.
+
+`blocks` has them and finds them, `text` is how one is written, `facts` what menus say about one.
+"""
+
+from workbench.registry.blocks import (
+    Block,
+    Parameter,
+    Value,
+    add_package,
+    as_block,
+    catalogue,
+    find,
+    from_dict,
+    kinds,
+    known,
+    lookup,
+    parameter,
+    register,
+    register_unlisted,
+    registered,
+    unknown_name,
+)
+
+__all__ = [
+    "Block",
+    "Parameter",
+    "Value",
+    "add_package",
+    "as_block",
+    "catalogue",
+    "find",
+    "from_dict",
+    "kinds",
+    "known",
+    "lookup",
+    "parameter",
+    "register",
+    "register_unlisted",
+    "registered",
+    "unknown_name",
+]

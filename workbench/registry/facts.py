@@ -1,0 +1,96 @@
+"""Facts about a block for menus and forms: readable name, group, formula, cost and source.
+
+Names, groups and formulas are in `data/blocks.toml`; cost and source are taken from the block's docstring
+("Cost: ...", "Source: ..."), and from that file where the docstring has none.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import re
+import tomllib
+from typing import Any
+
+from workbench.files.data_files import data_folder
+from workbench.registry import Block
+
+PARTS = r"(?:Raises|Sources?|Cost|Memory|Stores)\b"
+
+
+@dataclasses.dataclass(frozen=True)
+class Facts:
+    """label: readable name. name: that in runs, and size: of a problem, with parameters in braces. of_zero: the name
+    where the first parameter is 0, if that is another. group: heading in a menu. formula: one line. cost: of an
+    application, in words, empty for a solver whose lines are counted instead. source: where it was published. about:
+    the paragraphs of the docstring that say more than these."""
+
+    label: str
+    name: str
+    of_zero: str
+    size: str
+    group: str
+    formula: str
+    cost: str
+    source: str
+    about: tuple[str, ...]
+
+
+# Docstrings are searched, which takes longer than small parts of a setup.
+@functools.lru_cache(512)
+def facts(cls: type[Block]) -> Facts:
+    """The facts of a block. One that `data/blocks.toml` does not list, such as a user's, has its title alone."""
+    listed = _table().get(cls.kind, {}).get(cls.name) or {"label": cls.title or cls.name, "group": "User-defined"}
+    about = inspect.cleandoc(cls.__doc__ or "")
+    cost = listed.get("cost") or _part(about, "Cost")
+    source = listed.get("source") or _part(about, "Sources?")
+    return Facts(
+        label=listed["label"],
+        name=listed.get("name", listed["label"]),
+        of_zero=listed.get("of_zero", ""),
+        size=listed.get("size", ""),
+        group=listed["group"],
+        formula=listed.get("formula", ""),
+        cost=cost,
+        source=source,
+        about=tuple(
+            each for each in paragraphs(about) if each.rstrip(".") not in (f"Cost: {cost}", f"Source: {source}")
+        ),
+    )
+
+
+def paragraphs(docstring: str) -> list[str]:
+    """The paragraphs of a docstring without its line breaks and without what is raised; a table keeps its lines."""
+    kept = re.sub(r"\bRaises\s+InputError\b.*?(\.(?=\s|$)|$)", "", docstring, flags=re.DOTALL)
+    found = (part.strip() for part in re.split(r"\n\s*\n", kept))
+    return [part if part.startswith("|") else " ".join(part.split()) for part in found if part]
+
+
+def parameter_label(owner: str, name: str) -> str:
+    """The readable name of a parameter of a block, or of a setting for owner "run"."""
+    labels = _table()["parameter"]
+    return labels.get(f"{owner}.{name}") or labels.get(name) or name.replace("_", " ")
+
+
+def choice_label(name: str, value: str) -> str:
+    """The readable name of one of the values that a parameter can take; the value itself if none is listed."""
+    return _table()["choice"].get(name, {}).get(value, value)
+
+
+def inverse_help(owner: str, name: str) -> str:
+    """The help of a parameter that is shown and typed as its reciprocal; empty for all others."""
+    return _table()["inverse"].get(f"{owner}.{name}", "")
+
+
+@functools.cache
+def _table() -> dict[str, Any]:
+    return tomllib.loads((data_folder() / "blocks.toml").read_text(encoding="utf-8"))
+
+
+def _part(about: str, word: str) -> str:
+    """The first sentence of the part of a docstring that a word and a colon begin; empty if there is none."""
+    found = re.search(rf"\b{word}[^:.]{{0,40}}: (.*?)(?= {PARTS}|$)", " ".join(about.split()))
+    if not found:
+        return ""
+    return re.split(r"(?<=[a-z\)\d])[.;] (?=[A-Z])|; ", found[1])[0].rstrip(". ")

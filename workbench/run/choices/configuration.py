@@ -1,0 +1,180 @@
+"""The configuration of a run as plain data: a problem, the blocks of a method by name, settings, stopping criteria."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from workbench.deflation import CoarseSolver, Deflation, Variant
+from workbench.errors import InputError, quoted
+from workbench.preconditioners import Preconditioner
+from workbench.problems import Problem
+from workbench.problems.files import problem_from_text
+from workbench.registry import blocks as registry
+from workbench.run.choices.link_codec import is_shared, read_shared
+from workbench.run.loop.stopping import Stopping
+from workbench.settings import BLOCKS, RUN, check_settings, settings_of
+from workbench.solvers import Solver
+from workbench.words.names import Parts, code, method_code, method_name, run_parts
+
+registry.add_package("workbench.preconditioners.schwarz", "preconditioner")
+registry.add_package("workbench.extensions.flow", "problem")
+registry.add_package("workbench.run", "deflation")
+
+
+@dataclasses.dataclass(frozen=True)
+class Configuration:
+    """The complete description of one run.
+
+    Blocks may be given by name. rhs: `problem` is the problem's own b, `ones` is b = 1, `ones-scaled` is b = A x* with
+    x* = 1/sqrt(N), `random` is uniform in [0, 1). x0: `problem` is the problem's own initial guess, `zero` is 0,
+    `random` is uniform in [0, 1). seed: determines all random numbers. precision: `float64`, or `mixed`, which stores
+    vectors in single precision (see `workbench.run.loop.single.mixed`). format: how a device stores A, `problem` as the
+    problem has it, else one of `workbench.settings.FORMATS`, or `csr:<work-items a row>`. az: how a device stores AZ,
+    one of `workbench.settings.AZ_FORMS`. reduction: where an accelerator's partial sums are added, `device` or `host`.
+    cluster: where boxes of a Schwarz method are solved, `local:<processes>` or the address of a Dask scheduler, None
+    for here. ranks: processes that share the rows by MPI, see `workbench.extensions.mpi.ranks`. memory_limit: bytes of
+    device memory that the run may use, None for all. Raises InputError for unknown names and for values out of the
+    bounds in `workbench.settings`.
+
+    Examples:
+        >>> from workbench.run import Configuration, configure
+        >>> configuration = configure("two-layer", n=16, deflation="blocks:4")
+        >>> Configuration.from_dict(configuration.to_dict()) == configuration
+        True
+    """
+
+    problem: Problem
+    solver: Solver
+    preconditioner: Preconditioner
+    deflation: Deflation
+    coarse: CoarseSolver
+    variant: Variant = BLOCKS["variant"].default
+    device: str = RUN["device"].default
+    cluster: str | None = RUN["cluster"].default
+    ranks: int = RUN["ranks"].default
+    memory_limit: int | None = RUN["memory_limit"].default
+    stopping: Stopping = dataclasses.field(default_factory=Stopping)
+    rhs: str = RUN["rhs"].default
+    x0: str = RUN["x0"].default
+    seed: int = RUN["seed"].default
+    precision: str = RUN["precision"].default
+    format: str = RUN["format"].default
+    az: str = RUN["az"].default
+    reduction: str = RUN["reduction"].default
+
+    def __post_init__(self) -> None:
+        check_settings(self, RUN)
+        for kind in ("problem", *BLOCKS):
+            object.__setattr__(self, kind, registry.as_block(kind, getattr(self, kind)))
+        if not isinstance(self.stopping, Stopping):
+            raise InputError(f"stopping must be a Stopping, got {quoted(self.stopping)}; write Stopping(rtol=1e-8)")
+
+    @property
+    def label(self) -> str:
+        """The name of the method: its blocks without the problem."""
+        return method_name(self.parts)
+
+    # Lists of active runs ask for it several times a second.
+    @cached_property
+    def parts(self) -> Parts:
+        """The parts of the run's name, see `workbench.words.names.run_parts`."""
+        return run_parts({**self.to_dict(), **{kind: getattr(self, kind) for kind in ("problem", *BLOCKS)}})
+
+    @property
+    def code(self) -> str:
+        """The method as code writes it, for tooltips."""
+        without = () if self.deflation.name != "none" else ("coarse", "variant")
+        return method_code({kind: code(getattr(self, kind)) for kind in BLOCKS if kind not in without})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        blocks = {kind: getattr(self, kind).to_dict() for kind in ("problem", *BLOCKS)}
+        return {**blocks, **settings_of(self, RUN), "stopping": dataclasses.asdict(self.stopping)}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Configuration:
+        """The inverse of `to_dict`. Settings that earlier versions did not record have their defaults.
+
+        Raises InputError for plain data that lack a block or the stopping criteria, or have other values.
+        """
+        kinds = ("problem", *BLOCKS)
+        if not isinstance(plain, Mapping):
+            raise InputError(f"a configuration has entries by name, got {quoted(plain)}")
+        absent = [name for name in (*kinds, "stopping") if not isinstance(plain.get(name), Mapping)]
+        if absent:
+            raise InputError(f"the configuration has no {absent[0]}")
+        blocks: dict[str, Any] = {kind: registry.from_dict(plain[kind]) for kind in kinds}
+        settings = {name: plain[name] for name in RUN if name in plain}
+        return cls(**blocks, **settings, stopping=Stopping().changed(plain["stopping"]))
+
+
+def configure(
+    problem: str | Problem,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    solver: str | Solver | None = None,
+    preconditioner: str | Preconditioner | None = None,
+    deflation: str | Deflation | None = None,
+    coarse: str | CoarseSolver | None = None,
+    variant: str | Variant | None = None,
+    device: str | None = None,
+    cluster: str | None = None,
+    ranks: int | None = None,
+    memory_limit: int | None = None,
+    rhs: str | None = None,
+    x0: str | None = None,
+    seed: int | None = None,
+    precision: str | None = None,
+    format: str | None = None,
+    az: str | None = None,
+    reduction: str | None = None,
+    stopping: Stopping | Mapping[str, Any] | None = None,
+    **more: Any,
+) -> Configuration:
+    """A configuration from short names: configure("two-layer", n=128, preconditioner="neumann:2", deflation="stripes").
+
+    problem: a registered problem, a file, or the text of a share link or path of a saved configuration (see
+    `workbench.run.choices.share_link`), which the keywords then override. None keeps the default, or what the link
+    says; the defaults are declared in `workbench.settings`. stopping: a mapping replaces the criteria that it names.
+    parameters and further keywords: parameters of the problem. Raises InputError with the nearest known name for
+    unknown ones.
+
+    Examples:
+        >>> from workbench.run import configure
+        >>> configure("two-layer", n=128, preconditioner="neumann:2", deflation="stripes").label
+        'CG, Neumann 2, stripes along x'
+    """
+    base = _base(problem)
+    arguments = {
+        "solver": solver,
+        "preconditioner": preconditioner,
+        "deflation": deflation,
+        "coarse": coarse,
+        "variant": variant,
+        "device": device,
+        "cluster": cluster,
+        "ranks": ranks,
+        "memory_limit": memory_limit,
+        "rhs": rhs,
+        "x0": x0,
+        "seed": seed,
+        "precision": precision,
+        "format": format,
+        "az": az,
+        "reduction": reduction,
+        "stopping": base.stopping.changed(stopping) if isinstance(stopping, Mapping) else stopping,
+    }
+    chosen: dict[str, Any] = {name: value for name, value in arguments.items() if value is not None}
+    return dataclasses.replace(base, problem=base.problem.changed({**(parameters or {}), **more}), **chosen)
+
+
+def _base(problem: str | Problem) -> Configuration:
+    """The configuration of a link or file, or the default blocks on a problem."""
+    if isinstance(problem, str) and is_shared(problem):
+        return Configuration.from_dict(read_shared(problem))
+    chosen: Any = problem_from_text(problem) if isinstance(problem, str) else problem
+    defaults: dict[str, Any] = {kind: declared.default for kind, declared in BLOCKS.items()}
+    return Configuration(chosen, **defaults)

@@ -1,0 +1,1 @@
+"""Jobs: runs in threads and in queues, races and sweeps."""

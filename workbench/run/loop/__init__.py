@@ -1,0 +1,1 @@
+"""The loop of a run: iterations, their history, and the test that ends them."""

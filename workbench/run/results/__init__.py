@@ -1,0 +1,1 @@
+"""Results of runs: solution, report, snapshots and films."""

@@ -1,0 +1,1 @@
+"""The setup of a run on a device, from its configuration or from arrays."""

@@ -1,0 +1,1 @@
+"""Sequences of linear systems, solved one after another."""

@@ -1,0 +1,130 @@
+"""Estimates from the first k iterations of a run: Ritz values, condition numbers, bounds of the error."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.records import History
+from workbench.spectra.error_bounds import lower_bound, upper_bound
+from workbench.spectra.ritz import cg_bound, ritz_values
+
+MAX_ITERATIONS = 1000
+"""Iterations for which Ritz values are computed, since their cost grows quadratically."""
+RADAU_FACTOR = 0.999
+"""Multiple of the computed smallest eigenvalue for the Gauss-Radau bound, which needs a number below the spectrum;
+rounding may have made the computed eigenvalue too large."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Estimates:
+    """Estimates of ||e_j||_A from the first k iterations; every array starts at iteration j = 0.
+
+    lower: Hestenes-Stiefel bound, shape (k - delay + 1,), empty for k < delay. upper: Gauss-Radau bound, same shape;
+    None without a known smallest eigenvalue. true: shape (k + 1,); None if the solution is unknown. start: the initial
+    error, true or estimated from k iterations. bound_so_far: the CG bound with the condition number of the Ritz values,
+    shape (k + 1,); bound: with the exact one, or None. Both bounds are scaled by `start`.
+
+    Examples:
+        >>> from workbench.spectra import estimates
+        >>> from workbench.run import Run, configure, run_through
+        >>> found = estimates(run_through(Run(configure("two-layer", n=16))).history, 20)
+        >>> found.lower.shape, found.bound_so_far.shape, found.true is None
+        ((17,), (21,), True)
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray | None
+    true: np.ndarray | None
+    start: float
+    bound_so_far: np.ndarray
+    bound: np.ndarray | None
+
+
+def history_up_to(history: History, iteration: int) -> History:
+    """A copy of the history up to an iteration, included. The history may grow in another thread meanwhile."""
+    arrays = {name: column[: iteration + 1] for name, column in history.to_arrays().items() if name != "true_residuals"}
+    confirmed = history.true_residuals
+    return History.from_arrays({**arrays, "true_residuals": confirmed[confirmed[:, 0] <= iteration]})
+
+
+def usable_iterations(history: History) -> int:
+    """The number of leading iterations with usable alpha and beta: up to a breakdown, and at most 1000.
+
+    Raises InputError for methods without beta, such as steepest descent.
+    """
+    done = min(history.count - 1, MAX_ITERATIONS)
+    if done < 1:
+        return 0
+    alpha, beta = history["alpha"][1 : done + 1], history["beta"][1 : done + 1]
+    # The Lanczos matrix of k iterations contains beta only up to iteration k - 1.
+    good = (alpha > 0) & np.concatenate([[True], beta[:-1] >= 0])
+    if np.isnan(beta[0]):
+        raise InputError("this run has no β, which Ritz values need; use a run of CG")
+    return int(np.argmin(good)) if not good.all() else done
+
+
+def ritz_columns(history: History, iteration: int, most: int = 48) -> dict[int, np.ndarray]:
+    """Ritz values, ascending, of at most `most` evenly spaced iterations up to and including `iteration`.
+
+    Cost: O(most k^2) for k iterations. Raises InputError for iterations that the run has not made.
+
+    Examples:
+        >>> from workbench.spectra import ritz_columns
+        >>> from workbench.run import Run, configure, run_through
+        >>> history = run_through(Run(configure("two-layer", n=16))).history
+        >>> {k: values.size for k, values in ritz_columns(history, 20, most=3).items()}
+        {20: 20, 13: 13, 6: 6}
+    """
+    if iteration < 1 or most < 1:
+        raise InputError(f"Ritz values need iteration >= 1 and at least 1 column, got {iteration} and {most}")
+    every = -(-iteration // most)
+    return {k: ritz_values(history, k) for k in range(iteration, 0, -every)}
+
+
+def nonzero(values: np.ndarray) -> np.ndarray:
+    """Ascending eigenvalues without those that are zero up to rounding."""
+    return values[values > 10 * values.size * np.finfo(np.float64).eps * values[-1]]
+
+
+def estimates(history: History, iteration: int, delay: int = 4, exact: np.ndarray | None = None) -> Estimates:
+    """Estimates of the error from the iterations up to `iteration`.
+
+    delay: iterations ahead that the bounds use. exact: eigenvalues of the preconditioned operator, if known; zeros are
+    ignored. Cost: O(k^2) for the Ritz values of k iterations. Raises InputError if the run has made fewer iterations.
+
+    Examples:
+        >>> from workbench.spectra import estimates
+        >>> from workbench.run import Run, configure, run_through
+        >>> history = run_through(Run(configure("two-layer", n=16))).history
+        >>> estimates(history, 20, delay=4).lower.shape
+        (17,)
+    """
+    seen = history_up_to(history, iteration)
+    values = ritz_values(seen, iteration)
+    known = nonzero(exact) if exact is not None else None
+    enough = iteration >= delay
+    lower = lower_bound(seen, delay) if enough else np.empty(0)
+    upper = None
+    if known is not None:
+        upper = upper_bound(seen, RADAU_FACTOR * float(known[0]), delay) if enough else np.empty(0)
+    # A run that stops by another norm does not measure the error and stores NaN.
+    true = seen["error"] if np.isfinite(seen["error"]).all() else None
+    start = float(true[0]) if true is not None else float(lower_bound(seen, iteration)[0])
+    return Estimates(
+        lower=lower,
+        upper=upper,
+        true=true,
+        start=start,
+        bound_so_far=start * cg_bound(float(values[-1] / values[0]), iteration),
+        bound=start * cg_bound(float(known[-1] / known[0]), iteration) if known is not None else None,
+    )
+
+
+def level_conditions(spectra: Mapping[str, np.ndarray]) -> dict[str, float]:
+    """The condition number of each spectrum without its zeros, which after deflation is the effective one."""
+    positive = {name: nonzero(values) for name, values in spectra.items()}
+    return {name: float(values[-1] / values[0]) for name, values in positive.items()}

@@ -1,0 +1,1 @@
+"""Methods line by line: the values after any line of any iteration."""

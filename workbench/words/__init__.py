@@ -1,0 +1,1 @@
+"""Words for people: names of blocks and runs, and numbers with units."""
