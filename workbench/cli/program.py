@@ -24,11 +24,10 @@ from workbench.cli import (
 from workbench.cli.common import NOT_CONVERGED, WRONG_INPUT, CompilationNotice
 from workbench.cli.streams import log
 from workbench.errors import InputError, error_message, printable_path
-from workbench.extensions.flow import command as flowing
 from workbench.extensions.mpi.started_by_mpiexec import ranks_of
-from workbench.extensions.papers import command as reproducing
 from workbench.files import check_target, ended_in_order
 from workbench.jit import compile_time as compiling
+from workbench.registry.extensions import Extension, extensions
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -81,8 +80,9 @@ def _run(arguments: list[str] | None) -> int:
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
     """The options of a command; `further` holds those that a command passes on. Raises InputError."""
-    of_program = parser()
-    options, further = of_program.parse_known_args(_joined(sys.argv[1:] if arguments is None else arguments))
+    given = _joined(sys.argv[1:] if arguments is None else arguments)
+    of_program = parser(next((word for word in given if not word.startswith("-")), ""))
+    options, further = of_program.parse_known_args(given)
     if further and not hasattr(options, "passes_on"):
         of_program.error(f"unrecognized arguments: {' '.join(further)}")
     options.further = further
@@ -109,24 +109,36 @@ class _Parser(argparse.ArgumentParser):
             (file or sys.stdout).write(message)
 
 
-def parser() -> argparse.ArgumentParser:
+def parser(verb: str = "") -> argparse.ArgumentParser:
+    """The parser of all commands. verb: the command that is run; of others that extensions have only the name is
+    known, since their modules are imported when they are asked for."""
     parser = _Parser(prog="workbench", description="A workbench for conjugate gradient methods.")
     parser.add_argument("--version", action="version", version=f"workbench {workbench.__version__}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")
     groups = (
         pages,
         solving,
-        flowing,
         sweeping,
         advising,
         storing,
         converting,
         comparing,
-        reproducing,
         timing,
         scaling,
         listing,
     )
     for group in groups:
         group.add(verbs)
+    # Those of the core need no metadata of other distributions.
+    if verb not in verbs.choices:
+        for extension in extensions().values():
+            _add_commands(extension, verbs, verb)
     return parser
+
+
+def _add_commands(extension: Extension, verbs: argparse._SubParsersAction[_Parser], verb: str) -> None:
+    for name, command in extension.commands.items():
+        if name == verb:
+            extension.resolved(command.add)(verbs)
+        elif name not in verbs.choices:
+            verbs.add_parser(name, help=command.help)

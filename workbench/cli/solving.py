@@ -63,7 +63,7 @@ def configuration_of(options: argparse.Namespace) -> Configuration:
             raise InputError("--combine chooses the solver; leave out --combine or --solver")
         settings["solver"] = COMBINED[options.combine]
     if options.engine != "workbench" or options.options:
-        from workbench.extensions.petsc.solver import on_engine
+        from workbench.run.choices.engines import on_engine
 
         settings["solver"] = on_engine(options.engine, settings.get("solver"), options.options)
     return configure(options.problem, parameters(options), stopping=chosen(options, STOPPING), **settings)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.errors import InputError
 from workbench.process.forks import WorkLock
 from workbench.registry import unknown_name
+from workbench.registry.extensions import extensions
 
 if TYPE_CHECKING:
     from workbench.devices.protocol import Device
@@ -52,7 +53,10 @@ def device(name: str = "cpu") -> Device:
         True
     """
     kind, _, which = name.partition(":")
-    if kind not in DEVICES or (which and kind not in ("opencl", "cuda")):
+    if kind not in DEVICES and not any(kind in extension.devices for extension in extensions().values()):
+        known = [at for extension in extensions().values() for at in extension.devices]
+        raise InputError(unknown_name("device", name, [*DEVICES, *known]))
+    if which and kind in ("cpu", "auto"):
         raise InputError(unknown_name("device", name, DEVICES))
     # Imported here because devices take a while to import and `workbench --help` needs none of them.
     if kind == "auto":
@@ -84,6 +88,9 @@ def forget(failed: Device) -> None:
 
 def _make(name: str) -> Device:
     kind, _, which = name.partition(":")
+    if kind not in DEVICES:
+        extension = next(each for each in extensions().values() if kind in each.devices)
+        return extension.resolved(extension.devices[kind])(which)
     if kind == "cpu":
         from workbench.devices.cpu import Cpu
 

@@ -1,12 +1,11 @@
 """The registry: every choice of the workbench is a frozen dataclass with declared parameters, registered under a name.
 
-`blocks` has them and finds them, `text` is how one is written, `facts` what menus say about one.
+`blocks` has them and finds them, `parameters` are what they declare, `text` is how one is written, `facts` what menus
+say about one, and `extensions` what others add.
 """
 
 from workbench.registry.blocks import (
     Block,
-    Parameter,
-    Value,
     add_package,
     as_block,
     catalogue,
@@ -15,12 +14,11 @@ from workbench.registry.blocks import (
     kinds,
     known,
     lookup,
-    parameter,
     register,
     register_unlisted,
     registered,
-    unknown_name,
 )
+from workbench.registry.parameters import Parameter, Value, parameter, unknown_name
 
 __all__ = [
     "Block",

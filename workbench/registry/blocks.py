@@ -7,153 +7,20 @@ imported when one of their blocks is asked for.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import difflib
 import functools
 import importlib
-import math
-import operator
 import pkgutil
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from importlib.machinery import SourceFileLoader
 from typing import Any, ClassVar, Self, TypeVar
 
-from workbench.errors import InputError, one_line, quoted
+from workbench.errors import InputError, quoted
+from workbench.registry.extensions import INSTALLABLE, extensions, owner
+from workbench.registry.parameters import Parameter, Value, unknown_name
 from workbench.registry.text import quoted_where_needed, values_by_name
-
-__all__ = ["Block", "Parameter", "catalogue", "find", "parameter", "register"]
-
-Value = int | float | str | bool
-
-
-@dataclasses.dataclass(frozen=True)
-class Parameter:
-    """Declaration of one parameter of a block, or of one setting of a run.
-
-    low, high: inclusive bounds. above: exclusive lower bound. high = infinity admits infinity, which is refused
-    otherwise. unit: empty for pure numbers. empty: what None stands for, in words; without it None is refused.
-
-    Examples:
-        >>> from workbench.registry import find
-        >>> (order, *_) = find("preconditioner", "neumann").parameters()
-        >>> order.kind, order.bounds()
-        (<class 'int'>, 'between 1 and 16')
-    """
-
-    name: str
-    kind: type
-    default: Any
-    help: str
-    low: float | None = None
-    high: float | None = None
-    unit: str = ""
-    choices: tuple[str, ...] = ()
-    above: float | None = None
-    empty: str = ""
-
-    def check(self, value: object, owner: str = "") -> Any:
-        """Return `value` as `kind`. Raises InputError naming the owner, the value and the bound."""
-        if value is None and self.empty:
-            return None
-        prefix = f"{owner}: " if owner else ""
-        converted = self._convert(prefix, value)
-        if self.choices and converted not in self.choices:
-            raise InputError(f"{prefix}{unknown_name(self.name, str(converted), self.choices)}")
-        if isinstance(converted, (int, float)) and not isinstance(converted, bool):
-            if isinstance(converted, float) and not (math.isfinite(converted) or self._may_be_infinite(converted)):
-                raise InputError(f"{prefix}{self.name} must be a finite number, got {one_line(value)}")
-            if self._out_of_bounds(converted):
-                raise InputError(f"{prefix}{self.name} must be {self.bounds()}, got {one_line(value)}")
-        return converted
-
-    def bounds(self) -> str:
-        """The bounds in words, for messages and help texts."""
-        if self.choices:
-            return f"one of {', '.join(self.choices)}"
-        high = None if self.high == math.inf else self.high
-        if self.low is not None and high is not None:
-            return f"between {self.low:g} and {high:g}"
-        if self.low is not None:
-            return f"at least {self.low:g}"
-        if self.above is not None:
-            return f"above {self.above:g}" + (f" and at most {high:g}" if high is not None else "")
-        return f"at most {high:g}" if high is not None else "any value"
-
-    @property
-    def about(self) -> str:
-        """Help, bounds and unit in one line, for tooltips and option help. Choices are left to the control."""
-        bounds = "" if self.choices or self.bounds() == "any value" else f"; {self.bounds()}"
-        return f"{self.help}{bounds}" + (f"; in {self.unit}" if self.unit else "")
-
-    def _may_be_infinite(self, number: float) -> bool:
-        return self.high == math.inf and not math.isnan(number)
-
-    def _out_of_bounds(self, number: float) -> bool:
-        return (
-            (self.low is not None and number < self.low)
-            or (self.high is not None and number > self.high)
-            or (self.above is not None and number <= self.above)
-        )
-
-    def _convert(self, prefix: str, value: object) -> Value:
-        if self.kind is bool:
-            words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-            word = one_line(value).lower()
-            if word not in words:
-                raise InputError(f"{prefix}{self.name} must be true or false, got {quoted(value)}")
-            return words[word]
-        if self.kind is str:
-            try:
-                return str(value)
-            # Foreign objects raise anything; an integer of more than 4300 digits is not written by Python.
-            except Exception:
-                raise InputError(f"{prefix}{self.name} must be a text, got {quoted(value)}") from None
-        number: Any = value
-        try:
-            return _whole_number(number) if self.kind is int else float(number)
-        except (TypeError, ValueError, OverflowError):
-            noun = "a whole number" if self.kind is int else "a number"
-            raise InputError(f"{prefix}{self.name} must be {noun}, got {quoted(value)}") from None
-
-
-def _whole_number(value: Any) -> int:
-    """An int from a text, an integer or a float without a fraction, of Python or NumPy. Raises ValueError, TypeError.
-
-    1e3 is a whole number too, 2.5 is not.
-    """
-    if isinstance(value, str):
-        return int(value)
-    is_whole = getattr(value, "is_integer", None)
-    return int(value) if is_whole and is_whole() else int(operator.index(value))
-
-
-def parameter(
-    default: Value,
-    help: str,
-    *,
-    low: float | None = None,
-    high: float | None = None,
-    unit: str = "",
-    choices: tuple[str, ...] = (),
-) -> Any:
-    """A dataclass field of a block, declared with its default, one line of help, inclusive bounds, unit or choices.
-
-    Examples:
-        >>> from workbench.registry import parameter
-        >>> parameter(0.5, "the number", low=0.0, high=1.0).metadata["high"]
-        1.0
-    """
-    about = {
-        "kind": type(default),
-        "default": default,
-        "help": help,
-        "low": low,
-        "high": high,
-        "unit": unit,
-        "choices": choices,
-    }
-    return dataclasses.field(default=default, metadata=about)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -214,9 +81,13 @@ class Block:
         return f"{self.name}:{','.join(f'{name}={quoted_where_needed(value)}' for name, value in differing.items())}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON: kind, name and all parameters."""
+        """Plain data for JSON: kind, name and all parameters, and for a block of an extension of others `extension`,
+        what brings it."""
         values = {declared.name: getattr(self, declared.name) for declared in self.parameters()}
-        return {"kind": self.kind, "name": self.name, "parameters": values}
+        plain = {"kind": self.kind, "name": self.name, "parameters": values}
+        # The core's and ours are wherever the workbench is.
+        extension = None if self.__module__.startswith("workbench.") else owner(self.kind, self.name)
+        return plain | ({"extension": extension.install} if extension else {})
 
     @classmethod
     def create(cls, values: Mapping[str, Any] | None = None) -> Self:
@@ -299,29 +170,49 @@ def kinds() -> tuple[str, ...]:
 
 
 def registered(kind: str) -> dict[str, type[Block]]:
-    """All blocks of one kind by name, in the order of their files. Imports these files."""
-    places = {name: place for place, name in enumerate(_files_of(kind))}
-    for name in places:
+    """All blocks of one kind by name: the core's in the order of their files, then those of extensions. Imports the
+    modules of all, but for those of `workbench.registry.extensions.broken` ones."""
+    modules = list(_files_of(kind))
+    for name in modules:
         importlib.import_module(name)
-    named = _registry.get(kind, {})
+    for extension in extensions().values():
+        for module in dict.fromkeys(extension.blocks.get(kind, {}).values()):
+            # An extension that is broken must not take the others with it; `broken` tells.
+            with contextlib.suppress(InputError):
+                extension.imported(module)
+            modules.append(module)
+    places, named = {name: place for place, name in enumerate(modules)}, _registry.get(kind, {})
     return dict(sorted(named.items(), key=lambda block: places.get(block[1].__module__, len(places))))
 
 
 def known(kind: str, name: str) -> type[Block] | None:
-    """The block class of that name, None if there is none. Imports its file; all files of the kind if none has it."""
+    """The block class of that name, None if there is none. Imports its module; all modules of the kind if none has it.
+
+    Raises InputError where its module cannot be imported.
+    """
     if name not in _registry.get(kind, {}):
         for module, blocks in _files_of(kind).items():
             if name in blocks:
                 importlib.import_module(module)
+    if name not in _registry.get(kind, {}) and (extension := owner(kind, name)):
+        extension.imported(extension.blocks[kind][name])
     return _registry.get(kind, {}).get(name) or registered(kind).get(name)
 
 
-def lookup(kind: str, name: str) -> type[Block]:
-    """The block class of that name. Raises InputError with the nearest known name for unknown ones."""
+def lookup(kind: str, name: str, extension: object = None) -> type[Block]:
+    """The block class of that name. extension: what brings it, as `Block.to_dict` says.
+
+    Raises InputError for an unknown name, with the extension to install or the nearest known name.
+    """
     found = known(kind, name)
-    if found is None:
-        raise InputError(unknown_name(kind, name, registered(kind)))
-    return found
+    if found is not None:
+        return found
+    if isinstance(extension, str) and INSTALLABLE.fullmatch(extension):
+        raise InputError(
+            f"{kind} {quoted(name)} is of the extension {extension}, which is not installed; if you trust its author, "
+            f"run: pip install {extension}"
+        )
+    raise InputError(unknown_name(kind, name, registered(kind)))
 
 
 def find(kind: str, spec: str, **values: Any) -> Block:
@@ -364,15 +255,7 @@ def from_dict(plain: Mapping[str, Any]) -> Block:
     kind, name, values = (described.get(key) for key in ("kind", "name", "parameters"))
     if not (isinstance(kind, str) and isinstance(name, str) and isinstance(values, Mapping)):
         raise InputError(f"a block is described by its kind, name and parameters, got {quoted(plain)}")
-    return (_unlisted.get((kind, name)) or lookup(kind, name)).create(values)
-
-
-def unknown_name(what: str, name: str, known: Iterable[object]) -> str:
-    """The message for an unknown name: the nearest known one, or the list."""
-    names = [str(name) for name in known]
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(names) or 'none'}"
-    return f"unknown {what} {quoted(name)}; {hint}"
+    return (_unlisted.get((kind, name)) or lookup(kind, name, described.get("extension"))).create(values)
 
 
 def catalogue() -> dict[str, list[dict[str, Any]]]:

@@ -1,7 +1,7 @@
 """Facts about a block for menus and forms: readable name, group, formula, cost and source.
 
-Names, groups and formulas are in `data/blocks.toml`; cost and source are taken from the block's docstring
-("Cost: ...", "Source: ..."), and from that file where the docstring has none.
+Names, groups and formulas are in `data/blocks.toml`, and in a file of the same form of each extension; cost and source
+are taken from the block's docstring ("Cost: ...", "Source: ..."), and from that file where the docstring has none.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import tomllib
 from typing import Any
 
 from workbench.files.data_files import data_folder
-from workbench.registry import Block
+from workbench.registry.blocks import Block
+from workbench.registry.extensions import extensions, ours
 
 PARTS = r"(?:Raises|Sources?|Cost|Memory|Stores)\b"
 
@@ -40,8 +41,10 @@ class Facts:
 # Docstrings are searched, which takes longer than small parts of a setup.
 @functools.lru_cache(512)
 def facts(cls: type[Block]) -> Facts:
-    """The facts of a block. One that `data/blocks.toml` does not list, such as a user's, has its title alone."""
-    listed = _table().get(cls.kind, {}).get(cls.name) or {"label": cls.title or cls.name, "group": "User-defined"}
+    """The facts of a block. One that no file of facts lists, such as a user's, has its title alone."""
+    plain = {"label": cls.title or cls.name, "group": "User-defined"}
+    tables = [_table(), *_of_extensions(cls.name)]
+    listed = next((table[cls.kind][cls.name] for table in tables if cls.name in table.get(cls.kind, {})), plain)
     about = inspect.cleandoc(cls.__doc__ or "")
     cost = listed.get("cost") or _part(about, "Cost")
     source = listed.get("source") or _part(about, "Sources?")
@@ -69,23 +72,45 @@ def paragraphs(docstring: str) -> list[str]:
 
 def parameter_label(owner: str, name: str) -> str:
     """The readable name of a parameter of a block, or of a setting for owner "run"."""
-    labels = _table()["parameter"]
-    return labels.get(f"{owner}.{name}") or labels.get(name) or name.replace("_", " ")
+    tables = [table.get("parameter", {}) for table in (_table(), *_of_extensions(owner))]
+    found = (labels.get(key) for key in (f"{owner}.{name}", name) for labels in tables)
+    return next(filter(None, found), name.replace("_", " "))
 
 
 def choice_label(name: str, value: str) -> str:
     """The readable name of one of the values that a parameter can take; the value itself if none is listed."""
-    return _table()["choice"].get(name, {}).get(value, value)
+    tables = (_table(), *(_of_extension(name) for name in ours()))
+    return next((found for table in tables if (found := table.get("choice", {}).get(name, {}).get(value))), value)
 
 
 def inverse_help(owner: str, name: str) -> str:
     """The help of a parameter that is shown and typed as its reciprocal; empty for all others."""
-    return _table()["inverse"].get(f"{owner}.{name}", "")
+    tables = [table.get("inverse", {}) for table in (_table(), *_of_extensions(owner))]
+    return next((table[f"{owner}.{name}"] for table in tables if f"{owner}.{name}" in table), "")
 
 
 @functools.cache
 def _table() -> dict[str, Any]:
     return tomllib.loads((data_folder() / "blocks.toml").read_text(encoding="utf-8"))
+
+
+@functools.cache
+def _of_extension(name: str) -> dict[str, Any]:
+    """The facts of the blocks of an extension."""
+    extension = ours().get(name) or extensions()[name]
+    return tomllib.loads((extension.folder / extension.facts).read_text(encoding="utf-8")) if extension.facts else {}
+
+
+def _of_extensions(block: str) -> list[dict[str, Any]]:
+    """The facts of the extensions that have a block of that name, of whatever kind."""
+    if any(block in named for named in _table().values()) or block == "run":
+        return []
+    # Those of others are looked for where it is none of ours, since reading their metadata takes a while.
+    for group in (ours, extensions):
+        having = [each.name for each in group().values() if any(block in named for named in each.blocks.values())]
+        if having:
+            return [_of_extension(name) for name in having]
+    return []
 
 
 def _part(about: str, word: str) -> str:

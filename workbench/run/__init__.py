@@ -173,7 +173,7 @@ def solve(
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function of the run, got {quoted(callback)}")
     if engine != "workbench" or options:
-        from workbench.extensions.petsc.solver import on_engine
+        from workbench.run.choices.engines import on_engine
 
         solver = on_engine(engine, solver, options)
     method = cast(Solver, as_block("solver", solver or ("block-cg" if has_columns(b) else BLOCKS["solver"].default)))

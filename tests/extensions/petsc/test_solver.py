@@ -16,11 +16,12 @@ from tests.conftest import random_matrix, refusal
 from tests.waiting import LIMIT
 from workbench.cli import main
 from workbench.extensions.petsc import library as petsc
-from workbench.extensions.petsc.solver import METHODS, on_engine
+from workbench.extensions.petsc.solver import METHODS
 from workbench.machines.parallel import find_mpiexec
 from workbench.records import load
 from workbench.registry import blocks as registry
 from workbench.run import Reason, Run, Stopping, configure, run_through, solve
+from workbench.run.choices.engines import on_engine
 
 built = pytest.mark.skipif(not petsc.installed(), reason="PETSc is built by `make petsc`")
 LAPLACE = sparse.csr_array(registry.find("problem", "poisson5:13").assemble().operator.to_csr())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from workbench.devices.protocol import Device
-from workbench.errors import InputError, quoted
+from workbench.errors import InputError
 from workbench.extensions.petsc import library as petsc
 from workbench.registry import parameter, register
 from workbench.solvers.base import MethodTraits, Solver
@@ -24,8 +24,6 @@ METHODS = ("cg", "pipecg", "pipeprcg", "groppcg", "fcg", "pipefcg", "pipelcg", "
 """Methods for symmetric A that need no more of A than products, and keep x current."""
 SAME = {"gropp": "groppcg", "pr-cg": "pipeprcg"}
 """PETSc's names of methods that the workbench calls otherwise."""
-ENGINES = ("workbench", "petsc")
-"""Programs that implement a method for a run."""
 NAMED = ("rr", "gamma", "uu", "alpha", "beta", "delta")
 
 
@@ -91,21 +89,9 @@ class Petsc(Solver):
                 yield
 
 
-def on_engine(engine: str, solver: str | Solver | None, options: str = "") -> str | Solver | None:
-    """The solver of an engine: of petsc its method of that name, cg by default; else the solver as it is.
-
-    Raises InputError for other engines, for methods that PETSc does not have, and for options of PETSc without it.
-    """
-    if engine not in ENGINES:
-        raise InputError(f"engine must be one of {', '.join(ENGINES)}, got {quoted(engine)}")
-    if engine == "petsc":
-        if isinstance(solver, Solver):
-            raise InputError(f"engine petsc takes the name of a method, got solver {solver.text}")
-        method = (solver or "cg").removeprefix("petsc:")
-        return Petsc(SAME.get(method, method), options)
-    if options:
-        raise InputError("options are those of PETSc; add engine petsc, or leave them out")
-    return solver
+def method_of(method: str, options: str) -> Petsc:
+    """PETSc's method of that name, or of the workbench's name for it. Raises InputError for one that it lacks."""
+    return Petsc(SAME.get(method, method), options)
 
 
 def _function(device: Device, operator: Any, size: int, dtype: np.dtype) -> Callable[[np.ndarray, np.ndarray], None]:

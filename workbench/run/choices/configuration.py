@@ -19,9 +19,7 @@ from workbench.settings import BLOCKS, RUN, check_settings, settings_of
 from workbench.solvers import Solver
 from workbench.words.names import Parts, code, method_code, method_name, run_parts
 
-registry.add_package("workbench.preconditioners.schwarz", "preconditioner")
-registry.add_package("workbench.extensions.flow", "problem")
-registry.add_package("workbench.run", "deflation")
+registry.add_package("workbench.run.setup", "deflation")
 
 
 @dataclasses.dataclass(frozen=True)

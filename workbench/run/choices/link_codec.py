@@ -62,14 +62,16 @@ def pack(plain: Mapping[str, Any]) -> str:
 
 
 def shorten(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries that a link has to name; a block is its name, or its name and the parameters that differ."""
+    """The entries that a link has to name; a block is its name, or its name, the parameters that differ, and the
+    extension that brings it, see `Block.to_dict`."""
     short: dict[str, Any] = {}
     for kind in ("problem", *BLOCKS):
         name, values = plain[kind]["name"], plain[kind]["parameters"]
         defaults = {declared.name: declared.default for declared in lookup(kind, name).parameters()}
         changed = {key: value for key, value in values.items() if value != defaults[key]}
-        if changed or name != LEFT_OUT.get(kind):
-            short[kind] = [name, changed] if changed else name
+        extension = [plain[kind]["extension"]] if "extension" in plain[kind] else []
+        if changed or extension or name != LEFT_OUT.get(kind):
+            short[kind] = [name, changed, *extension] if changed or extension else name
     short |= differing(plain, RUN)
     stopping = differing(plain["stopping"], STOPPING)
     return short | ({"stopping": stopping} if stopping else {})
@@ -90,10 +92,10 @@ def expand(short: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _expanded_block(kind: str, entry: Any) -> dict[str, Any]:
-    if isinstance(entry, list) and len(entry) != 2:
+    if isinstance(entry, list) and len(entry) not in (2, 3):
         raise InputError(f"a block is its name, or its name and parameters, got {len(entry)} entries; {AGAIN}")
-    name, values = entry if isinstance(entry, list) else (entry, {})
-    return {"kind": kind, "name": name, "parameters": values}
+    name, values, *extension = entry if isinstance(entry, list) else (entry, {})
+    return {"kind": kind, "name": name, "parameters": values} | ({"extension": extension[0]} if extension else {})
 
 
 def _unpacked(text: str) -> dict[str, Any]:
@@ -151,7 +153,7 @@ def _checked(plain: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(block.get("parameters"), dict):
             raise InputError(f"the configuration has no parameters for its {kind}; {AGAIN}")
         # Blocks of another kind, and blocks that are made in code only, are refused here.
-        lookup(kind, block["name"])
+        lookup(kind, block["name"], block.get("extension"))
         block["kind"] = kind
     # Files of earlier versions lack later settings.
     for name, declared in RUN.items():

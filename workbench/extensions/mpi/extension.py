@@ -1,0 +1,11 @@
+"""What the extension adds: runs on ranks of MPI."""
+
+from workbench.registry.extensions import Extension
+
+EXTENSION = Extension(
+    name="mpi",
+    title="Runs on ranks of MPI",
+    package="workbench.extensions.mpi",
+    install="cg-workbench[mpi]",
+    needs=("mpi4py",),
+)

@@ -1,0 +1,18 @@
+"""What the extension adds: PETSc's methods, its preconditioners, and its deflation."""
+
+from workbench.registry.extensions import Extension
+
+EXTENSION = Extension(
+    name="petsc",
+    title="Methods and preconditioners of PETSc",
+    package="workbench.extensions.petsc",
+    install="cg-workbench",
+    needs=("petsc4py",),
+    blocks={
+        "solver": {"petsc": "workbench.extensions.petsc.solver"},
+        "preconditioner": {"petsc": "workbench.extensions.petsc.preconditioner"},
+        "variant": {"pcdeflation": "workbench.extensions.petsc.pcdeflation"},
+    },
+    facts="blocks.toml",
+    engines={"petsc": "workbench.extensions.petsc.solver:method_of"},
+)

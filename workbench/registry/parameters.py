@@ -1,0 +1,151 @@
+"""Parameters of blocks and settings of runs: declared once, with kind, bounds and help, and checked against these."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+from workbench.errors import InputError, one_line, quoted
+
+Value = int | float | str | bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """Declaration of one parameter of a block, or of one setting of a run.
+
+    low, high: inclusive bounds. above: exclusive lower bound. high = infinity admits infinity, which is refused
+    otherwise. unit: empty for pure numbers. empty: what None stands for, in words; without it None is refused.
+
+    Examples:
+        >>> from workbench.registry import find
+        >>> (order, *_) = find("preconditioner", "neumann").parameters()
+        >>> order.kind, order.bounds()
+        (<class 'int'>, 'between 1 and 16')
+    """
+
+    name: str
+    kind: type
+    default: Any
+    help: str
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+    choices: tuple[str, ...] = ()
+    above: float | None = None
+    empty: str = ""
+
+    def check(self, value: object, owner: str = "") -> Any:
+        """Return `value` as `kind`. Raises InputError naming the owner, the value and the bound."""
+        if value is None and self.empty:
+            return None
+        prefix = f"{owner}: " if owner else ""
+        converted = self._convert(prefix, value)
+        if self.choices and converted not in self.choices:
+            raise InputError(f"{prefix}{unknown_name(self.name, str(converted), self.choices)}")
+        if isinstance(converted, (int, float)) and not isinstance(converted, bool):
+            if isinstance(converted, float) and not (math.isfinite(converted) or self._may_be_infinite(converted)):
+                raise InputError(f"{prefix}{self.name} must be a finite number, got {one_line(value)}")
+            if self._out_of_bounds(converted):
+                raise InputError(f"{prefix}{self.name} must be {self.bounds()}, got {one_line(value)}")
+        return converted
+
+    def bounds(self) -> str:
+        """The bounds in words, for messages and help texts."""
+        if self.choices:
+            return f"one of {', '.join(self.choices)}"
+        high = None if self.high == math.inf else self.high
+        if self.low is not None and high is not None:
+            return f"between {self.low:g} and {high:g}"
+        if self.low is not None:
+            return f"at least {self.low:g}"
+        if self.above is not None:
+            return f"above {self.above:g}" + (f" and at most {high:g}" if high is not None else "")
+        return f"at most {high:g}" if high is not None else "any value"
+
+    @property
+    def about(self) -> str:
+        """Help, bounds and unit in one line, for tooltips and option help. Choices are left to the control."""
+        bounds = "" if self.choices or self.bounds() == "any value" else f"; {self.bounds()}"
+        return f"{self.help}{bounds}" + (f"; in {self.unit}" if self.unit else "")
+
+    def _may_be_infinite(self, number: float) -> bool:
+        return self.high == math.inf and not math.isnan(number)
+
+    def _out_of_bounds(self, number: float) -> bool:
+        return (
+            (self.low is not None and number < self.low)
+            or (self.high is not None and number > self.high)
+            or (self.above is not None and number <= self.above)
+        )
+
+    def _convert(self, prefix: str, value: object) -> Value:
+        if self.kind is bool:
+            words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+            word = one_line(value).lower()
+            if word not in words:
+                raise InputError(f"{prefix}{self.name} must be true or false, got {quoted(value)}")
+            return words[word]
+        if self.kind is str:
+            try:
+                return str(value)
+            # Foreign objects raise anything; an integer of more than 4300 digits is not written by Python.
+            except Exception:
+                raise InputError(f"{prefix}{self.name} must be a text, got {quoted(value)}") from None
+        number: Any = value
+        try:
+            return _whole_number(number) if self.kind is int else float(number)
+        except (TypeError, ValueError, OverflowError):
+            noun = "a whole number" if self.kind is int else "a number"
+            raise InputError(f"{prefix}{self.name} must be {noun}, got {quoted(value)}") from None
+
+
+def _whole_number(value: Any) -> int:
+    """An int from a text, an integer or a float without a fraction, of Python or NumPy. Raises ValueError, TypeError.
+
+    1e3 is a whole number too, 2.5 is not.
+    """
+    if isinstance(value, str):
+        return int(value)
+    is_whole = getattr(value, "is_integer", None)
+    return int(value) if is_whole and is_whole() else int(operator.index(value))
+
+
+def parameter(
+    default: Value,
+    help: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    unit: str = "",
+    choices: tuple[str, ...] = (),
+) -> Any:
+    """A dataclass field of a block, declared with its default, one line of help, inclusive bounds, unit or choices.
+
+    Examples:
+        >>> from workbench.registry import parameter
+        >>> parameter(0.5, "the number", low=0.0, high=1.0).metadata["high"]
+        1.0
+    """
+    about = {
+        "kind": type(default),
+        "default": default,
+        "help": help,
+        "low": low,
+        "high": high,
+        "unit": unit,
+        "choices": choices,
+    }
+    return dataclasses.field(default=default, metadata=about)
+
+
+def unknown_name(what: str, name: str, known: Iterable[object]) -> str:
+    """The message for an unknown name: the nearest known one, or the list."""
+    names = [str(name) for name in known]
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(names) or 'none'}"
+    return f"unknown {what} {quoted(name)}; {hint}"
