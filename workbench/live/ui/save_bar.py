@@ -40,7 +40,7 @@ class SaveBar(View):
     view too.
 
     Examples:
-        >>> from workbench import scenes
+        >>> from workbench.plots import scenes
         >>> from workbench.live import SaveBar
         >>> scene = scenes.residual_gap_scene({"CG": ([1.0, 1e-8], [1.0, 1e-8])})
         >>> bar = SaveBar(lambda: {"gap": scene}, provenance=dict, folder=".")

@@ -48,7 +48,7 @@ def draw(
     follows the number of panels and the legend. Raises InputError without a scene.
 
     Examples:
-        >>> from workbench import figures, scenes
+        >>> from workbench.plots import figures, scenes
         >>> scene = scenes.residual_gap_scene({"CG": ([1.0, 1e-8], [1.0, 1e-8])})
         >>> figures.draw(scene, width=3.35).get_size_inches()[0].item()
         3.35

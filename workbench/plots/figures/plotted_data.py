@@ -33,7 +33,7 @@ def plotted_data(figure: Figure) -> Table:
     cells are omitted. Cost: proportional to the number of points.
 
     Examples:
-        >>> from workbench import figures, scenes
+        >>> from workbench.plots import figures, scenes
         >>> scene = scenes.residual_gap_scene({"CG": ([1.0, 1e-8], [1.0, 1e-8])})
         >>> figures.plotted_data(figures.draw(scene))["y"]
         [1.0, 1e-08, 1.0, 1e-08]

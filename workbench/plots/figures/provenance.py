@@ -33,7 +33,7 @@ def read_provenance(path: str | Path) -> dict[str, Any]:
     """The provenance that `save` stored in a figure. Raises InputError for files without it or that are no figure.
 
     Examples:
-        >>> from workbench import figures, scenes
+        >>> from workbench.plots import figures, scenes
         >>> figure = figures.draw(scenes.residual_gap_scene({"CG": ([1.0, 1e-8], [1.0, 1e-8])}))
         >>> figures.read_provenance(figures.save(figure, "gap.svg", {"solver": "cg"}))["solver"]
         'cg'

@@ -46,7 +46,7 @@ def save(
     Raises InputError for another format and for a folder that cannot be written.
 
     Examples:
-        >>> from workbench import figures, scenes
+        >>> from workbench.plots import figures, scenes
         >>> figure = figures.draw(scenes.residual_gap_scene({"CG": ([1.0, 1e-8], [1.0, 1e-8])}))
         >>> figures.save(figure, "gap.pdf", {"solver": "cg"}, figures.plotted_data(figure), columns=1).name
         'gap.pdf'
