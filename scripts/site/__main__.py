@@ -23,7 +23,15 @@ PROJECT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 USE = ("guide.md", "python.md", "command_line.md", "ranks.md", "petsc.md", "flow.md", "teaching.md", "glossary.md")
 MEASURED = ("results.md", "family.md", "papers.md", "benchmarks.md")
 INSIDE = (
-    *("architecture.md", "devices.md", "how_to_add.md", "how_to_extend.md", "input_and_files.md", "lines.md", "live.md"),
+    *(
+        "architecture.md",
+        "devices.md",
+        "how_to_add.md",
+        "how_to_extend.md",
+        "input_and_files.md",
+        "lines.md",
+        "live.md",
+    ),
     *("runs.md", "style.md", "traces.md", "two_levels.md"),
 )
 

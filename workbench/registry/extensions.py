@@ -23,7 +23,7 @@ GROUP = "workbench.extensions"
 """The group of entry points, and the package of ours."""
 REFERENCE = re.compile(r"[\w.]+:\w+")
 INSTALLABLE = re.compile(r"[A-Za-z0-9](?:[\w.-]{0,78}\w)?(?:\[[\w,-]{1,40}\])?")
-"""What `pip install` may be told to install: a distribution, with extras."""
+"""Arguments of `pip install` that name a distribution, with extras."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Extension:
         return Path(str(importlib.import_module(self.package).__file__)).parent
 
     def resolved(self, reference: str) -> Any:
-        """What a reference names, imported now. Raises InputError with the reason where that fails."""
+        """The object that a reference names, imported now. Raises InputError with the reason where that fails."""
         module, _, name = reference.partition(":")
         return getattr(self.imported(module), name)
 
@@ -191,7 +191,7 @@ def owner(kind: str, name: str) -> Extension | None:
 
 
 def service(name: str) -> Any:
-    """What an extension offers under the name of a service. Raises InputError where none does."""
+    """An extension's part under the name of a service. Raises InputError where none does."""
     for extension in ours().values():
         if name in extension.services:
             return extension.resolved(extension.services[name])

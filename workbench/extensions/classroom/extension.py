@@ -1,4 +1,4 @@
-"""What the extension adds: the server of the page, and views for a class."""
+"""Declaration of the extension: the server of the page, and views for a class."""
 
 from workbench.registry.extensions import Extension
 

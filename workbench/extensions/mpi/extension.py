@@ -1,4 +1,4 @@
-"""What the extension adds: runs on ranks of MPI."""
+"""Declaration of the extension: runs on ranks of MPI."""
 
 from workbench.registry.extensions import Extension
 

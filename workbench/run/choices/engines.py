@@ -12,7 +12,7 @@ WORKBENCH = "workbench"
 
 
 class MethodOf(Protocol):
-    """What an extension declares for an engine: the solver that is the engine's method of that name, with options in
+    """The function that an extension declares for an engine: the solver that is the engine's method of that name, with options in
     the engine's own form. Raises InputError for a method that it does not have."""
 
     def __call__(self, method: str, options: str) -> Solver: ...
