@@ -22,8 +22,7 @@ from workbench.run.loop.single.diagnostics import SingleDiagnostics
 from workbench.run.setup.prepare import assembled, prepare
 from workbench.run.setup.right_hand_sides import columns_of
 from workbench.run.setup.solve_setup import SolveSetup
-from workbench.solvers.block.base import BlockSolver
-from workbench.solvers.block.row import BlockRow
+from workbench.solvers.block.base import BlockRow, BlockSolver
 from workbench.solvers.hybrid.base import HybridSolver
 from workbench.solvers.hybrid.hybrid3 import Hybrid3
 from workbench.solvers.multi.directions import Directions
