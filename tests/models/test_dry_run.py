@@ -13,7 +13,7 @@ from workbench.models.cuts import box_cut
 from workbench.models.dry_run import dry_run
 from workbench.models.retime import retime
 from workbench.models.schedules import per_iteration
-from workbench.operators.box_csr import box_nnz
+from workbench.operators.box_stencil import box_nnz
 from workbench.run import Run, Stopping, configure, run_through
 
 N = 8

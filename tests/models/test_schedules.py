@@ -23,7 +23,7 @@ from workbench.models.schedules import (
     slice_iterations,
 )
 from workbench.models.size_sweep import MachineParameters, curves, unknowns_up_to
-from workbench.operators.box_csr import box_csr, box_nnz
+from workbench.operators.box_stencil import box_csr, box_nnz
 from workbench.solvers.hybrid.auto import iteration_seconds
 from workbench.solvers.hybrid.hybrid1 import Hybrid1
 from workbench.solvers.hybrid.hybrid2 import Hybrid2
