@@ -12,13 +12,15 @@ from workbench.devices.dry_run import Sizes
 from workbench.devices.pair import profile_rates
 from workbench.devices.pair.decomposition import bytes_needed
 from workbench.errors import InputError
-from workbench.models.cuts import balanced_share, box_cut, largest_share
 from workbench.models.schedules import (
     LIBRARY,
     METHODS,
     all_expected,
+    balanced_share,
+    box_cut,
     expected,
     fastest,
+    largest_share,
     per_iteration,
     slice_iterations,
 )

@@ -28,8 +28,7 @@ from workbench.solvers.hybrid.hybrid3 import Hybrid3
 from workbench.solvers.multi.directions import Directions
 from workbench.solvers.pipecg import PipelinedCG
 from workbench.stepping.coarse_levels import Observed, Removal
-from workbench.stepping.step_sides import PairSpace, SplitSpace
-from workbench.stepping.step_spaces import StepLine, StepSpace, Values
+from workbench.stepping.step_spaces import PairSpace, SplitSpace, StepLine, StepSpace, Values
 
 if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceVector
