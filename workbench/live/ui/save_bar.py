@@ -19,7 +19,7 @@ from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.plots import figures
 from workbench.plots.figures.edited import relabelled
-from workbench.plots.figures.plotted_data import Table
+from workbench.plots.figures.saving import Table
 from workbench.plots.scenes.scene import Scene
 
 Picture = Figure | Scene | Sequence[Scene]

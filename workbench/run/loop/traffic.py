@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.deflation.two_level import TwoLevel
+from workbench.deflation.variants import TwoLevel
 from workbench.devices.programs.counting import CountingDevice
 from workbench.devices.programs.workspace import Workspace
 from workbench.extensions.mpi.run.setup import RankSetup
