@@ -74,8 +74,8 @@ def _solve(options: argparse.Namespace) -> int:
 
     start_if_nothing_is_stored()
     # Imported here because it takes a third of a second, and other commands do not need it.
-    from workbench.extensions.mpi.device import enter
     from workbench.extensions.mpi.ranks.stepping import stepping, trace_of_all
+    from workbench.extensions.mpi.this_rank import enter
     from workbench.run import Reason, Run
     from workbench.run.jobs.machine_use import MACHINE_USE
 
