@@ -119,8 +119,8 @@ def main(device: str, which: str) -> None:
     """A rank."""
     from mpi4py import MPI
 
+    from workbench.cli.mpiexec import started
     from workbench.extensions.mpi import this_rank as ranks
-    from workbench.extensions.mpi.ranks.world import started
 
     world = MPI.COMM_WORLD
     if world.size == 1:

@@ -26,9 +26,7 @@ def check_ranks(configuration: Configuration) -> None:
     try:
         service(RANKS)
     except InputError as error:
-        raise InputError(
-            f"ranks {count} cannot be started: {error}, or run without ranks", changes={"ranks": 1}
-        ) from None
+        raise InputError(f"ranks {count} cannot start: {error}, or run without ranks", changes={"ranks": 1}) from None
     check_on_ranks(configuration, count)
 
 
