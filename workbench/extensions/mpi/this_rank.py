@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from workbench.errors import RANKS_WAIT
 from workbench.run.choices.rank_rules import check_on_ranks, slab
 from workbench.run.setup import this_rank
 
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from workbench.extensions.mpi.device.watched import Watch, Watched
     from workbench.run.choices.configuration import Configuration
 
-WAITED = f"run without ranks, or raise {RANKS_WAIT} where a rank is only slow"
-"""Advice for ranks of which one has waited too long for the others."""
 _entered: list[tuple[Watched, Watch]] = []
 
 

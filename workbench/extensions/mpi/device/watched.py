@@ -18,7 +18,7 @@ from mpi4py import MPI
 
 import workbench
 from workbench.errors import RANKS_WAIT
-from workbench.extensions.mpi.this_rank import WAITED
+from workbench.extensions.mpi.device import WAITED
 from workbench.process import limits
 
 HERE = Path(__file__).parent

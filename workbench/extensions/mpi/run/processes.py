@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import DeviceError, InputError, one_line
+from workbench.extensions.mpi.device import WAITED
 from workbench.extensions.mpi.run import launcher
 from workbench.extensions.mpi.run.ended_first import EndedFirst
 from workbench.extensions.mpi.run.messages import ERROR, RANKS, REPLY, Job, Present, read
-from workbench.extensions.mpi.this_rank import WAITED
 from workbench.files import TemporaryFolder
 from workbench.run.loop.cancellation import check_stopped
 
