@@ -8,4 +8,8 @@ EXTENSION = Extension(
     package="workbench.extensions.mpi",
     install="cg-workbench[mpi]",
     needs=("mpi4py",),
+    services={
+        "ranks": "workbench.extensions.mpi.run.start:start",
+        "mpiexec": "workbench.extensions.mpi.started_by_mpiexec:COMMANDS",
+    },
 )

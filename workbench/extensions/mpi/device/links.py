@@ -44,7 +44,7 @@ class Link(Protocol):
 
 
 class Communicator(Protocol):
-    """A communicator of the ranks, as `devices.ranks.watched` makes it of mpi4py, as far as pinned memory needs it."""
+    """A communicator of the ranks, as `watched` makes it of mpi4py, as far as pinned memory needs it."""
 
     def Irecv(self, buf: np.ndarray, source: int) -> MPI.Request:
         """Begin to receive from a rank."""

@@ -1,28 +1,40 @@
-"""Runs on ranks of MPI: which configurations have them, and the device of a rank."""
+"""Rules for runs on ranks: which configurations have them, and the rows of each rank."""
 
 from __future__ import annotations
 
 import os
 
 from workbench.devices.host.slab import Slab, slab_of
-from workbench.devices.protocol import Device
 from workbench.errors import CLUSTERS, InputError
-from workbench.extensions.mpi import device as ranks
 from workbench.registry import Block, registered
+from workbench.registry.extensions import service
 from workbench.run.choices.configuration import Configuration
 from workbench.settings import COMPACT, GIVEN_FORM, ON_DEVICE
 
 KINDS = ("problem", "solver", "preconditioner", "deflation", "coarse", "variant")
 
 
-def check_ranks(configuration: Configuration, count: int | None = None) -> None:
-    """Raise InputError for a choice that does not run on ranks, with those that do, and for too many ranks.
+RANKS = "ranks"
+"""The service of the extension that starts ranks, see `workbench.run.loop.start_on_ranks`."""
 
-    count: of the ranks, by default that of the configuration.
-    """
-    count = count or configuration.ranks
+
+def check_ranks(configuration: Configuration) -> None:
+    """Raise InputError for a configuration with ranks that no extension starts, or that break a rule."""
+    count = configuration.ranks
     if count == 1:
         return
+    try:
+        service(RANKS)
+    except InputError as error:
+        raise InputError(f"ranks {count} cannot start: {error}, or run without ranks", changes={"ranks": 1}) from None
+    check_on_ranks(configuration, count)
+
+
+def check_on_ranks(configuration: Configuration, count: int) -> None:
+    """Raise InputError for a choice that does not run on ranks, with those that do, and for too many ranks.
+
+    count: of the ranks, more than one, whatever the configuration has.
+    """
     most = os.cpu_count() or 1
     if os.environ.get(CLUSTERS) == "none" and count > most:
         raise InputError(
@@ -78,19 +90,3 @@ def slab(configuration: Configuration, rank: int, count: int, unknowns: int = 0)
     depth = configuration.preconditioner.ghost_planes
     why = f"preconditioner {configuration.preconditioner.text}"
     return slab_of(grid, rank, count, depth, configuration.preconditioner.planes_at_once(grid), why)
-
-
-def rank_device(configuration: Configuration, unknowns: int = 0) -> Device | None:
-    """The device of this process as one of several ranks; None where it is none. unknowns: as in `slab`."""
-    world = ranks.world()
-    if world is None or world.size == 1:
-        return None
-    check_ranks(configuration, world.size)
-    mine = slab(configuration, world.rank, world.size, unknowns)
-    if configuration.device == "cpu":
-        from workbench.extensions.mpi.device.device import Ranks
-
-        return Ranks(world, mine)
-    from workbench.extensions.mpi.device.accelerated import accelerator_of_rank
-
-    return accelerator_of_rank(configuration.device, world, mine)
