@@ -42,7 +42,9 @@ class PageView:
     place: the key of its place in the rail, one of the page's own or another, then named `place_title`. title: of its
     switch there, which no other view has. make: reference to a function of the page, `workbench.live.Workbench`, which
     returns a `workbench.live.View`; called when it is first shown. flush: without space around it. offered: reference
-    to a function of no argument that says if the page has the view; by default it has.
+    to a function of no argument that says if the page has the view; by default it has. takes: reference to a function
+    of a `Configuration`, true for those that a suggestion is followed to in this view rather than in Solve; the view is
+    then a `workbench.live.ExtensionView`, whose `take_method` gets it.
     """
 
     place: str
@@ -50,6 +52,7 @@ class PageView:
     make: str
     flush: bool = False
     offered: str = ""
+    takes: str = ""
     place_title: str = ""
 
 
@@ -111,12 +114,15 @@ class Extension:
     @property
     def folder(self) -> Path:
         """The folder of the package, which is imported for it."""
-        return Path(str(importlib.import_module(self.package).__file__)).parent
+        return Path(str(self.imported(self.package).__file__)).parent
 
     def resolved(self, reference: str) -> Any:
         """The object that a reference names, imported now. Raises InputError with the reason where that fails."""
         module, _, name = reference.partition(":")
-        return getattr(self.imported(module), name)
+        try:
+            return getattr(self.imported(module), name)
+        except AttributeError:
+            raise self.failure(f"{module} has no {name}") from None
 
     def imported(self, module: str) -> Any:
         """A module, imported now. Raises InputError with the reason where that fails."""
@@ -124,16 +130,29 @@ class Extension:
             return importlib.import_module(module)
         # Code of anybody, which may raise anything.
         except Exception as error:
-            sentence = f"extension {self.name} is broken: {module} cannot be imported ({error_message(error)})"
-            _broken.setdefault(self.name, sentence)
-            raise InputError(f"{sentence}; install {self.install} anew") from error
+            raise self.failure(f"{module} cannot be imported ({error_message(error)})") from error
+
+    def called(self, reference: str, *arguments: object) -> Any:
+        """The result of the function that a reference names. Raises InputError with the reason where that fails."""
+        function = self.resolved(reference)
+        try:
+            return function(*arguments)
+        # Code of anybody, which may raise anything.
+        except Exception as error:
+            raise self.failure(f"{reference} fails ({error_message(error)})") from error
+
+    def failure(self, reason: str) -> InputError:
+        """The error of a part that fails; from now on the extension is `broken`."""
+        sentence = f"extension {self.name} is broken: {reason}"
+        _broken.setdefault(self.name, sentence)
+        return InputError(f"{sentence}; install {self.install} anew")
 
     def _references(self) -> Iterator[str]:
         yield from (*self.devices.values(), *self.engines.values(), *self.services.values(), *self.bars)
         yield from (command.add for command in self.commands.values())
         for view in self.views:
             yield view.make
-            yield from filter(None, (view.offered,))
+            yield from filter(None, (view.offered, view.takes))
         yield from filter(None, (self.doctor,))
 
 
@@ -175,7 +194,7 @@ def extensions() -> dict[str, Extension]:
 
 
 def broken() -> dict[str, str]:
-    """By name of extension, a sentence on the first of its modules that could not be imported."""
+    """By name of extension, a sentence on the first of its parts that failed."""
     extensions()
     return dict(_broken)
 
