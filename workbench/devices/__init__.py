@@ -90,7 +90,7 @@ def _make(name: str) -> Device:
     kind, _, which = name.partition(":")
     if kind not in DEVICES:
         extension = next(each for each in extensions().values() if kind in each.devices)
-        return extension.resolved(extension.devices[kind])(which)
+        return extension.called(extension.devices[kind], which)
     if kind == "cpu":
         from workbench.devices.cpu import Cpu
 
