@@ -320,9 +320,7 @@ def test_a_device_by_name(installer):
     found = run_through(Run(configure("poisson5", n=6, device="slow")))
     assert (found.converged, found.summary["device"]) == (True, "slow")
     assert refusal(devices.device, "slow:none") == "there is no slow device none; take slow:1"
-    assert refusal(devices.device, "slow:lost") == (
-        "extension slow: cg_slow.device:make failed by a OSError: unplugged"
-    )
+    assert refusal(devices.device, "slow:lost") == ("device slow:lost: extension slow failed by a OSError: unplugged")
     assert "did you mean slow?" in refusal(devices.device, "sloww")
     for name in ("slow", "slow:7"):
         devices.made.pop(name, None)
@@ -352,7 +350,7 @@ def test_commands(installer, capsys):
     assert capsys.readouterr().out == "weight 0.25\n"
     for name, sentence in (
         ("nothing", "extension some is broken: cg_some.command:other adds no command nothing; install cg-some anew"),
-        ("fails", "extension some: cg_some.command:fails failed by a TypeError"),
+        ("fails", "extension some is broken: cg_some.command:fails fails (calling it failed by a TypeError"),
         ("gone", "extension some is broken: cg_some.command has no gone; install cg-some anew"),
     ):
         assert main([name]) == 2

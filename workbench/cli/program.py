@@ -141,7 +141,7 @@ def _add_commands(extension: Extension, verbs: argparse._SubParsersAction[_Parse
         if name == verb:
             extension.called(command.add, verbs)
             if verb not in verbs.choices:
-                raise extension.broken_by(f"{command.add} adds no command {verb}")
+                raise extension.failure(f"{command.add} adds no command {verb}")
         elif name not in verbs.choices:
             # argparse fills in what follows a percent sign.
             verbs.add_parser(name, help=command.help.replace("%", "%%"))

@@ -220,7 +220,7 @@ def _import(extension: Extension, module: str) -> None:
     for kind, blocks in extension.blocks.items():
         for name in (name for name, declared in blocks.items() if declared == module):
             if name not in _registry.get(kind, {}):
-                raise extension.broken_by(f"{module} registers no {kind} {name}, which is declared")
+                raise extension.failure(f"{module} registers no {kind} {name}, which is declared")
 
 
 def known(kind: str, name: str) -> type[Block] | None:

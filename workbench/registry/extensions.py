@@ -160,7 +160,7 @@ class Extension:
         """The folder of the package, which is imported for it. Raises InputError where that fails."""
         file = self.imported(self.package).__file__
         if file is None:
-            raise self.broken_by(f"package {self.package} has no __init__.py")
+            raise self.failure(f"package {self.package} has no __init__.py")
         return Path(file).parent
 
     def text(self, file: str) -> str:
@@ -168,7 +168,7 @@ class Extension:
         try:
             return (self.folder / file).read_text(encoding="utf-8")
         except (OSError, UnicodeError) as error:
-            raise self.broken_by(f"{file} cannot be read ({_reason(error, 'reading it')})") from error
+            raise self.failure(f"{file} cannot be read ({_reason(error, 'reading it')})") from error
 
     def resolved(self, reference: str) -> Any:
         """What a reference names, imported now. Raises InputError with the reason where that fails."""
@@ -177,17 +177,16 @@ class Extension:
         try:
             return getattr(holder, name)
         except AttributeError as error:
-            raise self.broken_by(f"{module} has no {name}") from error
+            raise self.failure(f"{module} has no {name}") from error
 
     def called(self, reference: str, /, *given: object) -> Any:
-        """What a function returns that a reference names. Raises InputError where it raises anything."""
+        """What a function returns that a reference names. Raises InputError with the reason where that fails."""
         function = self.resolved(reference)
         try:
             return function(*given)
-        except InputError:
-            raise
+        # Code of anybody, which may raise anything.
         except Exception as error:
-            raise InputError(f"extension {self.name}: {_reason(error, reference)}") from error
+            raise self.failure(f"{reference} fails ({_reason(error, 'calling it')})") from error
 
     def imported(self, module: str) -> Any:
         """A module, imported now. Raises InputError with the reason where that fails, and the next time without trying
@@ -198,11 +197,11 @@ class Extension:
             return importlib.import_module(module)
         # Code of anybody, which may raise anything, and end the process if it is let.
         except (Exception, SystemExit) as error:
-            failure = self.broken_by(f"{module} cannot be imported ({_reason(error, 'importing it')})")
+            failure = self.failure(f"{module} cannot be imported ({_reason(error, 'importing it')})")
             _failed[module] = str(failure)
             raise failure from error
 
-    def broken_by(self, reason: str) -> InputError:
+    def failure(self, reason: str) -> InputError:
         """The error to raise where a part of the extension fails; `broken` has the first reason from then on."""
         sentence = f"extension {self.name} is broken: {reason}; install {self.install} anew"
         _broken.setdefault(self.name, sentence)

@@ -113,7 +113,7 @@ def _of_extension(name: str) -> dict[str, Any]:
 
 
 def _none(extension: Extension, reason: str) -> dict[str, Any]:
-    extension.broken_by(f"{extension.facts} {reason}")
+    extension.failure(f"{extension.facts} {reason}")
     return {}
 
 
