@@ -43,7 +43,9 @@ class PageView:
     place: the key of its place in the rail, one of the page's own or another, then named `place_title`. title: of its
     switch there, which no other view has. make: reference to a function of the page, `workbench.live.Workbench`, which
     returns a `workbench.live.View`; called when it is first shown. flush: without space around it. offered: reference
-    to a function of no argument that says if the page has the view; by default it has.
+    to a function of no argument that says if the page has the view; by default it has. takes: reference to a function
+    of a `Configuration`, true for those that a suggestion is followed to in this view rather than in Solve; the view is
+    then a `workbench.live.ExtensionView`, whose `take_method` gets it.
     """
 
     place: str
@@ -51,6 +53,7 @@ class PageView:
     make: str
     flush: bool = False
     offered: str = ""
+    takes: str = ""
     place_title: str = ""
 
 
@@ -136,6 +139,7 @@ class Extension:
             check.line("title of a view", view.title)
             check.reference("make of a view", view.make)
             check.reference("offered of a view", view.offered, optional=True)
+            check.reference("takes of a view", view.takes, optional=True)
         check.distinct("views", [view.title for view in self.views])
         for reference in check.several("bars", self.bars):
             check.reference("bars", reference)
