@@ -6,6 +6,7 @@ import argparse
 import json
 
 from workbench.cli.common import CONVERGED, print_summary
+from workbench.cli.streams import log
 
 
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -27,8 +28,11 @@ def _blocks(options: argparse.Namespace) -> int:
     # Importing workbench.run says in which packages blocks are.
     import workbench.run  # noqa: F401
     from workbench.registry import catalogue
+    from workbench.registry.extensions import broken
 
     listed = catalogue()
+    for sentence in broken().values():
+        log(sentence)
     if options.json:
         print(json.dumps(listed))
         return CONVERGED

@@ -139,6 +139,9 @@ def parser(verb: str = "") -> argparse.ArgumentParser:
 def _add_commands(extension: Extension, verbs: argparse._SubParsersAction[_Parser], verb: str) -> None:
     for name, command in extension.commands.items():
         if name == verb:
-            extension.resolved(command.add)(verbs)
+            extension.called(command.add, verbs)
+            if verb not in verbs.choices:
+                raise extension.failure(f"{command.add} adds no command {verb}")
         elif name not in verbs.choices:
-            verbs.add_parser(name, help=command.help)
+            # argparse fills in what follows a percent sign.
+            verbs.add_parser(name, help=command.help.replace("%", "%%"))
