@@ -8,6 +8,7 @@ import sys
 import types
 import warnings
 from collections.abc import Sequence
+from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 
 MOVED = {
@@ -48,7 +49,7 @@ class Finder:
         return ModuleSpec(name, _Alias(found), is_package=True) if found else None
 
 
-class _Alias:
+class _Alias(Loader):
     """The loader of a former name."""
 
     def __init__(self, now: list[str]) -> None:

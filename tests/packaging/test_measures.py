@@ -10,7 +10,8 @@ FILES = {
     "__init__.py": "",
     "errors.py": '"""What is wrong."""\nLIMIT: int = 1\n"""The largest."""\n',
     "run/__init__.py": "from workbench.run.steps import step\n",
-    "run/steps.py": 'def step(x: Any, y: Anyone):\n    """Whether it ends."""\n    return cast(int, x) or cast_of(x)\nfrom workbench.extensions.flow import begin\n',
+    "run/steps.py": 'def step(x: Any, y: Anyone):\n    """Whether it ends."""\n'
+    "    return cast(int, x) or cast_of(x)\nfrom workbench.extensions.flow import begin\n",
     "run/deep/petsc_binary.py": "def read():\n    from workbench import errors\n    return getattr(errors, 'LIMIT')\n",
     "extensions/flow/begin.py": "BEGIN = 0\n",
     "solvers/petsc.py": "import workbench.errors\nfrom workbench.run import steps\n",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from workbench.solvers.multi.inner_products import Products
+from workbench.solvers.multi.directions import Products
 
 if TYPE_CHECKING:
     from workbench.devices.operator_protocols import PieceVectors
