@@ -34,7 +34,7 @@ OF_OTHER_COMMANDS = (
     "workbench.extensions.mpi",
     "workbench.records.record",
     "workbench.run.loop.block.iterations",
-    "workbench.run.setup.prepared",
+    "workbench.run.jobs.prepared",
     "workbench.run.jobs.races",
     "workbench.run.jobs.session",
     "workbench.run.jobs.sweeping",

@@ -79,7 +79,7 @@ def _solve(options: argparse.Namespace) -> int:
     start_if_nothing_is_stored()
     # Imported here because it takes a third of a second, and other commands do not need it.
     from workbench.run import Reason, Run
-    from workbench.run.jobs.machine_use import MACHINE_USE
+    from workbench.run.machine_use import MACHINE_USE
 
     rank: CommandRank | None = options.rank
     stop, first = options.stop_file, rank is None or rank.is_first

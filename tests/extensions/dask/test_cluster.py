@@ -31,8 +31,8 @@ from workbench.extensions.dask.workers import Workers
 from workbench.registry import extensions
 from workbench.run import Configuration, Run, Stopping, configure, run_through
 from workbench.run.choices.share_link import from_link, load_configuration, save_configuration, to_link
+from workbench.run.choices.stopping import Reason
 from workbench.run.jobs.sweeping import sweep
-from workbench.run.loop.stopping import Reason
 
 distributed = pytest.importorskip("distributed")
 ROOT = Path(__file__).parents[3]

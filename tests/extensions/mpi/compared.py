@@ -22,7 +22,7 @@ from workbench.errors import InputError
 from workbench.extensions.mpi import this_rank as ranks
 from workbench.run import Stopping, configure
 from workbench.run.choices.rank_rules import slab
-from workbench.run.loop.driver import Run
+from workbench.run.driver import Run
 
 TWO = (
     "two-layer n=33 preconditioner=neumann:2 deflation=stripes variant=def1",

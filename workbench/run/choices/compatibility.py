@@ -19,7 +19,7 @@ from workbench.problems.right_hand_sides import NO_GRID, NO_PHASES
 from workbench.process import limits
 from workbench.registry import Block
 from workbench.run.choices.configuration import Configuration
-from workbench.run.loop.stopping import Norm
+from workbench.run.choices.stopping import Norm
 from workbench.run.setup.right_hand_side import NOTHING_LEFT
 from workbench.settings import COMPACT, GIVEN_FORM, HERE, HOST, MIXED, PHASES, RUN, SOURCES, format_of
 from workbench.solvers.block.base import BlockSolver

@@ -14,12 +14,12 @@ from workbench.problems import Problem
 from workbench.problems.files import problem_from_text
 from workbench.registry import blocks as registry
 from workbench.run.choices.link_codec import is_shared, read_shared
-from workbench.run.loop.stopping import Stopping
+from workbench.run.choices.stopping import Stopping
 from workbench.settings import BLOCKS, RUN, check_settings, settings_of
 from workbench.solvers import Solver
 from workbench.words.names import Parts, code, method_code, method_name, run_parts
 
-registry.add_package("workbench.run.setup", "deflation")
+registry.add_package("workbench.run.jobs", "deflation")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,14 +14,14 @@ from workbench.errors import CLUSTERS, DeviceError, InputError, error_message
 from workbench.files import EndedBySignal
 from workbench.machines.describe import describe_machine
 from workbench.problems import Problem
+from workbench.run.cancellation import StoppedError
 from workbench.run.choices.configuration import Configuration, configure
 from workbench.run.choices.share_link import from_link, to_link
-from workbench.run.jobs.machine_use import MACHINE_USE
+from workbench.run.choices.stopping import Reason, Stopping
+from workbench.run.driver import Run
 from workbench.run.jobs.run_queue import QueueSlot, RunQueue
-from workbench.run.loop.cancellation import StoppedError
-from workbench.run.loop.driver import Run
-from workbench.run.loop.stopping import Reason, Stopping
-from workbench.run.results.result import Result
+from workbench.run.loop.result import Result
+from workbench.run.machine_use import MACHINE_USE
 from workbench.settings import STOPPING, SWEEP_AXES, SWEEP_STOPPING, SWEEP_WORKERS
 
 RESULT_FIELDS = (

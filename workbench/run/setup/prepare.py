@@ -27,6 +27,7 @@ from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.problems.files import rows_of
 from workbench.registry import find
+from workbench.run.cancellation import check_stopped
 from workbench.run.choices.compatibility import (
     check_columns,
     check_inexact,
@@ -40,7 +41,6 @@ from workbench.run.choices.conflicts import all_at_once, check, traits_of
 from workbench.run.choices.in_memory import InMemoryPreconditioner
 from workbench.run.choices.memory_need import memory_need, where_of
 from workbench.run.choices.vector_files import asks_for_blocks
-from workbench.run.loop.cancellation import check_stopped
 from workbench.run.setup.level_scale import alike
 from workbench.run.setup.right_hand_side import (
     Vectors,

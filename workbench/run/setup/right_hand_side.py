@@ -20,9 +20,9 @@ from workbench.errors import InputError
 from workbench.operators import BoundOperator
 from workbench.operators.null_space import NullSpace
 from workbench.problems import LinearSystem
+from workbench.run.cancellation import check_stopped
 from workbench.run.choices.configuration import Configuration
 from workbench.run.choices.vector_files import rhs_file, rows_in, start_file
-from workbench.run.loop.cancellation import check_stopped
 from workbench.words.numbers import chosen, relative
 
 ROUNDING = 500

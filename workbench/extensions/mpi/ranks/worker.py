@@ -34,8 +34,8 @@ from workbench.extensions.mpi.run.messages import (
 )
 from workbench.extensions.mpi.this_rank import alone, enter, library
 from workbench.records import BlockHistory
-from workbench.run.loop.driver import Run
-from workbench.run.loop.stopping import Reason
+from workbench.run.choices.stopping import Reason
+from workbench.run.driver import Run
 from workbench.run.loop.traffic import iteration_bytes
 from workbench.run.results.snapshots import Quantity, vector_of
 from workbench.run.setup.setup_phases import SetupPhases

@@ -11,7 +11,7 @@ from workbench.devices.interchange import on_host
 from workbench.errors import InputError
 from workbench.records import History, Trace
 from workbench.records.film import Film
-from workbench.run.loop.stopping import Reason
+from workbench.run.choices.stopping import Reason
 
 if TYPE_CHECKING:
     from workbench.records import Record

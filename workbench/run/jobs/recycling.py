@@ -19,7 +19,7 @@ from workbench.devices.programs.workspace import Workspace
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.registry import parameter, register
-from workbench.run.loop.driver import Run
+from workbench.run.driver import Run
 from workbench.solvers.cg import CG
 
 EXHAUSTED = 50

@@ -17,14 +17,14 @@ from workbench.problems import LinearSystem
 from workbench.process.forks import WorkLock
 from workbench.records.film import Film
 from workbench.run.choices.configuration import Configuration
-from workbench.run.jobs.machine_use import MACHINE_USE
+from workbench.run.choices.stopping import Reason
+from workbench.run.loop.result import Result
 from workbench.run.loop.run_state import RunState
-from workbench.run.loop.stopping import Reason
 from workbench.run.loop.stopping_test import Termination
 from workbench.run.loop.tracing import start_trace
+from workbench.run.machine_use import MACHINE_USE
 from workbench.run.results.filming import Camera
 from workbench.run.results.report import result_of
-from workbench.run.results.result import Result
 from workbench.run.results.snapshots import SnapshotRequests
 from workbench.run.setup.prepare import prepare
 from workbench.run.setup.setup_phases import SetupPhases

@@ -20,6 +20,7 @@ from workbench.problems import LinearSystem
 from workbench.process.forks import WorkLock
 from workbench.records import History
 from workbench.registry import as_block
+from workbench.run.cancellation import check_stopped
 from workbench.run.choices.configuration import Configuration, configure
 from workbench.run.choices.in_memory import (
     InMemoryProblem,
@@ -30,11 +31,10 @@ from workbench.run.choices.in_memory import (
     own_entries,
     system_of,
 )
-from workbench.run.jobs.machine_use import MACHINE_USE
-from workbench.run.loop.cancellation import check_stopped
+from workbench.run.choices.stopping import Reason, Stopping
 from workbench.run.loop.single.iterations import SingleIterations
 from workbench.run.loop.single.recurrence import Recurrence
-from workbench.run.loop.stopping import Reason, Stopping
+from workbench.run.machine_use import MACHINE_USE
 from workbench.run.results.report import explained
 from workbench.run.setup.moved_systems import with_entries, with_phase
 from workbench.run.setup.prepare import assembled, renewed
