@@ -8,7 +8,7 @@ import pytest
 from tests.compiler import test_constants, test_texts
 from tests.compiler.on_opencl import text_of
 from tests.devices.cuda.test_nvcc import compile_with_nvcc, needs_nvcc
-from workbench.compiler.c_lines import in_c, number
+from workbench.compiler.c_expressions import in_c, number
 from workbench.compiler.kinds import INT, Array, KernelError
 from workbench.compiler.words import acquired, member, members, publish, published, shared_array
 from workbench.devices.cuda import persistent

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from workbench.compiler.c_lines import in_c
+from workbench.compiler.c_expressions import in_c
 from workbench.compiler.kinds import INT, Array, Kind
 from workbench.devices.accelerator.dots import FOLDED, MOST_AT_ONCE, Dots
 from workbench.devices.bound import OVERRIDES, Bound, Request
