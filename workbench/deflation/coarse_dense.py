@@ -1,4 +1,4 @@
-"""Dense coarse solvers, the two of the paper: the explicit inverse of E, or of a singular E, and its Cholesky factor."""
+"""Dense coarse solvers, the two of the paper: the inverse of E, or of a singular E, and its Cholesky factor."""
 
 from __future__ import annotations
 

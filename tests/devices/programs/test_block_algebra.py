@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.all_pairs import on_devices
 from tests.conftest import DTYPES, random_values
 from workbench import devices
-from workbench.devices.accelerator.small_matrices import STATE
+from workbench.devices.accelerator.block_algebra import STATE
 from workbench.devices.cpu import block_algebra
 from workbench.jit.c_abi import kinds_of
 from workbench.jit.work_stealing import counters
