@@ -11,6 +11,8 @@ import hashlib
 import http.client
 import math
 import os
+import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
