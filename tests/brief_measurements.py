@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.devices.host.launching import launch_latency
-from workbench.devices.host.triad import update_bandwidth
+from workbench.devices.host.triad import launch_latency, update_bandwidth
 from workbench.machines import calibrate, processor
 
 BRIEF: list[tuple[Any, str, object]] = [

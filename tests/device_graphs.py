@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyopencl as cl
 
-from workbench.devices.cuda.graphs import in_units, iterations_of_graph
+from workbench.devices.cuda.repeated import in_units, iterations_of_graph
 from workbench.devices.opencl import OpenCL
 
 

@@ -10,7 +10,7 @@ from scipy.sparse import linalg
 
 from scripts.reference import public
 from workbench.deflation import DenseSubspace, PiecewiseConstant, as_subspace
-from workbench.devices.plane_slice import PlaneSlice
+from workbench.devices.slices import PlaneSlice
 from workbench.errors import InputError
 from workbench.operators import BandStencil, LinearOperatorAdapter, TwoPhaseStencil, as_operator
 from workbench.problems import LinearSystem

@@ -20,7 +20,7 @@ from workbench.jit.compiled import Kernel
 
 MOST, TIMES = 20_000, 3
 """Entries of the arrays of a launch that is compared, and how many launches of one kernel are, for each kinds."""
-ROOMS = {"workbench.devices.host.launching"}
+ROOMS = {"workbench.devices.host.triad"}
 """Modules whose kernels compute nothing."""
 _compared: collections.Counter[object] = collections.Counter()
 

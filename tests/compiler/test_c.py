@@ -8,10 +8,10 @@ import pytest
 from tests.compiler import test_constants, test_texts
 from tests.compiler.on_opencl import text_of
 from tests.devices.cuda.test_nvcc import compile_with_nvcc, needs_nvcc
-from workbench.compiler.c_lines import in_c, number
+from workbench.compiler.c_expressions import in_c, number
 from workbench.compiler.kinds import INT, Array, KernelError
 from workbench.compiler.words import acquired, member, members, publish, published, shared_array
-from workbench.devices.cuda import persistent
+from workbench.devices.cuda import repeated
 from workbench.devices.cuda.runtime import LAYOUT
 from workbench.devices.kernels.device_kernels import printed
 from workbench.devices.kernels.prelude import prelude
@@ -84,5 +84,5 @@ def test_places_of_work_items_are_integers_of_64_bits():
     text = printed(_of_places, "kernel", (Array(INT, 1),), (double, double), {}).text
     assert "y_0[0] = (((I64)LOCAL_ID * 134217728) * 64);" in text.text
     # The step of a persistent kernel knows how much memory of a group it needs.
-    launch = persistent.Launch(prelude(LAYOUT, double), text, 1, LAYOUT.group, (), spread=False)
-    assert persistent.shared_bytes(launch) == 2 * LAYOUT.group
+    launch = repeated.Launch(prelude(LAYOUT, double), text, 1, LAYOUT.group, (), spread=False)
+    assert repeated.shared_bytes(launch) == 2 * LAYOUT.group

@@ -11,7 +11,7 @@ import pytest
 
 from workbench.compiler.kinds import KernelError
 from workbench.compiler.source import source_of
-from workbench.jit import dependencies
+from workbench.jit import compiled
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import launch
 
@@ -77,8 +77,8 @@ def calls(x):
 
 
 def test_exchanged_names_are_another_key(monkeypatch):
-    before = dependencies.of(calls)
+    before = compiled.dependencies_of(calls)
     one_, two = plus_one, plus_two
     monkeypatch.setitem(globals(), "plus_one", two)
     monkeypatch.setitem(globals(), "plus_two", one_)
-    assert dependencies.of(calls) != before
+    assert compiled.dependencies_of(calls) != before

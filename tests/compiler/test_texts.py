@@ -15,7 +15,7 @@ from tests.conftest import random_values
 from workbench.compiler.llvm import llvm_text
 from workbench.compiler.reading import Kernel
 from workbench.compiler.source import source_of_text
-from workbench.jit import argument_kinds, c_abi, compiled, linking, pool
+from workbench.jit import c_abi, compiled, linking, pool
 from workbench.jit.threads import launch
 from workbench.jit.work_stealing import counters
 
@@ -255,7 +255,7 @@ def printed(text, *arguments):
     """LLVM's text of a kernel."""
     kinds = compiled.kinds_of((counters(1), *arguments))
     source = source_of_text(text, "a text", compiled.VOCABULARY, ())
-    made = Kernel(source, tuple(map(argument_kinds.in_registers, kinds[1:])))
+    made = Kernel(source, tuple(map(c_abi.in_registers, kinds[1:])))
     return llvm_text(made, "worker", c_abi.arguments_of(kinds), c_abi.LAYOUT)
 
 
@@ -280,7 +280,7 @@ def kernel(turns, x, y):
 
 def test_what_threads_do_together_stands_apart_from_what_one_does():
     source = source_of_text(FORM, "a text", compiled.VOCABULARY, ())
-    kinds = (argument_kinds.in_registers(argument_kinds.ArrayOf(np.dtype(float), 1, writeable=True)),) * 2
+    kinds = (c_abi.in_registers(c_abi.ArrayOf(np.dtype(float), 1, writeable=True)),) * 2
     phases = Kernel(source, kinds).phases
     assert (len(phases.first), phases.thread, len(phases.after)) == (1, "lane", 1)
     source = source_of_text(FORM.replace("y[1] = x[0]", "m = x[0]"), "a text", compiled.VOCABULARY, ())

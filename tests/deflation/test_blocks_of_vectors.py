@@ -12,8 +12,7 @@ from tests.all_pairs import on_devices
 from tests.conftest import DTYPES, projection_of, random_values
 from workbench.deflation.block_subspace import LONGEST_ROW, TOGETHER, _restriction
 from workbench.deflation.subspace import DenseSubspace, PiecewiseConstant
-from workbench.devices.programs.column_by_column import ColumnByColumn
-from workbench.devices.programs.in_blocks import in_blocks
+from workbench.devices.programs.in_blocks import ColumnByColumn, in_blocks
 from workbench.operators import Matrix
 from workbench.registry import registered
 from workbench.run import Run, configure, run_through

@@ -18,7 +18,7 @@ from workbench.deflation.galerkin import PlacedMatrix, matrix_of_rows
 from workbench.deflation.hierarchy import hierarchy, smoother_coefficients
 from workbench.deflation.multilevel import BOTTOMS, ENDS, LINEAR, STEPS, WEIGHED, Multilevel, cycle_for, passes
 from workbench.deflation.parts import Parts
-from workbench.devices.host_cycles import HostLevels
+from workbench.devices.cycles import HostLevels
 from workbench.errors import InputError
 from workbench.registry import blocks as registry
 from workbench.run import Run, Stopping, configure, run_through

@@ -16,7 +16,7 @@ from workbench import devices
 from workbench.deflation.galerkin import galerkin_matrix, sparse_az
 from workbench.devices.accelerator import coarse
 from workbench.devices.accelerator.device import Accelerator
-from workbench.devices.accelerator.restricted import ResidualOfBoxes
+from workbench.devices.accelerator.grid_columns import ResidualOfBoxes
 from workbench.devices.coarse import Banded, Dense
 from workbench.devices.cpu.columns import STRIP
 from workbench.devices.cpu.subdomains import LONGEST_SEGMENT

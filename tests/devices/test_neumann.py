@@ -10,8 +10,8 @@ from tests.all_pairs import on_accelerators
 from tests.conftest import DTYPES, SIDE_BY_SIDE, random_values
 from tests.devices.comparing import same
 from workbench import devices
-from workbench.devices.accelerator import face_series
-from workbench.devices.accelerator.face_series import FaceSweep
+from workbench.devices.accelerator import grid_columns
+from workbench.devices.accelerator.grid_columns import FaceSweep
 from workbench.devices.accelerator.tile_plan import series_tile
 from workbench.devices.cpu.neumann import OnePassSeries, SeveralPassSeries, bands_of_series, stencil_series
 from workbench.devices.cuda.runtime import LAYOUT
@@ -122,9 +122,9 @@ def test_traffic_and_flops():
 @pytest.mark.parametrize(("order", "dtype"), [(1, "float64"), (2, "float32"), (3, "float64")])
 def test_series_on_codes_of_faces_in_one_sweep(accelerator, monkeypatch, order, dtype):
     """With groups as on CUDA and with those of the device, on sides that no tile divides, without dot products too."""
-    monkeypatch.setattr(face_series, "SWEPT_BYTES", 0)
+    monkeypatch.setattr(grid_columns, "SWEPT_BYTES", 0)
     for grid, layout in (((41, 300), accelerator.layout), ((9, 47, 70), LAYOUT), ((5, 3, 131), accelerator.layout)):
-        monkeypatch.setattr(face_series, "series_tile", lambda _, *of, layout=layout: series_tile(layout, *of))
+        monkeypatch.setattr(grid_columns, "series_tile", lambda _, *of, layout=layout: series_tile(layout, *of))
         phase = np.random.default_rng(len(grid)).integers(0, 2, grid)
         phase[: grid[0] // 2] = 0
         faces = face_codes(phase, (1.0, 0.3, 0.25), [False, *[True] * (2 * len(grid) - 1)], (2.0, 3.0))

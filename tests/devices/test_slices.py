@@ -8,8 +8,7 @@ import numpy as np
 
 from tests.all_pairs import on_accelerators, pairwise
 from tests.conftest import DTYPES, random_values
-from workbench.devices.plane_slice import PlaneSlice
-from workbench.devices.volume_slice import VolumeSlice
+from workbench.devices.slices import PlaneSlice, VolumeSlice
 
 GRID = (5, 9, 7)
 NORMALS = {

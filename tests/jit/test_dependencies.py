@@ -13,7 +13,7 @@ import pytest
 import workbench
 from tests.jit.test_cache import start
 from workbench.compiler.kinds import KernelError
-from workbench.jit import dependencies
+from workbench.jit import compiled
 from workbench.jit.compiled import Kernel
 from workbench.jit.threads import launch
 
@@ -126,7 +126,7 @@ def test_all_kernels_read_only_what_their_keys_hold():
             continue
         for value in list(members.values()):
             if isinstance(value, Kernel) and not value.source.text:
-                assert dependencies.of(value.py_func)
+                assert compiled.dependencies_of(value.py_func)
                 found += 1
     assert found > 30
 
@@ -136,7 +136,7 @@ def of(text, **known):
     module = types.ModuleType("made_here")
     vars(module).update(known)
     exec(text, vars(module))
-    return dependencies.of(vars(module)["f"])
+    return compiled.dependencies_of(vars(module)["f"])
 
 
 @pytest.mark.parametrize("name", ["made_here", "__main__", "builtins", "workbench.errors"])
@@ -163,12 +163,12 @@ def test_a_kernel_that_calls_a_function_without_a_text_is_refused(name, kernels,
     ],
 )
 def test_a_value_that_a_kernel_reads_is_part_of_its_key(text, first, second, monkeypatch):
-    monkeypatch.setattr(dependencies, "source_of", lambda function: types.SimpleNamespace(text="", licences=None))
+    monkeypatch.setattr(compiled, "source_of", lambda function: types.SimpleNamespace(text="", licences=None))
     assert of(text, **first) == of(text, **first)
     assert of(text, **first) != of(text, **second)
 
 
 def test_what_has_no_value_for_a_key_is_refused(monkeypatch):
-    monkeypatch.setattr(dependencies, "source_of", lambda function: types.SimpleNamespace(text="", licences=None))
+    monkeypatch.setattr(compiled, "source_of", lambda function: types.SimpleNamespace(text="", licences=None))
     with pytest.raises(TypeError, match="made_here.C, a dict, whose value is no part of its key"):
         of("def f(x): return C[x]", C={1: 2})

@@ -12,7 +12,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 from workbench import devices
 from workbench.cli.program import run as command
-from workbench.devices.ops.diagonal_columns import DiagonalColumns
+from workbench.devices.ops.storage import DiagonalColumns
 from workbench.errors import InputError
 from workbench.operators import Matrix, formats
 from workbench.run import Run, configure, solve

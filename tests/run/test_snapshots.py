@@ -10,8 +10,7 @@ import pytest
 
 from tests.run.conftest import iterating
 from tests.waiting import until
-from workbench.devices.plane_slice import PlaneSlice
-from workbench.devices.volume_slice import VolumeSlice
+from workbench.devices.slices import PlaneSlice, VolumeSlice
 from workbench.run import Quantity, Run, State, Stopping, configure, run_through
 from workbench.run.results.snapshots import RECOMPUTED, UNKNOWN, of_result
 

@@ -4,6 +4,6 @@ A function is read once for the kinds of its arguments into one typed tree, whic
 
 The modules: `tree` (what is printed), `kinds` (what an expression is), `constants`, `source` (texts of functions),
 `words` (what a kernel may say beyond Python), `numbers`, `arrays`, `vectors`, `calls`, `expressions`, `statements`,
-`reading` (the grammar, from numbers to a kernel), `llvm_lines`, `llvm_expressions`, `llvm_statements`, `llvm` (the
-printer for the cores), `c_lines`, `c_expressions`, `c_statements`, `c` (the printer for accelerators).
+`reading` (the grammar, from numbers to a kernel), `llvm_expressions`, `llvm` (the printer for the cores),
+`c_expressions`, `c` (the printer for accelerators).
 """

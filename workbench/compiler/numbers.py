@@ -1,14 +1,18 @@
-"""Numbers: their kinds together, conversions, arithmetic and comparisons."""
+"""Numbers: their kinds together, conversions, arithmetic and comparisons.
+
+Functions of complex numbers are helpers of their real and imaginary parts. They have no licences of LLVM, whoever calls
+them: in another order sums and products of theirs overflow.
+"""
 
 from __future__ import annotations
 
 import abc
 import ast
 import operator
+from math import copysign, sqrt
 
 import numpy as np
 
-from workbench.compiler.complex_functions import complex_quotient
 from workbench.compiler.constants import Constant
 from workbench.compiler.kinds import (
     BOOL,
@@ -30,7 +34,45 @@ from workbench.compiler.kinds import (
     types_of,
 )
 from workbench.compiler.reader import Reader, named
+from workbench.compiler.source import helper
 from workbench.compiler.tree import Node, Scalar, Type, integer, minus, plus, times
+
+
+@helper()
+def complex_quotient(a, b, c, d):
+    """(a + b i)/(c + d i), scaled so that no square overflows, as NumPy divides (Smith, 1962)."""
+    if abs(c) >= abs(d):
+        if c == 0 and d == 0:
+            return a / abs(c), b / abs(c)
+        ratio = d / c
+        scale = 1 / (c + d * ratio)
+        return (a + b * ratio) * scale, (b - a * ratio) * scale
+    ratio = c / d
+    scale = 1 / (d + c * ratio)
+    return (a * ratio + b) * scale, (b * ratio - a) * scale
+
+
+@helper()
+def complex_modulus(a, b):
+    """|a + b i|; no square overflows or becomes 0."""
+    large, small = abs(a), abs(b)
+    if small > large:
+        large, small = small, large
+    ratio = 1 if small == large else small / large
+    return large * sqrt(1 + ratio * ratio)
+
+
+@helper()
+def complex_root(a, b):
+    """The square root of a + b i whose real part is not negative."""
+    root = sqrt(abs(a) / 2 + complex_modulus(a, b) / 2)
+    if root == 0:
+        return root, b
+    other = b / (2 * root)
+    if a >= 0:
+        return root, other
+    return abs(other), copysign(root, b)
+
 
 SIGNS: dict[type[ast.operator], str] = {
     **{ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%"},

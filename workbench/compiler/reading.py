@@ -18,7 +18,7 @@ MOST_BYTES = 1 << 18
 
 
 class _Functions:
-    """A kernel, `entry`, and its helpers. group: as in `device_words.Helpers`."""
+    """A kernel, `entry`, and its helpers. group: as in `calls.Helpers`."""
 
     def __init__(self, source: Source, group: str = "") -> None:
         self.source, self.group = source, group

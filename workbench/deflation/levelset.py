@@ -11,8 +11,7 @@ from workbench.deflation.base import Deflation, DeflationContext, combine_sides
 from workbench.deflation.blocks import Blocks
 from workbench.deflation.subspace import PiecewiseConstant, Subspace
 from workbench.devices.host.boxes import Boxes
-from workbench.devices.host.slab import Slab
-from workbench.devices.host.slab_boxes import boxes_along
+from workbench.devices.host.slab import Slab, boxes_along
 from workbench.errors import InputError
 from workbench.registry import parameter, register
 

@@ -23,7 +23,7 @@ from workbench.deflation.galerkin import PlacedMatrix, in_host_memory
 from workbench.deflation.hierarchy import hierarchy
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Levels
-from workbench.devices.host_cycles import HostLevels
+from workbench.devices.cycles import HostLevels
 from workbench.lazy import sparse
 from workbench.registry import parameter, register
 

@@ -11,8 +11,7 @@ from workbench.deflation.galerkin import PlacedMatrix, galerkin_matrix, matrix_o
 from workbench.deflation.parts import Parts
 from workbench.deflation.subspace import BoundSubspace, SparseColumns, Subspace
 from workbench.devices.host.boxes import Boxes
-from workbench.devices.host.slab import Slab
-from workbench.devices.host.slab_boxes import boxes_of_slab
+from workbench.devices.host.slab import Slab, boxes_of_slab
 from workbench.devices.protocol import Device
 from workbench.lazy import sparse
 from workbench.operators import BoundOperator

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.bound import OVERRIDES, Bound, Request
-from workbench.devices.row_form import RowForm
+from workbench.devices.bound import OVERRIDES, Bound, Request, RowForm
 from workbench.jit.compiled import Kernel
 from workbench.jit.indices import as_unsigned
 from workbench.jit.row_frames import each_row, summed_rows

@@ -231,7 +231,7 @@ class BlockAlgebra(Protocol):
     """
 
     def held(self, dtype: np.dtype, columns: int, clock: Clock | None) -> Any:
-        """Small matrices that an accelerator holds, see `accelerator.small_matrices`, which its methods take and leave
+        """Small matrices that an accelerator holds, see `accelerator.block_algebra`, which its methods take and leave
         there instead; None where they are in host memory."""
         ...
 
@@ -314,7 +314,7 @@ class Watch(Protocol):
 
 
 class BlockWatch(Protocol):
-    """The iterations of a block method that a device repeats; see `accelerator.block_watch`."""
+    """The iterations of a block method that a device repeats; see `accelerator.watch`."""
 
     @property
     def most(self) -> int:

@@ -36,9 +36,8 @@ from workbench.lazy import sparse
 if TYPE_CHECKING:
     from workbench.devices.bound import Bound, Request
     from workbench.devices.element_wise import ElementWise
-    from workbench.devices.plane_slice import PlaneSlice
     from workbench.devices.programs.block_workspace import BlockWorkspace
-    from workbench.devices.volume_slice import VolumeSlice
+    from workbench.devices.slices import PlaneSlice, VolumeSlice
     from workbench.lines.schedule import Inlined
 
 

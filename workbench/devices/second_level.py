@@ -71,7 +71,7 @@ class SecondLevel(Protocol):
         ...
 
     def diagonal_columns(self, az: sparse.csr_array, labels: np.ndarray) -> CoarseUpdate:
-        """AZ by the distances of its columns from the label of their row, see `ops.diagonal_columns`."""
+        """AZ by the distances of its columns from the label of their row, see `ops.storage`."""
         ...
 
     def restricted_product(self, bound: DeviceOperator, z: Restriction) -> RestrictedProduct:

@@ -16,7 +16,7 @@ import sys
 from typing import BinaryIO
 
 from workbench.jit import c_abi, fixed_text
-from workbench.jit.messages import read_message, write_message
+from workbench.jit.compiler import read_message, write_message
 
 IDLE = 20.0
 """Seconds without a request after which the process ends."""

@@ -1,5 +1,6 @@
 """Kernels: functions whose machine code comes from a cache on disk, from a compiling process, or from this one.
 
+The code in the cache depends on the functions that a kernel calls and on the constants that it reads, in any module.
 LLVM never frees memory: a process that compiles grows by some megabytes a kernel. So kernels that are not in the cache
 are read here, which takes milliseconds, and their LLVM text is compiled by a separate process (`compiler`), several in
 parallel, which returns only machine code. Where such a process cannot be started, or fails, the kernel is compiled in
@@ -12,6 +13,7 @@ import functools
 import hashlib
 import importlib
 import inspect
+import math
 import os
 import pkgutil
 import sys
@@ -32,10 +34,74 @@ from workbench.compiler.constants import named as named_constants
 from workbench.compiler.kinds import KernelError, Row
 from workbench.compiler.llvm import llvm_text
 from workbench.compiler.source import checked_licences, source_of, source_of_text
-from workbench.jit import c_abi, compiler, dependencies, dot_sums, launching, linking, store, work_stealing
+from workbench.jit import c_abi, compiler, dot_sums, launching, linking, store, work_stealing
 from workbench.jit import compile_time as compiling
-from workbench.jit.argument_kinds import in_registers, kinds_of
-from workbench.jit.c_abi import Kinds, Text, object_file
+from workbench.jit.c_abi import Kinds, Text, in_registers, kinds_of, object_file
+
+NUMBERS = bool, int, float, complex, np.generic
+CONSTANTS = (*NUMBERS, str, type, np.dtype, np.ufunc, types.NoneType, types.BuiltinFunctionType)
+"""Types whose values are written as the same text in every process."""
+VERSIONED = {math, np}
+"""Modules whose functions change with a version only, which is part of every key."""
+
+
+def dependencies_of(function: types.FunctionType) -> tuple[str, ...]:
+    """The texts of it and of all that it calls, directly or not, as they are compiled, and the values of the constants
+    that these functions read. Sorted.
+
+    Raises KernelError where a function has no text, as one that is typed in, and TypeError where one reads a global
+    of a type that is not among `CONSTANTS`.
+    """
+    found: set[str] = set()
+    waiting, seen = [function], set[object]()
+    while waiting:
+        reader = waiting.pop()
+        if reader in seen:
+            continue
+        seen.add(reader)
+        source = source_of(reader)
+        found.add(f"{source.text}{source.licences}")
+        for name, value in _read(reader):
+            if isinstance(value, types.FunctionType):
+                # Names may be exchanged without any text that changes.
+                found.add(f"{name} = {value.__module__}.{value.__qualname__}")
+                waiting.append(value)
+            else:
+                found.add(f"{name} = {_written(name, value)}")
+    return tuple(sorted(found))
+
+
+def _read(reader: types.FunctionType) -> Iterator[tuple[str, object]]:
+    """Names and values outside a function that it reads: globals, attributes of modules, variables of functions around
+    it, defaults of its arguments."""
+    names = set(_names(reader.__code__))
+    outside = {name: reader.__globals__[name] for name in names if name in reader.__globals__}
+    cells = zip(reader.__code__.co_freevars, reader.__closure__ or (), strict=True)
+    outside |= {name: cell.cell_contents for name, cell in cells}
+    outside |= {f"{reader.__name__}.default_{k}": value for k, value in enumerate(reader.__defaults__ or ())}
+    for name, value in outside.items():
+        if not isinstance(value, types.ModuleType):
+            yield f"{reader.__module__}.{name}", value
+        elif value not in VERSIONED:
+            yield from ((f"{value.__name__}.{each}", vars(value)[each]) for each in names if each in vars(value))
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for part in code.co_consts:
+        if isinstance(part, types.CodeType):
+            yield from _names(part)
+
+
+def _written(name: str, value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(_written(name, each) for each in value)
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.shape} {value.tobytes().hex()}"
+    if isinstance(value, CONSTANTS):
+        return repr(value)
+    raise TypeError(f"a kernel reads {name}, a {type(value).__name__}, whose value is no part of its key; pass it on")
+
 
 REORDERED = ("contract", "nsz", "reassoc")
 """LLVM's licences for sums: reassociate, contract to fused multiply-add, ignore the sign of zero."""
@@ -186,7 +252,7 @@ class Kernel:
         """Under which the code for these types is stored: all that the code depends on."""
         # A generated kernel is its own text, and calls the common vocabulary only.
         functions = [*([self.py_func] if self.py_func else []), *_functions(self.source.constants)]
-        read = sorted({text for function in functions for text in dependencies.of(function)})
+        read = sorted({text for function in functions for text in dependencies_of(function)})
         text = "\n".join((*_environment(), *map(str, self.source), *read, repr(kinds)))
         return hashlib.sha256(text.encode()).hexdigest()
 

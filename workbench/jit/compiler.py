@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import pickle
+import struct
 import subprocess
 import sys
 import threading
@@ -19,7 +20,25 @@ from pathlib import Path
 from typing import IO
 
 from workbench.jit import store
-from workbench.jit.messages import read_message, write_message
+
+HEAD = struct.Struct("!QQ")
+
+
+def write_message(file: IO[bytes], number: int, content: bytes) -> None:
+    """A numbered message into a pipe."""
+    file.write(HEAD.pack(number, len(content)) + content)
+    file.flush()
+
+
+def read_message(file: IO[bytes]) -> tuple[int, bytes] | None:
+    """The next one; None at the end of the pipe."""
+    head = file.read(HEAD.size)
+    if len(head) < HEAD.size:
+        return None
+    number, size = HEAD.unpack(head)
+    content = file.read(size)
+    return None if len(content) < size else (number, content)
+
 
 ROOT = str(Path(__file__).resolve().parents[2])
 TRIES = 2

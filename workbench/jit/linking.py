@@ -16,8 +16,7 @@ import numpy as np
 from workbench.compiler.kinds import BOOL, DOUBLE, FLOAT, INT
 from workbench.errors import InputError
 from workbench.jit import launching
-from workbench.jit.argument_kinds import leaves
-from workbench.jit.c_abi import LAUNCH, Kinds
+from workbench.jit.c_abi import LAUNCH, Kinds, leaves
 from workbench.jit.launching import (
     BYTES,
     DATA,

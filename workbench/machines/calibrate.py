@@ -12,8 +12,7 @@ import numpy as np
 from workbench import devices
 from workbench.devices.accelerator import measure
 from workbench.devices.accelerator.device import Accelerator, as_accelerator
-from workbench.devices.host.launching import LAUNCHES, launch_latency
-from workbench.devices.host.triad import update_bandwidth
+from workbench.devices.host.triad import LAUNCHES, launch_latency, update_bandwidth
 from workbench.errors import InputError
 from workbench.machines import processor
 from workbench.machines.doctor import triad_array_bytes

@@ -10,7 +10,7 @@ from tests.all_pairs import on_accelerators
 from tests.conftest import SIDE_BY_SIDE, grid_stencil, random_values
 from workbench.devices.accelerator import grid_columns, operators
 from workbench.devices.accelerator.bound import Plain, bind
-from workbench.devices.accelerator.csr_rows import LONG, TILES
+from workbench.devices.accelerator.sparse_rows import LONG, TILES
 from workbench.devices.host.face_coding import face_codes
 from workbench.devices.ops.csr import RowBlock
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.conftest import SIDE_BY_SIDE
 from workbench.deflation.variants import TwoLevel
-from workbench.devices.accelerator.restricted import ResidualOfBoxes
+from workbench.devices.accelerator.grid_columns import ResidualOfBoxes
 from workbench.devices.programs import LinesError
 from workbench.run import Run, Stopping, configure, run_through
 

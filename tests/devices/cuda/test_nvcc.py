@@ -17,10 +17,10 @@ import workbench.run  # noqa: F401  registers every block
 from tests.conftest import DTYPES, grid_stencil
 from workbench.compiler.kinds import real_of
 from workbench.devices.accelerator import tile_plan
+from workbench.devices.accelerator.block_algebra import SmallMatrices
 from workbench.devices.accelerator.device import Accelerator
-from workbench.devices.accelerator.small_matrices import SmallMatrices
 from workbench.devices.coarse import Level, Levels
-from workbench.devices.cuda.persistent import Launch, barriers, fit_together, shared_bytes, source
+from workbench.devices.cuda.repeated import Launch, barriers, fit_together, shared_bytes, source
 from workbench.devices.cuda.runtime import LAYOUT
 from workbench.devices.host.boxes import Boxes
 from workbench.devices.host.face_coding import face_codes
@@ -42,14 +42,13 @@ from workbench.devices.kernels import (
     scalars,
     series,
     small,
-    tiles,
 )
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.parameters import places_of
 from workbench.devices.kernels.prelude import prelude
 from workbench.devices.kernels.wavefront import Wavefront
 from workbench.devices.ops.csr import RowBlock
-from workbench.devices.volume_slice import VolumeSlice
+from workbench.devices.slices import VolumeSlice
 from workbench.extensions.flow import device_grid, measures
 from workbench.extensions.flow.two_phase_flow import Fluids, TwoPhaseFlow
 from workbench.extensions.mpi.device import kernels as ranks
@@ -117,7 +116,7 @@ def _of_rows(dtype):
     for index, (based, scaled, summed) in itertools.product((np.int32, np.int64), forms):
         form = {"based": based, "scaled": scaled, "summed": summed}
         of = products.csr_annotations(np.dtype(index), ("columns", "starts", "bounds"), **form)
-        yield printed(tiles.csr_tiles, dtype, of)
+        yield printed(products.csr_tiles, dtype, of)
         for part in (True, False):
             of = products.csr_annotations(np.dtype(index), ("indices", "starts"), **form, part=part)
             yield printed(products.csr, dtype, of, items_per_row=8)

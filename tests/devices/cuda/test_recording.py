@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench.devices.cuda.graphs import MOST_LAUNCHES
+from workbench.devices.cuda.repeated import MOST_LAUNCHES
 from workbench.devices.cuda.runtime import Cuda
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from workbench import devices
-from workbench.devices.cuda import staging
+from workbench.devices.cuda import copies
 from workbench.errors import InputError
 
 TO_DEVICE, TO_HOST = 1, 2
@@ -45,11 +45,11 @@ class LateStream:
 
 @pytest.fixture
 def late(monkeypatch):
-    monkeypatch.setattr(staging, "CHUNK", 4096)
+    monkeypatch.setattr(copies, "CHUNK", 4096)
     stream = LateStream()
     runtime = SimpleNamespace(memcpyAsync=stream.memcpyAsync, memcpyHostToDevice=TO_DEVICE, memcpyDeviceToHost=TO_HOST)
     cuda = SimpleNamespace(runtime=runtime, alloc_pinned_memory=bytearray, Event=stream.event)
-    return staging.Staging(SimpleNamespace(cuda=cuda), stream), stream
+    return copies.Staging(SimpleNamespace(cuda=cuda), stream), stream
 
 
 @pytest.mark.parametrize("size", [1, 511, 512, 513, 1024, 5000])
@@ -71,7 +71,7 @@ def test_no_buffer_is_used_before_its_transfer_is_done(late, size):
     assert np.array_equal(memory[1], values[:, 0])
 
 
-@pytest.mark.parametrize("nbytes", [staging.LEAST, staging.CHUNK, 3 * staging.CHUNK + 8])
+@pytest.mark.parametrize("nbytes", [copies.LEAST, copies.CHUNK, 3 * copies.CHUNK + 8])
 def test_a_large_array_and_its_copy_on_a_device(nbytes):
     try:
         device = devices.device("cuda")

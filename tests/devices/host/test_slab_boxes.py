@@ -8,8 +8,7 @@ import pytest
 from scipy import sparse
 
 from workbench.devices.host.box_parts import numbered_parts
-from workbench.devices.host.slab import Slab
-from workbench.devices.host.slab_boxes import boxes_along, boxes_of_slab, of_all_slabs
+from workbench.devices.host.slab import Slab, boxes_along, boxes_of_slab, of_all_slabs
 from workbench.operators.slab_stencil import SlabStencil, planes_of
 from workbench.problems.diffusion import assemble_two_phases
 

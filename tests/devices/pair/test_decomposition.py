@@ -12,8 +12,7 @@ from workbench import devices
 from workbench.devices.accelerator.budget import USABLE
 from workbench.devices.ops.csr import RowBlock
 from workbench.devices.pair import RowBlocks, decompose, measure
-from workbench.devices.pair.decomposition import bytes_needed, least_rows
-from workbench.devices.pair.sample import sampled_rows
+from workbench.devices.pair.decomposition import bytes_needed, least_rows, sampled_rows
 from workbench.devices.pair.split import ghosts, row_blocks_below, split_rows
 from workbench.errors import InputError
 from workbench.operators import BoxStencil

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.all_pairs import on_devices
 from tests.conftest import DTYPES, random_values
 from workbench import devices
-from workbench.devices.accelerator.small_matrices import STATE
+from workbench.devices.accelerator.block_algebra import STATE
 from workbench.devices.cpu import block_algebra
-from workbench.jit.argument_kinds import kinds_of
+from workbench.jit.c_abi import kinds_of
 from workbench.jit.work_stealing import counters
 
 SIZES, COLUMNS = (1, 63, 1000), (1, 3, 17, 64)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.all_pairs import on_devices
 from tests.conftest import grid_stencil, random_values
-from workbench.devices.accelerator.small_matrices import STATE, SmallMatrices
+from workbench.devices.accelerator.block_algebra import STATE, SmallMatrices
 from workbench.devices.cpu import Cpu
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.kernels import small

@@ -108,7 +108,7 @@ def as_a_gpu() -> None:
     """Let device opencl have the memory, the layout and the kernels of a GPU, whatever the size of a system."""
     from tests.conftest import side_by_side
     from workbench.deflation import galerkin
-    from workbench.devices.accelerator import face_series
+    from workbench.devices.accelerator import grid_columns
 
     made: Any = side_by_side()
     whole: dict[int, tuple[Any, int]] = {}
@@ -131,7 +131,7 @@ def as_a_gpu() -> None:
 
     made.runtime.allocate, made.runtime.part = allocated, part
     devices.made["opencl"] = made
-    face_series.SWEPT_BYTES = galerkin.LEAST_ON_DEVICE = 0
+    grid_columns.SWEPT_BYTES = galerkin.LEAST_ON_DEVICE = 0
 
 
 def configured(case: str, folder: Path):

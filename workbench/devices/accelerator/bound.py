@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from workbench.compiler.c_lines import in_c
+from workbench.compiler.c_expressions import in_c
 from workbench.compiler.kinds import INT, Array, Kind
 from workbench.devices.accelerator.dots import FOLDED, MOST_AT_ONCE, Dots
-from workbench.devices.bound import OVERRIDES, Bound, Request
+from workbench.devices.bound import OVERRIDES, Bound, Request, in_register
 from workbench.devices.kernels import frames
 from workbench.devices.kernels.device_kernels import Printed, printed
-from workbench.devices.row_form import in_register
 from workbench.errors import InputError
 from workbench.jit.tiles import widths
 

@@ -8,17 +8,47 @@ import numpy as np
 
 from workbench.compiler.constants import named
 from workbench.compiler.kinds import INT, Array, Kind, Row
-from workbench.devices.accelerator.csr_rows import items_per_row_for
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.parts import PlacedBoxes
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.accelerator.scan import count_at, scan, scan_kernels
+from workbench.devices.accelerator.sparse_rows import items_per_row_for
 from workbench.devices.host.boxes import Boxes
 from workbench.devices.host.face_codes import CHOICES, FaceCodes
-from workbench.devices.kernels import box_parts
 from workbench.devices.kernels import deflation as kernels
+from workbench.devices.kernels import nesting
 from workbench.devices.kernels.parameters import places_of
+from workbench.lazy import sparse
+
+
+class CompactColumns:
+    """AZ in CSR form without its empty rows."""
+
+    def __init__(self, device: Launcher, az: sparse.csr_array) -> None:
+        rows = np.flatnonzero(np.diff(az.indptr))
+        index = np.int64 if max(az.shape[0], az.nnz) > np.iinfo(np.int32).max else np.int32
+        places = [rows, np.append(az.indptr[rows], az.nnz), az.indices]
+        self._places = [device.array(place, index) for place in places]
+        self._data, self._touched = device.array(az.data, az.dtype), rows.size
+        kind = Array(np.dtype(index), 1)
+        of_places = {"rows": kind, "starts": kind, "columns": kind}
+        self._subtract = device.function(kernels.subtract_rows, az.dtype, annotations=of_places)
+
+    def subtract(self, w: Vector, coarse: Vector) -> None:
+        """w = w - AZ a in place."""
+        if self._touched:
+            self._subtract.over(self._touched, *self._places, self._data, w, coarse)
+
+    @property
+    def traffic(self) -> int:
+        stored = self._data.nbytes + sum(place.nbytes for place in self._places)
+        return stored + 2 * self._touched * self._data.itemsize
+
+    @property
+    def entries(self) -> int:
+        return self._data.size
+
 
 CsrVectors = tuple[Vector, Vector, Vector]
 """data, indices and indptr of a matrix in device memory."""
@@ -162,7 +192,7 @@ def box_matrix(
     operator = (device.to_device(main), tuple(map(device.to_device, lower)), tuple(map(np.int64, strides)))
     band = Array(main.dtype, 1)
     kinds = (band, (band,) * len(lower), (INT,) * len(lower))
-    return _rows_of_boxes(device, Row(box_parts.of_stencil, ()), operator, kinds, main.dtype, labels, boxes)
+    return _rows_of_boxes(device, Row(nesting.of_stencil, ()), operator, kinds, main.dtype, labels, boxes)
 
 
 def face_box_matrix(
@@ -174,7 +204,7 @@ def face_box_matrix(
     numbers = (tuple(device.number(value, dtype) for value in each) for each in (faces.values, faces.walls))
     operator = (device.to_device(faces.stored), *numbers, tuple(map(np.int64, faces.strides)))
     kinds = (Array(np.dtype(np.uint8), 1), *[(dtype,) * CHOICES] * 2, (INT,) * faces.directions)
-    cell = Row(box_parts.of_faces, named({"walled": faces.walled}))
+    cell = Row(nesting.of_faces, named({"walled": faces.walled}))
     return _rows_of_boxes(device, cell, operator, kinds, dtype, labels, boxes, shift, first)
 
 
@@ -191,7 +221,7 @@ def _rows_of_boxes(
 ) -> CsrVectors | None:
     """E row by row. cell: what a row of A adds. kinds: of the arguments of A."""
     placed = PlacedBoxes.of(device, boxes)
-    parts, kernel = placed.count, device.function(box_parts.rows, dtype, annotations={"operator": kinds}, cell=cell)
+    parts, kernel = placed.count, device.function(nesting.rows, dtype, annotations={"operator": kinds}, cell=cell)
     scan_kernels(device, count_at, [np.int64], np.int64)
     sides = map(tuple, boxes.sides)
     numbers = map(np.int64, (shift, labels.size, first))

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from workbench.devices import operator_protocols
 from workbench.devices.accelerator import programs
-from workbench.devices.accelerator.block_watch import BlockWatch
 from workbench.devices.accelerator.budget import Budget
 from workbench.devices.accelerator.clock import DeviceClock
 from workbench.devices.accelerator.operators import Operators
-from workbench.devices.accelerator.watch import Watch
+from workbench.devices.accelerator.watch import BlockWatch, Watch
 from workbench.devices.base import DeviceBase
 from workbench.devices.clock import Clock, Recorder
 from workbench.devices.kernels import small

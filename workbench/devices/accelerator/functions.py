@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from workbench.compiler.c_lines import in_c
+from workbench.compiler.c_expressions import in_c
 from workbench.compiler.kinds import Array, Kind
 from workbench.devices.accelerator.runtime import Function, Runtime, Vector
 from workbench.devices.kernels.device_kernels import printed

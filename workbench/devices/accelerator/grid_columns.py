@@ -1,25 +1,37 @@
-"""Stencils and codes of faces on GPUs: a work-item computes several rows in the direction of the farthest band."""
+"""Stencils and codes of faces on GPUs: a work-item computes several rows in the direction of the farthest band.
+
+A Neumann series is one sweep on GPUs where vectors are larger than caches, else term by term; Z^T (b - A x) is one pass
+for parts of boxes of equal sides.
+"""
 
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.devices.accelerator.bound import OnAccelerator
+from workbench.devices.accelerator.deflation import BoxSubdomains
 from workbench.devices.accelerator.dots import Dots
-from workbench.devices.accelerator.face_series import SWEPT_BYTES
 from workbench.devices.accelerator.launcher import Launcher
+from workbench.devices.accelerator.tile_plan import series_planes, series_tile
 from workbench.devices.bound import Bound, Request, override
+from workbench.devices.host.face_codes import FaceCodes
+from workbench.devices.kernels import deflation, products
 from workbench.devices.kernels import faces as face_texts
-from workbench.devices.kernels import products
+from workbench.devices.kernels import series as series_texts
 from workbench.devices.kernels.parameters import Vector
-from workbench.devices.ops.faces import face_product
+from workbench.devices.operator_protocols import OperatorTraits
+from workbench.devices.ops import faces as term_by_term
+from workbench.devices.ops.faces import FaceProduct, face_product
 from workbench.devices.ops.stencil import stencil
+from workbench.devices.restricted_product import ProductThenRestriction
+from workbench.devices.series import TermByTerm
 
 if TYPE_CHECKING:
     from workbench.devices.accelerator import runtime
+    from workbench.devices.operator_protocols import DeviceOperator, Restriction
 
 
 @override(stencil, "accelerator")
@@ -97,3 +109,159 @@ class Columns(OnAccelerator):
         assert self._sums is not None
         self._kernel.over(self.request.rows, *free, *self._matrix, self._sums.partial)
         return self._sums
+
+
+SWEPT_BYTES = 8 << 20
+"""Least bytes of a vector for a sweep: smaller ones of an iteration fit the last-level cache together, and iterations
+are one persistent kernel, of which a sweep, with groups of its own, could be no part."""
+MOST_ORDER = 3
+
+
+def face_series(device: Any, faces: FaceCodes, dtype: np.dtype, order: int) -> TermByTerm | FaceSweep:
+    """K^T D^-1 K on vectors of that dtype, K the Neumann series of that order."""
+    large = not device.layout.chunked and faces.size * dtype.itemsize >= SWEPT_BYTES
+    if large and takes(faces, order):
+        tile = series_tile(device.layout, faces.directions, order, dtype.itemsize)
+        if tile:
+            return FaceSweep(device, faces, dtype, tile)
+    return term_by_term.series(device, faces, dtype, order)
+
+
+def takes(faces: FaceCodes, order: int) -> bool:
+    """True if a sweep takes these codes. With a direction of one cell more faces may be at the edge: it takes none."""
+    few = order <= MOST_ORDER and faces.directions > 1 and faces.size <= np.iinfo(np.int32).max
+    return few and min(_sides(faces)) > 1 and min(faces.values[0], faces.values[2]) > 0
+
+
+def _sides(faces: FaceCodes) -> list[int]:
+    """Cells in each direction, x first."""
+    return [end // stride for stride, end in itertools.pairwise((*faces.strides, faces.size))]
+
+
+class FaceSweep(OperatorTraits):
+    """u = K^T D^-1 K r in one sweep along the farthest direction. Stores two bytes of each cell."""
+
+    def __init__(self, device: Launcher, faces: FaceCodes, dtype: np.dtype, tile: series_texts.Tile) -> None:
+        self._device, self._faces, self._dtype, self._tile = device, faces, np.dtype(dtype), tile
+        self._cells = device.empty((faces.size,), np.uint16)
+        steps = tuple(np.int64(stride) for stride in faces.strides)
+        of = {"steps": (int,) * faces.directions}
+        make = device.function(series_texts.cells, self._dtype, annotations=of, directions=faces.directions)
+        make.over(faces.size, device.to_device(faces.stored), self._cells, steps)
+        self._shares = device.array(series_texts.shares(faces), self._dtype)
+        first, mixed, second, _ = faces.values
+        self._numbers = [device.number(v, self._dtype) for v in (1 / first, 1 / second, mixed / first, mixed / second)]
+        nx, *lines, nz = _sides(faces)
+        ny = lines[0] if lines else 1
+        across = -(-nx // tile.columns)
+        tiles = across * -(-ny // tile.lines)
+        planes = series_planes(tile, tiles, nz, device.runtime.multiprocessors)
+        self._sides = [np.int32(number) for number in (nx, ny, nz, across, tiles, planes)]
+        self._groups = tiles * -(-nz // planes)
+        self._kernels: dict[bool, tuple[runtime.Function, Dots | None]] = {}
+
+    def _kernel(self, *, summed: bool) -> tuple[runtime.Function, Dots | None]:
+        """Compiled when it is first needed: with deflation, dot products come from another pass."""
+        if summed not in self._kernels:
+            text = series_texts.sweep(self._tile, self._device.layout, self._dtype.itemsize, summed=summed)
+            kernel = self._device.kernel(text, text.name, self._dtype, group=self._tile.group)
+            self._kernels[summed] = kernel, Dots(self._device, self._dtype, self._groups) if summed else None
+        return self._kernels[summed]
+
+    def apply(self, r: runtime.Vector, u: runtime.Vector, *wanted: str) -> Dots | None:
+        """u = M^-1 r; all three dot products where one is requested. The two may not be the same vector."""
+        kernel, dots = self._kernel(summed=bool(wanted))
+        arguments = (r, u, self._cells, self._shares, *self._numbers, *self._sides, *([dots.partial] if dots else []))
+        self._device.launch(kernel, self._groups, *arguments, group=self._tile.group)
+        return dots
+
+    @property
+    def traffic(self) -> int:
+        return (2 * self._dtype.itemsize + self._cells.itemsize) * self._faces.size
+
+    @property
+    def flops(self) -> int:
+        """A multiplication and an addition for each coefficient of each term, and D^-1."""
+        return (4 * self._tile.halo * self._faces.directions + 1) * self._faces.size
+
+
+MOST_PARTS = 8
+"""Parts of a box for which a group has room."""
+MOST_GROUPS = 64
+"""Groups that add up a dot product of coarse vectors."""
+
+
+def restricted_product(device: Any, bound: DeviceOperator, z: Restriction) -> ProductThenRestriction:
+    """A x with Z^T A x, and Z^T (b - A x), the latter in one pass where it can be."""
+    if isinstance(bound, FaceProduct) and isinstance(z, BoxSubdomains) and (tile := tile_for(device, bound, z)):
+        return ResidualOfBoxes(device, bound, bound, z, tile)
+    return ProductThenRestriction(device, bound, z)
+
+
+def tile_for(device: Launcher, product: FaceProduct, z: BoxSubdomains) -> face_texts.Tile | None:
+    """The cells of a group; None where there is no such kernel."""
+    side, directions = z.boxes.equal_side, product.request().constants["directions"]
+    few = z.boxes.most <= MOST_PARTS and not device.layout.chunked
+    return face_texts.Tile.of(device.layout.group, side, directions) if side and directions > 1 and few else None
+
+
+class ResidualOfBoxes(ProductThenRestriction):
+    """A residual that is restricted where it is made: no vector is written.
+
+    bound: A. product: what computes it; its rows begin `shift` before those of the boxes.
+    """
+
+    pairs = True
+
+    def __init__(
+        self,
+        device: Any,
+        bound: DeviceOperator,
+        product: FaceProduct,
+        z: BoxSubdomains,
+        tile: face_texts.Tile,
+        shift: int = 0,
+    ) -> None:
+        super().__init__(device, bound, z)
+        request = product.request()
+        constants, dtype = request.constants, request.dtype
+        directions = constants["directions"]
+        form = {"walled": constants["walled"], "most": z.boxes.most, "cuda": device.layout.language == "cuda"}
+
+        def kernel(*, paired: bool) -> runtime.Function:
+            group = device.layout.group
+            text = face_texts.restricted_residual(directions, group, tile, dtype.itemsize, **form, paired=paired)
+            return device.kernel(text, text.name, dtype, face_texts.index(request.rows))
+
+        self._kernel, self._paired = kernel(paired=False), kernel(paired=True)
+        self._operator = face_arguments(product.bound)
+        *rows, nx = z.boxes.grid
+        layers = rows[0] // tile.side
+        tiles = -(-nx // tile.columns) * (-(-rows[-1] // tile.lines) if directions > 2 else 1)
+        run = max(1, tiles * layers // device.layout.groups)
+        self._launch, self._groups = device.launch, tiles * -(-layers // run)
+        self._numbers = [np.int64(number) for number in (run, layers, shift, request.rows)]
+        self._coarse, self._parts = z.coarse, (z.labels, z.firsts, z.coarse)
+        self._of_b = device.zeros(z.coarse.size, z.coarse.dtype)
+        self._terms = min(MOST_GROUPS, device.layout.groups_for(z.coarse.size))
+        self._dots = Dots(device, dtype, self._groups + self._terms)
+        device.runtime.clear(self._dots.partial.handle, self._dots.partial.nbytes)
+        self._pair = device.function(deflation.coarse_pair, dtype)
+
+    def residual(self, b: runtime.Vector, x: runtime.Vector, work: runtime.Vector) -> runtime.Vector:
+        """Z^T (b - A x), shape (d,); `work` is not used."""
+        self._launch(self._kernel, self._groups, b, x, *self._operator, *self._parts, *self._numbers)
+        return self._coarse
+
+    def paired(self, b: runtime.Vector, x: runtime.Vector) -> tuple[Dots, runtime.Vector, runtime.Vector]:
+        """Partial sums of (b, x) and (b, b), to be completed; Z^T (b - A x) and Z^T b."""
+        count = np.int64(self._dots.count)
+        more = (self._of_b, self._dots.partial, count, *self._numbers)
+        self._launch(self._paired, self._groups, b, x, *self._operator, *self._parts, *more)
+        return self._dots, self._coarse, self._of_b
+
+    def complete(self, dots: Dots, of_b: runtime.Vector, coarse: runtime.Vector) -> Dots:
+        """(b, x) becomes (b, x + Z a), for Z^T b and a."""
+        numbers = np.int64(self._groups), np.int64(of_b.size)
+        self._pair.launch(self._terms, of_b, coarse, dots.partial, *numbers)
+        return dots

@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workbench.devices.accelerator import (
-    block_levels,
-    coarse,
-    coo_rows,
-    csr_rows,
-    deflation,
-    factors,
-    grid_columns,
-    host,
-    nesting,
-    parts,
-)
+from workbench.devices.accelerator import coarse, deflation, factors, grid_columns, nesting, parts, sparse_rows
 from workbench.devices.accelerator.block_algebra import BlockAlgebra
 from workbench.devices.accelerator.bound import bind
 from workbench.devices.accelerator.box_stencil import box_product
 from workbench.devices.accelerator.box_sweeps import BoxSweeps
-from workbench.devices.accelerator.compact_columns import CompactColumns
+from workbench.devices.accelerator.deflation import CompactColumns
+from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.drawn import drawn
-from workbench.devices.accelerator.face_series import face_series
 from workbench.devices.accelerator.fast_diagonalization import FastDiagonalization
+from workbench.devices.accelerator.grid_columns import face_series, restricted_product
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.pieces import PieceVectors
-from workbench.devices.accelerator.restricted import restricted_product
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.bound import Bound, Request
+from workbench.devices.dot_lines import DOTS
 from workbench.devices.host import box_parts
 from workbench.devices.host.boxes import Boxes, EarlierParts, Rows
 from workbench.devices.host.face_codes import FaceCodes
 from workbench.devices.jacobi_boxes import JacobiBoxes
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.ops import peaks, stencil
 from workbench.devices.ops.operators import OperatorsOfAllDevices, method
 
@@ -43,7 +34,33 @@ if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceVector
     from workbench.devices.ops.triangular import CsrFactor
 
-TUNED = (block_levels, coo_rows, csr_rows, grid_columns)
+
+class CallableProduct(OperatorTraits):
+    """out = f(x) for a host function: every application copies x to the host and out to the device."""
+
+    waits = True
+    traffic = 0
+    flops = 0
+    notes = ("a function of the host is called in every iteration; its vectors travel to the host and back",)
+
+    def __init__(
+        self, device: Launcher, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype
+    ) -> None:
+        self._device, self._product = device, product
+        self._size = size
+        self._x, self._out = (device.pinned((size,), np.dtype(dtype)) for _ in range(2))
+        self._dots = device.new_pass(DOTS, ("x", "y"))
+        self._dots.prepare(np.dtype(dtype))
+
+    def apply(self, x: Vector, out: Vector, *wanted: str) -> Dots | None:
+        self._device.fetch(x, self._x)
+        # The function may keep a reference to its argument.
+        self._out[:] = np.reshape(self._product(self._x.copy()), (self._size,))
+        self._device.runtime.upload(out.handle, self._out)
+        return self._dots.apply(x, out) if wanted else None
+
+
+TUNED = (factors, grid_columns, sparse_rows)
 """The modules that register overrides of kernels."""
 
 
@@ -54,7 +71,7 @@ class Operators(OperatorsOfAllDevices, Launcher):
     """A triangular solve with the whole matrix would leave all but one work-item idle."""
 
     box_stencil = box_product
-    callable = method(host.CallableProduct)
+    callable = method(CallableProduct)
     block_algebra = method(BlockAlgebra)
     pieces = method(PieceVectors)
     fast_diagonalization = method(FastDiagonalization)

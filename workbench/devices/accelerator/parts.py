@@ -14,7 +14,7 @@ from workbench.devices.accelerator.placed_phase import SINGLE, PlacedPhase
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.accelerator.scan import count_at, scan, scan_kernels
 from workbench.devices.host.boxes import Boxes, check_count, sides
-from workbench.devices.kernels import box_parts, nesting
+from workbench.devices.kernels import nesting
 
 PHASES = frozenset(map(np.dtype, (np.uint8, np.uint16, np.int32)))
 """Types of phases that kernels read."""
@@ -77,7 +77,7 @@ def numbered_parts(
     else:
         flat = phase.reshape(-1)
         placed = device.to_device(flat if flat.dtype in PHASES else flat.astype(np.int32))
-    kernel = device.function(box_parts.number, SINGLE, annotations={"phase": Array(placed.dtype, 1)})
+    kernel = device.function(nesting.number, SINGLE, annotations={"phase": Array(placed.dtype, 1)})
     scan_kernels(device, count_at, [np.int32])
     read = (placed, tuple(shape), tuple(boxes))
     nothing = device.empty((1,), np.int32)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from workbench.devices.accelerator.csr_rows import items_per_row_for
 from workbench.devices.accelerator.deflation import Combined
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.accelerator.sparse_rows import items_per_row_for
 from workbench.devices.kernels import pieces as kernels
 from workbench.devices.pieces import ROWS_AT_ONCE, Couplings, Pieces
 

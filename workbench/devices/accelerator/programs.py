@@ -16,7 +16,7 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Runtime, Vector
 from workbench.devices.kernels import passes
 from workbench.devices.kernels.prelude import STRIPS
-from workbench.devices.programs.host_read import HostRead
+from workbench.devices.programs.program import HostRead
 from workbench.devices.programs.program_device import Storage
 from workbench.lines.entries import of_lines, slot_of
 from workbench.lines.schedule import Apply, Pass, Step

@@ -23,7 +23,7 @@ from workbench.compiler.words import (
     widened,
     zeros,
 )
-from workbench.devices.cpu import block_passes
+from workbench.devices.cpu import block_vectors
 from workbench.jit.compiled import REORDERED, Kernel, kernel
 from workbench.jit.threads import CHUNK, launch, prepare
 from workbench.jit.tiles import widths
@@ -97,7 +97,7 @@ def combine(
     return run
 
 
-fused, fuses = block_passes.compiled, block_passes.fuses
+fused, fuses = block_vectors.compiled, block_vectors.fuses
 
 
 def _partial_sums(x: np.ndarray, rows: int, columns: int) -> np.ndarray:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from workbench.compiler.words import add_scaled, put, shared, take, threads, unrolled, zeros
-from workbench.devices.bound import Request, override
+from workbench.devices.bound import Request, RowForm, override
 from workbench.devices.on_cores import OnCores
 from workbench.devices.ops.csr import csr
-from workbench.devices.row_form import RowForm
 from workbench.jit.compiled import REORDERED, Kernel, kernel
 from workbench.jit.tiles import widths
 

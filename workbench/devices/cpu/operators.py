@@ -1,4 +1,4 @@
-"""The operators of the CPU; each class has its own kernel."""
+"""The operators of the CPU; each class has its own kernel, or is a function of NumPy arrays."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench.devices.base import DeviceBase
 from workbench.devices.bound import Bound, Request
+from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import Form, Levels
 from workbench.devices.cpu import block_algebra, block_rows, neumann
 from workbench.devices.cpu.box_stencil import BoxStencilProduct
@@ -18,21 +19,59 @@ from workbench.devices.cpu.pieces import PieceVectors
 from workbench.devices.cpu.restricted import RestrictedProduct
 from workbench.devices.cpu.subdomains import CompactColumns, Subdomains
 from workbench.devices.cpu.triangular import StencilFactor
-from workbench.devices.cpu.unfused import CallableProduct, CoarseLevel
+from workbench.devices.cycles import HostLevels
 from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.devices.host import box_parts
-from workbench.devices.host_cycles import HostLevels
 from workbench.devices.jacobi_boxes import JacobiBoxes
 from workbench.devices.on_cores import bind
-from workbench.devices.operator_protocols import BlockAlgebra
+from workbench.devices.operator_protocols import BlockAlgebra, OperatorTraits
 from workbench.devices.ops.faces import FaceProduct
 from workbench.devices.ops.operators import OperatorsOfAllDevices
 from workbench.devices.ops.stencil import StencilProduct
 from workbench.devices.restricted_product import ProductThenRestriction
+from workbench.lines.types import OperatorDot, accumulator
 
 if TYPE_CHECKING:
     from workbench.devices import operator_protocols
     from workbench.devices.operator_protocols import DeviceOperator, Restriction
+
+
+class CoarseLevel:
+    """E^-1 a by a function of NumPy arrays. parts: the calls in it that a trace records separately."""
+
+    waits = False
+    notes = ()
+
+    def __init__(
+        self, solve: Callable[[np.ndarray], np.ndarray], parts: Callable[[], TimedCalls] = lambda: iter(())
+    ) -> None:
+        self.solve, self.parts = solve, parts
+
+    def correct_curvature(self, dots: np.ndarray, coarse: np.ndarray, solved: np.ndarray) -> np.ndarray:
+        """Subtract (coarse, solved) from the first dot product, (p, A p)."""
+        dots[0] -= np.vdot(coarse, solved)
+        return dots
+
+
+class CallableProduct(OperatorTraits):
+    """out = f(x) for a Python function, with those dot products in NumPy that are requested."""
+
+    traffic = 0
+    flops = 0
+
+    def __init__(self, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> None:
+        self._product = product
+        self._shape = (size,)
+        self._dots = np.zeros(3, accumulator(dtype))
+
+    def apply(self, x: np.ndarray, out: np.ndarray, *wanted: str) -> np.ndarray:
+        out[:] = np.reshape(self._product(x), self._shape)
+        if wanted:
+            vectors = {name: vector.astype(self._dots.dtype, copy=False) for name, vector in (("x", x), ("y", out))}
+            for left, right in wanted:
+                self._dots[OperatorDot(left + right).place] = np.vdot(vectors[left], vectors[right])
+        return self._dots
+
 
 TUNED = (block_rows,)
 """The modules that register overrides of kernels."""

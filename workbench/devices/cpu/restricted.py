@@ -10,8 +10,7 @@ import numpy as np
 
 from workbench.compiler.words import counted_from, shared, threads, unrolled
 from workbench.devices.bound import Request
-from workbench.devices.cpu.subdomain_kernels import add_groups, bounds, restrict
-from workbench.devices.cpu.subdomains import Subdomains
+from workbench.devices.cpu.subdomains import Subdomains, add_groups, bounds, restrict
 from workbench.devices.on_cores import filling, fixed_on_cores
 from workbench.devices.ops.faces import FaceProduct
 from workbench.devices.ops.stencil import StencilProduct

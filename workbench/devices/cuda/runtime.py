@@ -1,7 +1,7 @@
 """The runtime protocol on a CUDA device; CuPy compiles the kernels with NVRTC.
 
 All work goes to one stream, so that the launches of an iteration can be recorded as a graph and replayed by one call.
-Iterations whose memory fits the last-level cache can run in one launch, see `persistent.py`.
+Iterations whose memory fits the last-level cache can run in one launch, see `repeated.py`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from workbench.devices.accelerator.runtime import Handle, Span, Vector
-from workbench.devices.cuda import cholesky, persistent, staging
-from workbench.devices.cuda.graphs import in_units, iterations_of_graph
+from workbench.devices.cuda import cholesky, copies, repeated
+from workbench.devices.cuda.copies import CudaSignal, CudaStream
 from workbench.devices.cuda.guard import Guard
 from workbench.devices.cuda.kernel import Kernel, Kernels
-from workbench.devices.cuda.stream import CudaSignal, CudaStream
+from workbench.devices.cuda.repeated import in_units, iterations_of_graph
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import Layout
 from workbench.errors import InputError
@@ -83,7 +83,7 @@ class Cuda:
         self.multiprocessors = self._multiprocessors if self._cooperates else 0
         self._ahead = set[Any]()
         """Texts that `compile_ahead` has run, each with the kernels of the iteration that was recorded before."""
-        self._collected: list[persistent.Launch] | None = None
+        self._collected: list[repeated.Launch] | None = None
         self._only_kernels = True
         self._thread = threading.local()
         self._zero: Any = None
@@ -98,7 +98,7 @@ class Cuda:
         with self._guarded():
             if self.recording and self._collected is None:
                 raise RuntimeError("a recorded copy would read the host anew each time")
-            if values.nbytes >= staging.LEAST:
+            if values.nbytes >= copies.LEAST:
                 self._staging.upload(handle.data.ptr, values)
                 return
             # Of pageable memory the driver has its own copy when this returns.
@@ -108,15 +108,15 @@ class Cuda:
 
     def download(self, handle: Handle, values: np.ndarray) -> None:
         with self._guarded():
-            if values.nbytes >= staging.LEAST:
+            if values.nbytes >= copies.LEAST:
                 self._staging.download(handle.data.ptr, values)
                 return
             runtime = self._cupy.cuda.runtime
             runtime.memcpy(values.ctypes.data, handle.data.ptr, values.nbytes, runtime.memcpyDeviceToHost)
 
     @functools.cached_property
-    def _staging(self) -> staging.Staging:
-        return staging.Staging(self._cupy, self._stream)
+    def _staging(self) -> copies.Staging:
+        return copies.Staging(self._cupy, self._stream)
 
     def copy(self, target: Handle, source: Handle, nbytes: int, *, target_at: int = 0, source_at: int = 0) -> None:
         with self._guarded():
@@ -159,7 +159,7 @@ class Cuda:
         with self._guarded():
             if self._collected is not None:
                 assert function.source
-                self._collected.append(persistent.Launch(*function.source, groups, group, arguments, spread, function))
+                self._collected.append(repeated.Launch(*function.source, groups, group, arguments, spread, function))
                 return
             (function.ready or function.wait())((groups,), (group,), arguments, stream=self._stream)
             self._launched()
@@ -260,7 +260,7 @@ class Cuda:
         return repeat
 
     def repeated(self, work: Callable[[], None], unit: int, scalars: Vector) -> Callable[[int], None] | None:
-        copied = scalars.nbytes <= persistent.MOST_SCALARS
+        copied = scalars.nbytes <= repeated.MOST_SCALARS
         launches, only_kernels = self._collect(work)
         self._thread.iteration = tuple(id(launch.function) for launch in launches)
         if (
@@ -268,7 +268,7 @@ class Cuda:
             and self.persist is not False
             and self._cooperates
             and copied
-            and persistent.fit_together(launches)
+            and repeated.fit_together(launches)
         ):
             touched = {number: handle for launch in launches for number, handle in launch.handles.items()}
             fits = self.persist or sum(handle.nbytes for handle in touched.values()) <= self._cache
@@ -312,9 +312,9 @@ class Cuda:
     def _launched(self) -> None:
         self._thread.launches = self._launches_here + 1
 
-    def _collect(self, work: Callable[[], None]) -> tuple[list[persistent.Launch], bool]:
+    def _collect(self, work: Callable[[], None]) -> tuple[list[repeated.Launch], bool]:
         """The launches of `work`, none of which is carried out, and True if it does nothing else, such as a copy."""
-        collected: list[persistent.Launch] = []
+        collected: list[repeated.Launch] = []
         # The lock keeps other threads from launching: their launches would be collected too.
         with self._guarded():
             self._collected, self._only_kernels, self.recording = collected, True, True
@@ -324,11 +324,11 @@ class Cuda:
                 self._collected, self.recording = None, False
         return collected, bool(collected) and self._only_kernels
 
-    def _iterations(self, launches: list[persistent.Launch], scalars: Vector) -> Callable[[int], None] | None:
+    def _iterations(self, launches: list[repeated.Launch], scalars: Vector) -> Callable[[int], None] | None:
         """Iterations as one cooperative launch, with all the groups that fit on the chip; None if none fits."""
-        text, arguments = persistent.source(launches, scalars.handle, scalars.size)
-        kernel = self._kernels.get(text, persistent.NAME)
-        group, arena = launches[0].group, persistent.ARENA
+        text, arguments = repeated.source(launches, scalars.handle, scalars.size)
+        kernel = self._kernels.get(text, repeated.NAME)
+        group, arena = launches[0].group, repeated.ARENA
         if not (held := self._held(kernel, group, arena)):
             return None
         function = kernel.wait()

@@ -1,6 +1,7 @@
 """The memory bandwidth of the processor, by a triad a = b + s c or an update a = a + s b on arrays that no cache holds.
 
 The update shows what the bus moves: it needs the cache lines of its target, which a triad reads only to overwrite them.
+The launch latency is that of a kernel that runs on all cores and touches a few words.
 """
 
 from __future__ import annotations
@@ -14,7 +15,29 @@ import numpy as np
 
 from workbench.compiler.words import shared, threads
 from workbench.jit.compiled import kernel
-from workbench.jit.threads import chunks_of, cores, launch
+from workbench.jit.threads import WORTH_SHARING, chunks_of, cores, launch
+
+LAUNCHES = 2000
+
+
+@kernel()
+def _almost_empty(taken, a):
+    for thread in threads(taken):
+        for k in shared(taken, thread, a.size):
+            a[k] += 1.0
+
+
+def launch_latency(launches: int = LAUNCHES) -> float:
+    """Seconds of one such launch, the median. Kernels under 131072 elements use one core and cost less."""
+    a = np.zeros(cores())
+    launch(WORTH_SHARING, _almost_empty, a)
+    times = []
+    for _ in range(launches):
+        start = time.perf_counter()
+        launch(WORTH_SHARING, _almost_empty, a)
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
 
 BYTES_PER_ELEMENT = 24
 """Two reads and one write of a float64. The read of the target's cache line before it is written is not counted."""

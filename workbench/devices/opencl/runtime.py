@@ -1,9 +1,17 @@
-"""The runtime protocol on an OpenCL device."""
+"""The runtime protocol on an OpenCL device, and compiled programs on disk.
+
+A driver takes a tenth of a second to read a source that it has compiled before, and a millisecond to read its own
+binary. The files are those of `jit.store`. A binary is one of this driver, in this version, for this device; where the
+driver refuses it, or the disk cannot be read, the source is compiled again.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import threading
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -11,10 +19,38 @@ import numpy as np
 from workbench.devices.accelerator.runtime import Function, Handle, Span, Vector
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import Layout
-from workbench.devices.opencl import binaries
 from workbench.devices.opencl.stream import OpenCLSignal, OpenCLStream
 from workbench.errors import DeviceError, InputError
 from workbench.jit import compile_time as compiling
+from workbench.jit import store
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from pyopencl import Context, Device, Program
+
+
+def built(cl: ModuleType, context: Context, device: Device, text: str, flags: Sequence[str]) -> Program:
+    """The program of a source, from its binary if there is one. Raises what PyOpenCL raises for the source."""
+    key = key_of(cl, device, text, flags)
+    with warnings.catch_warnings():
+        # Compilers report vectorized loops as warnings.
+        warnings.simplefilter("ignore")
+        if stored := store.read(key):
+            with contextlib.suppress(cl.Error):
+                return cl.Program(context, [device], [stored]).build(list(flags))
+        program = cl.Program(context, text).build(list(flags))
+        with contextlib.suppress(cl.Error):
+            store.write(key, program.get_info(cl.program_info.BINARIES)[0])
+    return program
+
+
+def key_of(cl: ModuleType, device: Device, text: str, flags: Sequence[str]) -> str:
+    """Under which the binary of a source is stored: of this driver, device and PyOpenCL."""
+    versions = (device.platform.name, device.platform.version, device.name, device.version, device.driver_version)
+    parts = ("opencl", cl.VERSION_TEXT, *versions, *flags, text)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
 
 if TYPE_CHECKING:
     from types import ModuleType, TracebackType
@@ -109,7 +145,7 @@ class OpenCL:
         with self._errors():
             if text not in self._programs:
                 with compiling.here():
-                    self._programs[text] = binaries.built(self._cl, self._context, self._device, text, self.flags)
+                    self._programs[text] = built(self._cl, self._context, self._device, text, self.flags)
             if (text, name) not in self.functions:
                 self.functions[text, name] = self._cl.Kernel(self._programs[text], name)
             return self.functions[text, name]

@@ -50,7 +50,7 @@ class CsrProduct(Applied):
     """out = A x, with (x, out), (out, out) and (x, x).
 
     data (nnz,), indices (nnz,), indptr (N + 1,) as in scipy.sparse.csr_array. items_per_row: for accelerators, see
-    `csr_rows`. paired: the dot products are those of a third vector, in place of x, and out.
+    `sparse_rows`. paired: the dot products are those of a third vector, in place of x, and out.
     """
 
     def __init__(

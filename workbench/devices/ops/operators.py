@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from workbench.devices.ops import csr as of_csr
 from workbench.devices.ops import stencil as of_stencil
 from workbench.devices.ops.csr import CsrProduct, FactorizedInverse
-from workbench.devices.ops.diagonal_columns import DiagonalColumns
 from workbench.devices.ops.faces import FaceProduct, inverse_diagonal
 from workbench.devices.ops.stencil import StencilProduct
-from workbench.devices.ops.storage import stored
+from workbench.devices.ops.storage import DiagonalColumns, stored
 from workbench.devices.ops.triangular import CsrFactor
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ import numpy as np
 
 from workbench.compiler.words import real
 from workbench.devices.bound import Request
-from workbench.devices.plane_slice import PlaneSlice
-from workbench.devices.volume_slice import VolumeSlice
+from workbench.devices.slices import PlaneSlice, VolumeSlice
 from workbench.kernel_language.row_kernels import kernel
 
 if TYPE_CHECKING:

@@ -1,8 +1,12 @@
-"""Products with matrices in the formats of `host.storage`: COO, DIA, ELL and HYB, as `csr` for CSR.
+"""Products with matrices in the formats of `host.storage`: COO, DIA, ELL and HYB, as `csr` for CSR; and AZ by
+diagonals.
 
 DIA and ELL have a matrix with a row of values for each row of A. It is stored by columns on GPUs, where neighbouring
 work-items then read neighbouring values, and by rows on processors, where a core reads them one after another; that of
-few diagonals by columns everywhere, since its loops vectorize.
+few diagonals by columns everywhere, since its loops vectorize. AZ as N x d by diagonals is coalesced on GPUs: 5 N words
+for stripes in 2D.
+
+Source for AZ: Gupta, van Gijzen, Vuik 2013, section 5.2, figure 6.
 """
 
 # Of kernels whose constants leave out some lines:
@@ -12,7 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +33,7 @@ from workbench.lazy import sparse
 if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceVector, Dots
     from workbench.devices.ops.applied import BindingDevice
+
 
 SEGMENT = 4096
 """Rows and entries that a core takes at once from a matrix in coordinates."""
@@ -236,3 +241,55 @@ def by_rows(device: object) -> bool:
     """True if a work-item, or a core, computes rows one after another."""
     layout = getattr(device, "layout", None)
     return layout is None or layout.chunked
+
+
+@kernel()
+def diagonal_columns(row, data, labels, shifts, each, width, size, count, coarse, w, *, even, rowwise):
+    """w = w - AZ a. Entry k of a row has the column of its label + shifts[k] - count, if that is one of AZ.
+
+    even: the label of a row is row // each.
+    """
+    own = row // each if even else labels[row]
+    value = wide(w[row])
+    for k in range(width):
+        column = own + shifts[k] - count
+        if column >= 0 and column < count:
+            value -= data[row * width + k if rowwise else row + k * size] * coarse[column]
+    w[row] = value
+
+
+class DiagonalColumns:
+    """AZ, shape (N, d), with a value for each row and each distance between a column and the label of its row."""
+
+    def __init__(self, device: BindingDevice, az: sparse.csr_array, labels: np.ndarray) -> None:
+        rows, count = labels.size, az.shape[1]
+        distances, each = storage.diagonals(az, labels), storage.runs_of_labels(labels, count)
+        form = {"even": each > 0, "rowwise": by_rows(device)}
+        fixed: dict[str, Any] = {
+            "data": storage.dia_values(az, distances, labels, rowwise=form["rowwise"]),
+            # Indices have no sign on the cores.
+            "shifts": distances + count,
+            "width": distances.size,
+            "size": rows,
+            "count": count,
+            **({"each": each} if each else {"labels": labels}),
+        }
+        self.entries = int(fixed["data"].size)
+        """Entries that are multiplied, padding included."""
+        self._bound = device.bind(
+            Request(
+                diagonal_columns,
+                rows,
+                az.dtype,
+                fixed,
+                constants=form,
+                summed=False,
+                each=distances.size,
+                wides=("coarse",),
+            )
+        )
+        self.traffic = self._bound.fixed_bytes + 2 * rows * az.dtype.itemsize
+
+    def subtract(self, w: DeviceVector, coarse: DeviceVector) -> None:
+        """w = w - AZ a in place, for a of shape (d,) in the precision of sums."""
+        self._bound(coarse, w)

@@ -13,7 +13,7 @@ import numpy as np
 from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.accelerator.measure import SMALL
 from workbench.devices.cpu import Cpu
-from workbench.devices.host.launching import launch_latency
+from workbench.devices.host.triad import launch_latency
 from workbench.devices.operator_protocols import DeviceOperator
 from workbench.devices.protocol import Device
 

@@ -11,13 +11,12 @@ from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.clock import Clock, Recorder
 from workbench.devices.cpu import Cpu
-from workbench.devices.cpu.watch import Watch
+from workbench.devices.cpu.device import Watch
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.host import memory
 from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
 from workbench.devices.ops.csr import RowBlock
-from workbench.devices.pair.clock import PairClock
-from workbench.devices.pair.sides import AcceleratorSide, CpuSide, Link, Part, Sides
+from workbench.devices.pair.sides import AcceleratorSide, CpuSide, Link, PairClock, Part, Sides
 from workbench.devices.programs.workspace import Workspace
 from workbench.errors import InputError
 from workbench.lazy import sparse

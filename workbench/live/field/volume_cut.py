@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from workbench.devices.volume_slice import VolumeSlice
+from workbench.devices.slices import VolumeSlice
 
 MOST_CELLS = 128
 """Cells per side of a picture at rest: 2 MiB, and more than a view has pixels for."""

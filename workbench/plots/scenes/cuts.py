@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from workbench.devices.plane_slice import PlaneSlice
+from workbench.devices.slices import PlaneSlice
 
 MOST_PIXELS = 512
 """Pixels per side: more than a notebook has room for, and a quarter of a megabyte."""

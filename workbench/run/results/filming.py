@@ -8,8 +8,7 @@ import time
 
 import numpy as np
 
-from workbench.devices.plane_slice import PlaneSlice
-from workbench.devices.volume_slice import VolumeSlice
+from workbench.devices.slices import PlaneSlice, VolumeSlice
 from workbench.records.film import Film, Frame
 from workbench.run.loop.run_state import RunState
 from workbench.run.results.snapshots import Quantity, Snapshot

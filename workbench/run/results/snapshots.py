@@ -20,9 +20,8 @@ from workbench import devices
 from workbench.arrays.scaling import scaled
 from workbench.arrays.validation import read_only
 from workbench.devices.operator_protocols import DeviceVector
-from workbench.devices.plane_slice import PlaneSlice
 from workbench.devices.protocol import Device
-from workbench.devices.volume_slice import VolumeSlice
+from workbench.devices.slices import PlaneSlice, VolumeSlice
 from workbench.errors import DeviceError
 from workbench.problems import LinearSystem
 from workbench.run.choices.configuration import Configuration

@@ -10,10 +10,10 @@ import numpy as np
 
 from workbench.devices.accelerator import deflation
 from workbench.devices.accelerator.dots import Dots, OnePass
-from workbench.devices.accelerator.restricted import ResidualOfBoxes, tile_for
+from workbench.devices.accelerator.grid_columns import ResidualOfBoxes, tile_for
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.host.boxes import Boxes
-from workbench.devices.host.slab_boxes import boxes_of_slab
+from workbench.devices.host.slab import boxes_of_slab
 from workbench.devices.ops.faces import FaceProduct
 from workbench.devices.restricted_product import ProductThenRestriction
 from workbench.extensions.mpi.device import kernels

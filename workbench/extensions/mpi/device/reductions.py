@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.devices.host.boxes import Boxes
-from workbench.devices.host.slab import Slab
-from workbench.devices.host.slab_boxes import of_all_slabs
+from workbench.devices.host.slab import Slab, of_all_slabs
 from workbench.extensions.mpi.device.sums import Sums
 
 if TYPE_CHECKING:

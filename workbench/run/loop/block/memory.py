@@ -12,9 +12,8 @@ import numpy as np
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.kernels.block_algebra import MOST_COLUMNS
 from workbench.devices.programs.block_workspace import BlockWorkspace
-from workbench.devices.programs.column_by_column import MOST_TOGETHER
 from workbench.devices.programs.counting import CountingDevice
-from workbench.devices.programs.in_blocks import has_blocks
+from workbench.devices.programs.in_blocks import MOST_TOGETHER, has_blocks
 from workbench.errors import InputError
 from workbench.lines.block_passes import scaling
 from workbench.lines.schedule import Inlined

@@ -10,8 +10,7 @@ import numpy as np
 
 from workbench.devices.clock import Clock
 from workbench.devices.operator_protocols import Watch
-from workbench.devices.programs.compiled import Compiled
-from workbench.devices.programs.workspace import Workspace
+from workbench.devices.programs.workspace import Compiled, Workspace
 from workbench.devices.rows import Rows
 from workbench.lines.schedule import Inlined, factor_name
 from workbench.run.choices.stopping import Norm

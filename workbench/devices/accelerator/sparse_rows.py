@@ -1,16 +1,28 @@
-"""CSR products on GPUs: work-items that share a row, and tiles of entries. Overrides of `ops.csr`."""
+"""CSR and COO products on GPUs: work-items that share a row, and groups that take the entries of some rows.
+
+Overrides of `ops.csr` and of `ops.storage.coo`.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from workbench.compiler.kinds import Array
 from workbench.devices.accelerator.bound import OnAccelerator
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
-from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.bound import Request, override
-from workbench.devices.kernels import block_products, products, tiles
+from workbench.devices.kernels import block_products, products
+from workbench.devices.kernels.parameters import Sums, Vector
 from workbench.devices.ops.csr import csr
+from workbench.devices.ops.storage import coo
+
+if TYPE_CHECKING:
+    from workbench.devices.accelerator import runtime
+
 
 TILES = 0
 """Value of `items_per_row` that chooses tiles: a group takes the entries of some rows."""
@@ -50,7 +62,7 @@ class SharedRows(OnAccelerator):
         super().__init__(device, request)
         constants, index = request.constants, self.fixed["starts"].dtype
         self._part, self._items = constants.get("part", False), request.rows
-        self._bounds: Vector | None = None
+        self._bounds: runtime.Vector | None = None
         form = {
             "based": constants.get("based", False),
             "scaled": constants.get("scaled", False),
@@ -58,18 +70,18 @@ class SharedRows(OnAccelerator):
         }
         if items_per_row == TILES:
             assert request.work is not None
-            bounds = tiles_of(request.work, tiles.PER_ITEM * device.layout.group)
+            bounds = tiles_of(request.work, products.PER_ITEM * device.layout.group)
             self._bounds, self._items = device.array(bounds, index), bounds.size - 1
             self._groups = max(1, min(self._items, device.layout.groups))
             of = products.csr_annotations(index, ("columns", "starts", "bounds"), **form)
-            self._kernel = device.function(tiles.csr_tiles, request.dtype, annotations=of)
+            self._kernel = device.function(products.csr_tiles, request.dtype, annotations=of)
         else:
             self._groups = device.layout.groups_for(request.rows * items_per_row)
             of = products.csr_annotations(index, ("indices", "starts"), **form, part=self._part)
             self._kernel = device.function(products.csr, request.dtype, annotations=of, items_per_row=items_per_row)
         self._sums = self._dots(self._groups)
 
-    def __call__(self, *free: Vector) -> Dots | None:
+    def __call__(self, *free: runtime.Vector) -> Dots | None:
         named = {**self.fixed, **dict(zip(self.free, free, strict=True))}
         part = (named["ends"], named["first"]) if self._part else ()
         base, scale = ((named[name],) if name in self.form.arguments else () for name in ("base", "scale"))
@@ -100,13 +112,13 @@ class BlockRows(OnAccelerator):
         if plan.summed:
             self._keep_column_sums(self._groups)
 
-    def _long_rows(self, device: Launcher, most: int) -> tuple[Vector, np.int64] | tuple[()]:
+    def _long_rows(self, device: Launcher, most: int) -> tuple[runtime.Vector, np.int64] | tuple[()]:
         """The numbers of rows with more than `most` entries, on the device, and their count; () without such rows."""
         assert self.request.work is not None
         rows = np.flatnonzero(np.diff(self.request.work) > most)
         return (device.array(rows, self.fixed["starts"].dtype), np.int64(rows.size)) if rows.size else ()
 
-    def __call__(self, *free: Vector) -> None:
+    def __call__(self, *free: runtime.Vector) -> None:
         fixed = (self.fixed[name] for name in ("data", "indices", "starts"))
         sums = () if self.column_sums is None else (self.column_sums,)
         arguments = (*fixed, *self._long, *free, *sums, np.int64(self.request.rows))
@@ -134,3 +146,36 @@ def items_per_row_for(device: Launcher, mean: float) -> int:
     while 2 * items <= min(mean, MOST_ITEMS_PER_ROW, device.layout.group):
         items *= 2
     return items
+
+
+@override(coo, "accelerator")
+def tiled(device: Launcher, request: Request) -> Tiles | None:
+    """Tiles for one vector on a GPU; None for block vectors, whose columns are work enough, and on processors.
+
+    Hints: starts, the row pointers on the host.
+    """
+    return None if device.layout.chunked or request.columns > 1 else Tiles(device, request)
+
+
+class Tiles(OnAccelerator):
+    """A group multiplies the entries of a tile in parallel, then a work-item adds those of its row."""
+
+    def __init__(self, device: Launcher, request: Request) -> None:
+        starts = request.hints["starts"]
+        firsts = tiles_of(starts, products.PER_ITEM * device.layout.group)
+        bounds = {"firsts": firsts.astype(starts.dtype), "bounds": starts[firsts]}
+        super().__init__(device, dataclasses.replace(request, fixed={**request.fixed, **bounds}))
+        self._tiles = firsts.size - 1
+        self._groups = max(1, min(self._tiles, device.layout.groups))
+        places = Array(self.fixed["rows"].dtype, 1)
+        of: dict[str, object] = {"rows": places, "columns": places, "bounds": places, "firsts": places}
+        of["sums"] = (Vector, Sums) if request.summed else ()
+        self._kernel = device.function(products.coo_tiles, request.dtype, annotations=of)
+        self._sums = self._dots(self._groups)
+
+    def __call__(self, *free: runtime.Vector) -> Dots | None:
+        names = ("data", "rows", "columns", "bounds", "firsts")
+        sums = (free[0], self._sums.partial) if self._sums else ()
+        fixed = (self.fixed[name] for name in names)
+        self._kernel.launch(self._groups, *fixed, *free, sums, np.int64(self._tiles), spread=True)
+        return self._sums

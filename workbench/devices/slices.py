@@ -1,4 +1,6 @@
-"""A plane of the cells of a vector, downsampled on the device for drawing, so that only its result is copied."""
+"""A plane of the cells of a vector, or a vector on a 3D grid, downsampled on the device for drawing, so that only its
+result is copied.
+"""
 
 from __future__ import annotations
 
@@ -58,3 +60,46 @@ class PlaneSlice:
         """Shape of the result."""
         rows, columns = (-(-(cells - self.begins) // self.step) for cells in self.shape)
         return rows, columns
+
+
+@dataclasses.dataclass(frozen=True)
+class VolumeSlice:
+    """All cells of a vector of shape (N,) on a grid (nz, ny, nx), in blocks of `step` cells per side.
+
+    The last blocks of a side may be smaller. peaks: the value of largest magnitude of each block, with its sign; else
+    the cell in the middle of the block, or its last one where it ends before that.
+    """
+
+    grid: tuple[int, int, int]
+    step: int = 1
+    peaks: bool = False
+
+    def __call__(self, vector: np.ndarray) -> np.ndarray:
+        """The real part of a host vector, downsampled, a new array of shape `seen`. Cost: one read of the cells that
+        count, by all cores for peaks."""
+        values = np.real(vector).reshape(self.grid)
+        if self.peaks:
+            from workbench.devices.host.peaks import peaks
+
+            return peaks(values, self.step)
+        return values[np.ix_(*(self.middles(cells) for cells in self.grid))]
+
+    @property
+    def begins(self) -> int:
+        """Cells of a block before the first one that counts, to each side."""
+        return 0 if self.peaks else self.step // 2
+
+    @property
+    def reach(self) -> int:
+        """Cells of a block that count, to each side."""
+        return self.step if self.peaks else 1
+
+    @property
+    def seen(self) -> tuple[int, int, int]:
+        """Shape of the result."""
+        layers, rows, columns = (-(-cells // self.step) for cells in self.grid)
+        return layers, rows, columns
+
+    def middles(self, cells: int) -> np.ndarray:
+        """The cell in the middle of each block along a side of `cells` cells."""
+        return np.minimum(np.arange(self.step // 2, cells + self.step // 2, self.step), cells - 1)

@@ -1,5 +1,6 @@
-"""Persistent kernels: the kernels of an iteration in a loop inside one launch, with grid-wide barriers between them.
+"""Iterations that the device repeats: any number of them by two recorded graphs, or in a loop inside one launch.
 
+Persistent kernels are the kernels of an iteration in a loop inside one launch, with grid-wide barriers between them.
 The steps are the launches of one iteration, with another definition of the group index. Loops over elements use as many
 groups as fit on the chip at once. Sums that one group would add are added by every group on its own copy of the
 scalars, which saves barriers. The iterates are those of separate launches up to rounding, since the number of partial
@@ -11,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,31 @@ from workbench.devices.accelerator.runtime import Handle
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import END
 from workbench.devices.kernels.source import fill, read
+
+MOST_LAUNCHES = 64
+"""Launches of a recorded graph, unless one iteration has more: such a graph keeps the device busy for several times as
+long as the host takes to launch it, and recording a longer one takes milliseconds."""
+
+
+def iterations_of_graph(most: int, launches: int) -> int:
+    """The number of iterations in a graph, at most `most`, for iterations of `launches` launches."""
+    # Recording takes the host as long as launching; long programs gain nothing from many in one graph.
+    unit = min(most, MOST_LAUNCHES // max(1, launches))
+    # Two iterations in a graph save less than recording them takes.
+    return unit if unit > 2 else 1
+
+
+def in_units(one: Callable[[], None], many: Callable[[], None], unit: int) -> Callable[[int], None]:
+    """A function that makes a number of iterations by graphs of one and of `unit` iterations."""
+
+    def repeat(times: int) -> None:
+        for _ in range(times // unit):
+            many()
+        for _ in range(times % unit):
+            one()
+
+    return repeat
+
 
 NAME = "iterations"
 MOST_ARGUMENTS = 500
