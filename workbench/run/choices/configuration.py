@@ -71,6 +71,11 @@ class Configuration:
             raise InputError(f"stopping must be a Stopping, got {quoted(self.stopping)}; write Stopping(rtol=1e-8)")
 
     @property
+    def deflated(self) -> bool:
+        """True if there is a second level."""
+        return self.deflation.name != "none"
+
+    @property
     def label(self) -> str:
         """The name of the method: its blocks without the problem."""
         return method_name(self.parts)
@@ -84,7 +89,7 @@ class Configuration:
     @property
     def code(self) -> str:
         """The method as code writes it, for tooltips."""
-        without = () if self.deflation.name != "none" else ("coarse", "variant")
+        without = () if self.deflated else ("coarse", "variant")
         return method_code({kind: code(getattr(self, kind)) for kind in BLOCKS if kind not in without})
 
     def to_dict(self) -> dict[str, Any]:

@@ -28,18 +28,12 @@ from workbench.problems import LinearSystem
 from workbench.problems.files import rows_of
 from workbench.registry import find
 from workbench.run.cancellation import check_stopped
-from workbench.run.choices.compatibility import (
-    check_columns,
-    check_inexact,
-    check_varying,
-    index_cuts,
-    mixed_without_phases,
-    needing_entries,
-)
+from workbench.run.choices.compatibility import index_cuts, needing_entries
 from workbench.run.choices.configuration import Configuration
-from workbench.run.choices.conflicts import all_at_once, check, traits_of
+from workbench.run.choices.conflicts import all_at_once, check
 from workbench.run.choices.in_memory import InMemoryPreconditioner
 from workbench.run.choices.memory_need import memory_need, where_of
+from workbench.run.choices.rules import DOUBLE, TWO_PHASES, check_rules, of_columns, of_inexact, of_varying, traits_of
 from workbench.run.choices.vector_files import asks_for_blocks
 from workbench.run.setup.level_scale import alike
 from workbench.run.setup.right_hand_side import (
@@ -150,7 +144,7 @@ def prepare(
     with phases("vectors b and x₀"):
         sides = None
         if asks_for_blocks(configuration, system):
-            check_columns(configuration)
+            check_rules(of_columns(configuration))
             vectors, sides = prepare_columns(configuration, system, x0, device, null_space, notes)
         else:
             vectors = prepare_vectors(configuration, system, x0, bound, device, null_space, notes, stopped)
@@ -260,7 +254,7 @@ def _inner(
     operator = system.operator
     # That of a moved phase may have more kinds of cells than a byte tells apart.
     if not isinstance(operator, TwoPhaseStencil | SlabStencil):
-        raise mixed_without_phases()
+        raise InputError(TWO_PHASES, changes=DOUBLE)
     inner = system.with_operator(operator.on(SINGLE))
     return inner, inner.operator.bind(device)
 
@@ -302,7 +296,7 @@ def _levels(
                 space.keep(before.setup.space, before.setup.projection.z, context.earlier)
     check_stopped(stopped)
     if space is None:
-        check_varying(configuration, first_level.varies, inexact=False)
+        check_rules(of_varying(configuration, first_level.varies, inexact=False))
         return _Levels(variant, first_level, first_level, None, None, 0)
     mixed = configuration.precision == MIXED
     bears = configuration.solver.applies_m_to_r and _takes_any_preconditioner(configuration, device)
@@ -310,7 +304,7 @@ def _levels(
     projection = Projection(
         operator, bound, space, configuration.coarse, device, exact=exact, phase=phases, null_space=null_space
     )
-    check_inexact(configuration, projection.count, exact=projection.exact)
+    check_rules(of_inexact(configuration, projection.count, exact=projection.exact))
     # DEF1 needs more digits than vectors in single precision have.
     variant = variant.resolved(projection.exact and not mixed)
     if variant.uses_az:
@@ -324,7 +318,7 @@ def _levels(
         if variant.adds_q:
             first_level = alike(configuration.preconditioner, first_level, operator, bound, device)
         M = _both_levels(variant, projection, first_level, operator, device)
-    check_varying(configuration, first_level.varies, inexact=M.varies)
+    check_rules(of_varying(configuration, first_level.varies, inexact=M.varies))
     check_stopped(stopped)
     return _Levels(variant, first_level, M, projection, space, projection.count)
 

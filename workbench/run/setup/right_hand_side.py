@@ -87,7 +87,7 @@ def prepare_vectors(
     changes = tuple(filter(None, changes))
     notes += changes
     variant = configuration.variant
-    projected = configuration.deflation.name != "none" and (variant.projects_start or variant.projects_system)
+    projected = configuration.deflated and (variant.projects_start or variant.projects_system)
     kept = start if projected and constant_of(start) is None else None
     return Vectors(placed, x, exact, exponent, removed, changes, kept)
 
