@@ -12,7 +12,7 @@ from workbench.devices.host.slab_boxes import of_all_slabs
 from workbench.extensions.mpi.device.sums import Sums
 
 if TYPE_CHECKING:
-    from workbench.devices.among_ranks import T
+    from workbench.devices.collectives import T
     from workbench.devices.operator_protocols import DeviceVector
     from workbench.extensions.mpi.device.watched import Watched
 
