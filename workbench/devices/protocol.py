@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from workbench.devices.among_ranks import AmongRanks
 from workbench.devices.clock import Clock, Recorder
+from workbench.devices.collectives import Collectives
 from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.devices.host.face_codes import FaceCodes
 from workbench.devices.operator_protocols import (
@@ -133,7 +133,7 @@ class Memory(Protocol):
         ...
 
 
-class Reductions(AmongRanks, Protocol):
+class Reductions(Collectives, Protocol):
     """Norms and dot products outside programs. Sums are in double precision where the device has it."""
 
     def norm(self, vector: DeviceVector) -> float:

@@ -1,4 +1,4 @@
-"""The ranks of a run, as a device knows them: numbers that are summed over them, or agreed on by them."""
+"""Collective operations of a device: numbers and arrays of all ranks of a run, summed, compared or gathered."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Any, Protocol, TypeVar
 T = TypeVar("T")
 
 
-class AmongRanks(Protocol):
-    """The defaults are those of a run in one process."""
+class Collectives(Protocol):
+    """This rank among those of a run, and operations that all of them call together.
+
+    The defaults are those of a run in one process.
+    """
 
     rank: int = 0
     """The number of this rank, the first being 0."""
