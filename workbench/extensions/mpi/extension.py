@@ -12,4 +12,5 @@ EXTENSION = Extension(
         "ranks": "workbench.extensions.mpi.run.start:start",
         "mpiexec": "workbench.extensions.mpi.started_by_mpiexec:COMMANDS",
     },
+    doctor="workbench.extensions.mpi.doctor:examine",
 )

@@ -15,7 +15,6 @@ from workbench.deflation import Deflation
 from workbench.deflation.variants import ADef2
 from workbench.devices.protocol import Device
 from workbench.errors import CLUSTERS, MOST_UNKNOWNS, InputError
-from workbench.extensions.mpi.run.rank_device import check_ranks
 from workbench.operators import (
     ComplexSymmetricMatrix,
     LinearOperatorAdapter,
@@ -29,7 +28,8 @@ from workbench.process import limits
 from workbench.run.choices.compatibility import unmet
 from workbench.run.choices.configuration import Configuration
 from workbench.run.choices.vector_files import asks_for_blocks
-from workbench.run.loop.stopping import Norm
+from workbench.run.choices.rank_rules import check_ranks
+from workbench.run.choices.stopping import Norm
 from workbench.run.setup.right_hand_side import NOTHING_LEFT
 from workbench.settings import COMPACT, GIVEN, GIVEN_FORM, HERE, HOST, MIXED, PHASES, RUN, SOURCES, format_of
 from workbench.solvers import MethodTraits
