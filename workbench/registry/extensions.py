@@ -130,7 +130,7 @@ class Extension:
             return importlib.import_module(module)
         # Code of anybody, which may raise anything.
         except Exception as error:
-            raise self.failure(f"{module} cannot be imported ({error_message(error)})") from error
+            raise self.failure(f"{module} cannot be imported ({error_message(error, 'its import')})") from error
 
     def called(self, reference: str, *arguments: object) -> Any:
         """The result of the function that a reference names. Raises InputError with the reason where that fails."""
@@ -139,7 +139,7 @@ class Extension:
             return function(*arguments)
         # Code of anybody, which may raise anything.
         except Exception as error:
-            raise self.failure(f"{reference} fails ({error_message(error)})") from error
+            raise self.failure(error_message(error, f"calling {reference}")) from error
 
     def failure(self, reason: str) -> InputError:
         """The error of a part that fails; from now on the extension is `broken`."""

@@ -81,5 +81,7 @@ def _read(name: str) -> str:
         try:
             return path.read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
-            raise extension.failure(f"its document {path.name} cannot be read ({error_message(error)})") from None
+            raise extension.failure(
+                f"its document {path.name} cannot be read ({error_message(error, 'reading it')})"
+            ) from None
     return Path(docs_folder() / f"{name}.md").read_text(encoding="utf-8")
