@@ -175,7 +175,7 @@ class Extension:
             raise self.failure(f"{file} cannot be read ({_reason(error, 'reading it')})") from error
 
     def resolved(self, reference: str) -> Any:
-        """The object that a reference names, imported now. Raises InputError with the reason where that fails."""
+        """What a reference names, imported now. Raises InputError with the reason where that fails."""
         module, _, name = reference.partition(":")
         holder = self.imported(module)
         try:
@@ -307,7 +307,7 @@ def way_to(install: object) -> str:
 
 
 def service(name: str) -> Any:
-    """An extension's part under the name of a service. Raises InputError where none does."""
+    """What an extension offers under the name of a service. Raises InputError where none does."""
     for extension in ours().values():
         if name in extension.services:
             return extension.resolved(extension.services[name])
