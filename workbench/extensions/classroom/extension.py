@@ -18,5 +18,8 @@ EXTENSION = Extension(
     ),
     bars=("workbench.extensions.classroom.page.on_page:class_bar",),
     static="page/static",
-    services={"page_server": "workbench.extensions.classroom.page.classroom:classroom"},
+    services={
+        "page_server": "workbench.extensions.classroom.serving:SERVING",
+        "page_connection": "workbench.extensions.classroom.page.classroom:classroom",
+    },
 )

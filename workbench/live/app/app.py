@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import html
-import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeGuard
-
-import ipywidgets as widgets
+from typing import Any
 
 from workbench.errors import InputError
+from workbench.live.app.drawing import Drawing
 from workbench.live.app.extension_pages import ExtensionPages
 from workbench.live.app.frame import Frame
 from workbench.live.app.keeper import Keeper
 from workbench.live.app.page import Page
-from workbench.live.app.unbuilt_notice import UnbuiltNotice
-from workbench.live.builders.builder import Builder, Built, kind_of
+from workbench.live.builders.builder import Builder
 from workbench.live.compare.race import RaceView
 from workbench.live.compare.race_opening import opening
 from workbench.live.compare.storage import StorageView
@@ -34,11 +30,10 @@ from workbench.live.stepping.step_page import StepPage
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.extension_view import ExtensionView
 from workbench.live.ui.frontend import in_voila
-from workbench.live.ui.page_server import page_server
 from workbench.live.ui.run_list import ListedRun, RunList
+from workbench.live.ui.server_connection import server_connection
 from workbench.live.ui.share_bar import ShareBar
 from workbench.live.ui.view import View
-from workbench.problems import Problem
 from workbench.run import Configuration
 
 BUILD, SOLVE, RACE, SWEEP = "Build", "Solve", "Race", "Sweep"
@@ -69,20 +64,22 @@ class Workbench(View):
         self.runs.acts = {"inside": self._look_inside, "timings": self._time_again, "race": self._add_to_race}
         self.explorer = Explorer(configuration, self.folder, self.runs)
         self.share = ShareBar(lambda: self.configuration, self.load, self.folder)
-        server = page_server()
+        server = server_connection()
         collected = server is not None and bool(server.facts["collects"])
         # A notebook's kernel keeps all of it itself.
         self.keeper = Keeper(self.runs, self._reopen, collected=collected) if in_voila() else None
         self._kept = [self.keeper] if self.keeper is not None else []
         self.explorer.forgets = False
-        self.notice, self.unbuilt = widgets.HTML(), UnbuiltNotice()
-        self._taking = threading.RLock()
-        self._taken: Built = (None, None)
         self._worker = LatestOnly("workbench-page")
         self.frame = Frame({"undo": self._undo, "tour": self._run_for_tour}, lambda: self.share.copied("link"))
         self.pages = self.frame.pages
-        self.frame.add("build", BUILD, Page(self._builder, self._renew_builder))
-        self.frame.add("solve", SOLVE, Page(lambda: self.explorer, lambda _explorer: self._take_over()), flush=True)
+        build = Page(self._builder, lambda builder: self.drawing.renew(builder))
+        self.drawing = Drawing(self.explorer.form, lambda: build.view, lambda: self.frame.in_front is build)
+        self.notice, self.unbuilt = self.drawing.notice, self.drawing.unbuilt
+        self.frame.add("build", BUILD, build)
+        self.frame.add(
+            "solve", SOLVE, Page(lambda: self.explorer, lambda _explorer: self.drawing.take_over()), flush=True
+        )
         self.frame.add("compare", RACE, Page(self._race, self._rebase), flush=True)
         self.frame.add("compare", SWEEP, Page(self._sweep, self._rebase), flush=True)
         self.frame.add("compare", SUGGEST, Page(self._suggest, self._rebase), flush=True)
@@ -110,18 +107,12 @@ class Workbench(View):
         """The problem that is built, and the method chosen for it. Raises InputError with the sentence for the first
         wrong value; for one in Build only while that is in front, since the other pages work on the problem in the
         header."""
-        self._take_over()
+        self.drawing.take_over()
         return self.explorer.form.configuration()
 
     def load(self, configuration: Configuration) -> None:
         """Show a configuration: in the form, on the canvas where it can be drawn, and later on the other pages."""
-        with self._taking:
-            self.explorer.form.load(configuration)
-            builder = self.pages[BUILD].view
-            if builder is not None:
-                # The opened configuration replaces the drawing, which would otherwise come back over it.
-                self._taken = builder.built
-                self._renew_builder(builder)
+        self.drawing.load(configuration)
 
     def show(self, configuration: Configuration) -> None:
         """Show a configuration as `load` does, and on the page in front at once."""
@@ -156,7 +147,7 @@ class Workbench(View):
         """Bring the page in front up to date in the worker, since pages take time and callbacks must return at once.
         The drawing goes into the form immediately, since Run may be pressed before its page is made."""
         with contextlib.suppress(InputError):
-            self._take_over()
+            self.drawing.take_over()
         shown = self.frame.in_front
         for page in self.pages.values():
             if page is not shown:
@@ -168,25 +159,16 @@ class Workbench(View):
         """Name a problem in the header: in Build the one drawn, in Inspect that of the run shown, in a view of an
         extension the one that it shows, else that of the form. A wrong value changes no name."""
         self._worker.ask(self._note_place, "place")
-        builder = self.pages[BUILD].view
-        self._name_wrong(builder)
+        self.drawing.say_wrong()
         with contextlib.suppress(InputError):
             form, inside = self.explorer.form, self.pages[INSIDE]
-            # An incomplete or refused drawing gives None: the other pages do not have it either.
-            drawn, _ = builder.built if builder and self.frame.in_front is self.pages[BUILD] else (None, None)
+            drawn = self.drawing.shown
             looked_into = inside.view.shown if inside.view and self.frame.in_front is inside else None
             chosen = looked_into.handle.configuration() if looked_into else form.configuration()
             added = self._extension_view
             shown = added.problem_shown if added else None
-            can_undo = False if shown else form.can_undo if drawn is None else self._undoable(builder)
+            can_undo = False if shown else form.can_undo if drawn is None else self.drawing.can_undo
             self.frame.name(shown or drawn or chosen.problem, can_undo=can_undo)
-
-    def _name_wrong(self, builder: Builder | None) -> None:
-        chosen = None
-        with contextlib.suppress(InputError):
-            chosen = self.explorer.form.configuration().problem
-        in_build = self.frame.in_front is self.pages[BUILD]
-        self.unbuilt.update(builder.wrong if builder else "", chosen, in_build=in_build)
 
     def _note_place(self) -> None:
         """Write the present problem and page into the address of a served page. A wrong value, or a configuration that
@@ -194,7 +176,7 @@ class Workbench(View):
         if self.keeper is not None:
             with contextlib.suppress(InputError):
                 chosen = self.explorer.form.configuration()
-                self.keeper.place(dataclasses.replace(chosen, **self._drawn()), self._place)
+                self.keeper.place(dataclasses.replace(chosen, **self.drawing.changes()), self._place)
 
     @property
     def _place(self) -> str:
@@ -215,9 +197,8 @@ class Workbench(View):
 
     def _undo(self) -> None:
         """Undo the last change of the canvas if it is in front, else of the form."""
-        builder = self.pages[BUILD].view
-        if self._undoable(builder):
-            builder.builder.undo()
+        if self.drawing.can_undo:
+            self.drawing.undo()
         else:
             self.explorer.form.undo()
             # The page in front works on the problem in the header.
@@ -227,15 +208,11 @@ class Workbench(View):
         """Make the run that the tour points at, with timings, unless a run has ended or is active."""
         if any(run.record is not None or run.active for run in self.runs.runs):
             return
-        self._take_over()
+        self.drawing.take_over()
         trace = self.explorer.form.trace
         before, trace.value = trace.value, True
         self.explorer.run()
         trace.value = before
-
-    def _undoable(self, builder: Builder | None) -> TypeGuard[Builder]:
-        """True if a canvas with an undo of its own is in front."""
-        return self.frame.in_front is self.pages[BUILD] and hasattr(getattr(builder, "builder", None), "undo")
 
     def _rebase(self, view: Any) -> None:
         view.rebase(self.configuration)
@@ -314,59 +291,13 @@ class Workbench(View):
         made = Builder(chosen.problem, chosen.deflation, form, self._solve_built, self.load)
         made.on_change(self._name_problem)
         made.box.children = (*self._kept, self.notice, *made.box.children, self.share)
-        self._note(made, chosen.problem)
+        self.drawing.note(made, chosen.problem)
         return made
 
     def _solve_built(self) -> None:
         """Run the problem that is built, and show the run. Does nothing for a wrong problem; the builder shows its
         error."""
         with contextlib.suppress(InputError):
-            self._take_over()
+            self.drawing.take_over()
             self.turn_to(SOLVE)
             self.explorer.controller.attempt(self.explorer.run)()
-
-    def _take_over(self) -> None:
-        """Put changes of the canvas since the last look into the form, which all pages read. A wrong drawing stays in
-        Build, and raises InputError while that is in front."""
-        with self._taking:
-            builder = self.pages[BUILD].view
-            if builder is None:
-                return
-            try:
-                chosen = self._drawn()
-            except InputError:
-                if self.frame.in_front is self.pages[BUILD]:
-                    raise
-                return
-            if chosen:
-                self.explorer.form.load(dataclasses.replace(self.explorer.form.configuration(), **chosen))
-                self._note(builder, builder.problem)
-
-    def _drawn(self) -> dict[str, Any]:
-        """Changes of problem and deflation on the canvas since the last look, by field. Raises InputError for a wrong
-        drawing."""
-        builder = self.pages[BUILD].view
-        built = (builder.problem, builder.deflation) if builder is not None else (None, None)
-        named = zip(("problem", "deflation"), built, self._taken, strict=True)
-        return {name: new for name, new, old in named if new is not None and new != old}
-
-    def _renew_builder(self, builder: Builder) -> None:
-        """Show the problem of the form in the builder, if it is of a kind that the builder draws."""
-        with self._taking:
-            chosen = self.explorer.form.configuration()
-            # A wrong drawing stays until another problem is chosen.
-            superseded = builder.wrong and self.unbuilt.is_superseded_by(chosen.problem)
-            if builder.built != self._taken and not superseded:
-                return
-            problem, deflation = self._taken
-            same = chosen.problem == problem and deflation in (None, chosen.deflation)
-            if kind_of(chosen.problem) and not same:
-                builder.load(chosen.problem, chosen.deflation)
-            self._note(builder, chosen.problem)
-
-    def _note(self, builder: Builder, solved: Problem) -> None:
-        """Note that the other pages know the drawing, and show a notice where their problem is of a kind not drawn
-        here."""
-        self._taken = builder.built
-        said = f"{html.escape(solved.label)} is chosen in Solve and is not drawn here. What you build takes its place."
-        self.notice.value = "" if kind_of(solved) else f'<p class="wb-status wb-busy">{said}</p>'

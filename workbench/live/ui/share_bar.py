@@ -20,7 +20,7 @@ from workbench.live.ui.file_names import make_folder, slug
 from workbench.live.ui.files import File, written
 from workbench.live.ui.frontend import in_voila
 from workbench.live.ui.page_link import link_in, query_of
-from workbench.live.ui.page_server import page_server
+from workbench.live.ui.server_connection import server_connection
 from workbench.live.ui.view import LiveWidget
 from workbench.run import Configuration
 from workbench.run.choices.link_codec import ENDING, LINK, is_shared
@@ -90,7 +90,7 @@ class ShareBar(LiveWidget):
         self._worker = LatestOnly("workbench-share")
         copies = [[what, *words[:2]] for what, words in COPIES.items()]
         self._served = in_voila()
-        self.room = page_server()
+        self.room = server_connection()
         saves = [list(SAVE)] if self._served else [list(SAVE), list(KEEP)]
         if self._served:
             copies = [list(ADDRESS) if action[0] == ADDRESS[0] else action for action in copies]

@@ -12,8 +12,8 @@ from workbench.extensions.lessons.exercise import Choice, Number, Order
 from workbench.extensions.lessons.page.line_order import LineOrder
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button
-from workbench.live.ui.page_server import page_server
 from workbench.live.ui.rows import row
+from workbench.live.ui.server_connection import server_connection
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 
@@ -75,7 +75,7 @@ class Lesson:
     def __init__(self, name: str) -> None:
         self.lesson = lesson(name)
         # Its runs take turns with those of the other pages of the server.
-        page_server()
+        server_connection()
 
     def check(self, number: int, answer: object = None) -> ExerciseView:
         """The exercise of this number, with an answer that is checked at once where one is given.

@@ -9,16 +9,16 @@ from workbench.errors import InputError
 from workbench.live.ui.frontend import in_voila
 from workbench.registry.extensions import service
 
-SERVICE = "page_server"
-"""The service that returns the connection of this kernel, a `PageServer`, or None where it has none."""
+SERVICE = "page_connection"
+"""The service that returns the connection of this kernel, a `ServerConnection`, or None where it has none."""
 
 
-class PageServer(Protocol):
+class ServerConnection(Protocol):
     """The part of the connection that the page itself uses."""
 
     @property
     def facts(self) -> Mapping[str, object]:
-        """ "collects": True if runs are sent to a teacher. "address": of the server for others, empty if unknown."""
+        """ "collects": true if runs are sent to a teacher. "address": of the server for others, empty if unknown."""
         ...
 
     def shorten(self, link: str) -> str:
@@ -26,7 +26,7 @@ class PageServer(Protocol):
         ...
 
 
-def page_server() -> PageServer | None:
+def server_connection() -> ServerConnection | None:
     """The connection, from whose first use on runs take turns with those of other pages; None on pages without one."""
     if not in_voila():
         return None
