@@ -12,6 +12,7 @@ HEAVY = ("numba", "matplotlib", "pyamg", "distributed", "scipy.linalg", "scipy.s
 OF_SOME_RUNS = (
     "workbench.preconditioners.preconditioner_sum",
     "workbench.extensions.dask.workers",
+    "workbench.preconditioners.schwarz.workers",
     "workbench.devices.cpu",
     "workbench.devices.pair",
     "workbench.devices.accelerator.device",

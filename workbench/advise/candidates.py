@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 
 from workbench.errors import InputError
 from workbench.operators import Stencil, TwoPhaseStencil
+from workbench.preconditioners import Preconditioner
 from workbench.problems import LinearSystem, Problem
 from workbench.registry import blocks as registry
 from workbench.settings import MIXED, RUN
@@ -24,11 +26,9 @@ FIRST_LEVELS = (
     "fsai",
     "amg:sa",
     "amg:rs",
-    "amgx",
-    "petsc:gamg",
     "mg",
 )
-"""First-level candidates; names that are not registered are skipped."""
+"""First-level candidates of the core; those of extensions follow."""
 IN_MIXED = ("neumann:1", "neumann:2", "mg")
 """First levels that are also tried in precision mixed, with the coarse solvers that bear it, for two phases."""
 MAX_VECTORS = {1: 20_000, 2: 20_000, 3: 3_000_000}
@@ -92,16 +92,21 @@ def level_pairs(problem: Problem, system: LinearSystem, devices: tuple[str, ...]
     system: that of the problem, or of the problem on a grid `ratio` times coarser.
     """
     known = registry.registered("preconditioner")
+    first_levels = [*FIRST_LEVELS, *_of_extensions(known.values())]
     found = []
     for device in devices:
         for deflation, coarse in second_levels(system, ratio):
-            for first in FIRST_LEVELS:
+            for first in first_levels:
                 name = first.partition(":")[0]
-                if name in known and _go_together(known[name], deflation, system):
+                if _go_together(known[name], deflation, system):
                     found.append(LevelPair(first, deflation, coarse, device))
                     mixed = dataclasses.replace(found[-1], precision=MIXED)
                     found += [mixed] if _bears_mixed(mixed, system) else []
     return found
+
+
+def _of_extensions(known: Iterable[type]) -> list[str]:
+    return [text for cls in known if issubclass(cls, Preconditioner) for text in cls.advised]
 
 
 def _go_together(first: type, deflation: str, system: LinearSystem) -> bool:

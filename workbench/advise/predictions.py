@@ -11,14 +11,14 @@ import numpy as np
 
 from workbench.advise.candidates import MULTILEVEL, LevelPair
 from workbench.devices.fastest import bandwidth
+from workbench.preconditioners import Preconditioner
+from workbench.registry import blocks as registry
 from workbench.run import Run
 from workbench.run.loop.traffic import iteration_bytes
 
 DEFAULT_GROWTH = {"none": 1.0, "stripes": 0.5, "planes": 1.0}
 """Exponent of n in the iterations after one coarse grid only; 0 for a fixed number of cells per subdomain."""
 MAX_GROWTH = 1.2
-CYCLES = ("mg", "amg", "amgx", "petsc")
-"""First levels whose iterations hardly depend on n."""
 FACTORED = "coarse solver"
 """The phase of a setup that factors E."""
 
@@ -104,7 +104,9 @@ def _bandwidth(device: str) -> float:
 
 
 def _growth(pair: LevelPair, probes: list[Probe]) -> float:
-    usual = 0.0 if pair.preconditioner.partition(":")[0] in CYCLES else DEFAULT_GROWTH.get(pair.deflation, 0.0)
+    level = registry.known("preconditioner", pair.preconditioner.partition(":")[0])
+    is_cycle = level is not None and issubclass(level, Preconditioner) and level.is_cycle
+    usual = 0.0 if is_cycle else DEFAULT_GROWTH.get(pair.deflation, 0.0)
     # A run that was stopped in its first iteration has no rate, and its number of iterations is infinite.
     known = [probe for probe in probes if math.isfinite(probe.iterations)]
     if len(known) < 2:

@@ -10,4 +10,5 @@ EXTENSION = Extension(
     needs=("pyamgx",),
     blocks={"preconditioner": {"amgx": "workbench.extensions.amgx.preconditioner"}},
     facts="blocks.toml",
+    doctor="workbench.extensions.amgx.doctor:examine",
 )

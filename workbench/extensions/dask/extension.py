@@ -8,4 +8,5 @@ EXTENSION = Extension(
     package="workbench.extensions.dask",
     install="cg-workbench[cluster]",
     needs=("distributed",),
+    services={"workers": "workbench.extensions.dask.box_workers:BoxWorkers"},
 )

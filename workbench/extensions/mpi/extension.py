@@ -8,4 +8,5 @@ EXTENSION = Extension(
     package="workbench.extensions.mpi",
     install="cg-workbench[mpi]",
     needs=("mpi4py",),
+    doctor="workbench.extensions.mpi.doctor:examine",
 )

@@ -14,5 +14,6 @@ EXTENSION = Extension(
         "variant": {"pcdeflation": "workbench.extensions.petsc.pcdeflation"},
     },
     facts="blocks.toml",
+    doctor="workbench.extensions.petsc.doctor:examine",
     engines={"petsc": "workbench.extensions.petsc.solver:method_of"},
 )

@@ -204,9 +204,9 @@ def _on_workers(
     if os.environ.get(CLUSTERS) == "none":
         raise InputError("workers are not available on this page; leave them out")
     # Few sweeps have workers.
-    from workbench.extensions.dask.workers import Workers
+    from workbench.run.setup.workers import connected
 
-    workers, rows, stopped = Workers(address), {}, False
+    workers, rows, stopped = connected(address), {}, False
     try:
         for done in workers.each(row_of_link, [(to_link(configuration),) for _, configuration in points], cancelled):
             chosen = points[done.place][0]
@@ -224,11 +224,9 @@ def _on_workers(
     return [rows[place] for place in sorted(rows)], stopped or len(rows) < len(points)
 
 
-def row_of_link(link: str) -> Row:
-    """The fields of a row of a run that a share link describes, on a worker."""
-    from workbench.extensions.dask.workers import task_is_cancelled
-
-    row, _ = _run({}, from_link(link), task_is_cancelled(), None)
+def row_of_link(link: str, cancelled: Callable[[], bool]) -> Row:
+    """The fields of a row of a run that a share link describes, on a worker. cancelled: the request to end it."""
+    row, _ = _run({}, from_link(link), cancelled, None)
     return row
 
 

@@ -59,7 +59,7 @@ from workbench.solvers import MethodTraits
 from workbench.words.numbers import count
 
 if TYPE_CHECKING:
-    from workbench.extensions.dask.workers import Workers
+    from workbench.run.setup.workers import Workers
 
 
 class _Levels(NamedTuple):
@@ -247,9 +247,9 @@ def _operator_of_a_file(configuration: Configuration) -> Operator | None:
 
 def _connected(cluster: str) -> Workers:
     # Few runs have a cluster.
-    from workbench.extensions.dask.workers import Workers
+    from workbench.run.setup.workers import connected
 
-    return Workers(cluster)
+    return connected(cluster)
 
 
 def _inner(
