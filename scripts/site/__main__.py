@@ -22,7 +22,17 @@ HERE = Path(__file__).parent
 PROJECT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 USE = ("guide.md", "python.md", "command_line.md", "ranks.md", "petsc.md", "flow.md", "teaching.md", "glossary.md")
 MEASURED = ("results.md", "family.md", "papers.md", "benchmarks.md")
-INSIDE = ("architecture.md", "devices.md", "how_to_add.md", "lines.md", "live.md", "runs.md", "style.md", "traces.md")
+INSIDE = (
+    "architecture.md",
+    "devices.md",
+    "how_to_add.md",
+    "how_to_extend.md",
+    "lines.md",
+    "live.md",
+    "runs.md",
+    "style.md",
+    "traces.md",
+)
 
 
 def main() -> int:
