@@ -8,8 +8,7 @@ from pathlib import Path
 PAGE = Path(__file__).parents[2] / "docs" / "how_to_extend.md"
 NAME = "cg-workbench-damped"
 PACKAGE = "cg_workbench_damped"
-SAVED = re.compile(rf"^Save this as|Save this as\n`{NAME}/", re.MULTILINE)
-FILE = re.compile(rf"Save this as\s+`{NAME}/([\w./-]+)`:\n\n```\w+\n(.*?)```\n", re.DOTALL)
+FILE = re.compile(rf"Save\s+this\s+as\s+`{NAME}/([\w./-]+)`:\n\n```\w+\n(.*?)```\n", re.DOTALL)
 
 
 def files() -> dict[str, str]:
