@@ -12,8 +12,7 @@ import ipywidgets as widgets
 from workbench.errors import InputError, error_message
 from workbench.files.data_files import path_of
 from workbench.live.builders.matrix_facts import Facts, facts
-from workbench.live.builders.matrix_form import HINTS, NAME, PATH, UPLOAD, MatrixForm, UploadField
-from workbench.live.builders.uploads import check_upload, store
+from workbench.live.builders.matrix_form import HINTS, NAME, PATH, UPLOAD, MatrixForm, UploadField, check_upload, store
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.preview import MOST_BYTES
 from workbench.live.plots.chart import ChartView

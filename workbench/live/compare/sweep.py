@@ -12,8 +12,16 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.errors import CLUSTERS, InputError
-from workbench.live.compare.sweep_base import base_of, fixed, has_form, hindered, points, ruled_out, suggestion
-from workbench.live.compare.sweep_choices import Choices
+from workbench.live.compare.sweep_choices import (
+    Choices,
+    base_of,
+    fixed,
+    has_form,
+    hindered,
+    points,
+    ruled_out,
+    suggestion,
+)
 from workbench.live.compare.sweep_plot import SweepPlot
 from workbench.live.compare.sweep_text import LOWER, answer, columns, counted, left_out, marks, remaining, shortfall
 from workbench.live.solve.controlled_view import ControlledView
