@@ -28,11 +28,11 @@ from workbench.plots.scenes.row_lengths import row_lengths_scene
 from workbench.problems import Problem
 from workbench.problems.catalogue import group_and_name, known_entry
 from workbench.problems.files import MatrixFile
+from workbench.problems.right_hand_sides import NOTHING_LEFT
 from workbench.problems.suitesparse import SuiteSparse, cached
 from workbench.run import Configuration
 from workbench.run.choices.compatibility import unmet
 from workbench.run.choices.conflicts import Conflict, changed, changes_of, conflicts
-from workbench.run.setup.right_hand_side import NOTHING_LEFT
 from workbench.settings import RUN
 from workbench.words.numbers import amount, count
 
