@@ -5,7 +5,7 @@ import re
 import pytest
 
 from workbench.live.ui.assets import imports, joined, module, roots, sheets, source, style_sheet
-from workbench.plots.figures.colormaps import STOPS
+from workbench.plots.figures.style import STOPS
 
 FILES = {
     path.relative_to(root).as_posix(): path.read_text(encoding="utf-8")
