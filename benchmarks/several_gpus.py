@@ -124,7 +124,7 @@ def main(device: str, which: str) -> None:
 
     world = MPI.COMM_WORLD
     if world.size == 1:
-        raise SystemExit(ranks.alone(started()))
+        raise SystemExit(ranks.unconnected(started()))
     rows = [measured(case, device, world) for case in (QUICK if which == "quick" else CASES)]
     if world.rank == 0:
         print(json.dumps({"ranks": world.size, "cases": rows}), flush=True)

@@ -19,7 +19,7 @@ from tests.all_pairs import all_pairs
 from workbench.errors import InputError
 from workbench.extensions.mpi import this_rank as ranks
 from workbench.extensions.mpi.device.halo import Halo
-from workbench.extensions.mpi.device.watched import COLLECTIVE, Watched
+from workbench.extensions.mpi.device.watched import COLLECTIVE, WatchedCommunicator
 from workbench.registry import registered
 from workbench.run import solve
 
@@ -34,7 +34,7 @@ class DifferentError(Exception):
     """Ranks call different operations, or the same one from different lines."""
 
 
-class Compared(Watched):
+class Compared(WatchedCommunicator):
     """A communicator that compares, before each collective operation, what the ranks call and from where."""
 
     def compare(self, name: str) -> None:
@@ -60,7 +60,7 @@ def comparing(method: Callable[..., Any], name: str, communicator: Callable[[Any
 
 
 for _name in (*COLLECTIVE, "Iallreduce"):
-    setattr(Compared, _name, comparing(getattr(Watched, _name), _name, lambda self: self))
+    setattr(Compared, _name, comparing(getattr(WatchedCommunicator, _name), _name, lambda self: self))
 # Ghosts come from neighbours, but all ranks exchange them.
 Halo.exchange = comparing(Halo.exchange, "exchange", lambda self: self._communicator)
 

@@ -267,7 +267,7 @@ def test_what_cannot_be_sent_to_other_processes_is_refused():
     ],
 )
 def test_a_command_under_mpiexec_is_one_command(arguments, status, words):
-    ended = under_mpiexec("-m", "mpi4py", "-m", "workbench", *arguments.split())
+    ended = run_under_mpiexec("-m", "mpi4py", "-m", "workbench", *arguments.split())
     assert ended.returncode == status, ended.stderr
     assert len(re.findall(words, ended.stdout + ended.stderr)) == 1
     assert "BAD TERMINATION" not in ended.stdout
@@ -275,7 +275,7 @@ def test_a_command_under_mpiexec_is_one_command(arguments, status, words):
 
 def test_x_is_not_written_in_place_of_a_pipe(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    ended = under_mpiexec(
+    ended = run_under_mpiexec(
         "-m", "mpi4py", "-m", "workbench", "solve", "two-layer", "--n", "9", "--solution", str(tmp_path / "pipe")
     )
     assert (ended.returncode, "it is no regular file" in ended.stderr) == (2, True)
@@ -283,12 +283,12 @@ def test_x_is_not_written_in_place_of_a_pipe(tmp_path):
 
 
 def test_processes_of_mpiexec_without_mpi4py_are_told_apart():
-    ended = under_mpiexec("-m", "workbench", "solve", "two-layer", "--n", "9")
+    ended = run_under_mpiexec("-m", "workbench", "solve", "two-layer", "--n", "9")
     assert ended.returncode == 2
     assert "this is one of 2 processes that know nothing of one another" in ended.stderr
 
 
-def under_mpiexec(*arguments):
+def run_under_mpiexec(*arguments):
     command = [launcher.mpiexec(2), "-n", "2", sys.executable, *arguments]
     return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=LIMIT)
 

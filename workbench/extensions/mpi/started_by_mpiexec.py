@@ -119,7 +119,7 @@ def run_on_all_ranks(world: MPI.Intracomm, main: Callable[[], int]) -> int:
 
     The message of a rank that fails alone is printed with its number, and ends all of them.
     """
-    from workbench.extensions.mpi.ranks.together import met
+    from workbench.extensions.mpi.ranks.rank_errors import all_arrive
 
     own, errors = world.Dup(), io.StringIO()
     with contextlib.ExitStack() as muted:
@@ -129,7 +129,7 @@ def run_on_all_ranks(world: MPI.Intracomm, main: Callable[[], int]) -> int:
         status = main()
     if status != WRONG_INPUT:
         own.Barrier()
-    elif not met(own):
+    elif not all_arrive(own):
         print(f"rank {own.rank}: {errors.getvalue().strip()}", file=sys.stderr, flush=True)
         own.Abort(status)
     # mpi4py aborts where a process ends with another status than 0 while MPI runs, and mpiexec says so at length.

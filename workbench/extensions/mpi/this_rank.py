@@ -13,33 +13,33 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
     from workbench.devices.protocol import Device
-    from workbench.extensions.mpi.device.watched import Watch, Watched
+    from workbench.extensions.mpi.device.watched import WaitLimit, WatchedCommunicator
     from workbench.run.choices.configuration import Configuration
 
-_entered: list[tuple[Watched, Watch]] = []
+_entered: list[tuple[WatchedCommunicator, WaitLimit]] = []
 
 
 def enter(communicator: MPI.Intracomm | None, report: Callable[[str], object] | None = None) -> None:
     """Let the runs of this process be those of a rank of an mpi4py communicator; None: no more.
 
-    report: what is done with the sentence of a rank that waits too long for the others, see `Watch`; to be called by
-    the thread that makes the runs.
+    report: what is done with the sentence of a rank that waits too long for the others, see `WaitLimit`. To be called
+    by the thread that makes the runs.
     """
     for _, watch in _entered:
         watch.close()
     _entered.clear()
     this_rank.enter(None)
     if communicator is not None:
-        from workbench.extensions.mpi.device.watched import Watch, Watched
+        from workbench.extensions.mpi.device.watched import WaitLimit, WatchedCommunicator
 
-        watched = communicator if isinstance(communicator, Watched) else Watched(communicator)
-        _entered.append((watched, Watch(watched, report)))
+        watched = communicator if isinstance(communicator, WatchedCommunicator) else WatchedCommunicator(communicator)
+        _entered.append((watched, WaitLimit(watched, report)))
         if watched.size > 1:
             this_rank.enter(EnteredRank(watched))
 
 
-def world() -> Watched | None:
-    """The communicator of the ranks, `Watched`; None where this process is no rank."""
+def world() -> WatchedCommunicator | None:
+    """The communicator of the ranks; None where this process is no rank."""
     return _entered[0][0] if _entered else None
 
 
@@ -51,7 +51,7 @@ def library() -> str:
     return f"{name} {'.'.join(map(str, version))}"
 
 
-def alone(started: int) -> str:
+def unconnected(started: int) -> str:
     """A sentence on processes of mpiexec that know nothing of one another."""
     return (
         f"mpiexec started {started} ranks, of which each is alone: mpi4py uses {library()}, and mpiexec is of another "
@@ -62,7 +62,7 @@ def alone(started: int) -> str:
 class EnteredRank:
     """This process as a rank of a communicator of several, as the setup of a run asks for it."""
 
-    def __init__(self, communicator: Watched) -> None:
+    def __init__(self, communicator: WatchedCommunicator) -> None:
         self._communicator = communicator
 
     def device(self, configuration: Configuration, unknowns: int = 0) -> Device:
@@ -71,9 +71,9 @@ class EnteredRank:
         check_on_ranks(configuration, communicator.size)
         mine = slab(configuration, communicator.rank, communicator.size, unknowns)
         if configuration.device == "cpu":
-            from workbench.extensions.mpi.device.device import Ranks
+            from workbench.extensions.mpi.device.device import RankOnCores
 
-            return Ranks(communicator, mine)
+            return RankOnCores(communicator, mine)
         from workbench.extensions.mpi.device.accelerated import accelerator_of_rank
 
         return accelerator_of_rank(configuration.device, communicator, mine)

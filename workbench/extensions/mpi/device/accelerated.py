@@ -32,20 +32,22 @@ from workbench.extensions.mpi.device.accelerator_operators import (
     restricted_product,
 )
 from workbench.extensions.mpi.device.accelerator_parts import PartsOnAccelerator
-from workbench.extensions.mpi.device.device import Ranks
+from workbench.extensions.mpi.device.device import RankOnCores
 from workbench.extensions.mpi.device.device_clock import RankDeviceClock
 from workbench.extensions.mpi.device.ghosts import DeviceHalo
 from workbench.extensions.mpi.device.links import Link, PinnedMemory
 
 if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
-    from workbench.extensions.mpi.device.watched import Watched
+    from workbench.extensions.mpi.device.watched import WatchedCommunicator
 
 
-class AcceleratorRanks(PartsOnAccelerator):
+class RankOnAccelerator(PartsOnAccelerator):
     """The accelerator of a rank. communicator: of mpi4py; all ranks make theirs together."""
 
-    def __init__(self, runtime: Runtime, communicator: Watched, slab: Slab, budget: Budget | None = None) -> None:
+    def __init__(
+        self, runtime: Runtime, communicator: WatchedCommunicator, slab: Slab, budget: Budget | None = None
+    ) -> None:
         super().__init__(runtime, budget)
         self.join(communicator, slab)
         host = self.sums.processor
@@ -59,8 +61,8 @@ class AcceleratorRanks(PartsOnAccelerator):
         found = nccl.between(self.runtime, self.communicator) if alone and isinstance(self.runtime, Cuda) else None
         return found or PinnedMemory(self.runtime, self.communicator)
 
-    def _with(self, budget: Budget, reduction: str) -> AcceleratorRanks:
-        return AcceleratorRanks(self.runtime, self.communicator, self.slab, budget)
+    def _with(self, budget: Budget, reduction: str) -> RankOnAccelerator:
+        return RankOnAccelerator(self.runtime, self.communicator, self.slab, budget)
 
     @property
     def note(self) -> str:
@@ -74,9 +76,9 @@ class AcceleratorRanks(PartsOnAccelerator):
         return made
 
     @functools.cached_property
-    def on_host(self) -> Ranks:
+    def on_host(self) -> RankOnCores:
         """The device of this rank for vectors in host memory."""
-        return Ranks(self.communicator, self.slab)
+        return RankOnCores(self.communicator, self.slab)
 
     def vdot(self, a: Vector, b: Vector) -> complex:
         return self.total(super().vdot(a, b))
@@ -137,7 +139,7 @@ class AcceleratorRanks(PartsOnAccelerator):
         return Watch(self, workspace, self.agreed(every or self._longest_interval(workspace)))
 
 
-def accelerator_of_rank(name: str, communicator: Watched, slab: Slab) -> AcceleratorRanks:
+def accelerator_of_rank(name: str, communicator: WatchedCommunicator, slab: Slab) -> RankOnAccelerator:
     """The device of that name on a rank. `cuda` alone gives each process of a host the next of its GPUs.
 
     Where there are more ranks than GPUs, they share them. Raises InputError as `devices.device`.
@@ -147,4 +149,4 @@ def accelerator_of_rank(name: str, communicator: Watched, slab: Slab) -> Acceler
 
         local = communicator.Split_type(MPI.COMM_TYPE_SHARED)
         name = f"cuda:{local.rank % max(1, len(cuda_devices().devices))}"
-    return AcceleratorRanks(as_accelerator(devices.device(name)).runtime, communicator, slab)
+    return RankOnAccelerator(as_accelerator(devices.device(name)).runtime, communicator, slab)

@@ -12,8 +12,8 @@ from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.accelerator.parts import PlacedBoxes
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.host.boxes import Boxes, EarlierParts
+from workbench.extensions.mpi.device.collectives import MpiCollectives
 from workbench.extensions.mpi.device.links import Piece
-from workbench.extensions.mpi.device.reductions import OnRanks
 
 if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceVector
@@ -41,8 +41,8 @@ class JoinedBoxes(PlacedBoxes):
         vars(self).update(own=own, first=first)
 
 
-class PartsOnAccelerator(OnRanks, Accelerator):
-    """See `OnRanks`; what is in device memory stays there, and travels by the link of the ranks."""
+class PartsOnAccelerator(MpiCollectives, Accelerator):
+    """See `MpiCollectives`; what is in device memory stays there, and travels by the link of the ranks."""
 
     link: Link
     halo: DeviceHalo

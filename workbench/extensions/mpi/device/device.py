@@ -16,10 +16,10 @@ from workbench.devices.ops.csr import CsrProduct
 from workbench.devices.programs.on_cores import OnePassOnCores
 from workbench.devices.programs.program_device import Storage
 from workbench.extensions.mpi.device.clock import RankClock
+from workbench.extensions.mpi.device.collectives import MpiCollectives
 from workbench.extensions.mpi.device.halo import Halo, PatternHalo
 from workbench.extensions.mpi.device.operators import SummedSubdomains, WithHalo, restricted_product
-from workbench.extensions.mpi.device.reductions import OnRanks
-from workbench.extensions.mpi.device.rows import OfRows, ProductOfRows
+from workbench.extensions.mpi.device.rows import ProductOfRows, RowsOperator
 from workbench.extensions.mpi.device.sums import SummedAlgebra, Sums
 from workbench.lazy import sparse
 from workbench.lines.schedule import Apply, Step
@@ -27,26 +27,26 @@ from workbench.lines.types import Shapes
 
 if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceOperator, RestrictedProduct, Restriction
-    from workbench.extensions.mpi.device.watched import Watched
+    from workbench.extensions.mpi.device.watched import WatchedCommunicator
 
 
-class Ranks(OnRanks, Cpu):
+class RankOnCores(MpiCollectives, Cpu):
     """The cores of a rank. communicator: of mpi4py."""
 
-    def __init__(self, communicator: Watched, slab: Slab) -> None:
+    def __init__(self, communicator: WatchedCommunicator, slab: Slab) -> None:
         super().__init__()
         self.join(communicator, slab)
         self.halo: Halo = Halo(communicator, slab)
 
     @property
-    def on_host(self) -> Ranks:
+    def on_host(self) -> RankOnCores:
         """The device of this rank for vectors in host memory."""
         return self
 
-    def limited(self, limit: int | None) -> Ranks:
+    def limited(self, limit: int | None) -> RankOnCores:
         if limit is None:
             return self
-        made = Ranks(self.communicator, self.slab)
+        made = RankOnCores(self.communicator, self.slab)
         made.memory_limit = limit
         return made
 
@@ -105,9 +105,9 @@ class Ranks(OnRanks, Cpu):
             self.halo = PatternHalo(self.communicator, self.slab, ghosts)
         return ProductOfRows(self, CsrProduct(self, matrix.data, matrix.indices, matrix.indptr, paired=True))
 
-    def terms_of_rows(self, *given: Any) -> list[OfRows]:
+    def terms_of_rows(self, *given: Any) -> list[RowsOperator]:
         """`csr_terms` of the rows of a matrix; every term exchanges ghosts."""
-        return [OfRows(self, term, 1) for term in self.csr_terms(*given)]
+        return [RowsOperator(self, term, 1) for term in self.csr_terms(*given)]
 
     def subdomains(
         self, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None = None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
     from workbench.extensions.mpi.device.sums import Sums
-    from workbench.extensions.mpi.device.watched import Watched
+    from workbench.extensions.mpi.device.watched import WatchedCommunicator
 
 
 class Piece(NamedTuple):
@@ -32,7 +32,7 @@ class Halo:
     communicator: of mpi4py.
     """
 
-    def __init__(self, communicator: Watched, slab: Slab) -> None:
+    def __init__(self, communicator: WatchedCommunicator, slab: Slab) -> None:
         self.slab, self._communicator = slab, communicator
         self._rooms: dict[int, weakref.ref[np.ndarray]] = {}
         """The memory of the vectors made here, by its id."""
@@ -118,7 +118,7 @@ class PatternHalo(Halo):
     each rank sends is agreed on once, by all ranks together.
     """
 
-    def __init__(self, communicator: Watched, slab: Slab, ghosts: np.ndarray) -> None:
+    def __init__(self, communicator: WatchedCommunicator, slab: Slab, ghosts: np.ndarray) -> None:
         super().__init__(communicator, slab)
         self.ghosts, below = ghosts, int(np.searchsorted(ghosts, slab.rows.start))
         self._inner, self._length = slice(below, below + slab.size), slab.size + ghosts.size

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.extensions.mpi.device.halo import DeviceOfRank
 
 
-class OfRows(OperatorTraits):
+class RowsOperator(OperatorTraits):
     """An operator that reads one of its vectors with the ghosts, which are exchanged first, and writes the rows alone.
 
     place: of that vector among the arguments. Dot products are summed over the ranks.
@@ -36,7 +36,7 @@ class OfRows(OperatorTraits):
         return None if dots is None else self._sums.total(np.array(dots))
 
 
-class ProductOfRows(OfRows):
+class ProductOfRows(RowsOperator):
     """out = A x, with the requested dot products."""
 
     def __init__(self, device: DeviceOfRank, product: CsrProduct) -> None:
@@ -48,6 +48,6 @@ class ProductOfRows(OfRows):
         dots = self._operator.apply(self._halo.exchange(x, 1), out, x)
         return self._sums.total(np.array(dots)) if wanted else None
 
-    def block(self, columns: int) -> OfRows:
+    def block(self, columns: int) -> RowsOperator:
         """The product with block vectors, without dot products."""
-        return OfRows(self._device, self._operator.block(columns), 0)
+        return RowsOperator(self._device, self._operator.block(columns), 0)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
     from workbench.devices.operator_protocols import BlockAlgebra
-    from workbench.extensions.mpi.device.watched import Watched
+    from workbench.extensions.mpi.device.watched import WatchedCommunicator
 
 
 class SummedAlgebra:
@@ -56,7 +56,7 @@ class SummedAlgebra:
 class Sums:
     """Sums over the ranks of an mpi4py communicator; every rank gets the same digits."""
 
-    def __init__(self, communicator: Watched) -> None:
+    def __init__(self, communicator: WatchedCommunicator) -> None:
         from mpi4py import MPI
 
         self._communicator, self._mpi = communicator, MPI

@@ -29,8 +29,8 @@ OTHERS = 2 * TICK
 """Seconds between the sentence of a rank and the end of all, so that the others say where they wait."""
 
 
-class Watched(MPI.Intracomm):
-    """An mpi4py communicator whose calls that wait for other ranks are counted; see `Watch`."""
+class WatchedCommunicator(MPI.Intracomm):
+    """An mpi4py communicator whose calls that wait for other ranks are counted; see `WaitLimit`."""
 
     counted: int
     """Calls that have begun and those that have ended: odd while one waits."""
@@ -48,7 +48,7 @@ class Watched(MPI.Intracomm):
 def _counted(name: str) -> Callable[..., object]:
     call = getattr(MPI.Intracomm, name)
 
-    def counted(self: Watched, *given: object, **named: object) -> object:
+    def counted(self: WatchedCommunicator, *given: object, **named: object) -> object:
         self.counted += 1
         try:
             return call(self, *given, **named)
@@ -63,10 +63,10 @@ def _counted(name: str) -> Callable[..., object]:
 COLLECTIVE = ("Allreduce", "Allgatherv", "allgather", "alltoall", "bcast", "Split_type")
 """Operations that all ranks call together, in the same order; `Iallreduce` too, which does not wait."""
 for _name in (*COLLECTIVE, "recv"):
-    setattr(Watched, _name, _counted(_name))
+    setattr(WatchedCommunicator, _name, _counted(_name))
 
 
-class Watch:
+class WaitLimit:
     """A thread that ends all ranks where a call of this thread has waited longer than `limit` seconds.
 
     Seconds are those in which this process runs: one that was suspended has not waited. report: what is done with the
@@ -74,7 +74,10 @@ class Watch:
     """
 
     def __init__(
-        self, communicator: Watched, report: Callable[[str], object] | None = None, limit: float | None = None
+        self,
+        communicator: WatchedCommunicator,
+        report: Callable[[str], object] | None = None,
+        limit: float | None = None,
     ) -> None:
         self._communicator, self._report = communicator, report or _printed
         self._limit = limits.ranks_wait(os.environ.get(RANKS_WAIT, "")) if limit is None else limit

@@ -18,7 +18,7 @@ from workbench.errors import DeviceError, InputError
 from workbench.extensions.mpi.ranks import rows
 from workbench.extensions.mpi.ranks.commands import Commands
 from workbench.extensions.mpi.ranks.events import RankEvents
-from workbench.extensions.mpi.ranks.together import failing_together, say_alone
+from workbench.extensions.mpi.ranks.rank_errors import reported_errors, write_error
 from workbench.extensions.mpi.run.messages import (
     ERROR,
     RANKS,
@@ -32,7 +32,7 @@ from workbench.extensions.mpi.run.messages import (
     Steps,
     line,
 )
-from workbench.extensions.mpi.this_rank import alone, enter, library
+from workbench.extensions.mpi.this_rank import enter, library, unconnected
 from workbench.records import BlockHistory
 from workbench.run.choices.stopping import Reason
 from workbench.run.driver import Run
@@ -50,7 +50,7 @@ SHOW_EVERY = 0.1
 """Seconds between two messages on the phases of the setup."""
 
 
-class Speaker:
+class MessageWriter:
     """Writes messages on rank 0; what libraries print goes to standard error."""
 
     def __init__(self, world: MPI.Intracomm) -> None:
@@ -61,7 +61,7 @@ class Speaker:
         os.dup2(2, 1)
         self._lock = threading.Lock()
 
-    def say(self, kind: str, data: object, number: int = 0) -> None:
+    def write(self, kind: str, data: object, number: int = 0) -> None:
         """Write a message."""
         if self._to is not None:
             # Where no process reads any more, the end of the commands is near.
@@ -71,31 +71,31 @@ class Speaker:
 
 def work(world: MPI.Intracomm, folder: Path) -> None:
     """Make the run of a folder's job on the ranks of a communicator; returns when it is over."""
-    speaker, own = Speaker(world), world.Dup()
+    writer, own = MessageWriter(world), world.Dup()
     commands = Commands(own, folder)
     processes = world.gather((socket.gethostname(), os.getpid()))
-    speaker.say(RANKS, Present(processes or [], library()))
-    with failing_together(world.Dup(), lambda error: speaker.say(ERROR, error)):
+    writer.write(RANKS, Present(processes or [], library()))
+    with reported_errors(world.Dup(), lambda error: writer.write(ERROR, error)):
         with open(folder / "job", "rb") as stream:
             job: Job = pickle.load(stream)
         own.Barrier()
         # mpiexec ends its ranks at once where no process reads its output any more, so that it would stay.
         commands.clear_away()
         if job.configuration.ranks != world.size:
-            raise InputError(alone(job.configuration.ranks))
-        enter(world, lambda sentence: say_alone(DeviceError(sentence)))
-        run = _set_up(job, speaker)
-        _Worker(run, world, own, speaker).follow(commands)
+            raise InputError(unconnected(job.configuration.ranks))
+        enter(world, lambda sentence: write_error(DeviceError(sentence)))
+        run = _set_up(job, writer)
+        _Worker(run, world, own, writer).follow(commands)
 
 
-def _set_up(job: Job, speaker: Speaker) -> Run:
+def _set_up(job: Job, writer: MessageWriter) -> Run:
     phases, over = SetupPhases(), threading.Event()
 
     def show() -> None:
         before = None
         while not over.wait(SHOW_EVERY):
             if (now := (tuple(phases.done), phases.present)) != before:
-                speaker.say(SETUP, now)
+                writer.write(SETUP, now)
                 before = now
 
     shown = threading.Thread(target=show, daemon=True)
@@ -110,18 +110,18 @@ def _set_up(job: Job, speaker: Speaker) -> Run:
 class _Worker:
     """A rank that follows commands."""
 
-    def __init__(self, run: Run, world: MPI.Intracomm, own: MPI.Intracomm, speaker: Speaker) -> None:
-        self._run, self._world, self._own, self._speaker = run, world, own, speaker
+    def __init__(self, run: Run, world: MPI.Intracomm, own: MPI.Intracomm, writer: MessageWriter) -> None:
+        self._run, self._world, self._own, self._writer = run, world, own, writer
         self._rows_sent = self._true_sent = 0
         self._seconds_each = 0.0
         self._events = RankEvents(own, run.trace) if run.trace is not None else None
-        speaker.say(READY, self._facts())
+        writer.write(READY, self._facts())
 
     def follow(self, commands: Commands) -> None:
         """Follow commands until the end."""
         while (command := commands.next())["do"] != "end":
             data = getattr(self, f"_do_{command.pop('do')}")(**command)
-            self._speaker.say(REPLY, data, command["number"])
+            self._writer.write(REPLY, data, command["number"])
 
     def _do_step(self, number: int, most: int | None) -> Steps:
         """Iterate for `STEP_SECONDS`, as the first rank expects it."""

@@ -22,7 +22,7 @@ of them, however busy their cores are."""
 
 
 @contextlib.contextmanager
-def failing_together(world: MPI.Intracomm, report: Callable[[Exception], object]) -> Iterator[None]:
+def reported_errors(world: MPI.Intracomm, report: Callable[[Exception], object]) -> Iterator[None]:
     """An error of all ranks is reported by rank 0, and ends them with SystemExit; one that a rank has alone is written
     to its standard error, with its number, and ends all ranks at once.
 
@@ -31,27 +31,27 @@ def failing_together(world: MPI.Intracomm, report: Callable[[Exception], object]
     try:
         yield
     except Exception as error:
-        if met(world, OF_INPUT if isinstance(error, InputError) else LIMIT):
+        if all_arrive(world, OF_INPUT if isinstance(error, InputError) else LIMIT):
             if world.rank == 0:
                 report(_sendable(error))
             world.Barrier()
             raise SystemExit(0) from None
-        say_alone(InputError(f"rank {world.rank} failed: {error_message(error)}"))
+        write_error(InputError(f"rank {world.rank} failed: {error_message(error)}"))
         world.Abort(1)
         os._exit(1)
 
 
-def say_alone(error: Exception) -> None:
+def write_error(error: Exception) -> None:
     """Write the error of this rank to its standard error, for the process that has started the ranks."""
     sys.stderr.flush()
     # In one piece, so that what other ranks write at the same time stands before or after it.
     os.write(sys.stderr.fileno(), f"\n{line(ERROR, error)}\n".encode("ascii"))
 
 
-def met(world: MPI.Intracomm, seconds: float = OF_INPUT) -> bool:
+def all_arrive(world: MPI.Intracomm, seconds: float = OF_INPUT) -> bool:
     """True if all ranks call this within `seconds`."""
-    met, until = world.Ibarrier(), time.monotonic() + seconds
-    while not met.Test():
+    arrived, until = world.Ibarrier(), time.monotonic() + seconds
+    while not arrived.Test():
         if time.monotonic() > until:
             return False
         time.sleep(0.001)

@@ -13,21 +13,21 @@ from workbench.extensions.mpi.device.sums import Sums
 if TYPE_CHECKING:
     from workbench.devices.collectives import T
     from workbench.devices.operator_protocols import DeviceVector
-    from workbench.extensions.mpi.device.watched import Watched
+    from workbench.extensions.mpi.device.watched import WatchedCommunicator
 
 
-class OnRanks:
+class MpiCollectives:
     """A base of devices, in front of the one that computes on the rows of a rank.
 
     Vectors have the rows of its slab; scalars and coarse vectors are the same on all ranks.
     """
 
-    communicator: Watched
+    communicator: WatchedCommunicator
     """A communicator of mpi4py."""
     slab: Slab
     sums: Sums
 
-    def join(self, communicator: Watched, slab: Slab) -> None:
+    def join(self, communicator: WatchedCommunicator, slab: Slab) -> None:
         """Make this the device of a rank."""
         from mpi4py import MPI
 
