@@ -1,4 +1,4 @@
-"""What the extension adds: the server of the page, and views for a class."""
+"""The declaration: the server of the page, and views for a class."""
 
 from workbench.registry.extensions import Extension, PageView
 

@@ -1,4 +1,4 @@
-"""What the extension adds: sequences of systems as problems, the command `workbench flow` and the view Flow."""
+"""The declaration: sequences of systems as problems, the command `workbench flow` and the view Flow."""
 
 from workbench.registry.extensions import Command, Extension, PageView
 

@@ -1,4 +1,4 @@
-"""What the extension adds: lessons and their views."""
+"""The declaration: lessons and their views."""
 
 from workbench.registry.extensions import Extension
 

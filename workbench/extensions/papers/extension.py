@@ -1,4 +1,4 @@
-"""What the extension adds: the command `workbench reproduce` and the view Papers."""
+"""The declaration: the command `workbench reproduce` and the view Papers."""
 
 from workbench.registry.extensions import Command, Extension, PageView
 
