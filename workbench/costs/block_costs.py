@@ -1,9 +1,12 @@
-"""The cost of one iteration of each method for many right-hand sides, counted from the lines that it runs."""
+"""The cost of one iteration of each method for many right-hand sides, and GFLOP/s of its runs, counted from the lines
+that it runs."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+
+import numpy as np
 
 from workbench.devices.programs.block_workspace import BlockProgram
 from workbench.lines.types import Application, Dot, Formula, Line
@@ -16,6 +19,10 @@ __all__ = ["BlockCost", "block_costs"]
 HEADINGS = ("solver", "A", "M", "X^H Y", "X C", "reductions", "blocks", "bytes", "flops")
 WARM_UP = 2
 """Rows before the counted iteration: the start, and a first iteration."""
+REAL, COMPLEX = (2, 10, 2), (8, 40, 28)
+"""Multiples of the non-zeros, of N and of 1 in an iteration of CG with one right-hand side: a product with A, two dot
+products, three vector updates and two divisions, by Table II of Tali and Vainikko, "Block Conjugate Gradient solver in
+OpenCL"."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,6 +73,28 @@ def block_costs(
     names = [name for name, cls in registry.registered("solver").items() if issubclass(cls, BlockSolver)]
     costs = [_cost(problem, n, preconditioner, name, columns) for name in names]
     return sorted(costs, key=lambda cost: (cost.bytes, cost.solver))
+
+
+def flops_of_one(n: int, nnz: int, *, is_complex: bool) -> int:
+    """Operations of an iteration of CG with one right-hand side and no preconditioner.
+
+    Examples:
+        >>> from workbench.costs.block_costs import flops_of_one
+        >>> flops_of_one(100, 460, is_complex=False)
+        1922
+    """
+    return int(np.dot(COMPLEX if is_complex else REAL, (nnz, n, 1)))
+
+
+def gflops(run: Run) -> tuple[float, float]:
+    """GFLOP/s of the iterations of a run: as if each right-hand side had a recurrence of its own, and counted from the
+    lines of the method."""
+    operator = run.setup.operator
+    (n, _), is_complex = operator.shape, operator.dtype.kind == "c"
+    separate = run.iterations * run.history.columns.shape[1] * flops_of_one(n, operator.nnz or 0, is_complex=is_complex)
+    counted = sum(program.calls * program.flops for program in run.workspace.programs)
+    seconds = 1e9 * max(run.iteration_seconds, 1e-9)
+    return separate / seconds, counted / seconds
 
 
 def _cost(problem: str, n: int, preconditioner: str, solver: str, columns: int) -> BlockCost:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.extensions.papers.conftest import small
-from workbench.costs.block_rates import flops_of_one, gflops
+from workbench.costs.block_costs import flops_of_one, gflops
 from workbench.extensions.papers import reproduce
 from workbench.extensions.papers.block_cg import _sum, by_table2, flops_printed, printed, systems
 from workbench.extensions.papers.block_cg import system as system_named

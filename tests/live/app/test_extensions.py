@@ -169,7 +169,8 @@ def test_what_fails_while_the_page_is_made_is_left_out(install, bench):
     assert rail(made)["learn"] == ["Step", "Your method", "Schedules", "Now"]
     assert [bar.value for bar in made.bars] == ["above all views"]
     assert registry.broken() == {
-        "greetings": f"extension greetings is broken: calling {MODULE}:fails failed by a RuntimeError: a wheel came off",
+        "greetings": f"extension greetings is broken: calling {MODULE}:fails failed by a RuntimeError: a wheel came "
+        "off",
         "others": "extension others is broken: its view Now: the title of a page has letters or digits, and no other "
         "page has it; got 'Now'",
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.costs.block_rates import gflops
+from workbench.costs.block_costs import gflops
 from workbench.errors import InputError
 from workbench.live.plots.chart import ChartStack
 from workbench.live.transport.publisher import PollAgain, Publisher
