@@ -14,7 +14,7 @@ from PIL import Image
 
 from workbench.errors import InputError
 from workbench.plots.figures import draw, draw_plane, read_provenance, save, saving
-from workbench.plots.figures.columns import MIN_FONT_SIZE, resized
+from workbench.plots.figures.edited import MIN_FONT_SIZE, resized
 from workbench.plots.scenes import Axis, CellsOf, Scene, convergence_scene, row_lengths_scene, timeline_scene
 from workbench.plots.scenes.plane import Colormap, Plane
 from workbench.run import Run, configure, run_through

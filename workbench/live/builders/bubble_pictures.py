@@ -11,7 +11,7 @@ from workbench.deflation import Deflation
 from workbench.deflation.none import NoDeflation
 from workbench.errors import InputError
 from workbench.live.builders.bubble_drawing import Drawing
-from workbench.plots.figures import boundaries
+from workbench.plots.figures import pictures
 from workbench.plots.scenes.cuts import Cut
 from workbench.problems.bubble_geometry import Geometry
 from workbench.words.numbers import count, ordinal
@@ -61,7 +61,7 @@ def picture(request: PictureRequest, cells: int) -> tuple[dict[str, Any], bytes]
         notes.append(str(error) if cells == drawing.parameters.n else "subdomains are too fine to be drawn")
     else:
         if labels is not None:
-            found = boundaries(cut.plane(labels.reshape(grid)))
+            found = pictures(cut.plane(labels.reshape(grid)))
             lines = found.segments
             notes.append(_reported(labels, cells == drawing.parameters.n, found.step))
         elif not isinstance(request.deflation, NoDeflation):

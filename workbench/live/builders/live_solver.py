@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from workbench.run import Configuration, Session
-from workbench.spectra.convergence_estimates import usable_iterations
-from workbench.spectra.ritz import ritz_values
+from workbench.spectra.convergence_estimates import ritz_values, usable_iterations
 
 Key = tuple[type, int, bool]
 """Properties shared by two problems if one can start from the other's solution: class, n, and whether it is complex."""
