@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks.common import attempts, interleaved
 from workbench import devices
-from workbench.extensions.dask.workers import Workers
+from workbench.extensions.dask.box_workers import BoxWorkers
 from workbench.registry import blocks as registry
 from workbench.run import configure
 from workbench.solvers.multi.directions import InnerProducts
@@ -52,7 +52,7 @@ class Network(NamedTuple):
 def figures(*, quick: bool = False) -> dict[str, Any]:
     """What `python -m benchmarks` prints."""
     sizes, rounds = ((100,), 3) if quick else (SIZES, 15)
-    workers = Workers(f"local:{WORKERS}")
+    workers = BoxWorkers(f"local:{WORKERS}")
     try:
         cases = {
             f"{how}, n={n}": partial(application, workers, n, a, rounds)
@@ -75,7 +75,7 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
     return found
 
 
-def application(workers: Workers, n: int, a: str, rounds: int) -> dict[str, float]:
+def application(workers: BoxWorkers, n: int, a: str, rounds: int) -> dict[str, float]:
     """Milliseconds of an application here and on workers, their difference, and what workers did in it."""
     system = configure("poisson-fd", n=n, a=a).problem.assemble()
     M: Any = registry.find("preconditioner", f"schwarz:2x2,overlap={OVERLAP}")
@@ -105,7 +105,7 @@ def application(workers: Workers, n: int, a: str, rounds: int) -> dict[str, floa
     }
 
 
-def sums(workers: Workers, n: int, rounds: int) -> dict[str, float]:
+def sums(workers: BoxWorkers, n: int, rounds: int) -> dict[str, float]:
     """Milliseconds of the inner products and of the step of an iteration, here and on workers, with TERMS terms of each
     box; and what is sent for the step."""
     system = configure("poisson-fd", n=n).problem.assemble()

@@ -1,6 +1,7 @@
 """The documentation does what it says."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from scripts import devices_table, family_table, ranks_table
+from tests.packaging import example_extension
 from workbench import devices
 from workbench.cli import main
 from workbench.costs.solver_costs import solver_costs
@@ -66,6 +68,22 @@ def test_the_files_in_how_to_add_work(tmp_path):
     assert done.returncode == 0, done.stderr
     for said in ("preconditioner +richardson", "solver +line-search-cg", r"\d+ steps, from"):
         assert len(re.findall(f"^{said}", done.stdout, re.MULTILINE)) == 1, done.stdout
+
+
+def test_the_files_in_how_to_extend_work(tmp_path):
+    folder = example_extension.save(tmp_path)
+    entries = tomllib.loads((folder / "pyproject.toml").read_text())["project"]["entry-points"]
+    (folder / "damped-1.0.dist-info").mkdir()
+    lines = [f"[{group}]\n{name} = {place}\n" for group, named in entries.items() for name, place in named.items()]
+    (folder / "damped-1.0.dist-info" / "entry_points.txt").write_text("".join(lines))
+    env = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}"}
+    for options in (["solve", "two-layer", "--n", "16", "--preconditioner", "damped:3"], ["damping", "--help"]):
+        command = [sys.executable, "-m", "workbench", *options]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=env)
+        assert done.returncode == 0, done.stderr
+    lines = "from workbench.live import DampingView; print(DampingView().chart.scene.spoken)"
+    done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, cwd=tmp_path, env=env)
+    assert done.stdout.startswith("2 sweeps of weight 1.5: "), done.stderr
 
 
 def test_the_entry_in_how_to_add_has_what_the_others_have():

@@ -12,6 +12,7 @@ HEAVY = ("numba", "matplotlib", "pyamg", "distributed", "scipy.linalg", "scipy.s
 OF_SOME_RUNS = (
     "workbench.preconditioners.preconditioner_sum",
     "workbench.extensions.dask.workers",
+    "workbench.preconditioners.schwarz.workers",
     "workbench.devices.cpu",
     "workbench.devices.pair",
     "workbench.devices.accelerator.device",
@@ -30,12 +31,11 @@ OF_OTHER_COMMANDS = (
     "workbench.sequences.sequence",
     "workbench.live",
     "workbench.extensions.papers",
-    "workbench.extensions.mpi.ranks.events",
+    "workbench.extensions.mpi",
     "workbench.records.record",
     "workbench.run.loop.block.iterations",
-    "workbench.run.setup.prepared",
+    "workbench.run.jobs.prepared",
     "workbench.run.jobs.races",
-    "workbench.extensions.mpi.run.setup",
     "workbench.run.jobs.session",
     "workbench.run.jobs.sweeping",
 )

@@ -13,7 +13,7 @@ from tests.waiting import LIMIT
 from workbench.records import load_runs
 from workbench.run import Stopping, configure
 from workbench.run.choices.share_link import to_link
-from workbench.run.jobs.machine_use import MACHINE_USE
+from workbench.run.machine_use import MACHINE_USE
 
 pytestmark = pytest.mark.browser
 

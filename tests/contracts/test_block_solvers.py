@@ -12,7 +12,7 @@ from tests.contracts import cases
 from workbench.errors import InputError
 from workbench.registry import blocks as registry
 from workbench.run import configure, solve
-from workbench.run.choices.compatibility import check_columns
+from workbench.run.choices.rules import check_rules, of_columns
 
 METHODS = [name for name in cases.ON_CORES if registry.registered("solver")[name].takes_blocks]
 COLUMNS = (3, 1, 17)
@@ -84,10 +84,10 @@ def test_variants_that_need_not_converge_are_refused(method, variant):
     """The others are those of `test_every_method_with_deflation`."""
     chosen = configure("two-layer", n=8, solver=method, rhs="random:3", deflation="stripes", variant=variant)
     if variant in cases.HERMITIAN or method == "bf-block-cg":
-        check_columns(chosen)
+        check_rules(of_columns(chosen))
         return
     with pytest.raises(InputError, match=f"variant {variant} .* use variant a-def2 or bnn") as refused:
-        check_columns(chosen)
+        check_rules(of_columns(chosen))
     assert dict(refused.value.changes) == {"variant": "a-def2"}
 
 

@@ -14,7 +14,7 @@ from workbench.problems import LinearSystem
 from workbench.registry import blocks as registry
 from workbench.run import Stopping, configure, run_through
 from workbench.run.choices.in_memory import InMemoryProblem
-from workbench.run.loop.driver import Run
+from workbench.run.driver import Run
 
 SPACES = ["blocks", "levelset", "planes", "stripes"]
 """Those whose vectors are piecewise constant; the others are in tests/deflation/test_vectors.py."""

@@ -12,7 +12,7 @@ from workbench import devices
 from workbench.devices.constant import constant, constant_of, entries, largest
 from workbench.operators import BoxStencil
 from workbench.run import configure, run_through
-from workbench.run.loop.driver import Run
+from workbench.run.driver import Run
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -10,7 +10,6 @@ import pytest
 import workbench
 from workbench.devices.discovery import Accelerator, Found, NvidiaDriver
 from workbench.machines import advice, packages
-from workbench.machines.parallel import Petsc
 
 DEVICE = Found((Accelerator("PoCL", "cpu", "CPU", 1 << 30, True, "OpenCL 3.0"),))
 NONE = Found(problem="CuPy cannot be imported: No module named 'cupy'")
@@ -24,7 +23,7 @@ def browser(monkeypatch):
 
 
 def named(versions=COMPLETE, opencl=DEVICE, driver=None, cuda=NONE) -> dict[str, advice.Missing]:
-    return {lack.what: lack for lack in advice.missing(versions, opencl, driver, cuda, Petsc("3.26.1"))}
+    return {lack.what: lack for lack in advice.missing(versions, opencl, driver, cuda)}
 
 
 def driver(major: int, minor: int = 0) -> NvidiaDriver:
@@ -69,24 +68,6 @@ def test_an_old_driver_is_named_with_its_version():
     assert "CuPy" not in lacks
     assert "570.1" in lacks["a newer NVIDIA driver"].why
     assert "CUDA 11.4" in lacks["a newer NVIDIA driver"].why
-
-
-def test_pyamgx_is_suggested_only_with_a_gpu():
-    steps = named(driver=driver(12), cuda=DEVICE)["pyamgx"].commands
-    assert "cmake" in steps[1]
-    (prepare, install) = (step for step in steps if "pip install" in step)
-    # pip 26 builds in an environment without NumPy, which pyamgx's setup imports, unless an option forbids it.
-    assert {"setuptools", "Cython", "numpy"} <= set(prepare.split())
-    assert {"--no-build-isolation", "./pyamgx"} <= set(install.split())
-    assert steps.index(prepare) < steps.index(install)
-    assert any(step.startswith("export AMGX_DIR=") and "AMGX_BUILD_DIR=" in step for step in steps[:3])
-    assert all("{" not in step for step in steps)
-
-
-def test_the_steps_for_pyamgx_are_those_of_environment_yml():
-    text = (Path(__file__).resolve().parents[2] / "environment.yml").read_text()
-    for step in advice.PYAMGX_STEPS:
-        assert f"#   {step.format(python='python')}\n" in text
 
 
 def test_a_missing_browser_is_named_with_a_command(monkeypatch, tmp_path):

@@ -9,7 +9,8 @@ import pytest
 
 from workbench.devices.discovery import Accelerator, Found, NvidiaDriver
 from workbench.devices.host.triad import Triad
-from workbench.machines import doctor, parallel
+from workbench.machines import doctor
+from workbench.machines.extension_reports import ExtensionReport
 
 
 @pytest.fixture(scope="module")
@@ -29,12 +30,16 @@ def test_the_json_is_plain_and_holds_everything(report):
     assert plain["threads"]["count"] >= 1
     assert plain["versions"]["base"]["numpy"]
     assert isinstance(plain["missing"], list)
+    assert {"library", "mpiexec", "problem"} == set(plain["mpi"])
+    assert {"version", "scalar", "integer", "external", "problem"} == set(plain["petsc"])
+    (dask,) = (each for each in plain["extensions"] if each["name"] == "dask")
+    assert dask["title"].startswith("Boxes of Schwarz methods")
 
 
 def test_the_text_has_every_part_in_order_and_is_aligned(report):
     text = report.text()
     heads = [line for line in text.splitlines() if not line.startswith(" ")]
-    assert heads == ["Machine", "OpenCL", "CUDA", "MPI", "PETSc", "Packages", "Missing"]
+    assert heads == ["Machine", "OpenCL", "CUDA", "Extensions", "MPI", "PETSc", "Packages", "Missing"]
     assert "not measured" in line(text, "bandwidth")
     facts = {"processor": report.machine["cpu"], "bandwidth": "not measured"}
     assert len({line(text, name).index(fact) for name, fact in facts.items()}) == 1
@@ -75,15 +80,17 @@ def test_commands_are_on_separate_lines(report):
     assert dataclasses.replace(report, missing=()).text().endswith("Missing\n  nothing")
 
 
-def test_mpi_and_petsc_are_shown_with_what_they_have_and_lack(report):
-    mpi = parallel.Mpi("MPICH 5.0.2", "/some/mpiexec")
-    petsc = parallel.Petsc("3.26.1", "float64", "int32", ("hypre",))
-    text = dataclasses.replace(report, mpi=mpi, petsc=petsc).text()
-    assert (
-        "MPI\n  MPICH 5.0.2, started by /some/mpiexec\nPETSc\n  3.26.1, float64, int32 indices, with hypre, wi" in text
+def test_extensions_are_shown_with_what_they_find_lack_and_break(report):
+    found = (
+        ExtensionReport("mpi", "Ranks", heading="MPI", lines=("MPICH 5.0.2", "no mpiexec")),
+        ExtensionReport("clouds", "Weather", lacks=("rain", "hail")),
+        ExtensionReport("toy", problem="extension toy is broken"),
     )
-    lacking = dataclasses.replace(report, mpi=parallel.Mpi(problem="no MPI"), petsc=parallel.Petsc(problem="no PETSc"))
-    assert "MPI\n  no MPI\nPETSc\n  no PETSc\n" in lacking.text()
+    text = dataclasses.replace(report, extensions=found).text()
+    assert (
+        "Extensions\n  mpi     Ranks\n  clouds  Weather; without rain, hail\n  toy     extension toy is broken\n"
+        "MPI\n  MPICH 5.0.2\n  no mpiexec\nPackages\n"
+    ) in text
 
 
 def test_the_triads_arrays_are_larger_than_the_cache_and_smaller_than_the_memory():

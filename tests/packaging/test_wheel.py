@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-import sysconfig
 import tomllib
-import venv
 import zipfile
-from collections.abc import Sequence
 from email.parser import Parser
 from pathlib import Path
 
@@ -18,6 +14,8 @@ import pytest
 import workbench
 from tests.browser import lab
 from tests.browser.bench import solved
+from tests.packaging import wheels
+from tests.packaging.wheels import clean, run
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,26 +24,10 @@ COMPILED = {".pyc"}
 """Suffixes of files that Python writes into the source tree."""
 
 
-def clean() -> dict[str, str]:
-    """The environment without variables that name other packages."""
-    return {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
-
-
-def run(command: Sequence[str | Path], folder: Path) -> str:
-    """Run a command in a folder; return its standard output."""
-    done = subprocess.run(command, cwd=folder, env=clean(), capture_output=True, text=True, check=False, timeout=250)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    """A wheel of this checkout, built without network access."""
-    folder = tmp_path_factory.mktemp("wheel")
-    options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-index", "--no-build-isolation"]
-    run([sys.executable, "-m", "pip", "wheel", *options, "--wheel-dir", folder, ROOT], folder)
-    (built,) = folder.glob("*.whl")
-    return built
+    """A wheel of this checkout."""
+    return wheels.built(ROOT, tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
@@ -56,16 +38,8 @@ def contents(wheel) -> set[str]:
 
 @pytest.fixture(scope="module")
 def elsewhere(wheel, tmp_path_factory) -> Path:
-    """The folder of commands of an environment with the wheel, which takes its dependencies from this environment."""
-    folder = tmp_path_factory.mktemp("elsewhere")
-    venv.create(folder, with_pip=False)
-    commands = folder / "bin"
-    packages = sysconfig.get_path("purelib", scheme="venv", vars={"base": str(folder)})
-    # A folder in a .pth file is searched last, and the .pth files in it, as of an editable install, are not read.
-    Path(packages, "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-index", "--ignore-installed"]
-    run([sys.executable, "-m", "pip", "--python", commands / "python", "install", *options, wheel], folder)
-    return commands
+    """The folder of commands of an environment with the wheel."""
+    return wheels.environment(tmp_path_factory.mktemp("elsewhere"), wheel)
 
 
 @pytest.mark.parametrize("folder", ["workbench", "data", "notebooks"])

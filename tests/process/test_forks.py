@@ -137,7 +137,7 @@ def test_a_process_is_forked_when_no_kernel_is_being_compiled_in_it():
     assert done.returncode == 0, done.stderr
 
 
-OWN = r"process/forks|jit/|run/jobs/machine_use"
+OWN = r"process/forks|jit/|run/machine_use"
 """Modules that make locks of their own anew in a forked process."""
 OTHER = r"extensions/|run/jobs/(job|races|run_queue|session|thread_job|held_job)|live/|plots/figures/"
 """Those of jobs and pages, whose threads do not exist there, and of processes at work together."""

@@ -13,10 +13,10 @@ from workbench.errors import InputError
 from workbench.operators import as_operator
 from workbench.registry import registered
 from workbench.run import Reason, prepare, solve
+from workbench.run.choices.stopping import Norm
 from workbench.run.loop.breakdown import diagnose
 from workbench.run.loop.energy import energy_norm
 from workbench.run.loop.single.diagnostics import SingleDiagnostics
-from workbench.run.loop.stopping import Norm
 from workbench.words.numbers import relative
 
 N, RTOL = 9, 1e-8

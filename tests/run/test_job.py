@@ -9,8 +9,8 @@ import pytest
 
 from tests.waiting import LIMIT, until
 from workbench.run import QueueSlot, RunQueue, State
+from workbench.run.cancellation import GRACE, StoppedError
 from workbench.run.jobs.thread_job import ThreadJob
-from workbench.run.loop.cancellation import GRACE, StoppedError
 
 
 def job_of(work, **more):

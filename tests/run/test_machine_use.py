@@ -12,15 +12,15 @@ import pytest
 
 from tests.waiting import LIMIT
 from workbench.run import Run, configure, run_through
-from workbench.run.jobs.machine_use import MACHINE_USE, MachineUse, sharing
 from workbench.run.jobs.run_queue import QueueSlot, RunQueue
+from workbench.run.machine_use import MACHINE_USE, MachineUse, sharing
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no file locks of this kind")
 
 OTHER = """
 import sys
 from pathlib import Path
-from workbench.run.jobs.machine_use import MachineUse
+from workbench.run.machine_use import MachineUse
 with MachineUse(Path(sys.argv[1])):
     print("in", flush=True)
     sys.stdin.read()

@@ -22,8 +22,8 @@ from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.problems.diffusion import assemble_two_phases
 from workbench.run import Run, configure, prepare, run_through
+from workbench.run.cancellation import StoppedError
 from workbench.run.choices.in_memory import InMemoryProblem
-from workbench.run.loop.cancellation import StoppedError
 
 METHODS = (
     {},

@@ -12,9 +12,9 @@ from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.run import Race, Run, State, configure, run_through
 from workbench.run.choices.in_memory import InMemoryPreconditioner
+from workbench.run.choices.stopping import Reason
 from workbench.run.jobs.delay import held_up
 from workbench.run.jobs.ranking import rank
-from workbench.run.loop.stopping import Reason
 
 CHOICES = (
     {"preconditioner": "jacobi"},

@@ -154,7 +154,7 @@ def test_a_request_made_during_a_step_is_served(work, monkeypatch):
         def release(self):
             lock.release()
 
-    monkeypatch.setattr("workbench.run.loop.driver.WorkLock", RequestedAtTheEnd)
+    monkeypatch.setattr("workbench.run.driver.WorkLock", RequestedAtTheEnd)
     run = Run(configure("two-layer", n=16))
     work(run)
     assert made[0].snapshot.done

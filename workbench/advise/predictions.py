@@ -8,12 +8,14 @@ import dataclasses
 import functools
 import math
 import time
+from collections.abc import Iterable
 
 import numpy as np
 
 from workbench.devices.fastest import bandwidth
 from workbench.errors import InputError
 from workbench.operators import Stencil, TwoPhaseStencil
+from workbench.preconditioners import Preconditioner
 from workbench.problems import LinearSystem, Problem
 from workbench.registry import blocks as registry
 from workbench.run import Run
@@ -34,11 +36,9 @@ FIRST_LEVELS = (
     "fsai",
     "amg:sa",
     "amg:rs",
-    "amgx",
-    "petsc:gamg",
     "mg",
 )
-"""First-level candidates; names that are not registered are skipped."""
+"""First-level candidates of the core; those of extensions follow."""
 IN_MIXED = ("neumann:1", "neumann:2", "mg")
 """First levels that are also tried in precision mixed, with the coarse solvers that bear it, for two phases."""
 MAX_VECTORS = {1: 20_000, 2: 20_000, 3: 3_000_000}
@@ -102,16 +102,21 @@ def level_pairs(problem: Problem, system: LinearSystem, devices: tuple[str, ...]
     system: that of the problem, or of the problem on a grid `ratio` times coarser.
     """
     known = registry.registered("preconditioner")
+    first_levels = [*FIRST_LEVELS, *_of_extensions(known.values())]
     found = []
     for device in devices:
         for deflation, coarse in second_levels(system, ratio):
-            for first in FIRST_LEVELS:
+            for first in first_levels:
                 name = first.partition(":")[0]
-                if name in known and _go_together(known[name], deflation, system):
+                if _go_together(known[name], deflation, system):
                     found.append(LevelPair(first, deflation, coarse, device))
                     mixed = dataclasses.replace(found[-1], precision=MIXED)
                     found += [mixed] if _bears_mixed(mixed, system) else []
     return found
+
+
+def _of_extensions(known: Iterable[type]) -> list[str]:
+    return [text for cls in known if issubclass(cls, Preconditioner) for text in cls.advised]
 
 
 def _go_together(first: type, deflation: str, system: LinearSystem) -> bool:
@@ -163,8 +168,6 @@ def coarsened(problem: Problem, ratio: int) -> Problem | None:
 DEFAULT_GROWTH = {"none": 1.0, "stripes": 0.5, "planes": 1.0}
 """Exponent of n in the iterations after one coarse grid only; 0 for a fixed number of cells per subdomain."""
 MAX_GROWTH = 1.2
-CYCLES = ("mg", "amg", "amgx", "petsc")
-"""First levels whose iterations hardly depend on n."""
 FACTORED = "coarse solver"
 """The phase of a setup that factors E."""
 
@@ -250,7 +253,9 @@ def _bandwidth(device: str) -> float:
 
 
 def _growth(pair: LevelPair, probes: list[Probe]) -> float:
-    usual = 0.0 if pair.preconditioner.partition(":")[0] in CYCLES else DEFAULT_GROWTH.get(pair.deflation, 0.0)
+    level = registry.known("preconditioner", pair.preconditioner.partition(":")[0])
+    is_cycle = level is not None and issubclass(level, Preconditioner) and level.is_cycle
+    usual = 0.0 if is_cycle else DEFAULT_GROWTH.get(pair.deflation, 0.0)
     # A run that was stopped in its first iteration has no rate, and its number of iterations is infinite.
     known = [probe for probe in probes if math.isfinite(probe.iterations)]
     if len(known) < 2:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+from typing import TYPE_CHECKING, Any
 
 from workbench.cli.common import CONVERGED, print_summary
+
+if TYPE_CHECKING:
+    from workbench.registry.extensions import Extension
 
 
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -29,8 +33,9 @@ def _blocks(options: argparse.Namespace) -> int:
     from workbench.registry import catalogue
 
     listed = catalogue()
+    of_extensions = _extensions()
     if options.json:
-        print(json.dumps(listed))
+        print(json.dumps({**listed, "extensions": of_extensions}))
         return CONVERGED
     for kind, entries in listed.items():
         print(kind)
@@ -38,7 +43,45 @@ def _blocks(options: argparse.Namespace) -> int:
             print(f"  {entry['name']:16}{entry['title']}")
             for declared in entry["parameters"]:
                 print(f"    {declared['name']} = {declared['default']!r}: {declared['help']} ({declared['bounds']})")
+    print("extensions")
+    for entry in of_extensions:
+        print(f"  {entry['name']:16}{entry['title']}".rstrip())
+        for kind, names in entry["adds"].items():
+            print(f"    {kind}: {', '.join(names)}")
+        if entry["lacks"]:
+            print(f"    without {', '.join(entry['lacks'])}; see `workbench doctor`")
+        if entry["problem"]:
+            print(f"    {entry['problem']}")
     return CONVERGED
+
+
+def _extensions() -> list[dict[str, Any]]:
+    """All extensions as plain data, of the form of a block's but for what they add; those that cannot be loaded last.
+    After their blocks have been imported, which finds out what is broken."""
+    from workbench.registry.extensions import broken, extensions
+
+    wrong, found = broken(), extensions().values()
+    unloaded = {name: sentence for name, sentence in wrong.items() if name not in extensions()}
+
+    def plain(name: str, title: str, problem: str, adds: dict[str, list[str]], lacks: list[str]) -> dict[str, Any]:
+        return {"name": name, "title": title, "parameters": [], "adds": adds, "lacks": lacks, "problem": problem}
+
+    return [
+        *(plain(each.name, each.title, wrong.get(each.name, ""), _added(each), each.missing) for each in found),
+        *(plain(name, "", sentence, {}, []) for name, sentence in unloaded.items()),
+    ]
+
+
+def _added(extension: Extension) -> dict[str, list[str]]:
+    """The names of what an extension adds: of blocks by their kind, and of devices, engines, commands and views."""
+    named = {
+        **extension.blocks,
+        "device": extension.devices,
+        "engine": extension.engines,
+        "command": extension.commands,
+        "view": [view.title for view in extension.views],
+    }
+    return {kind: list(names) for kind, names in named.items() if names}
 
 
 def _doctor(options: argparse.Namespace) -> int:

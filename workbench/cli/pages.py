@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import os
 import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from workbench.cli.streams import log
 from workbench.errors import InputError, printable_path
 from workbench.files.data_files import PACKAGE, docs_folder, notebooks_folder, path_of
+from workbench.registry.extensions import service
 
 TOUR = "00_tour.ipynb"
 OWN_FOLDER = "cg-workbench"
-CONNECTION = "--ServerApp.kernel_websocket_connection_class=workbench.extensions.classroom.server.NoDelayConnection"
+CONNECTION = "--ServerApp.kernel_websocket_connection_class"
 NEEDED = {"app": ("voila", "anywidget", "segno"), "lab": ("jupyterlab", "anywidget")}
 """Modules of the extra of each command, by the names of their imports."""
+
+
+class PageServer(Protocol):
+    """The service `page_server`. module: the program that serves the page, run by `python -m`. connection: the class of
+    the connections of a Jupyter server to its pages."""
+
+    @property
+    def module(self) -> str: ...
+
+    @property
+    def connection(self) -> str: ...
 
 
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -45,10 +58,14 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def _app(options: argparse.Namespace) -> NoReturn:
+    try:
+        server = _server()
+    except InputError as error:
+        raise InputError(f"`workbench app` has no server of the page: {error}") from None
     _require("app")
     app = notebooks_folder() / "app"
     own = [str(app / "workbench.ipynb"), f"--Voila.config_file_paths={app}"]
-    _become("workbench.extensions.classroom.server.page_server", [*own, *options.further])
+    _become(server.module, [*own, *options.further])
 
 
 def _lab(options: argparse.Namespace) -> NoReturn:
@@ -59,10 +76,17 @@ def _lab(options: argparse.Namespace) -> NoReturn:
         for source in (notebooks_folder(), docs_folder()):
             copy(source, root / source.name)
         log(f"the notebooks are in {printable_path(root)}")
-    own = [f"--ServerApp.root_dir={root}", CONNECTION, f"--LabApp.default_url=/lab/tree/notebooks/{TOUR}"]
+    own = [f"--ServerApp.root_dir={root}", f"--LabApp.default_url=/lab/tree/notebooks/{TOUR}"]
+    # Jupyter's own serves too, with more delay.
+    with contextlib.suppress(InputError):
+        own.append(f"{CONNECTION}={_server().connection}")
     # Jupyter refuses to run as root unless this is allowed.
     own += ["--allow-root"] * (os.geteuid() == 0)
     _become("jupyterlab", [*own, *options.further])
+
+
+def _server() -> PageServer:
+    return service("page_server")
 
 
 def copy(source: Path, target: Path) -> None:

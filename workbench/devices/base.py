@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from workbench.devices.among_ranks import AmongRanks
 from workbench.devices.clock import Clock
+from workbench.devices.collectives import Collectives
 from workbench.devices.dot_lines import DOTS
 from workbench.devices.element_wise import AppliedElementWise, ElementWise
 from workbench.devices.operator_protocols import OnePass
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.lines.schedule import Inlined
 
 
-class DeviceBase(AmongRanks, LinesDevice):
+class DeviceBase(Collectives, LinesDevice):
     """Base of all devices, including the dry run. `Space` is the class of its workspaces."""
 
     Space: ClassVar[type[Workspace]] = Workspace

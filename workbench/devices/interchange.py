@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from workbench.devices.among_ranks import T
+    from workbench.devices.collectives import T
 
 HOST, CUDA = (1, 3), (2, 13)
 """Kinds of memory in DLPack: of the host, page-locked or not; of a CUDA device, managed or not."""

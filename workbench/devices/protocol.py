@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from workbench.devices.among_ranks import AmongRanks
 from workbench.devices.clock import Clock, Recorder
+from workbench.devices.collectives import Collectives
 from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.devices.host.face_codes import FaceCodes
 from workbench.devices.operator_protocols import (
@@ -34,6 +34,7 @@ from workbench.devices.second_level import SecondLevel
 from workbench.lazy import sparse
 
 if TYPE_CHECKING:
+    from workbench.devices.bound import Bound, Request
     from workbench.devices.element_wise import ElementWise
     from workbench.devices.programs.block_workspace import BlockWorkspace
     from workbench.devices.slices import PlaneSlice, VolumeSlice
@@ -132,7 +133,7 @@ class Memory(Protocol):
         ...
 
 
-class Reductions(AmongRanks, Protocol):
+class Reductions(Collectives, Protocol):
     """Norms and dot products outside programs. Sums are in double precision where the device has it."""
 
     def norm(self, vector: DeviceVector) -> float:
@@ -195,6 +196,10 @@ class Programs(LinesDevice, Protocol):
 
 class Operators(Protocol):
     """A and first-level preconditioners."""
+
+    def bind(self, request: Request) -> Bound:
+        """A kernel of the kernel language, compiled for this device and bound to arrays."""
+        ...
 
     def stencil(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> DeviceOperator:
         """The product with a symmetric stencil."""

@@ -12,25 +12,13 @@ from pathlib import Path
 import workbench
 from workbench.devices.discovery import Found, NvidiaDriver
 from workbench.machines import packages
-from workbench.machines.parallel import Petsc
+from workbench.registry.extensions import Extension
 
 Versions = Mapping[str, Mapping[str, str | None]]
 """Installed version by package by extra, None for an absent package."""
 
 # scripts/chromium.py looks for the same ones.
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PYAMGX_STEPS = (
-    "git clone --recursive https://github.com/NVIDIA/AMGX && cd AMGX",
-    "cmake -B build -DCMAKE_NO_MPI=True -DCMAKE_CUDA_ARCHITECTURES=native && cmake --build build -j",
-    "export AMGX_DIR=$PWD AMGX_BUILD_DIR=$PWD/build && cd ..",
-    "git clone https://github.com/shwina/pyamgx",
-    "{python} -m pip install setuptools Cython numpy",
-    "{python} -m pip install --no-build-isolation --no-deps ./pyamgx",
-)
-"""Build steps for one shell, since pyamgx finds AmgX by the variables AMGX_DIR and AMGX_BUILD_DIR.
-
-Neither package is on an index. AmgX needs CMake 3.18 or newer, a C++ compiler and the CUDA toolkit. The setup of
-pyamgx imports NumPy and Cython, which pip's isolated build environment lacks."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,24 +30,38 @@ class Missing:
     commands: tuple[str, ...]
 
 
-def missing(
-    versions: Versions, opencl: Found, driver: NvidiaDriver | None, cuda: Found, petsc: Petsc
-) -> tuple[Missing, ...]:
-    """Everything that could be installed on this machine; CUDA components only with a working NVIDIA driver."""
-    found = [*_packages(versions), *_opencl(versions, opencl), *_petsc(petsc), *_chromium()]
-    if driver is not None:
-        found += [*_cuda(driver, cuda), *_pyamgx()]
-    return tuple(found)
+def missing(versions: Versions, opencl: Found, driver: NvidiaDriver | None, cuda: Found) -> tuple[Missing, ...]:
+    """Everything of the core that could be installed on this machine; CuPy only with a working NVIDIA driver."""
+    found = [*_packages(versions), *_opencl(versions, opencl), *_chromium()]
+    return (*found, *(_cuda(driver, cuda) if driver is not None else ()))
 
 
 def install_command(extra: str) -> str:
     """The pip command that installs an extra ("" for none) for this Python, from the checkout if there is one."""
-    pip = f"{_short(Path(sys.executable))} -m pip install"
+    pip = f"{python()} -m pip install"
     suffix = f"[{extra}]" if extra else ""
     root = _root()
-    if not (root / "pyproject.toml").exists():
+    if not in_checkout():
         return f'{pip} "{packages.DISTRIBUTION}{suffix}"'
     return f'{pip} -c "{_short(root / "constraints.txt")}" -e "{_short(root)}{suffix}"'
+
+
+def install_command_of(extension: Extension) -> str:
+    """The pip command that installs an extension with all it needs."""
+    name, _, extra = extension.install.partition("[")
+    if name == packages.DISTRIBUTION:
+        return install_command(extra.rstrip("]"))
+    return f'{python()} -m pip install "{extension.install}"'
+
+
+def python() -> str:
+    """The path of this Python, as short as a command may have it."""
+    return _short(Path(sys.executable))
+
+
+def in_checkout() -> bool:
+    """True if the workbench runs from a checkout, whose Makefile installs more."""
+    return (_root() / "pyproject.toml").exists()
 
 
 def _packages(versions: Versions) -> list[Missing]:
@@ -72,7 +74,6 @@ def _packages(versions: Versions) -> list[Missing]:
         packages.BASE: "required by the workbench",
         "lab": "required by notebooks and widgets",
         "opencl": "required by OpenCL devices",
-        "mpi": "required by runs on ranks",
         "dev": "required by tests and checks",
     }
     found = []
@@ -91,17 +92,6 @@ def _opencl(versions: Versions, opencl: Found) -> list[Missing]:
     return [Missing("an OpenCL device", opencl.problem, (install_command("opencl"),))]
 
 
-def _petsc(petsc: Petsc) -> list[Missing]:
-    if petsc.version:
-        return []
-    if not (_root() / "pyproject.toml").exists():
-        return [
-            Missing("PETSc", "required by petsc blocks; `make petsc` in a checkout, or petsc4py from conda-forge", ())
-        ]
-    why = f"required by petsc blocks; {petsc.problem}, and in the checkout ten minutes of CPU and a C compiler build it"
-    return [Missing("PETSc", why, ("make petsc",))]
-
-
 def _root() -> Path:
     """The folder of the checkout, or that of the installed packages."""
     return Path(workbench.__file__).resolve().parent.parent
@@ -114,7 +104,7 @@ def _chromium() -> list[Missing]:
     if shutil.which("apt-get"):
         command = "apt-get install chromium" if os.geteuid() == 0 else "sudo apt-get install chromium"
     else:
-        command = f"{_short(Path(sys.executable))} -m playwright install chromium"
+        command = f"{python()} -m playwright install chromium"
     return [Missing("chromium", "required by browser tests; `make test` installs it too", (command,))]
 
 
@@ -126,13 +116,6 @@ def _cuda(driver: NvidiaDriver, cuda: Found) -> list[Missing]:
         why = f"driver {driver.version} supports CUDA {major}.{minor} at most, and CuPy's wheels need 12 or newer"
         return [Missing("a newer NVIDIA driver", why, ())]
     return [Missing("CuPy", cuda.problem, (install_command("cuda12" if major == 12 else "cuda13"),))]
-
-
-def _pyamgx() -> list[Missing]:
-    if packages.version("pyamgx"):
-        return []
-    steps = tuple(step.format(python=_short(Path(sys.executable))) for step in PYAMGX_STEPS)
-    return [Missing("pyamgx", "required by comparisons with AmgX; built from source", steps)]
 
 
 def _short(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""The report of `workbench doctor`: hardware, devices, packages, and what is missing with install commands."""
+"""The report of `workbench doctor`: hardware, devices, extensions, packages, and commands that install the rest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.devices.host.triad import BYTES_PER_ELEMENT, DEFAULT_ARRAY_BYTES,
 from workbench.jit.environment import Threads, threads
 from workbench.machines import advice, packages
 from workbench.machines.describe import describe_machine
-from workbench.machines.parallel import EXTERNAL, Mpi, Petsc, examine_mpi, examine_petsc
+from workbench.machines.extension_reports import ExtensionReport, examine_extensions
 from workbench.process import limits
 
 TIMES_CACHE = 4
@@ -32,18 +32,19 @@ class Report:
     opencl: Found
     cuda: Found
     driver: NvidiaDriver | None
-    mpi: Mpi
-    petsc: Petsc
+    extensions: tuple[ExtensionReport, ...]
     versions: advice.Versions
     missing: tuple[advice.Missing, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return dataclasses.asdict(self)
+        """Plain data for JSON; what an extension found is also under its name, such as `mpi`."""
+        facts = {each.name: dict(each.facts) for each in self.extensions if each.facts}
+        return facts | dataclasses.asdict(self)
 
     def text(self) -> str:
         """The report for a terminal: aligned, one fact per line, commands on separate lines."""
-        return "\n".join([*self._machine(), *self._devices(), *self._parallel(), *self._packages(), *self._missing()])
+        parts = self._machine(), self._devices(), self._extensions(), self._packages(), self._missing()
+        return "\n".join(line for part in parts for line in part)
 
     def _machine(self) -> list[str]:
         about = self.machine
@@ -78,17 +79,12 @@ class Report:
         runs = f"{self.driver.version}, supports CUDA up to {self.driver.cuda[0]}.{self.driver.cuda[1]}; {boards}"
         return [*lines, *_table({"driver": runs}), *_accelerators(self.cuda)]
 
-    def _parallel(self) -> list[str]:
-        mpi, petsc = self.mpi, self.petsc
-        starts = f"started by {mpi.mpiexec}" if mpi.mpiexec else ""
-        lines = ["MPI", *([f"  {', '.join(filter(None, (mpi.library, starts)))}"] if mpi.library else [])]
-        lines += [f"  {mpi.problem}"] if mpi.problem else []
-        if petsc.problem:
-            return [*lines, "PETSc", f"  {petsc.problem}"]
-        absent = [name for name in EXTERNAL if name not in petsc.external]
-        built = [f"with {', '.join(petsc.external)}"] if petsc.external else []
-        built += [f"without {', '.join(absent)}"] if absent else []
-        return [*lines, "PETSc", f"  {petsc.version}, {petsc.scalar}, {petsc.integer} indices, {', '.join(built)}"]
+    def _extensions(self) -> list[str]:
+        lines = ["Extensions", *_table({each.name: each.summary for each in self.extensions})]
+        for each in self.extensions:
+            if each.lines:
+                lines += [each.heading or each.title, *(f"  {line}" for line in each.lines)]
+        return lines
 
     def _packages(self) -> list[str]:
         if not self.versions:
@@ -117,7 +113,7 @@ def examine(measure: bool = True) -> Report:
     versions = {extra: packages.versions(names) for extra, names in packages.declared().items()}
     opencl, cuda = discovery.opencl_devices(), discovery.cuda_devices()
     driver = discovery.nvidia_driver()
-    mpi, petsc = examine_mpi(), examine_petsc()
+    extensions = examine_extensions()
     return Report(
         machine=about,
         memory_free=free,
@@ -126,10 +122,12 @@ def examine(measure: bool = True) -> Report:
         opencl=opencl,
         cuda=cuda,
         driver=driver,
-        mpi=mpi,
-        petsc=petsc,
+        extensions=extensions,
         versions=versions,
-        missing=advice.missing(versions, opencl, driver, cuda, petsc),
+        missing=(
+            *advice.missing(versions, opencl, driver, cuda),
+            *(lack for each in extensions for lack in each.missing),
+        ),
     )
 
 

@@ -45,6 +45,7 @@ class Amg(Preconditioner):
 
     name: ClassVar[str] = "amg"
     title: ClassVar[str] = "algebraic multigrid (PyAMG)"
+    is_cycle: ClassVar[bool] = True
 
     method: str = parameter("sa", "smoothed aggregation or Ruge-Stuben", choices=("sa", "rs"))
 

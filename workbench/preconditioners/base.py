@@ -43,6 +43,10 @@ class Preconditioner(Block):
     """Set where A has to be a nearest-neighbour stencil on a grid."""
     cuts_by_index: ClassVar[bool] = False
     """True if its blocks or boxes are ranges of consecutive unknowns where there is no grid."""
+    is_cycle: ClassVar[bool] = False
+    """Set where the iterations hardly depend on the number of unknowns, as with multigrid cycles."""
+    advised: ClassVar[tuple[str, ...]] = ()
+    """Texts of it that the advisor tries, where it is of an extension; `advise.predictions` has the core's."""
 
     @property
     def ghost_planes(self) -> int:

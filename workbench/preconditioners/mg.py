@@ -84,6 +84,7 @@ class Multigrid(Preconditioner):
     title: ClassVar[str] = "geometric multigrid (matrix-free)"
     needs_stencil: ClassVar[bool] = True
     keeps_levels: ClassVar[bool] = True
+    is_cycle: ClassVar[bool] = True
 
     cycle: str = parameter(
         "auto",

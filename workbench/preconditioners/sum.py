@@ -114,6 +114,11 @@ class Sum(Preconditioner):
         """The members, as in `text`."""
         return self.members
 
+    @property
+    def brought_by(self) -> str:
+        """The distributions of all members."""
+        return " ".join(dict.fromkeys(filter(None, (block.brought_by for block in self.blocks))))
+
     def check(self, device: Device) -> None:
         for block in self.blocks:
             block.check(device)

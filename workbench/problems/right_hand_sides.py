@@ -12,6 +12,11 @@ from workbench.problems.base import LinearSystem
 from workbench.settings import NEAR, PAIRS, RANK4, ZERO
 
 NO_GRID = "rhs sources needs a problem with a grid, and this matrix has none; choose random:16, say"
+NOTHING_LEFT = (
+    "A is singular: {} is all of b, so nothing is left once it is removed; choose another right-hand side, for example "
+    "random"
+)
+"""The message for the component of b that A maps to zero."""
 NO_PHASES = "rhs phases needs a problem with bubbles or slabs; choose random:16, say"
 WIDTH = 0.05
 """Standard deviation of the source, in sides of the domain."""

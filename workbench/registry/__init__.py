@@ -22,4 +22,4 @@ from workbench.registry.blocks import (
 from workbench.registry.parameters import Parameter, Value, parameter, unknown_name
 
 __all__ = ["Block", "Parameter", "catalogue", "find", "parameter", "register"]
-"""What users write blocks with; the other names are for the workbench."""
+"""Names that users write blocks with; the other names are for the workbench."""

@@ -24,11 +24,11 @@ from workbench.run.choices.in_memory import (
     system_of,
     with_diagonal,
 )
-from workbench.run.jobs.machine_use import MACHINE_USE
+from workbench.run.choices.stopping import Norm, Reason, Stopping
+from workbench.run.driver import Run
 from workbench.run.jobs.run_queue import MACHINE, QueueSlot, RunQueue
-from workbench.run.loop.driver import Run
-from workbench.run.loop.stopping import Norm, Reason, Stopping
-from workbench.run.results.result import Column, Result, as_column
+from workbench.run.loop.result import Column, Result, as_column
+from workbench.run.machine_use import MACHINE_USE
 from workbench.run.results.snapshots import Quantity
 from workbench.settings import BLOCKS, RUN
 from workbench.solvers import Solver, user_solver
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
     from workbench.run.jobs.both_devices import BothDevices, on_both
     from workbench.run.jobs.job import Job, State
+    from workbench.run.jobs.prepared import Prepared, PreparedResult, Update, prepare
     from workbench.run.jobs.races import Race, RaceEntry
+    from workbench.run.jobs.recycling import RitzKeeper
     from workbench.run.jobs.session import Session
     from workbench.run.jobs.sweeping import Sweep, sweep
-    from workbench.run.setup.prepared import Prepared, PreparedResult, Update, prepare
-    from workbench.run.setup.recycling import RitzKeeper
 
 __all__ = [
     "MACHINE",
@@ -86,9 +86,9 @@ __getattr__ = exported(
     {
         "jobs.both_devices": ["BothDevices", "on_both"],
         "jobs.job": ["Job", "State"],
-        "setup.prepared": ["Prepared", "PreparedResult", "Update", "prepare"],
+        "jobs.prepared": ["Prepared", "PreparedResult", "Update", "prepare"],
         "jobs.races": ["Race", "RaceEntry"],
-        "setup.recycling": ["RitzKeeper"],
+        "jobs.recycling": ["RitzKeeper"],
         "jobs.session": ["Session"],
         "jobs.sweeping": ["Sweep", "sweep"],
     },

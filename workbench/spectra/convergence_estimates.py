@@ -20,7 +20,7 @@ from scipy import linalg
 
 from workbench.errors import InputError
 from workbench.records import History
-from workbench.run.setup.recycling import lanczos_entries
+from workbench.run.jobs.recycling import lanczos_entries
 
 
 def lanczos_matrix(history: History, iterations: int | None = None) -> tuple[np.ndarray, np.ndarray]:

@@ -17,7 +17,7 @@ from workbench.errors import InputError
 from workbench.operators import BoundOperator
 from workbench.preconditioners import ElementWise
 from workbench.run import Configuration
-from workbench.run.choices.conflicts import traits_of
+from workbench.run.choices.rules import traits_of
 from workbench.run.choices.vector_files import asks_for_blocks
 from workbench.run.loop.block.diagnostics import BlockDiagnostics
 from workbench.run.loop.single.diagnostics import SingleDiagnostics

@@ -300,7 +300,7 @@ FORKED = """
 import gc, multiprocessing, warnings
 import numpy as np
 from scipy import sparse
-from workbench.devices import amgx
+from workbench.extensions.amgx import library as amgx
 from workbench.errors import InputError
 from workbench.extensions.amgx.preconditioner import Amgx
 # Python warns of the threads that kernels and CUDA have.

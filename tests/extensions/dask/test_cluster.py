@@ -25,12 +25,14 @@ from tests.extensions.dask.faults import hang_and_be_missed, kill_during, proces
 from tests.waiting import LIMIT
 from workbench.cli import main
 from workbench.errors import DeviceError, InputError
-from workbench.extensions.dask import quiet, workers
+from workbench.extensions.dask import silent_loggers, workers
 from workbench.extensions.dask.local_workers import LocalWorkers
 from workbench.extensions.dask.workers import Workers
+from workbench.registry import extensions
 from workbench.run import Configuration, Run, Stopping, configure, run_through
 from workbench.run.choices.share_link import from_link, load_configuration, save_configuration, to_link
-from workbench.run.loop.stopping import Reason
+from workbench.run.choices.stopping import Reason
+from workbench.run.jobs.sweeping import sweep
 
 distributed = pytest.importorskip("distributed")
 ROOT = Path(__file__).parents[3]
@@ -280,12 +282,20 @@ def test_workers_without_the_workbench_are_refused(scheduler, monkeypatch):
 
 
 def test_dask_is_not_installed(monkeypatch):
-    def missing(name):
-        raise ImportError(name)
-
-    monkeypatch.setattr(workers.importlib, "import_module", missing)
+    monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError, match=r'a cluster needs Dask, .* pip install "cg-workbench\[cluster\]"$'):
         Run(configuration("local:2"))
+
+
+def test_without_the_extension_a_cluster_is_refused_with_what_to_install(monkeypatch):
+    ours = {name: each for name, each in extensions.ours().items() if name != "dask"}
+    monkeypatch.setattr(extensions, "ours", lambda: ours)
+    expected = "no extension offers workers; install cg-workbench with its extensions"
+    with pytest.raises(InputError, match=f"^{expected}$"):
+        Run(configuration("local:2"))
+    with pytest.raises(InputError, match=f"^{expected}$"):
+        sweep("two-layer", {"n": [8]}, workers="local:2")
+    assert run_through(Run(configuration())).converged
 
 
 def test_dask_is_imported_only_for_a_cluster():
@@ -394,11 +404,11 @@ def test_processes_end_with_their_process(ending, tmp_path):
 def test_loggers_have_their_levels_again():
     logger = importlib.import_module("logging").getLogger("distributed")
     level = logger.level
-    quiet.silence()
-    quiet.silence()
-    quiet.restore()
-    assert logger.level == quiet.SILENT
-    quiet.restore()
+    silent_loggers.silence()
+    silent_loggers.silence()
+    silent_loggers.restore()
+    assert logger.level == silent_loggers.SILENT
+    silent_loggers.restore()
     assert logger.level == level
 
 

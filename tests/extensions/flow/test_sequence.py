@@ -14,8 +14,8 @@ from workbench.extensions.flow.rising_bubbles import RisingBubbles
 from workbench.extensions.flow.two_phase_flow import TwoPhaseFlow
 from workbench.extensions.papers.comparison import deviation
 from workbench.run import Prepared, configure
+from workbench.run.cancellation import StoppedError
 from workbench.run.choices.share_link import from_link, to_link
-from workbench.run.loop.cancellation import StoppedError
 from workbench.sequences.sequence import Sequence
 from workbench.sequences.starts import StartVectors, extend
 

@@ -19,10 +19,10 @@ from scipy import io, sparse
 
 from workbench import devices
 from workbench.errors import InputError
-from workbench.extensions.mpi import device as ranks
-from workbench.extensions.mpi.run.rank_device import slab
+from workbench.extensions.mpi import this_rank as ranks
 from workbench.run import Stopping, configure
-from workbench.run.loop.driver import Run
+from workbench.run.choices.rank_rules import slab
+from workbench.run.driver import Run
 
 TWO = (
     "two-layer n=33 preconditioner=neumann:2 deflation=stripes variant=def1",

@@ -19,8 +19,8 @@ import pytest
 from tests.extensions.mpi.conftest import endless, gone, pids_of
 from tests.waiting import LIMIT, until
 from workbench.errors import DeviceError, InputError
+from workbench.extensions.mpi.mpiexec import other_mpi
 from workbench.extensions.mpi.run import launcher, messages, processes
-from workbench.machines.parallel import other_mpi
 from workbench.problems.poisson import Poisson5
 from workbench.run import Reason, Run, Session, configure
 

@@ -15,9 +15,9 @@ from scipy.sparse.linalg import spsolve
 from tests.conftest import random_matrix, refusal
 from tests.waiting import LIMIT
 from workbench.cli import main
+from workbench.extensions.mpi.mpiexec import find_mpiexec
 from workbench.extensions.petsc import library as petsc
 from workbench.extensions.petsc.solver import METHODS
-from workbench.machines.parallel import find_mpiexec
 from workbench.records import load
 from workbench.registry import blocks as registry
 from workbench.run import Reason, Run, Stopping, configure, run_through, solve

@@ -86,7 +86,7 @@ def test_a_lost_device_ends_the_run_with_its_reason(explorer, eventually, monkey
         return advance(run, most)
 
     monkeypatch.setattr(SingleIterations, "advance", lose)
-    monkeypatch.setattr("workbench.run.loop.driver.devices.forget", lambda runtime: None)
+    monkeypatch.setattr("workbench.run.driver.devices.forget", lambda runtime: None)
     monkeypatch.setattr("workbench.devices.cpu.Cpu.runtime", None, raising=False)
     assert explorer.run().wait(LIMIT).reason is Reason.DEVICE_LOST
     eventually(lambda: "the plug was pulled" in explorer.status.text)

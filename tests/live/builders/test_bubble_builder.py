@@ -9,7 +9,7 @@ from tests.live.conftest import page_says
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import BubbleBuilder
-from workbench.live.builders.bubble_drawing import Drawing
+from workbench.live.builders.bubble_model import Drawing
 from workbench.live.builders.bubble_pictures import PictureRequest, picture
 from workbench.problems.bubbles import Bubbles2D, Bubbles3D
 from workbench.problems.poisson import Poisson5

@@ -5,10 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.errors import InputError
-from workbench.live.builders.bubble_actions import Refused, perform, refused_row
-from workbench.live.builders.bubble_drawing import Drawing
-from workbench.live.builders.bubble_model import BubbleModel
-from workbench.live.builders.bubble_presets import presets
+from workbench.live.builders.bubble_editor import Refused, perform, refused_row
+from workbench.live.builders.bubble_model import BubbleModel, Drawing, presets
 from workbench.live.builders.sides_field import sides_text
 from workbench.problems.bubble_geometry import Geometry
 from workbench.problems.bubbles import Bubbles2D, Bubbles3D

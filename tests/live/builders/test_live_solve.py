@@ -11,10 +11,8 @@ from tests.live.conftest import ENDLESS, page_says
 from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.live import BubbleBuilder, workbench
-from workbench.live.builders.live_configuration import live_configuration
-from workbench.live.builders.live_panel import ending
-from workbench.live.builders.live_scenes import curve_scene, spectrum_scene
-from workbench.live.builders.live_solver import LiveSolver
+from workbench.live.builders.live_panel import curve_scene, ending, spectrum_scene
+from workbench.live.builders.live_solver import LiveSolver, live_configuration
 from workbench.plots.scenes.scene import CurveOf, LineAt, PointsOf
 from workbench.problems.bubbles import Bubbles2D, Bubbles3D
 from workbench.run import Stopping, configure

@@ -12,9 +12,9 @@ from scipy import sparse
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import Builder, MatrixBuilder
-from workbench.live.builders import matrix_builder, matrix_facts, uploads
+from workbench.live.builders import matrix_builder, matrix_facts, matrix_form
 from workbench.live.builders.matrix_facts import facts
-from workbench.live.builders.uploads import MOST_UPLOAD, store
+from workbench.live.builders.matrix_form import MOST_UPLOAD, store
 from workbench.live.ui.form_fields import Field
 from workbench.live.ui.words import shown
 from workbench.problems.files import MatrixFile
@@ -410,7 +410,7 @@ def test_an_uploaded_file_has_its_own_name_in_a_form_and_in_sentences(cache):
 
 def test_uploads_in_all_are_bounded_and_those_that_are_kept_stay(cache, monkeypatch):
     path = store("a.mtx", SMALL)
-    monkeypatch.setattr(uploads, "MOST_STORED", 2 * len(SMALL) - 1)
+    monkeypatch.setattr(matrix_form, "MOST_STORED", 2 * len(SMALL) - 1)
     with pytest.raises(InputError, match="uploads that are kept have .* GiB, at most .* ask whoever runs this server"):
         store("b.mtx", SMALL + b"\n")
     assert store("a.mtx", SMALL) == path

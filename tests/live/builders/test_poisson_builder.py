@@ -4,8 +4,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.live import PoissonBuilder
-from workbench.live.builders.poisson_examples import EXAMPLES
-from workbench.live.builders.poisson_form import STENCILS
+from workbench.live.builders.poisson_form import EXAMPLES, STENCILS
 from workbench.problems.poisson_formulas import PoissonFormulas2D
 from workbench.run import configure
 

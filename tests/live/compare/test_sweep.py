@@ -11,7 +11,7 @@ from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.live import SweepView
 from workbench.live.compare.sweep_choices import split
-from workbench.live.compare.sweep_scenes import Runs, curves_scene, map_scene, parallel_of
+from workbench.live.compare.sweep_plot import Runs, curves_scene, map_scene, parallel_of
 from workbench.live.compare.sweep_text import absences, answer, columns, counted, marks, remaining, shortfall, unit_of
 from workbench.live.ui.sort_table import SortTable
 from workbench.run import Run, Stopping, configure, sweep

@@ -6,7 +6,7 @@ from matplotlib.colors import LogNorm, Normalize, SymLogNorm
 from scipy import sparse
 
 from workbench.live.field.pictures import Scene, plane_of
-from workbench.plots.figures import draw_plane, pattern_counts, pictures
+from workbench.plots.figures import boundaries, draw_plane, pattern_counts
 from workbench.plots.scenes.plane import Colormap, Plane
 from workbench.words.numbers import ordinal
 
@@ -70,7 +70,7 @@ def test_boundaries_are_drawn_over_the_field():
 
 def test_skipped_boundaries_are_stated():
     labels = np.repeat(np.arange(200), 2).reshape(200, 2)
-    assert pictures(labels).step == 7
+    assert boundaries(labels).step == 7
     assert figure_of(np.ones((200, 2)), labels).get_supxlabel() == "every 7th subdomain boundary is drawn"
 
 

@@ -13,7 +13,7 @@ from workbench.preconditioners.preconditioner_sum import PreconditionerSum
 from workbench.preconditioners.schwarz import subdomains
 from workbench.registry import blocks as registry
 from workbench.run import Reason, Run, configure, run_through, solve
-from workbench.run.loop.stopping import Stopping
+from workbench.run.choices.stopping import Stopping
 from workbench.solvers.multi.basis import DEPENDENT, Limits, orthonormal
 from workbench.solvers.multi.directions import Directions, InnerProducts, Terms
 from workbench.solvers.multi.members import Whole

@@ -15,7 +15,7 @@ from workbench.lines import schedule
 from workbench.lines.types import VECTOR, LinesError, Shape
 
 if TYPE_CHECKING:
-    from workbench.devices.among_ranks import T
+    from workbench.devices.collectives import T
     from workbench.devices.operator_protocols import DeviceOperator, DeviceVector, OperatorTraits
     from workbench.lines.schedule import Inlined
 

@@ -1,4 +1,4 @@
-"""What the extension adds: NVIDIA's algebraic multigrid as a preconditioner."""
+"""Declaration of the extension: NVIDIA's algebraic multigrid as a preconditioner."""
 
 from workbench.registry.extensions import Extension
 
@@ -10,4 +10,5 @@ EXTENSION = Extension(
     needs=("pyamgx",),
     blocks={"preconditioner": {"amgx": "workbench.extensions.amgx.preconditioner"}},
     facts="blocks.toml",
+    doctor="workbench.extensions.amgx.doctor:examine",
 )

@@ -36,6 +36,8 @@ class Amgx(Preconditioner):
 
     name: ClassVar[str] = "amgx"
     title: ClassVar[str] = "algebraic multigrid on the GPU (AmgX)"
+    is_cycle: ClassVar[bool] = True
+    advised: ClassVar[tuple[str, ...]] = ("amgx",)
 
     method: str = parameter("classical", "coarsening", choices=("classical", "aggregation"))
 

@@ -1,4 +1,4 @@
-"""What the extension adds: workers of a Dask cluster."""
+"""Declaration of the extension: workers of a Dask cluster."""
 
 from workbench.registry.extensions import Extension
 
@@ -8,4 +8,5 @@ EXTENSION = Extension(
     package="workbench.extensions.dask",
     install="cg-workbench[cluster]",
     needs=("distributed",),
+    services={"workers": "workbench.extensions.dask.box_workers:BoxWorkers"},
 )

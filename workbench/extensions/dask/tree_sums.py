@@ -27,7 +27,7 @@ from workbench.devices.clock import WAITING
 from workbench.devices.operator_protocols import DeviceVector, PieceVectors
 from workbench.devices.protocol import Device
 from workbench.errors import DeviceError
-from workbench.extensions.dask.cluster import ClusterSolver, Share, workers_in_words
+from workbench.extensions.dask.cluster_solver import ClusterSolver, Share, workers_in_words
 from workbench.extensions.dask.part_sums import Part, edge_of, part_of
 from workbench.extensions.dask.tree_node import Marks, Neighbour, Place, Rows, Sum, Unreached
 from workbench.extensions.dask.worker_lanes import TRANSFER, Exchange, Work

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.devices.clock import Clock, Recorder
 from workbench.errors import CLUSTERS, DeviceError, InputError, error_message
-from workbench.extensions.dask import quiet
+from workbench.extensions.dask import silent_loggers
 from workbench.extensions.dask.local_workers import LocalWorkers
 from workbench.extensions.dask.subdomain_holder import versions
 from workbench.extensions.dask.tree_node import Peer, TreeNode
 from workbench.extensions.dask.worker_lanes import Exchange, WorkerLanes
 from workbench.machines.packages import DISTRIBUTION
+from workbench.run.setup.workers import Done
 from workbench.settings import LOCAL
 
 if TYPE_CHECKING:
@@ -84,17 +85,6 @@ class Reply(NamedTuple):
         return self.received - self.sent
 
 
-class Done(NamedTuple):
-    """A task that has ended: its place, its result, or the reason for none, its worker, and the number of times that it
-    was begun again because that one was lost."""
-
-    place: int
-    value: Any
-    failure: str
-    worker: str
-    repeats: int
-
-
 class Workers:
     """The connected workers of a cluster, until `close`, or until the object is no longer used.
 
@@ -112,9 +102,9 @@ class Workers:
         self.lost: set[str] = set()
         """Workers that are used no more."""
         self._distributed = _dask()
-        quiet.silence()
+        silent_loggers.silence()
         with contextlib.ExitStack() as opened:
-            opened.callback(quiet.restore)
+            opened.callback(silent_loggers.restore)
             local = None
             if cluster.startswith(LOCAL):
                 local = LocalWorkers(self._distributed, int(cluster.removeprefix(LOCAL)))
@@ -211,8 +201,8 @@ class Workers:
         """A function of each of these arguments, on whichever worker is free, in the order in which they end.
 
         A task whose worker is lost is begun again, up to `REPEATS` times. Ends early once `stopped` returns True, which
-        is asked every `ASK_SECONDS`; tasks in progress see that they are cancelled by `task_is_cancelled`. A scheduler
-        that was started elsewhere may repeat tasks itself, which is not counted.
+        is asked every `ASK_SECONDS`; tasks in progress see that they are cancelled by the function that they are given
+        behind their arguments. A scheduler that was started elsewhere may repeat tasks itself, which is not counted.
         """
         distributed, prefix = self._distributed, uuid.uuid4().hex
         waiting: dict[Any, tuple[int, int]] = {}
@@ -352,12 +342,12 @@ class Workers:
 
 
 def _with_address(function: Callable[..., object], arguments: tuple[object, ...]) -> tuple[object, str]:
-    """On a worker: what a function returns, and where."""
-    return function(*arguments), _dask().get_worker().address
+    """On a worker: the result of a function, and the address."""
+    return function(*arguments, _task_is_cancelled()), _dask().get_worker().address
 
 
-def task_is_cancelled() -> Callable[[], bool]:
-    """A function, for a worker, that returns True once the present task is cancelled."""
+def _task_is_cancelled() -> Callable[[], bool]:
+    """On a worker: a function that returns True once the present task is cancelled."""
     worker = _dask().get_worker()
     task = worker.state.tasks.get(worker.get_current_task())
     return lambda: task is None or task.state not in ("executing", "long-running")

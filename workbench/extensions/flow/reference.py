@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import tomllib
+from pathlib import Path
 from typing import NamedTuple
 
 from workbench.extensions.flow.rising_bubbles import RisingBubbles
-from workbench.extensions.papers.printed import printed_in
 from workbench.problems import Problem
 
 
@@ -28,7 +29,7 @@ class Reference(NamedTuple):
 @functools.cache
 def first_case() -> dict[str, Reference]:
     """Results of test case 1 of Hysing et al. (2009), by column of the series. Source: see its TOML file."""
-    stored = printed_in("hysing")
+    stored = tomllib.loads((Path(__file__).parent / "data" / "hysing.toml").read_text(encoding="utf-8"))
     groups = tuple(stored["groups"])
     return {
         name: Reference(found["what"], tuple(found["values"]), tuple(found["times"]), groups)

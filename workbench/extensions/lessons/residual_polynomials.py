@@ -13,7 +13,7 @@ import numpy as np
 from scipy import linalg
 
 from workbench.errors import InputError
-from workbench.run.setup.recycling import lanczos_entries
+from workbench.run.jobs.recycling import lanczos_entries
 
 MOST = 60
 """Eigenvalues of a spectrum."""

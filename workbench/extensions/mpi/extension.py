@@ -1,4 +1,4 @@
-"""What the extension adds: runs on ranks of MPI."""
+"""Declaration of the extension: runs on ranks of MPI."""
 
 from workbench.registry.extensions import Extension
 
@@ -8,4 +8,9 @@ EXTENSION = Extension(
     package="workbench.extensions.mpi",
     install="cg-workbench[mpi]",
     needs=("mpi4py",),
+    services={
+        "ranks": "workbench.extensions.mpi.run.start:start",
+        "mpiexec": "workbench.extensions.mpi.started_by_mpiexec:COMMANDS",
+    },
+    doctor="workbench.extensions.mpi.doctor:examine",
 )

@@ -1,4 +1,4 @@
-"""What the extension adds: PETSc's methods, its preconditioners, and its deflation."""
+"""Declaration of the extension: PETSc's methods, its preconditioners, and its deflation."""
 
 from workbench.registry.extensions import Extension
 
@@ -14,5 +14,6 @@ EXTENSION = Extension(
         "variant": {"pcdeflation": "workbench.extensions.petsc.pcdeflation"},
     },
     facts="blocks.toml",
+    doctor="workbench.extensions.petsc.doctor:examine",
     engines={"petsc": "workbench.extensions.petsc.solver:method_of"},
 )

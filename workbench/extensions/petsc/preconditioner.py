@@ -35,6 +35,8 @@ class PetscPreconditioner(Preconditioner):
 
     name: ClassVar[str] = "petsc"
     title: ClassVar[str] = "a preconditioner of PETSc (GAMG, hypre)"
+    is_cycle: ClassVar[bool] = True
+    advised: ClassVar[tuple[str, ...]] = ("petsc:gamg",)
 
     method: str = parameter("gamg", "PETSc's PCType", choices=KINDS)
     options: str = parameter("", "options of PETSc, such as -pc_gamg_threshold 0.02")

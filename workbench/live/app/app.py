@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import html
-import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeGuard
-
-import ipywidgets as widgets
+from typing import Any
 
 from workbench.errors import InputError
-from workbench.extensions.classroom.page.class_bar import ClassBar
-from workbench.extensions.classroom.page.class_page import ClassPage
-from workbench.extensions.classroom.page.classroom import classroom
-from workbench.extensions.flow.page.flow_view import FlowView
-from workbench.extensions.papers.page.papers_page import PapersPage
+from workbench.live.app.drawing import Drawing
+from workbench.live.app.extension_pages import ExtensionPages
 from workbench.live.app.frame import Frame
 from workbench.live.app.keeper import Keeper
 from workbench.live.app.page import Page
-from workbench.live.app.unbuilt_notice import UnbuiltNotice
-from workbench.live.builders.builder import Builder, Built, kind_of
+from workbench.live.builders.builder import Builder
 from workbench.live.compare.race import RaceView
 from workbench.live.compare.race_opening import opening
 from workbench.live.compare.storage import StorageView
@@ -36,19 +28,17 @@ from workbench.live.solve.explorer import Explorer
 from workbench.live.stepping.own_method import OwnMethod, originals
 from workbench.live.stepping.step_page import StepPage
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.extension_view import ExtensionView
 from workbench.live.ui.frontend import in_voila
 from workbench.live.ui.run_list import ListedRun, RunList
+from workbench.live.ui.server_connection import server_connection
 from workbench.live.ui.share_bar import ShareBar
 from workbench.live.ui.view import View
-from workbench.problems import Problem
-from workbench.run import Configuration, configure
-from workbench.sequences.systems import SystemSequence
+from workbench.run import Configuration
 
 BUILD, SOLVE, RACE, SWEEP = "Build", "Solve", "Race", "Sweep"
-FLOW = "Flow"
 INSIDE, STEP, OWN, OPEN = "Look inside", "Step", "Your method", "Open a run"
-SCHEDULES, SUGGEST, STORAGE, PAPERS = "Schedules", "Suggest", "Storage", "Papers"
-RUNS, CLASS = "Runs", "All pages"
+SCHEDULES, SUGGEST, STORAGE, RUNS = "Schedules", "Suggest", "Storage", "Runs"
 
 
 class Workbench(View):
@@ -74,39 +64,36 @@ class Workbench(View):
         self.runs.acts = {"inside": self._look_inside, "timings": self._time_again, "race": self._add_to_race}
         self.explorer = Explorer(configuration, self.folder, self.runs)
         self.share = ShareBar(lambda: self.configuration, self.load, self.folder)
-        room = classroom() if in_voila() else None
-        collected = room is not None and room.facts["collects"]
+        server = server_connection()
+        collected = server is not None and bool(server.facts["collects"])
         # A notebook's kernel keeps all of it itself.
         self.keeper = Keeper(self.runs, self._reopen, collected=collected) if in_voila() else None
         self._kept = [self.keeper] if self.keeper is not None else []
         self.explorer.forgets = False
-        self.notice, self.unbuilt = widgets.HTML(), UnbuiltNotice()
-        self._taking = threading.RLock()
-        self._taken: Built = (None, None)
         self._worker = LatestOnly("workbench-page")
         self.frame = Frame({"undo": self._undo, "tour": self._run_for_tour}, lambda: self.share.copied("link"))
         self.pages = self.frame.pages
-        self.frame.add("build", BUILD, Page(self._builder, self._renew_builder))
-        self.frame.add("solve", SOLVE, Page(lambda: self.explorer, lambda _explorer: self._take_over()), flush=True)
+        build = Page(self._builder, lambda builder: self.drawing.renew(builder))
+        self.drawing = Drawing(self.explorer.form, lambda: build.view, lambda: self.frame.in_front is build)
+        self.notice, self.unbuilt = self.drawing.notice, self.drawing.unbuilt
+        self.frame.add("build", BUILD, build)
+        self.frame.add(
+            "solve", SOLVE, Page(lambda: self.explorer, lambda _explorer: self.drawing.take_over()), flush=True
+        )
         self.frame.add("compare", RACE, Page(self._race, self._rebase), flush=True)
         self.frame.add("compare", SWEEP, Page(self._sweep, self._rebase), flush=True)
         self.frame.add("compare", SUGGEST, Page(self._suggest, self._rebase), flush=True)
         self.frame.add("compare", STORAGE, Page(self._storage, self._rebase), flush=True)
-        self.frame.add("flow", FLOW, Page(self._flow), flush=True)
         self.frame.add("inspect", INSIDE, Page(self._inside, InsidePage.renew))
         self.frame.add("inspect", OPEN, Page(lambda: Replay(folder=self.folder, runs=self.runs)))
         self.frame.add("learn", STEP, Page(lambda: StepPage(self.configuration), self._rebase))
         self.frame.add("learn", OWN, Page(self._own, self._rebase))
         self.frame.add("learn", SCHEDULES, Page(Schedules))
-        self.frame.add("papers", PAPERS, Page(self._papers, lambda _page: self._name_problem()))
         self.frame.add("runs", RUNS, Page(self._runs))
-        self.class_bar: ClassBar | None = None
-        if room is not None:
-            self.class_bar = ClassBar(room, self.runs, lambda: self.configuration, self._take_problem)
-            self.frame.add_above(self.class_bar)
-            if room.facts["teacher"]:
-                self.frame.add("class", CLASS, Page(lambda: ClassPage(room, self._link, self.folder)))
-        self.frame.add_above(self.unbuilt)
+        self.extensions = ExtensionPages(self.frame, self, self._name_problem)
+        self.bars = self.extensions.bars()
+        for line in (*reversed(self.bars), self.unbuilt):
+            self.frame.add_above(line)
         self.box = self.frame.box
         self.explorer.changed = self._name_problem
         self.frame.turn_to(BUILD)
@@ -120,18 +107,17 @@ class Workbench(View):
         """The problem that is built, and the method chosen for it. Raises InputError with the sentence for the first
         wrong value; for one in Build only while that is in front, since the other pages work on the problem in the
         header."""
-        self._take_over()
+        self.drawing.take_over()
         return self.explorer.form.configuration()
 
     def load(self, configuration: Configuration) -> None:
         """Show a configuration: in the form, on the canvas where it can be drawn, and later on the other pages."""
-        with self._taking:
-            self.explorer.form.load(configuration)
-            builder = self.pages[BUILD].view
-            if builder is not None:
-                # The opened configuration replaces the drawing, which would otherwise come back over it.
-                self._taken = builder.built
-                self._renew_builder(builder)
+        self.drawing.load(configuration)
+
+    def show(self, configuration: Configuration) -> None:
+        """Show a configuration as `load` does, and on the page in front at once."""
+        self.load(configuration)
+        self._turned()
 
     def view(self, title: str) -> Any:
         """The view of a page, made now if it was not shown before."""
@@ -142,13 +128,13 @@ class Workbench(View):
         self.frame.turn_to(title)
 
     def turn_to_place(self, place: str) -> None:
-        """Show the page of a place such as "compare.race", or an item of a paper, "papers.papers:mpcg.table3"; where
-        there is no such page, the present one stays."""
+        """Show the page of a place such as "compare.race", or an item of it, "papers.papers:mpcg.table3"; where there
+        is no such page, the present one stays."""
         view, _, item = place.partition(":")
         if view in self.frame.places:
             self.frame.shell.shown = view
-            if item and self.frame.in_front is self.pages[PAPERS]:
-                self.view(PAPERS).open_at(item)
+            if item:
+                self.frame.in_front.attempt(lambda made: isinstance(made, ExtensionView) and made.open_at(item))
 
     def close(self) -> None:
         """End all runs and take everything off the page."""
@@ -161,7 +147,7 @@ class Workbench(View):
         """Bring the page in front up to date in the worker, since pages take time and callbacks must return at once.
         The drawing goes into the form immediately, since Run may be pressed before its page is made."""
         with contextlib.suppress(InputError):
-            self._take_over()
+            self.drawing.take_over()
         shown = self.frame.in_front
         for page in self.pages.values():
             if page is not shown:
@@ -170,28 +156,19 @@ class Workbench(View):
         self._worker.ask(self._name_problem, "name")
 
     def _name_problem(self) -> None:
-        """Name a problem in the header: in Build the one drawn, in Inspect that of the run shown, in Flow that of the
-        sequence, else that of the form. A wrong value changes no name."""
+        """Name a problem in the header: in Build the one drawn, in Inspect that of the run shown, in a view of an
+        extension the one that it shows, else that of the form. A wrong value changes no name."""
         self._worker.ask(self._note_place, "place")
-        builder = self.pages[BUILD].view
-        self._name_wrong(builder)
+        self.drawing.say_wrong()
         with contextlib.suppress(InputError):
             form, inside = self.explorer.form, self.pages[INSIDE]
-            # An incomplete or refused drawing gives None: the other pages do not have it either.
-            drawn, _ = builder.built if builder and self.frame.in_front is self.pages[BUILD] else (None, None)
+            drawn = self.drawing.shown
             looked_into = inside.view.shown if inside.view and self.frame.in_front is inside else None
             chosen = looked_into.handle.configuration() if looked_into else form.configuration()
-            played = self.pages[FLOW].view if self.frame.in_front is self.pages[FLOW] else None
-            drawn = played.sequence.problem if played else drawn
-            can_undo = form.can_undo if drawn is None else not played and self._undoable(builder)
-            self.frame.name(drawn or chosen.problem, can_undo=can_undo)
-
-    def _name_wrong(self, builder: Builder | None) -> None:
-        chosen = None
-        with contextlib.suppress(InputError):
-            chosen = self.explorer.form.configuration().problem
-        in_build = self.frame.in_front is self.pages[BUILD]
-        self.unbuilt.update(builder.wrong if builder else "", chosen, in_build=in_build)
+            added = self._extension_view
+            shown = added.problem_shown if added else None
+            can_undo = False if shown else form.can_undo if drawn is None else self.drawing.can_undo
+            self.frame.name(shown or drawn or chosen.problem, can_undo=can_undo)
 
     def _note_place(self) -> None:
         """Write the present problem and page into the address of a served page. A wrong value, or a configuration that
@@ -199,32 +176,29 @@ class Workbench(View):
         if self.keeper is not None:
             with contextlib.suppress(InputError):
                 chosen = self.explorer.form.configuration()
-                self.keeper.place(dataclasses.replace(chosen, **self._drawn()), self._place)
+                self.keeper.place(dataclasses.replace(chosen, **self.drawing.changes()), self._place)
 
     @property
     def _place(self) -> str:
-        """The key of the page in front, and the item of a paper behind a colon, see `turn_to_place`."""
-        shown, page = self.frame.shell.shown, self.pages[PAPERS]
-        item = page.view.at if page.view and self.frame.in_front is page else ""
+        """The key of the page in front, and the item that it shows behind a colon, see `turn_to_place`."""
+        shown, added = self.frame.shell.shown, self._extension_view
+        item = added.at if added else ""
         return f"{shown}:{item}" if item else shown
+
+    @property
+    def _extension_view(self) -> ExtensionView | None:
+        """The view of an extension that is in front; None for another page, and before it is made."""
+        view = self.frame.in_front.view
+        return view if isinstance(view, ExtensionView) else None
 
     def _reopen(self, configuration: Configuration, place: str) -> None:
         self.load(configuration)
         self.turn_to_place(place)
 
-    def _take_problem(self, configuration: Configuration) -> None:
-        """Show the teacher's problem, on the page in front too."""
-        self.load(configuration)
-        self._turned()
-
-    def _link(self) -> str:
-        return self.share.written("link")
-
     def _undo(self) -> None:
         """Undo the last change of the canvas if it is in front, else of the form."""
-        builder = self.pages[BUILD].view
-        if self._undoable(builder):
-            builder.builder.undo()
+        if self.drawing.can_undo:
+            self.drawing.undo()
         else:
             self.explorer.form.undo()
             # The page in front works on the problem in the header.
@@ -234,15 +208,11 @@ class Workbench(View):
         """Make the run that the tour points at, with timings, unless a run has ended or is active."""
         if any(run.record is not None or run.active for run in self.runs.runs):
             return
-        self._take_over()
+        self.drawing.take_over()
         trace = self.explorer.form.trace
         before, trace.value = trace.value, True
         self.explorer.run()
         trace.value = before
-
-    def _undoable(self, builder: Builder | None) -> TypeGuard[Builder]:
-        """True if a canvas with an undo of its own is in front."""
-        return self.frame.in_front is self.pages[BUILD] and hasattr(getattr(builder, "builder", None), "undo")
 
     def _rebase(self, view: Any) -> None:
         view.rebase(self.configuration)
@@ -261,19 +231,6 @@ class Workbench(View):
     def _storage(self) -> StorageView:
         return StorageView(self.configuration, self.load)
 
-    def _flow(self) -> FlowView:
-        chosen = self.configuration
-        if not isinstance(chosen.problem, SystemSequence):
-            chosen = configure("rising-bubbles", preconditioner="neumann:2", deflation="levelset:8")
-        made = FlowView(chosen, folder=self.folder, drawn=lambda: self.configuration.problem)
-        made.changed = self._name_problem
-        return made
-
-    def _papers(self) -> PapersPage:
-        made = PapersPage(self.runs, lambda _numbers: self.turn_to(RUNS), self.folder)
-        made.changed = self._name_problem
-        return made
-
     def _runs(self) -> RunsPage:
         made = RunsPage(self.runs, self.folder)
         made.box.children = (*self._kept, *made.box.children)
@@ -285,12 +242,12 @@ class Workbench(View):
         return made
 
     def _take_pair(self, configuration: Configuration) -> None:
-        """Put a suggested pair into the form, of a sequence of systems also into Flow, and show that page."""
+        """Put a suggested pair into the form, and show it in the view that takes it, by default Solve."""
         self.load(configuration)
-        sequence = isinstance(configuration.problem, SystemSequence)
-        if sequence:
-            self.view(FLOW).take_method(configuration)
-        self.turn_to(FLOW if sequence else SOLVE)
+        title = self.extensions.taker(configuration)
+        if title and isinstance(taker := self.view(title), ExtensionView):
+            taker.take_method(configuration)
+        self.turn_to(title or SOLVE)
 
     def _race_pairs(self, configurations: Sequence[Configuration]) -> None:
         """Replace the entries of the race by the suggested pairs, and start it."""
@@ -334,59 +291,13 @@ class Workbench(View):
         made = Builder(chosen.problem, chosen.deflation, form, self._solve_built, self.load)
         made.on_change(self._name_problem)
         made.box.children = (*self._kept, self.notice, *made.box.children, self.share)
-        self._note(made, chosen.problem)
+        self.drawing.note(made, chosen.problem)
         return made
 
     def _solve_built(self) -> None:
         """Run the problem that is built, and show the run. Does nothing for a wrong problem; the builder shows its
         error."""
         with contextlib.suppress(InputError):
-            self._take_over()
+            self.drawing.take_over()
             self.turn_to(SOLVE)
             self.explorer.controller.attempt(self.explorer.run)()
-
-    def _take_over(self) -> None:
-        """Put changes of the canvas since the last look into the form, which all pages read. A wrong drawing stays in
-        Build, and raises InputError while that is in front."""
-        with self._taking:
-            builder = self.pages[BUILD].view
-            if builder is None:
-                return
-            try:
-                chosen = self._drawn()
-            except InputError:
-                if self.frame.in_front is self.pages[BUILD]:
-                    raise
-                return
-            if chosen:
-                self.explorer.form.load(dataclasses.replace(self.explorer.form.configuration(), **chosen))
-                self._note(builder, builder.problem)
-
-    def _drawn(self) -> dict[str, Any]:
-        """Changes of problem and deflation on the canvas since the last look, by field. Raises InputError for a wrong
-        drawing."""
-        builder = self.pages[BUILD].view
-        built = (builder.problem, builder.deflation) if builder is not None else (None, None)
-        named = zip(("problem", "deflation"), built, self._taken, strict=True)
-        return {name: new for name, new, old in named if new is not None and new != old}
-
-    def _renew_builder(self, builder: Builder) -> None:
-        """Show the problem of the form in the builder, if it is of a kind that the builder draws."""
-        with self._taking:
-            chosen = self.explorer.form.configuration()
-            # A wrong drawing stays until another problem is chosen.
-            superseded = builder.wrong and self.unbuilt.is_superseded_by(chosen.problem)
-            if builder.built != self._taken and not superseded:
-                return
-            problem, deflation = self._taken
-            same = chosen.problem == problem and deflation in (None, chosen.deflation)
-            if kind_of(chosen.problem) and not same:
-                builder.load(chosen.problem, chosen.deflation)
-            self._note(builder, chosen.problem)
-
-    def _note(self, builder: Builder, solved: Problem) -> None:
-        """Note that the other pages know the drawing, and show a notice where their problem is of a kind not drawn
-        here."""
-        self._taken = builder.built
-        said = f"{html.escape(solved.label)} is chosen in Solve and is not drawn here. What you build takes its place."
-        self.notice.value = "" if kind_of(solved) else f'<p class="wb-status wb-busy">{said}</p>'

@@ -1,4 +1,5 @@
-"""The glossary and the pages of documentation, as the page shows them: read from docs/, which is their one source."""
+"""The glossary and the pages of documentation, as the page shows them: read from docs/, which is their one source, and
+from the packages of extensions."""
 
 from __future__ import annotations
 
@@ -8,8 +9,9 @@ from pathlib import Path
 
 import mistune
 
-from workbench.errors import InputError
+from workbench.errors import InputError, error_message
 from workbench.files.data_files import docs_folder
+from workbench.registry.extensions import Extension, extensions
 from workbench.words.names import typeset_words
 
 PAGES = {
@@ -21,7 +23,7 @@ PAGES = {
     "lines": "Methods as lines",
     "glossary": "Glossary",
 }
-"""The pages of documentation that the help panel lists."""
+"""The pages of documentation that the help panel lists, before those of extensions."""
 ROW = re.compile(r"^\| (?P<term>[^|]+) \| (?P<meaning>(?:[^|\\]|\\.)+) \|", re.MULTILINE)
 LONGEST = 40
 PAGE = "## Words on the page"
@@ -47,14 +49,39 @@ def terms() -> dict[str, str]:
     return found
 
 
+def pages() -> dict[str, str]:
+    """The titles of all pages of documentation by name."""
+    return PAGES | {name: title for name, (_, title) in _of_extensions().items()}
+
+
 @functools.cache
 def page(name: str) -> str:
-    """A page of documentation as HTML. Raises InputError for a name that is not in `PAGES`."""
-    if name not in PAGES:
-        raise InputError(f"there is no page {name!r}; known: {', '.join(PAGES)}")
+    """A page of documentation as HTML. Raises InputError for a name that is not in `pages`, and for a file of an
+    extension that cannot be read."""
+    known = pages()
+    if name not in known:
+        raise InputError(f"there is no page {name!r}; known: {', '.join(known)}")
     render = mistune.create_markdown(plugins=["table"])
     return str(render(_read(name)))
 
 
+def _of_extensions() -> dict[str, tuple[Extension, str]]:
+    """The extension and the title of each of their pages, by name."""
+    return {
+        f"{extension.name}/{file}": (extension, title)
+        for extension in extensions().values()
+        for title, file in extension.documents.items()
+    }
+
+
 def _read(name: str) -> str:
+    if name not in PAGES:
+        extension, _ = _of_extensions()[name]
+        path = extension.folder / name.partition("/")[2]
+        try:
+            return path.read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise extension.failure(
+                f"its document {path.name} cannot be read ({error_message(error, 'reading it')})"
+            ) from None
     return Path(docs_folder() / f"{name}.md").read_text(encoding="utf-8")

@@ -31,7 +31,7 @@ class Shell(LiveWidget):
     """Pages of documentation: [name, title]."""
 
     def __init__(self, acts: Mapping[str, Act], link: Callable[[], tuple[str, str]]) -> None:
-        super().__init__(terms=glossary.terms(), pages=[list(page) for page in glossary.PAGES.items()])
+        super().__init__(terms=glossary.terms(), pages=[list(page) for page in glossary.pages().items()])
         self._acts, self._link = dict(acts), link
         self.on_msg(self._receive)
 
@@ -45,6 +45,6 @@ class Shell(LiveWidget):
                 self.send({"kind": "link", "text": text, "said": said})
             elif kind == "docs":
                 name = str(content.get("page"))
-                self.send({"kind": "docs", "title": glossary.PAGES.get(name, name), "html": glossary.page(name)})
+                self.send({"kind": "docs", "title": glossary.pages().get(name, name), "html": glossary.page(name)})
         except InputError as error:
             self.send({"kind": "said", "text": str(error)})

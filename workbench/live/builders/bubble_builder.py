@@ -10,12 +10,10 @@ import ipywidgets as widgets
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
-from workbench.live.builders.bubble_drawing import KEPT, Drawing, in_words
 from workbench.live.builders.bubble_editor import BubbleEditor
 from workbench.live.builders.bubble_form import BubbleForm
-from workbench.live.builders.bubble_model import BubbleModel
-from workbench.live.builders.bubble_painter import BubblePainter
-from workbench.live.builders.bubble_pictures import PictureRequest
+from workbench.live.builders.bubble_model import KEPT, BubbleModel, Drawing, in_words
+from workbench.live.builders.bubble_pictures import BubblePainter, PictureRequest
 from workbench.live.builders.live_panel import LivePanel
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.controls import button

@@ -1,22 +1,177 @@
-"""A canvas of bubbles and its model: acts of the user are carried out one after the other, or refused."""
+"""The canvas of bubbles and its editor: acts of the user are carried out one after the other, or refused."""
 
 from __future__ import annotations
 
+import dataclasses
+import math
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import traitlets
+
 from workbench.errors import InputError
-from workbench.live.builders.bubble_actions import Refused, perform, refused_row
-from workbench.live.builders.bubble_canvas import BubbleCanvas
-from workbench.live.builders.bubble_drawing import Drawing
-from workbench.live.builders.bubble_model import BubbleModel
+from workbench.live.builders.bubble_model import BubbleModel, Drawing, Row
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import InOrder
+from workbench.live.ui.assets import script
+from workbench.live.ui.stream_view import StreamView
 
+Message = Mapping[str, Any]
 REVEALING = ("add", "place", "delete", "select", "undo", "redo")
 """Acts after which the selected bubble is brought into view."""
 Answered = Callable[[Mapping[str, Any], Drawing, "InputError | None"], object]
+
+
+@dataclasses.dataclass(frozen=True)
+class Refused:
+    """A bubble that cannot lie where it was put. index: of the bubble, or how many there are for a further one."""
+
+    index: int
+    row: Row
+
+
+def perform(model: BubbleModel, message: Message) -> None:
+    """Carry out the `act` of a message. Raises InputError, and then the model is unchanged."""
+    act = message.get("act")
+    if act not in ACTS:
+        raise InputError(f"unknown act {act!r}; known: {', '.join(ACTS)}")
+    ACTS[act](model, message)
+
+
+def refused_row(model: BubbleModel, message: Message) -> Refused | None:
+    """The bubble that a refused message was about, so that it can be drawn; None where it has no place."""
+    try:
+        if message.get("act") == "place":
+            return Refused(int(message["index"]), _row(model, message))
+        if message.get("act") == "add":
+            centre, radius = _added(model, message)
+            return Refused(len(model.drawing.rows), (*centre, model.fitting(centre) if radius is None else radius))
+    except InputError:
+        pass
+    return None
+
+
+def _add(model: BubbleModel, message: Message) -> None:
+    centre, radius = _added(model, message)
+    model.add(centre, radius)
+
+
+def _place(model: BubbleModel, message: Message) -> None:
+    model.place(int(message["index"]), _row(model, message), message.get("stroke"))
+
+
+def _added(model: BubbleModel, message: Message) -> tuple[Row, float | None]:
+    number = len(model.drawing.rows) + 1
+    names = "xyz"[: model.drawing.dimensions]
+    if "centre" not in message:
+        return model.free_place(), None
+    centre = _numbers(message["centre"], names, number)
+    radius = message.get("radius")
+    return centre, None if radius is None else _numbers([radius], "r", number)[0]
+
+
+def _row(model: BubbleModel, message: Message) -> Row:
+    return _numbers(message["row"], "xyz"[: model.drawing.dimensions] + "r", int(message["index"]) + 1)
+
+
+def _numbers(values: Any, names: str, bubble: int) -> Row:
+    """Values of a message, numbers or typed text, as numbers. Raises InputError for any other."""
+    if len(values) != len(names):
+        raise InputError(f"bubble {bubble} needs {len(names)} numbers ({', '.join(names)}), got {len(values)}")
+    read = []
+    for name, value in zip(names, values, strict=True):
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise InputError(f"{name} of bubble {bubble} must be a number in side lengths, got {value!r}")
+        read.append(number)
+    return tuple(read)
+
+
+ACTS: dict[str, Callable[[BubbleModel, Message], None]] = {
+    "add": _add,
+    "place": _place,
+    "delete": lambda model, message: model.delete(int(message.get("index", model.selected))),
+    "clear": lambda model, message: model.clear(),
+    "select": lambda model, message: model.select(int(message["index"])),
+    "undo": lambda model, message: model.undo(),
+    "redo": lambda model, message: model.redo(),
+    "preset": lambda model, message: model.preset(str(message["name"])),
+    "change": lambda model, message: model.change(message["values"]),
+    "side": lambda model, message: model.set_side(str(message["side"]), str(message["to"])),
+    "forget": lambda model, message: None,
+    "show": lambda model, message: model.show(int(message["dimensions"])),
+}
+"""The acts of a message, by name. The act "forget" drops a complaint and changes nothing drawn."""
+
+
+class BubbleCanvas(StreamView):
+    """Shows the state of a model and hands on the acts of its user; it changes nothing itself.
+
+    act: called with each message of the browser, one of `ACTS`, on any thread; it must return at once.
+    normal, position: of the section that is shown in 3D, position in side lengths. alone: the plane without legend,
+    list and cube, and with circles in place of cells.
+    """
+
+    _script = script("builders/builder.js")
+
+    state = traitlets.Dict().tag(sync=True)
+    alone = traitlets.Bool(False).tag(sync=True)
+    normal = traitlets.Enum(("x", "y", "z"), "z").tag(sync=True)
+    # A quarter in, because the middle of a symmetric problem often lies between all bubbles.
+    position = traitlets.Float(0.25).tag(sync=True)
+
+    def __init__(
+        self, act: Callable[[Mapping[str, Any]], None], publisher: Publisher | None = None, **traits: Any
+    ) -> None:
+        self._act = act
+        self._picture: tuple[dict[str, Any], bytes] | None = None
+        self._changed = threading.Event()
+        super().__init__(publisher, **traits)
+
+    def show(self, model: BubbleModel, refused: Refused | None, heard: int, accepted: bool) -> None:
+        """Show the model.
+
+        heard, accepted: the number of the last message from the browser, and whether its act was carried out.
+        """
+        drawing = model.drawing
+        self.state = {
+            "dimensions": drawing.dimensions,
+            "height": drawing.height,
+            "unit": drawing.unit,
+            "bubbles": [list(row) for row in drawing.rows],
+            "contrast": drawing.contrast,
+            "sides": {side: str(boundary) for side, boundary in drawing.sides.items()},
+            "selected": model.selected,
+            "refused": refused and {"index": refused.index, "row": list(refused.row)},
+            "heard": heard,
+            "accepted": accepted,
+        }
+
+    def paint(self, message: dict[str, Any], buffer: bytes) -> None:
+        """Show a picture under the bubbles, as returned by `bubble_pictures.picture`. May be called from any thread."""
+        self._picture = message, buffer
+        self._changed.set()
+        self.publisher.wake()
+
+    def publish(self) -> bool:
+        if self.link.restart():
+            self._changed.set()
+            if self.alone:
+                self.link.send({})
+        if self._changed.is_set() and self._picture is not None and self.link.free:
+            self._changed.clear()
+            self.link.send(*self._picture)
+        return False
+
+    def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
+        if isinstance(content, dict) and "act" in content:
+            self._act(content)
+        else:
+            super()._receive(widget, content, buffers)
 
 
 class BubbleEditor:

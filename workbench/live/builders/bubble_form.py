@@ -7,9 +7,7 @@ from typing import Any
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
-from workbench.live.builders.bubble_drawing import KEPT, Drawing
-from workbench.live.builders.bubble_model import CLASSES
-from workbench.live.builders.bubble_presets import presets
+from workbench.live.builders.bubble_model import CLASSES, KEPT, Drawing, presets
 from workbench.live.builders.sides_field import SidesField
 from workbench.live.ui.field_form import FieldForm
 from workbench.live.ui.form_fields import BlockChoice, Field

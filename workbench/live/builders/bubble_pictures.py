@@ -1,8 +1,9 @@
-"""Pictures under the bubbles on the canvas: the cells inside, and the boundaries of the deflation subdomains."""
+"""Pictures under the bubbles on the canvas, and their painter: cells inside, boundaries of the subdomains."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,17 @@ import numpy as np
 from workbench.deflation import Deflation
 from workbench.deflation.none import NoDeflation
 from workbench.errors import InputError
-from workbench.live.builders.bubble_drawing import Drawing
-from workbench.plots.figures import pictures
+from workbench.live.builders.bubble_model import Drawing
+from workbench.live.transport.worker import LatestOnly
+from workbench.plots.figures import boundaries
 from workbench.plots.scenes.cuts import Cut
 from workbench.problems.bubble_geometry import Geometry
 from workbench.words.numbers import count, ordinal
 
 SIDES = {2: (128, 512), 3: (32, 128)}
 """Cells per side that are drawn at most: few while bubbles are moved, more when they rest."""
+REST = 0.15
+"""Seconds without a change after which subdomains are drawn with more cells."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +65,7 @@ def picture(request: PictureRequest, cells: int) -> tuple[dict[str, Any], bytes]
         notes.append(str(error) if cells == drawing.parameters.n else "subdomains are too fine to be drawn")
     else:
         if labels is not None:
-            found = pictures(cut.plane(labels.reshape(grid)))
+            found = boundaries(cut.plane(labels.reshape(grid)))
             lines = found.segments
             notes.append(_reported(labels, cells == drawing.parameters.n, found.step))
         elif not isinstance(request.deflation, NoDeflation):
@@ -95,3 +99,38 @@ def _reported(labels: np.ndarray, whole: bool, step: int) -> str:
     """The subdomains in words; coarser cells have another number of them, which is not stated."""
     named = f"{count(int(labels.max()) + 1)} deflation subdomains" if whole else "deflation subdomains"
     return f"{named}, every {ordinal(step)} boundary drawn" if step > 1 else named
+
+
+class BubblePainter:
+    """Draws in a thread of its own. request: returns the picture to draw now. show: takes each message with its
+    buffer."""
+
+    def __init__(self, request: Callable[[], PictureRequest], show: Callable[[dict[str, Any], bytes], None]) -> None:
+        self._request = request
+        self._show = show
+        self._worker = LatestOnly("workbench-subdomains")
+        self._painted: PictureRequest | None = None
+
+    def ask(self) -> None:
+        """Draw again if something has changed; returns at once."""
+        self._worker.ask(self._paint)
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until all is drawn; False when that takes longer than `timeout` seconds."""
+        return self._worker.wait(timeout)
+
+    def close(self) -> None:
+        """Draw no more."""
+        self._worker.close()
+
+    def _paint(self) -> None:
+        """Draw with few cells at once, and with more when nothing has changed for `REST` seconds."""
+        request = self._request()
+        if request == self._painted:
+            return
+        self._painted = None
+        for number, cells in enumerate(request.sides):
+            if number and self._worker.overtaken(REST):
+                return
+            self._show(*picture(request, cells))
+        self._painted = request

@@ -12,8 +12,7 @@ import ipywidgets as widgets
 from workbench.errors import InputError, error_message
 from workbench.files.data_files import path_of
 from workbench.live.builders.matrix_facts import Facts, facts
-from workbench.live.builders.matrix_form import HINTS, NAME, PATH, UPLOAD, MatrixForm, UploadField
-from workbench.live.builders.uploads import check_upload, store
+from workbench.live.builders.matrix_form import HINTS, NAME, PATH, UPLOAD, MatrixForm, UploadField, check_upload, store
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.preview import MOST_BYTES
 from workbench.live.plots.chart import ChartView
@@ -29,11 +28,11 @@ from workbench.plots.scenes.row_lengths import row_lengths_scene
 from workbench.problems import Problem
 from workbench.problems.catalogue import group_and_name, known_entry
 from workbench.problems.files import MatrixFile
+from workbench.problems.right_hand_sides import NOTHING_LEFT
 from workbench.problems.suitesparse import SuiteSparse, cached
 from workbench.run import Configuration
 from workbench.run.choices.compatibility import unmet
 from workbench.run.choices.conflicts import Conflict, changed, changes_of, conflicts
-from workbench.run.setup.right_hand_side import NOTHING_LEFT
 from workbench.settings import RUN
 from workbench.words.numbers import amount, count
 

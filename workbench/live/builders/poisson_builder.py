@@ -10,8 +10,7 @@ import numpy as np
 import traitlets
 
 from workbench.errors import InputError
-from workbench.live.builders.poisson_examples import EXAMPLES, OSCILLATING
-from workbench.live.builders.poisson_form import FORMULAS, PoissonForm
+from workbench.live.builders.poisson_form import EXAMPLES, FORMULAS, OSCILLATING, PoissonForm
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.pictures import Scene
 from workbench.live.transport.publisher import Publisher

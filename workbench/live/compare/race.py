@@ -8,12 +8,27 @@ from pathlib import Path
 import ipywidgets as widgets
 
 from workbench.errors import InputError
-from workbench.live.compare.race_entries import RaceEntries
-from workbench.live.compare.race_files import KINDS, ended, export_race, race_name
-from workbench.live.compare.race_form import EntryForm, aim_of, aimed, method_of, moved, news, same_system
-from workbench.live.compare.race_table import entry_table, show_entries
-from workbench.live.compare.race_text import belonging, compilation, fastest, finer, progress, sentence
-from workbench.live.compare.tolerance_field import ToleranceField
+from workbench.live.compare.race_entries import KINDS, RaceEntries, ended, export_race, race_name
+from workbench.live.compare.race_form import (
+    EntryForm,
+    ToleranceField,
+    aim_of,
+    aimed,
+    method_of,
+    moved,
+    news,
+    same_system,
+)
+from workbench.live.compare.race_text import (
+    belonging,
+    compilation,
+    entry_table,
+    fastest,
+    finer,
+    progress,
+    sentence,
+    show_entries,
+)
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.listed_curves import ListedCurves
 from workbench.live.solve.controlled_view import PausableView

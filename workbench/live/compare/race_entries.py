@@ -1,13 +1,18 @@
-"""The entries of a race on the page, and their runs in the list of runs."""
+"""The entries of a race on the page, their runs in the list of runs, and their files."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
+from workbench.errors import InputError
+from workbench.live.ui.export import export
 from workbench.live.ui.run_list import ListedRun, RunList
 from workbench.run import Configuration, Race, RaceEntry
+
+KINDS = {"csv": "Tables (CSV)", "run": "Run files"}
 
 
 class RaceEntries:
@@ -119,3 +124,25 @@ class RaceEntries:
             # In the table first: the list then knows that its curve belongs to this plot.
             self.listed = {**self.listed, entry: run}
             self.runs.enter(run)
+
+
+def export_race(kind: str, entries: Sequence[ListedRun], folder: Path) -> list[Path]:
+    """Write a file for each entry that has ended, in one of the `KINDS`; returns the paths.
+
+    Raises InputError while no entry has ended, and when the folder cannot be written.
+    """
+    return export(kind, ended(entries), folder)
+
+
+def ended(entries: Sequence[ListedRun]) -> list[ListedRun]:
+    """The entries of the list of runs with a result. Raises InputError while there is none."""
+    runs = [run for run in entries if not run.active and run.record is not None]
+    if not runs:
+        raise InputError("no entry has ended yet; wait, or press Stop")
+    return runs
+
+
+def race_name(entries: Sequence[ListedRun], measure: str) -> str:
+    """The rest of the name of a race's file: problem, time of the start, axis."""
+    first = ended(entries)[0].handle
+    return f"{first.problem} {first.provenance['started']} {measure}"

@@ -26,9 +26,9 @@ from workbench.plots.scenes import storage as pictures
 from workbench.plots.scenes.scene import Scene
 from workbench.problems import Problem
 from workbench.run import MACHINE, Configuration, State, Stopping, configure
-from workbench.run.jobs.machine_use import MACHINE_USE, sharing
 from workbench.run.jobs.run_queue import QueueSlot
 from workbench.run.jobs.thread_job import ThreadJob
+from workbench.run.machine_use import MACHINE_USE, sharing
 from workbench.settings import BY_DIAGONALS, COMPACT, GIVEN_FORM
 from workbench.words.numbers import amount, count, duration, number, percent
 

@@ -12,8 +12,16 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.errors import CLUSTERS, InputError
-from workbench.live.compare.sweep_base import base_of, fixed, has_form, hindered, points, ruled_out, suggestion
-from workbench.live.compare.sweep_choices import Choices
+from workbench.live.compare.sweep_choices import (
+    Choices,
+    base_of,
+    fixed,
+    has_form,
+    hindered,
+    points,
+    ruled_out,
+    suggestion,
+)
 from workbench.live.compare.sweep_plot import SweepPlot
 from workbench.live.compare.sweep_text import LOWER, answer, columns, counted, left_out, marks, remaining, shortfall
 from workbench.live.solve.controlled_view import ControlledView
@@ -32,9 +40,9 @@ from workbench.problems import Problem
 from workbench.run import MACHINE, Configuration, Result, State, Stopping, Sweep, sweep
 from workbench.run.choices.conflicts import Conflict
 from workbench.run.jobs.run_queue import QueueSlot
+from workbench.run.jobs.sweep_files import to_csv, to_json
 from workbench.run.jobs.sweeping import Row, combinations
 from workbench.run.jobs.thread_job import ThreadJob
-from workbench.run.results.sweep_files import to_csv, to_json
 from workbench.settings import SECOND_LEVEL, SWEEP_WORKERS
 from workbench.words.names import PROBLEM, method_name, problem_name, sentence_case
 

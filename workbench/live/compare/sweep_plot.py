@@ -1,25 +1,214 @@
-"""The plot of a sweep: curves, a map or parallel coordinates, over the choices that vary."""
+"""The plot of a sweep: curves against a parameter, a map over two, or parallel coordinates over all that vary."""
 
 from __future__ import annotations
 
+import dataclasses
 import html
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import ipywidgets as widgets
+import numpy as np
 from matplotlib.figure import Figure
 
 from workbench.errors import InputError
-from workbench.live.compare.sweep_scenes import Runs, curves_scene, map_scene, parallel_scene
-from workbench.live.compare.sweep_text import VALUES, each_of
+from workbench.live.compare.sweep_text import VALUES, absences, each_of, spent
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import Publisher
 from workbench.plots.figures import draw
-from workbench.plots.scenes.scene import Scene
+from workbench.plots.scenes.scene import Axis, CellsOf, CurveOf, ParallelOf, PointsOf, Scene
 from workbench.run.jobs.sweeping import Row
+from workbench.settings import METHOD
+from workbench.words.names import as_shown, choice_name, choice_text
+from workbench.words.numbers import count, duration
 
+MOST_CURVES = 12
+TICKED = (0.0, 0.5, 1.0)
+"""Shares of the axis of a result that have numbers."""
 VIEWS = ("curves", "map", "parallel")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Runs:
+    """Rows of a sweep over these choices, compared by a value, as `spent` takes it; what: that value in words; owner:
+    the problem by name."""
+
+    rows: Sequence[Row]
+    over: Mapping[str, Sequence[Any]]
+    value: str
+    what: str
+    owner: str = ""
+
+    def name(self, choice: str) -> str:
+        """A choice in words."""
+        return choice_name(choice, self.owner)
+
+    def text(self, choice: str, value: object) -> str:
+        """A value of a choice in words."""
+        return choice_text(choice, value, self.owner)
+
+    def chosen_text(self, choice: str, value: object) -> str:
+        """A value of a choice, which names a block by itself and a number with the choice."""
+        text = self.text(choice, value)
+        return text if choice in METHOD else f"{self.name(choice)} {text}"
+
+    @property
+    def varied(self) -> list[str]:
+        """Choices with more than one value."""
+        return [name for name, values in self.over.items() if len(values) > 1]
+
+    @property
+    def numeric(self) -> list[str]:
+        """Choices that vary and whose values are numbers."""
+        return [name for name in self.varied if all(_is_number(value) for value in self.over[name])]
+
+    @property
+    def timed(self) -> bool:
+        return self.what.endswith("seconds")
+
+    @property
+    def title(self) -> str:
+        """The value without its unit."""
+        return f"{self.what.removesuffix(' seconds')} time" if self.timed else self.what
+
+    def best(self, **chosen: object) -> tuple[float, int]:
+        """The smallest value of the converged runs with these choices and the place of that run; NaN, -1 for none."""
+        found = [
+            (spent(row, self.value), place)
+            for place, row in enumerate(self.rows)
+            if all(row[name] == value for name, value in chosen.items())
+        ]
+        return min((pair for pair in found if not math.isnan(pair[0])), default=(math.nan, -1))
+
+    def words(self, place: int) -> list[str]:
+        """A run in words: its number, its choices and its value."""
+        row = self.rows[place]
+        chosen = [self.chosen_text(name, row[name]) for name in self.varied]
+        took = spent(row, self.value)
+        said = "not converged" if math.isnan(took) else f"{self.title} {self.say(took)}"
+        return [f"run {place + 1}", *chosen, said]
+
+    def say(self, took: float) -> str:
+        return duration(took) if self.timed else count(round(took))
+
+
+def map_scene(runs: Runs, down: str, across: str) -> Scene:
+    """A cell for each pair of values of two choices: the minimum over all others."""
+    names = {down: runs.over[down] if down != across else [None], across: runs.over[across]}
+    rows = runs.over[down] if down != across else [None]
+    chosen = [{across: value} | ({} if down == across else {down: row}) for row in rows for value in names[across]]
+    found = [runs.best(**pair) for pair in chosen]
+    shape = len(rows), len(names[across])
+    reasons = list(itertools.chain(*absences(runs.rows, runs.over, down, across)))
+    # Row 0 of a table is on top.
+    order = np.arange(len(found)).reshape(shape)[::-1].ravel()
+    cells = CellsOf(
+        runs.title,
+        np.array([took for took, _ in found]).reshape(shape)[::-1],
+        "s" if runs.timed else "count",
+        absent=[reasons[place] for place in order],
+        texts=[_words(runs, found[place][1], chosen[place], reasons[place]) for place in order],
+        keys=[str(found[place][1]) if found[place][1] >= 0 else "" for place in order],
+    )
+    y_names = [runs.text(down, row) for row in rows][::-1] if down != across else [""]
+    y = Axis("" if down == across else runs.name(down), names=y_names)
+    x = Axis(runs.name(across), names=[runs.text(across, value) for value in names[across]])
+    return Scene(f"map of {down} and {across}", x, y, [cells], spoken=spoken(runs), ways="xy")
+
+
+def curves_of(runs: Runs, each: str, against: str) -> dict[str, list[tuple[float, int]]]:
+    """The curves by name: the value and the run at each value of a numeric choice."""
+    if each == against or each not in runs.varied:
+        return {"": [runs.best(**{against: value}) for value in runs.over[against]]}
+    return {
+        runs.text(each, name): [runs.best(**{each: name, against: value}) for value in runs.over[against]]
+        for name in runs.over[each][:MOST_CURVES]
+    }
+
+
+def curves_scene(runs: Runs, each: str, against: str) -> Scene:
+    """A curve for each value of a choice against a numeric one: the minimum over all others."""
+    x = np.array([as_shown(runs.owner, against, float(value)) for value in runs.over[against]])
+    order = np.argsort(x)
+    layers = []
+    for place, (name, found) in enumerate(curves_of(runs, each, against).items()):
+        values = np.array([took for took, _ in found])[order]
+        layers.append(CurveOf(name, x[order], values, place, every=True))
+        known = [int(k) for k in order if found[k][1] >= 0]
+        layers.append(
+            PointsOf(
+                "",
+                x[known],
+                np.array([found[k][0] for k in known]),
+                place,
+                marker="",
+                texts=[runs.words(found[k][1]) for k in known],
+                keys=[str(found[k][1]) for k in known],
+            )
+        )
+    whole = bool(np.all(x == np.round(x)))
+    word = runs.name(against)
+    x_axis = Axis(word, "count" if whole else "", log=spread(x), whole=whole, word=word, marks=sorted(x.tolist()))
+    y_axis = Axis(runs.title, "s" if runs.timed else "count", log=True)
+    name = f"{runs.value} of {each} against {against}"
+    return Scene(name, x_axis, y_axis, layers, note="No run has converged yet.", spoken=spoken(runs), logs="xy")
+
+
+def parallel_of(runs: Runs) -> tuple[list[tuple[str, list[tuple[float, str]]]], np.ndarray]:
+    """Axes with ticks, and where each run meets them."""
+    axes, columns = [], []
+    for name in runs.varied:
+        values = list(runs.over[name])
+        places = np.linspace(0, 1, len(values))
+        ticks = [(float(share), runs.text(name, value)) for share, value in zip(places, values, strict=True)]
+        axes.append((runs.name(name), ticks))
+        columns.append([float(places[values.index(row[name])]) for row in runs.rows])
+    took = np.array([spent(row, runs.value) for row in runs.rows], float)
+    known = took[np.isfinite(took) & (took > 0)]
+    low, high = (known.min(), known.max()) if known.size else (1.0, 10.0)
+    high = high if high > low else low * 1.01
+    ticks = [(share, runs.say(float(low * (high / low) ** share))) for share in TICKED]
+    axes.append((runs.title, ticks))
+    with np.errstate(divide="ignore"):
+        columns.append((np.log(took / low) / np.log(high / low)).tolist())
+    return axes, np.array(columns, float).T.reshape(len(runs.rows), len(axes))
+
+
+def parallel_scene(runs: Runs) -> Scene:
+    """A line for each run through an axis for each choice that varies, and one for the result."""
+    axes, shares = parallel_of(runs)
+    words = [runs.words(place) for place in range(len(runs.rows))]
+    layer = ParallelOf(axes, shares, words, [str(place) for place in range(len(runs.rows))])
+    x = Axis("", names=[title for title, _ in axes])
+    note = "" if runs.rows else "No run has ended yet."
+    layers = [layer] if runs.rows else []
+    return Scene(f"parallel {runs.value}", x, Axis(""), layers, note=note, spoken=spoken(runs), bare=True)
+
+
+def spoken(runs: Runs) -> str:
+    """The best run in words."""
+    took, place = runs.best()
+    if place < 0:
+        return "Sweep. No run has converged yet."
+    chosen = ", ".join(runs.chosen_text(name, runs.rows[place][name]) for name in runs.varied)
+    return f"Sweep of {len(runs.rows)} runs. The fewest {runs.title}: {runs.say(took)} with {chosen}."
+
+
+def spread(values: np.ndarray) -> bool:
+    """True if a logarithmic axis suits the values."""
+    return bool(values.min() > 0 and values.max() >= 8 * values.min())
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _words(runs: Runs, place: int, chosen: Mapping[str, Any], reason: str) -> list[str]:
+    if place >= 0:
+        return runs.words(place)
+    return [", ".join(runs.chosen_text(name, value) for name, value in chosen.items()), reason or "not run yet"]
 
 
 class SweepPlot:

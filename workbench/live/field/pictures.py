@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.plots.figures import Boundaries, pattern_counts, pictures
+from workbench.plots.figures import Boundaries, boundaries, pattern_counts
 from workbench.plots.scenes.cuts import MOST_PIXELS, Cut
 from workbench.plots.scenes.plane import COEFFICIENT, ENTRIES, NO_SEGMENTS, Colormap, Plane
 from workbench.problems import LinearSystem
@@ -110,7 +110,7 @@ def outlines(labels: np.ndarray | None, cut: Cut, parts: np.ndarray | None = Non
     if labels is None:
         return NONE
     plane = cut.plane(labels)
-    lines = pictures(plane if parts is None else parts[plane])
+    lines = boundaries(plane if parts is None else parts[plane])
     return Boundaries(lines.segments.astype(np.float32), lines.step)
 
 

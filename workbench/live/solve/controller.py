@@ -10,7 +10,7 @@ from workbench.errors import error_message
 from workbench.live.solve.run_bar import RunBar
 from workbench.live.transport.publisher import POLL_SOON, PollAgain, Publisher
 from workbench.run import State
-from workbench.run.loop.cancellation import STOPPED_EARLY
+from workbench.run.cancellation import STOPPED_EARLY
 
 SAY_PERIOD = 2.0
 """Seconds between two sentences on an active run: screen readers read each of them."""

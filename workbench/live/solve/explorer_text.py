@@ -12,7 +12,7 @@ from workbench.live.solve.controller import STOPPING
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.words import shown
 from workbench.run import Reason, Session, State
-from workbench.run.jobs.machine_use import sharing
+from workbench.run.machine_use import sharing
 from workbench.words.names import with_names
 from workbench.words.numbers import compiling, count, duration, number, queued
 

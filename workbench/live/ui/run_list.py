@@ -13,7 +13,7 @@ from workbench.live.ui.listeners import Listeners
 from workbench.live.ui.run_handle import ACTIVE, AnyRun, RunHandle
 from workbench.records import Record
 from workbench.run import Result, Session
-from workbench.run.loop.cancellation import STOPPED_EARLY
+from workbench.run.cancellation import STOPPED_EARLY
 from workbench.words.names import Parts, distinct_names, method_name
 
 KEPT = 100

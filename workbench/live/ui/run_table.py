@@ -17,7 +17,7 @@ from workbench.live.ui.sort_table import SortTable, sample
 from workbench.live.ui.status import StatusLine
 from workbench.plots.scenes.style import curve_style
 from workbench.run import Reason, Run, State
-from workbench.run.jobs.machine_use import sharing
+from workbench.run.machine_use import sharing
 from workbench.words.names import PROBLEM
 from workbench.words.numbers import compiling, duration, relative
 

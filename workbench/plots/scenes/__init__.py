@@ -1,6 +1,5 @@
 """Pictures as plain data made from records; the page's plots and `figures.draw` draw the same scene."""
 
-from workbench.extensions.lessons.quadratic_scene import quadratic_scene
 from workbench.plots.scenes.block import columns_scene, comparison_scenes, products_scene, rank_scenes, residuals_scene
 from workbench.plots.scenes.convergence import convergence_scene, residual_gap_scene
 from workbench.plots.scenes.mpcg import (
@@ -37,7 +36,6 @@ __all__ = [
     "estimates_scene",
     "levels_scene",
     "products_scene",
-    "quadratic_scene",
     "rank_scenes",
     "residual_gap_scene",
     "residuals_scene",

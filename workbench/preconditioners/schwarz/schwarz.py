@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -12,9 +12,6 @@ from workbench.devices.operator_protocols import DeviceVector, OperatorTraits
 from workbench.devices.pieces import Pieces
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.extensions.dask.cluster import ClusterSolver
-from workbench.extensions.dask.tree_sums import TreeSums
-from workbench.extensions.dask.workers import Workers
 from workbench.lazy import sparse
 from workbench.operators import Operator, Stencil
 from workbench.preconditioners import Preconditioner
@@ -26,6 +23,7 @@ from workbench.problems import Problem
 from workbench.registry import as_block, parameter, register
 
 if TYPE_CHECKING:
+    from workbench.preconditioners.schwarz.workers import BoxWorkers, WorkerSums
     from workbench.problems import LinearSystem
 
 SWEEPS_PER_UNKNOWN = 5
@@ -123,7 +121,7 @@ class Schwarz(Preconditioner):
     def setup(self, operator: Operator, device: Device) -> PreconditionerSum:
         return self._sum_of_boxes(operator, device, None, None, None)
 
-    def setup_of(self, system: LinearSystem, device: Device, workers: Workers | None = None) -> PreconditionerSum:
+    def setup_of(self, system: LinearSystem, device: Device, workers: BoxWorkers | None = None) -> PreconditionerSum:
         phase = None if system.phase is None else np.asarray(system.phase)
         return self._sum_of_boxes(system.operator, device, system.grid, phase, workers)
 
@@ -133,7 +131,7 @@ class Schwarz(Preconditioner):
         device: Device,
         grid: tuple[int, ...] | None,
         phase: np.ndarray | None,
-        workers: Workers | None,
+        workers: BoxWorkers | None,
     ) -> PreconditionerSum:
         member = OverlappingSubdomains(self, operator, device, grid, phase, workers)
         return PreconditionerSum([member], device, operator.dtype, member.notes)
@@ -150,7 +148,7 @@ class OverlappingSubdomains(OperatorTraits):
         device: Device,
         grid: tuple[int, ...] | None,
         phase: np.ndarray | None,
-        workers: Workers | None,
+        workers: BoxWorkers | None,
     ) -> None:
         size, dtype = operator.shape[0], operator.dtype
         stencil = isinstance(operator, Stencil)
@@ -169,10 +167,11 @@ class OverlappingSubdomains(OperatorTraits):
         made = [Subdomain(_block(matrix, part, side, chosen), side) for part, side in zip(parts, sides, strict=True)]
         self._local = device.zeros(pieces.local_size, dtype)
         method = _method(chosen, made, dtype)
-        self.solver: Any = (
-            method.solver_of(made, device) if workers is None else ClusterSolver(workers, method, made, device, dtype)
-        )
-        self._sums = None if workers is None else TreeSums(self.solver, self.vectors, operator, device)
+        self._sums: WorkerSums | None = None
+        if workers is None:
+            self.solver = method.solver_of(made, device)
+        else:
+            self.solver, self._sums = workers.take(method, made, self.vectors, operator, device)
         self.notes = tuple(self.solver.notes)
         self.waits = self.solver.waits
         self.varies = method.precision != dtype or self.solver.varies
@@ -183,7 +182,7 @@ class OverlappingSubdomains(OperatorTraits):
         self.vectors.gather(r, self._local)
         self.solver.apply(self._local, local)
 
-    def sums_on_workers(self) -> TreeSums:
+    def sums_on_workers(self) -> WorkerSums:
         """The terms and their inner products on the workers, of a method that begins. Raises InputError without any."""
         if self._sums is None:
             raise InputError("sums=workers needs a cluster, such as local:4; choose one, or sums=here")

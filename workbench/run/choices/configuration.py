@@ -14,12 +14,12 @@ from workbench.problems import Problem
 from workbench.problems.files import problem_from_text
 from workbench.registry import blocks as registry
 from workbench.run.choices.link_codec import is_shared, read_shared
-from workbench.run.loop.stopping import Stopping
+from workbench.run.choices.stopping import Stopping
 from workbench.settings import BLOCKS, RUN, check_settings, settings_of
 from workbench.solvers import Solver
 from workbench.words.names import Parts, code, method_code, method_name, run_parts
 
-registry.add_package("workbench.run.setup", "deflation")
+registry.add_package("workbench.run.jobs", "deflation")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,6 +71,11 @@ class Configuration:
             raise InputError(f"stopping must be a Stopping, got {quoted(self.stopping)}; write Stopping(rtol=1e-8)")
 
     @property
+    def deflated(self) -> bool:
+        """True if there is a second level."""
+        return self.deflation.name != "none"
+
+    @property
     def label(self) -> str:
         """The name of the method: its blocks without the problem."""
         return method_name(self.parts)
@@ -84,7 +89,7 @@ class Configuration:
     @property
     def code(self) -> str:
         """The method as code writes it, for tooltips."""
-        without = () if self.deflation.name != "none" else ("coarse", "variant")
+        without = () if self.deflated else ("coarse", "variant")
         return method_code({kind: code(getattr(self, kind)) for kind in BLOCKS if kind not in without})
 
     def to_dict(self) -> dict[str, Any]:

@@ -10,26 +10,11 @@ from typing import Any, NamedTuple
 from workbench import devices
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.extensions.mpi.run.rank_device import check_ranks
-from workbench.operators import Operator, Size, TwoPhaseStencil
-from workbench.run.choices.compatibility import (
-    check_az,
-    check_cluster,
-    check_columns,
-    check_format,
-    check_mixed,
-    check_norm,
-    check_precision,
-    check_problem,
-    check_reduction,
-    check_symmetry,
-    check_unknowns,
-)
+from workbench.operators import Operator
 from workbench.run.choices.configuration import Configuration
 from workbench.run.choices.memory_need import MemoryNeed, checked_need
-from workbench.run.choices.vector_files import asks_for_blocks
-from workbench.settings import GIVEN, STOPPING
-from workbench.solvers import MethodTraits
+from workbench.run.choices.rules import check_rules, rules_of
+from workbench.settings import STOPPING
 
 MOST = 8
 """Conflicts of a configuration that are searched for."""
@@ -62,42 +47,14 @@ def check(configuration: Configuration, device: Device, operator: Operator | Non
 
     operator: A once it is assembled; more rules are about it, and its memory is taken. Cost: some milliseconds.
     """
-    size = configuration.problem.known_size
-    if (known := operator if operator is not None else size) is not None:
-        check_unknowns(configuration.problem, _unknowns(known))
-    check_norm(configuration)
-    # A form asks this whenever it changes: nothing is downloaded for it.
-    if (configuration.rhs != GIVEN or configuration.problem.at_hand) and asks_for_blocks(configuration, None):
-        check_columns(configuration)
-    check_cluster(configuration)
-    check_ranks(configuration)
-    check_mixed(configuration)
-    check_format(configuration, device)
-    check_az(configuration)
-    check_reduction(configuration, device)
-    if operator is None:
-        check_problem(configuration)
-    else:
-        check_symmetry(configuration, operator)
-        check_precision(configuration, two_phases=isinstance(getattr(operator, "tall", operator), TwoPhaseStencil))
-        configuration.deflation.check(configuration.problem.grid or (_unknowns(operator),))
-    configuration.preconditioner.check(device)
-    if configuration.deflation.name != "none":
-        configuration.variant.check(configuration.deflation.name, device)
-    configuration.solver.check(device, traits_of(configuration))
+    check_rules(rules_of(configuration, device, operator))
     if operator is not None:
         return None
-    need = checked_need(configuration, device)
+    need, size = checked_need(configuration, device), configuration.problem.known_size
     if need is None and size is not None:
         configuration.solver.check_memory(device, size)
         configuration.problem.check_memory()
     return need
-
-
-def _unknowns(known: Operator | Size) -> int:
-    """The unknowns of all ranks, which by their own rows would not all refuse."""
-    slab = getattr(known, "slab", None)
-    return slab.whole if slab else known.shape[0]
 
 
 def conflicts(
@@ -197,13 +154,6 @@ def changed(configuration: Configuration, changes: Mapping[str, Any]) -> Configu
             value = getattr(configuration, kind).changed({parameter: value})
         configuration = dataclasses.replace(configuration, **{kind: value})
     return configuration
-
-
-def traits_of(configuration: Configuration) -> MethodTraits:
-    """The traits of the two levels that a method may require."""
-    deflated = configuration.deflation.name != "none"
-    wrapped = deflated and not configuration.variant.projects_system
-    return MethodTraits(configuration.preconditioner.element_wise and not wrapped, deflated, wrapped)
 
 
 def _check_on_devices(configuration: Configuration, operator: Operator | None = None) -> None:

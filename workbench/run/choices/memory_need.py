@@ -21,8 +21,8 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Size
 from workbench.process import limits
-from workbench.run.choices.compatibility import mixed_refusal
 from workbench.run.choices.configuration import Configuration
+from workbench.run.choices.rules import of_mixed
 from workbench.settings import AUTO, BY_DIAGONALS, GIVEN, GIVEN_FORM, MIXED, PHASES, family_of, format_of, is_file
 from workbench.solvers import Solver
 from workbench.solvers.block.base import BlockSolver
@@ -371,4 +371,4 @@ def _changed(configuration: Configuration, changes: dict[str, Any]) -> Configura
     ):
         return None
     changed = dataclasses.replace(configuration, **changes)
-    return None if mixed_refusal(changed) else changed
+    return None if any(broken for broken, *_ in of_mixed(changed)) else changed

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from workbench.problems import LinearSystem
+from workbench.run.cancellation import STOPPED_EARLY, STOPPED_IN_SETUP, CancelToken, StoppedError
 from workbench.run.choices.configuration import Configuration
+from workbench.run.driver import Run
 from workbench.run.jobs.run_queue import QueueSlot
-from workbench.run.loop.cancellation import STOPPED_EARLY, STOPPED_IN_SETUP, CancelToken, StoppedError
-from workbench.run.loop.driver import Run
 from workbench.run.results.filming import Camera
 from workbench.run.setup.setup_phases import SetupPhases
 

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable
 from workbench.errors import InputError, error_message
 from workbench.files import EndedBySignal
 from workbench.records import History
+from workbench.run.cancellation import STOPPED_EARLY, STOPPED_IN_SETUP, StoppedError
 from workbench.run.choices.configuration import Configuration
+from workbench.run.choices.stopping import Reason
 from workbench.run.jobs.job import Job, State
 from workbench.run.jobs.run_queue import MACHINE, QueueSlot, RunQueue
-from workbench.run.loop.cancellation import STOPPED_EARLY, STOPPED_IN_SETUP, StoppedError
-from workbench.run.loop.stopping import Reason
+from workbench.run.loop.result import Result
 from workbench.run.loop.traffic import iteration_bytes
 from workbench.run.results.report import result_of_failure
-from workbench.run.results.result import Result
 from workbench.words.names import distinct_names
 
 SLICE_SECONDS = 0.03

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from workbench.machines.heap import give_back
-from workbench.run.jobs.machine_use import MACHINE_USE, MachineUse
+from workbench.run.machine_use import MACHINE_USE, MachineUse
 
 IDLE_SECONDS = 1.0
 """By then views have dropped what they do not keep of a run."""

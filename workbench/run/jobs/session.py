@@ -8,13 +8,13 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
+from workbench.run.cancellation import GRACE
 from workbench.run.choices.configuration import Configuration
 from workbench.run.jobs.held_job import HeldJob
 from workbench.run.jobs.job import State
 from workbench.run.jobs.run_queue import MACHINE, QueueSlot, RunQueue
-from workbench.run.loop.cancellation import GRACE
+from workbench.run.loop.result import Result
 from workbench.run.results.filming import Camera
-from workbench.run.results.result import Result
 
 
 class Session(HeldJob):

@@ -14,14 +14,14 @@ from workbench.errors import CLUSTERS, DeviceError, InputError, error_message
 from workbench.files import EndedBySignal
 from workbench.machines.describe import describe_machine
 from workbench.problems import Problem
+from workbench.run.cancellation import StoppedError
 from workbench.run.choices.configuration import Configuration, configure
 from workbench.run.choices.share_link import from_link, to_link
-from workbench.run.jobs.machine_use import MACHINE_USE
+from workbench.run.choices.stopping import Reason, Stopping
+from workbench.run.driver import Run
 from workbench.run.jobs.run_queue import QueueSlot, RunQueue
-from workbench.run.loop.cancellation import StoppedError
-from workbench.run.loop.driver import Run
-from workbench.run.loop.stopping import Reason, Stopping
-from workbench.run.results.result import Result
+from workbench.run.loop.result import Result
+from workbench.run.machine_use import MACHINE_USE
 from workbench.settings import STOPPING, SWEEP_AXES, SWEEP_STOPPING, SWEEP_WORKERS
 
 RESULT_FIELDS = (
@@ -204,9 +204,9 @@ def _on_workers(
     if os.environ.get(CLUSTERS) == "none":
         raise InputError("workers are not available on this page; leave them out")
     # Few sweeps have workers.
-    from workbench.extensions.dask.workers import Workers
+    from workbench.run.setup.workers import connected
 
-    workers, rows, stopped = Workers(address), {}, False
+    workers, rows, stopped = connected(address), {}, False
     try:
         for done in workers.each(row_of_link, [(to_link(configuration),) for _, configuration in points], cancelled):
             chosen = points[done.place][0]
@@ -224,11 +224,9 @@ def _on_workers(
     return [rows[place] for place in sorted(rows)], stopped or len(rows) < len(points)
 
 
-def row_of_link(link: str) -> Row:
-    """The fields of a row of a run that a share link describes, on a worker."""
-    from workbench.extensions.dask.workers import task_is_cancelled
-
-    row, _ = _run({}, from_link(link), task_is_cancelled(), None)
+def row_of_link(link: str, cancelled: Callable[[], bool]) -> Row:
+    """The fields of a row of a run that a share link describes, on a worker. cancelled: the request to end it."""
+    row, _ = _run({}, from_link(link), cancelled, None)
     return row
 
 

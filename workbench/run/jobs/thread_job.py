@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from workbench.errors import error_message
+from workbench.run.cancellation import StoppedError
 from workbench.run.jobs.job import ENDED, Job, State
 from workbench.run.jobs.run_queue import QueueSlot
-from workbench.run.loop.cancellation import StoppedError
 
 
 class ThreadJob(Job):

@@ -21,8 +21,8 @@ from workbench.lines.parse import parse_expression
 from workbench.lines.types import Name, walk
 from workbench.operators import BoxStencil, Stencil
 from workbench.preconditioners import MultigridCycle
+from workbench.run.choices.stopping import Reason
 from workbench.run.loop.energy import near_one
-from workbench.run.loop.stopping import Reason
 from workbench.run.setup.level_scale import largest_eigenvalue
 from workbench.run.setup.solve_setup import SolveSetup
 from workbench.words.numbers import percent, relative

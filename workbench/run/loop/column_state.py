@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from workbench.run.loop.stopping import Reason
+from workbench.run.choices.stopping import Reason
 from workbench.words.numbers import number, relative
 
 FAR = 10

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from workbench.devices.operator_protocols import DeviceVector
+from workbench.run.choices.stopping import Norm
 from workbench.run.loop.best import BestIterates
-from workbench.run.loop.stopping import Norm
 from workbench.run.setup.solve_setup import SolveSetup
 
 if TYPE_CHECKING:

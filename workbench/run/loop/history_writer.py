@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from workbench.records import History
+from workbench.run.choices.stopping import Stopping
 from workbench.run.loop.diagnostics import Diagnostics
-from workbench.run.loop.stopping import Stopping
 from workbench.run.loop.stopping_test import StoppingTest
 
 DRIFT_EVERY = 10

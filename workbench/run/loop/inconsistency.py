@@ -10,8 +10,8 @@ import numpy as np
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
 from workbench.operators.null_space import excess_of_products
+from workbench.run.choices.stopping import Reason
 from workbench.run.loop.energy import near_one
-from workbench.run.loop.stopping import Reason
 from workbench.run.setup.solve_setup import SolveSetup
 from workbench.solvers.cg import CG
 

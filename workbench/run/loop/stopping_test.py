@@ -12,13 +12,13 @@ import numpy as np
 
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
+from workbench.run.choices.stopping import Norm, Reason, Stopping
 from workbench.run.loop.best import BestIterates
 from workbench.run.loop.breakdown import diagnose, suspects
 from workbench.run.loop.column_state import ColumnState
 from workbench.run.loop.diagnostics import Diagnostics
 from workbench.run.loop.inconsistency import null_component
-from workbench.run.loop.stopping import Norm, Reason, Stopping
-from workbench.run.results.result import Column
+from workbench.run.loop.result import Column
 from workbench.run.setup.solve_setup import SolveSetup
 from workbench.words.numbers import duration, relative
 

@@ -17,8 +17,6 @@ from workbench.devices.host.components import has_unnumbered_components, numbere
 from workbench.devices.host.slab import Slab
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.extensions.mpi import device as ranks
-from workbench.extensions.mpi.run.rank_device import rank_device
 from workbench.machines.profile import profile
 from workbench.operators import BoundOperator, Operator, TwoPhaseStencil
 from workbench.operators.empty_rows import without_empty_rows
@@ -29,20 +27,14 @@ from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.problems.files import rows_of
 from workbench.registry import find
-from workbench.run.choices.compatibility import (
-    check_columns,
-    check_inexact,
-    check_varying,
-    index_cuts,
-    mixed_without_phases,
-    needing_entries,
-)
+from workbench.run.cancellation import check_stopped
+from workbench.run.choices.compatibility import index_cuts, needing_entries
 from workbench.run.choices.configuration import Configuration
-from workbench.run.choices.conflicts import all_at_once, check, traits_of
+from workbench.run.choices.conflicts import all_at_once, check
 from workbench.run.choices.in_memory import InMemoryPreconditioner
 from workbench.run.choices.memory_need import memory_need, where_of
+from workbench.run.choices.rules import DOUBLE, TWO_PHASES, check_rules, of_columns, of_inexact, of_varying, traits_of
 from workbench.run.choices.vector_files import asks_for_blocks
-from workbench.run.loop.cancellation import check_stopped
 from workbench.run.setup.level_scale import alike
 from workbench.run.setup.right_hand_side import (
     Vectors,
@@ -54,12 +46,13 @@ from workbench.run.setup.right_hand_side import (
 from workbench.run.setup.right_hand_sides import columns_of, prepare_columns
 from workbench.run.setup.setup_phases import DEVICE, PROBLEM, SetupPhases
 from workbench.run.setup.solve_setup import SINGLE, SolveSetup
+from workbench.run.setup.this_rank import this_rank
 from workbench.settings import MIXED, RUN
 from workbench.solvers import MethodTraits
 from workbench.words.numbers import count
 
 if TYPE_CHECKING:
-    from workbench.extensions.dask.workers import Workers
+    from workbench.run.setup.workers import Workers
 
 
 class _Levels(NamedTuple):
@@ -105,9 +98,9 @@ def prepare(
     phases = phases or SetupPhases()
     with phases(DEVICE):
         given = system.operator.shape[0] if system and not system.slab else 0
-        device = (rank_device(configuration, given) or devices.device(configuration.device)).limited(
-            configuration.memory_limit
-        )
+        rank = this_rank()
+        device = rank.device(configuration, given) if rank else devices.device(configuration.device)
+        device = device.limited(configuration.memory_limit)
     need = None
     with all_at_once(configuration, _operator_of_a_file, system and system.operator):
         if system is None:
@@ -138,7 +131,7 @@ def prepare(
     with phases("A"):
         bound = operator.bind(device)
     null_space = null_space_of(operator, system.null_space, bound, device, empty)
-    notes = [*ranks.described(), *choice.reasons, *([device.note] if device.note else [])]
+    notes = [*(rank.notes() if rank else ()), *choice.reasons, *([device.note] if device.note else [])]
     if configuration.device == "auto":
         notes.append(f"device auto is {device.name} here, chosen by the memory bandwidth of the devices present")
     notes += [*bound.notes, *system.notes]
@@ -151,7 +144,7 @@ def prepare(
     with phases("vectors b and x₀"):
         sides = None
         if asks_for_blocks(configuration, system):
-            check_columns(configuration)
+            check_rules(of_columns(configuration))
             vectors, sides = prepare_columns(configuration, system, x0, device, null_space, notes)
         else:
             vectors = prepare_vectors(configuration, system, x0, bound, device, null_space, notes, stopped)
@@ -247,9 +240,9 @@ def _operator_of_a_file(configuration: Configuration) -> Operator | None:
 
 def _connected(cluster: str) -> Workers:
     # Few runs have a cluster.
-    from workbench.extensions.dask.workers import Workers
+    from workbench.run.setup.workers import connected
 
-    return Workers(cluster)
+    return connected(cluster)
 
 
 def _inner(
@@ -261,7 +254,7 @@ def _inner(
     operator = system.operator
     # That of a moved phase may have more kinds of cells than a byte tells apart.
     if not isinstance(operator, TwoPhaseStencil | SlabStencil):
-        raise mixed_without_phases()
+        raise InputError(TWO_PHASES, changes=DOUBLE)
     inner = system.with_operator(operator.on(SINGLE))
     return inner, inner.operator.bind(device)
 
@@ -303,7 +296,7 @@ def _levels(
                 space.keep(before.setup.space, before.setup.projection.z, context.earlier)
     check_stopped(stopped)
     if space is None:
-        check_varying(configuration, first_level.varies, inexact=False)
+        check_rules(of_varying(configuration, first_level.varies, inexact=False))
         return _Levels(variant, first_level, first_level, None, None, 0)
     mixed = configuration.precision == MIXED
     bears = configuration.solver.applies_m_to_r and _takes_any_preconditioner(configuration, device)
@@ -311,7 +304,7 @@ def _levels(
     projection = Projection(
         operator, bound, space, configuration.coarse, device, exact=exact, phase=phases, null_space=null_space
     )
-    check_inexact(configuration, projection.count, exact=projection.exact)
+    check_rules(of_inexact(configuration, projection.count, exact=projection.exact))
     # DEF1 needs more digits than vectors in single precision have.
     variant = variant.resolved(projection.exact and not mixed)
     if variant.uses_az:
@@ -325,7 +318,7 @@ def _levels(
         if variant.adds_q:
             first_level = alike(configuration.preconditioner, first_level, operator, bound, device)
         M = _both_levels(variant, projection, first_level, operator, device)
-    check_varying(configuration, first_level.varies, inexact=M.varies)
+    check_rules(of_varying(configuration, first_level.varies, inexact=M.varies))
     check_stopped(stopped)
     return _Levels(variant, first_level, M, projection, space, projection.count)
 

@@ -20,18 +20,14 @@ from workbench.errors import InputError
 from workbench.operators import BoundOperator
 from workbench.operators.null_space import NullSpace
 from workbench.problems import LinearSystem
+from workbench.problems.right_hand_sides import NOTHING_LEFT
+from workbench.run.cancellation import check_stopped
 from workbench.run.choices.configuration import Configuration
 from workbench.run.choices.vector_files import rhs_file, rows_in, start_file
-from workbench.run.loop.cancellation import check_stopped
 from workbench.words.numbers import chosen, relative
 
 ROUNDING = 500
 """A component below this many units of roundoff of its vector is left where it is."""
-NOTHING_LEFT = (
-    "A is singular: {} is all of b, so nothing is left once it is removed; choose another right-hand side, for example "
-    "random"
-)
-"""The message for the component of b that A maps to zero."""
 
 
 class Vectors(NamedTuple):
@@ -87,7 +83,7 @@ def prepare_vectors(
     changes = tuple(filter(None, changes))
     notes += changes
     variant = configuration.variant
-    projected = configuration.deflation.name != "none" and (variant.projects_start or variant.projects_system)
+    projected = configuration.deflated and (variant.projects_start or variant.projects_system)
     kept = start if projected and constant_of(start) is None else None
     return Vectors(placed, x, exact, exponent, removed, changes, kept)
 

@@ -25,7 +25,7 @@ from workbench.run.setup.setup_phases import SetupPhases
 from workbench.solvers import Solver
 
 if TYPE_CHECKING:
-    from workbench.extensions.dask.workers import Workers
+    from workbench.run.setup.workers import Workers
 
 SINGLE = np.dtype(np.float32)
 

@@ -13,7 +13,7 @@ from workbench.extensions.flow.scenes import curves
 from workbench.extensions.flow.two_phase_flow import TwoPhaseFlow
 from workbench.live import FlowView, flow
 from workbench.run import State, configure
-from workbench.run.loop.cancellation import GRACE
+from workbench.run.cancellation import GRACE
 from workbench.run.loop.single.iterations import SingleIterations
 
 SMALL = {"n": 16, "until": 0.3, "preconditioner": "neumann:2", "deflation": "levelset:2"}

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 from workbench.errors import CLASS
-from workbench.run.jobs.machine_use import MACHINE_USE
 from workbench.run.jobs.run_queue import MACHINE
+from workbench.run.machine_use import MACHINE_USE
 
 SECONDS = 5.0
 """Seconds for an answer of the server, which shares its thread with the pages that are being opened."""

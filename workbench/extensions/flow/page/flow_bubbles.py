@@ -12,9 +12,8 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.extensions.flow.placement import GAP, LEAST_CELLS
 from workbench.extensions.flow.rising_bubbles import RisingBubbles
-from workbench.live.builders.bubble_drawing import Drawing, Row, in_words
 from workbench.live.builders.bubble_editor import BubbleEditor
-from workbench.live.builders.bubble_model import BubbleModel
+from workbench.live.builders.bubble_model import BubbleModel, Drawing, Row, in_words
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.status import StatusLine
 from workbench.problems import Problem

@@ -11,7 +11,7 @@ from workbench.devices.host.slab import Slab, of_all_slabs
 from workbench.extensions.mpi.device.sums import Sums
 
 if TYPE_CHECKING:
-    from workbench.devices.among_ranks import T
+    from workbench.devices.collectives import T
     from workbench.devices.operator_protocols import DeviceVector
     from workbench.extensions.mpi.device.watched import Watched
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import workbench
 from workbench.errors import InputError
-from workbench.machines.parallel import MPIEXEC, SCRIPTS, find_mpiexec, other_mpi
+from workbench.extensions.mpi.mpiexec import MPIEXEC, SCRIPTS, find_mpiexec, other_mpi
 
 OF_A_RANK = ("PMI_", "PMIX_", "OMPI_", "PRTE_", "MPI_LOCAL", "HYDI_")
 """Variables of a process that mpiexec has started, by their beginning: to its ranks they would name other ranks."""

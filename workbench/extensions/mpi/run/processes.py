@@ -24,7 +24,7 @@ from workbench.extensions.mpi.run import launcher
 from workbench.extensions.mpi.run.ended_first import EndedFirst
 from workbench.extensions.mpi.run.messages import ERROR, RANKS, REPLY, Job, Present, read
 from workbench.files import TemporaryFolder
-from workbench.run.loop.cancellation import check_stopped
+from workbench.run.cancellation import check_stopped
 
 FOLDER = "ranks"
 """A word in the names of temporary folders, which all hosts of the ranks must share."""

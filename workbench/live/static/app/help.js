@@ -1,11 +1,11 @@
 import { button, element } from "../ui/page.js";
 import { paragraphs } from "../ui/prose.js";
 import { tellKernel } from "../transport/kernel.js";
+import { KEYED } from "./keys.js";
 
 // The help panel: keys, pages of documentation, a block's text, and the tour.
 
 const KEYS = [
-  ["1 to 8", "Build, Solve, Compare, Flow, Inspect, Learn, Papers, Runs"],
   ["R", "run"],
   ["S", "stop"],
   ["/", "search the choices of this view"],
@@ -40,7 +40,8 @@ export function helpPanel(model, startTour) {
 
   function open() {
     const keys = element("dl", "wb-keys");
-    for (const [key, meaning] of KEYS) {
+    const views = model.get("views").slice(0, KEYED).map((view) => view.title);
+    for (const [key, meaning] of [[`1 to ${views.length}`, views.join(", ")], ...KEYS]) {
       const name = element("dt", "");
       name.append(element("kbd", "wb-key", key));
       keys.append(name, element("dd", "", meaning));

@@ -1,6 +1,9 @@
-// Keys of the page: 1 to 8 views, R run, S stop, / search a choice, ? help. Not while something is typed.
+// Keys of the page: 1 to 9 views, R run, S stop, / search a choice, ? help. Not while something is typed.
 
 const TYPING = "input:not([type=checkbox], [type=range], [type=radio]), select, textarea, [contenteditable=true], [role=slider]";
+
+// Views that have a key.
+export const KEYED = 9;
 
 // What has keys W A S D of its own.
 const OWN = ".wb-timeline canvas";

@@ -8,7 +8,7 @@ import { wholeLink } from "../ui/wholelink.js";
 import { tellKernel } from "../transport/kernel.js";
 import { watchTerms } from "./glossary.js";
 import { helpPanel } from "./help.js";
-import { watchKeys } from "./keys.js";
+import { KEYED, watchKeys } from "./keys.js";
 import { startTour } from "./tour.js";
 
 // The frame of the page. The views themselves are other widgets; which of them is in front is said by a
@@ -70,7 +70,7 @@ function render({ model, el }) {
   }
 
   function railButton(view, place) {
-    const made = button("wb-tab", "", () => go(view.key), `${view.title} (key ${place + 1})`);
+    const made = button("wb-tab", "", () => go(view.key), place < KEYED ? `${view.title} (key ${place + 1})` : view.title);
     made.dataset.key = view.key;
     made.setAttribute("role", "tab");
     made.append(icon(view.key), element("span", "", view.title));

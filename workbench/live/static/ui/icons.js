@@ -23,8 +23,11 @@ const PATHS = {
   help: '<circle cx="10" cy="10" r="7.5"/><path d="M7.8 7.8c.2-2.700 4.600-2.600 4.500.1 0 1.700-2.200 1.800-2.200 3.600M10.100 14v.6"/>',
 };
 
+// Of a view that has none of these.
+const GENERAL = '<rect x="3" y="3" width="14" height="14" rx="2"/><path d="M3 7.5h14M7.5 7.5V17"/>';
+
 export function icon(name, kind = "") {
   const template = document.createElement("template");
-  template.innerHTML = `<svg class="wb-ic ${kind}" viewBox="0 0 20 20" aria-hidden="true">${PATHS[name]}</svg>`;
+  template.innerHTML = `<svg class="wb-ic ${kind}" viewBox="0 0 20 20" aria-hidden="true">${Object.hasOwn(PATHS, name) ? PATHS[name] : GENERAL}</svg>`;
   return template.content.firstChild;
 }

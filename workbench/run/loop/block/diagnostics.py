@@ -10,8 +10,8 @@ import numpy as np
 from workbench.arrays.scaling import in_range, is_extreme, scaled_scalar
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.programs.in_blocks import in_blocks
+from workbench.run.choices.stopping import Norm
 from workbench.run.loop.diagnostics import Diagnostics, References
-from workbench.run.loop.stopping import Norm
 from workbench.run.setup.right_hand_side import on_host
 from workbench.run.setup.right_hand_sides import RightHandSides
 from workbench.run.setup.solve_setup import SolveSetup

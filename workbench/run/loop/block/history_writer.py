@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from workbench.records import BlockHistory
+from workbench.run.choices.stopping import Stopping
 from workbench.run.loop.block.chunk import Chunk
 from workbench.run.loop.history_writer import HistoryWriter
 from workbench.run.loop.single.vectorized_check import best_so_far
-from workbench.run.loop.stopping import Stopping
 from workbench.run.loop.stopping_test import StoppingTest
 from workbench.solvers.block.base import BlockRow
 

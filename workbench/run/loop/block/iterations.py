@@ -13,15 +13,15 @@ from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.programs.block_workspace import BlockWorkspace
 from workbench.errors import DeviceError, InputError
 from workbench.run.choices.configuration import Configuration
+from workbench.run.choices.stopping import Reason
 from workbench.run.loop.block.chunk import Chunk
 from workbench.run.loop.block.dependencies import sentence
 from workbench.run.loop.block.history_writer import BlockHistoryWriter
 from workbench.run.loop.block.memory import chunks_of
 from workbench.run.loop.iterations import Found, Iterations
-from workbench.run.loop.stopping import Reason
+from workbench.run.loop.result import Column
 from workbench.run.loop.stopping_test import Termination
 from workbench.run.loop.tracing import noting
-from workbench.run.results.result import Column
 from workbench.run.setup.solve_setup import SolveSetup
 
 ENDS_ALL = {Reason.INDEFINITE, Reason.INDEFINITE_M, Reason.TIME, Reason.PAGE_TIME}

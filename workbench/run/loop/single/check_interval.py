@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from workbench.records import History
-from workbench.run.loop.stopping import Stopping
+from workbench.run.choices.stopping import Stopping
 
 GROWTH = 4
 """Largest ratio of two consecutive intervals; geometric growth keeps the checks few, however long the run is."""

@@ -12,9 +12,9 @@ from workbench.arrays.scaling import in_range, scaled
 from workbench.devices.interchange import array_of
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
+from workbench.run.choices.stopping import Norm
 from workbench.run.loop.diagnostics import Diagnostics, References
 from workbench.run.loop.energy import energy_norm
-from workbench.run.loop.stopping import Norm
 from workbench.run.setup.solve_setup import SolveSetup
 from workbench.words.numbers import relative
 

@@ -10,11 +10,11 @@ import numpy as np
 from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows
 from workbench.records import History
+from workbench.run.choices.stopping import Norm, Stopping
 from workbench.run.loop.history_writer import HistoryWriter
 from workbench.run.loop.single.diagnostics import SingleDiagnostics
 from workbench.run.loop.single.recurrence import SQUARES
 from workbench.run.loop.single.vectorized_check import MANY_ROWS, best_so_far, root, roots
-from workbench.run.loop.stopping import Norm, Stopping
 from workbench.run.loop.stopping_test import IterationState, StoppingTest
 from workbench.run.setup.solve_setup import SolveSetup
 

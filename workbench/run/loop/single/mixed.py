@@ -18,9 +18,9 @@ import numpy as np
 from workbench.devices.clock import Clock
 from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows
+from workbench.run.choices.stopping import Norm
 from workbench.run.loop.single.diagnostics import SingleDiagnostics
 from workbench.run.loop.single.recurrence import Recurrence
-from workbench.run.loop.stopping import Norm
 from workbench.run.setup.solve_setup import SolveSetup
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from workbench.devices.operator_protocols import Watch
 from workbench.devices.programs.workspace import Compiled, Workspace
 from workbench.devices.rows import Rows
 from workbench.lines.schedule import Inlined, factor_name
+from workbench.run.choices.stopping import Norm
 from workbench.run.loop.single.kept_operator import KeptOperator
-from workbench.run.loop.stopping import Norm
 from workbench.run.setup.solve_setup import SolveSetup
 
 if TYPE_CHECKING:
