@@ -12,7 +12,7 @@ from workbench.moved import MOVED
 
 FORMER = {
     "workbench.analysis": ("advise", "workbench.advise"),
-    "workbench.analysis.ritz": ("ritz_values", "workbench.spectra.ritz"),
+    "workbench.analysis.ritz": ("ritz_values", "workbench.spectra.convergence_estimates"),
     "workbench.analysis.block_costs": ("block_costs", "workbench.costs.block_costs"),
     "workbench.figures": ("draw", "workbench.plots.figures"),
     "workbench.flow.sequence": ("Sequence", "workbench.sequences.sequence"),

@@ -35,6 +35,38 @@ MOVED = {
     ),
 }
 """By former package, those that have its modules and names now."""
+MERGED = {
+    "analysis": {
+        "spectra.convergence_estimates": ("error_bounds", "ritz"),
+        "advise.predictions": ("candidates",),
+        "advise.sequence_search": ("pair_search",),
+        "models.host_and_gpu": ("size_sweep",),
+        "models.schedules": ("cuts", "dry_run"),
+        "models.shared_rows": ("fabric",),
+        "stepping.line_by_line": ("linewise",),
+        "stepping.step_spaces": ("step_sides",),
+    },
+    "figures": {
+        "plots.figures.drawing": ("lanes",),
+        "plots.figures.edited": ("columns",),
+        "plots.figures.pictures": ("boundaries", "pattern"),
+        "plots.figures.saving": ("plotted_data", "provenance"),
+        "plots.figures.style": ("colormaps",),
+    },
+    "recording": {"records.kernels": ("overlap",)},
+    "scenes": {
+        "plots.scenes.mpcg": ("vectors",),
+        "plots.scenes.plane": ("colormap",),
+        "plots.scenes.scaling": ("crossover",),
+    },
+}
+"""By former package, the modules that now have the names of some of its modules."""
+OF_MODULES = {
+    f"workbench.{package}.{module}": f"workbench.{now}"
+    for package, merged in MERGED.items()
+    for now, modules in merged.items()
+    for module in modules
+}
 
 
 class Finder:
@@ -80,6 +112,8 @@ def _now(name: str) -> list[str]:
     """The present names of a module by its former one."""
     if name in MOVED and name != "workbench.run":
         return list(MOVED[name])
+    if name in OF_MODULES:
+        return [OF_MODULES[name]]
     package, _, module = name.rpartition(".")
     places = (f"{place}.{module}" for place in MOVED.get(package, ()))
     return [place for place in places if importlib.util.find_spec(place) is not None][:1]

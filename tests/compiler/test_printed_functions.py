@@ -8,7 +8,7 @@ import pytest
 from workbench.compiler.kinds import KernelError, Row
 from workbench.compiler.source import function_of_text, source_of
 from workbench.jit.compiled import kinds_of
-from workbench.jit.pass_frames import one_pass
+from workbench.jit.frames import one_pass
 from workbench.jit.threads import launch
 from workbench.jit.work_stealing import counters
 

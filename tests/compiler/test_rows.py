@@ -10,7 +10,7 @@ from workbench.compiler import words
 from workbench.compiler.constants import named
 from workbench.compiler.kinds import Row
 from workbench.devices.ops.csr import csr
-from workbench.jit.row_frames import each_row
+from workbench.jit.frames import each_row
 from workbench.jit.threads import launch
 
 TEXT = "def one(row, x, y, *, more):\n    y[row] = {} if inside(row + 1) else 2*wide(x[row])\n"

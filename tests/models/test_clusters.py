@@ -18,9 +18,9 @@ from workbench.models.clusters import (
     overtakes,
     scaling_on_ranks,
 )
-from workbench.models.fabric import Fabric
 from workbench.models.one_rank import one_rank, one_rank_of
 from workbench.models.ranks_model import model_on_ranks, model_ranks
+from workbench.models.shared_rows import Fabric
 from workbench.run import Run, configure
 
 

@@ -12,6 +12,7 @@ from workbench.devices.dry_run import Sizes
 from workbench.devices.pair import profile_rates
 from workbench.devices.pair.decomposition import bytes_needed
 from workbench.errors import InputError
+from workbench.models.host_and_gpu import MachineParameters, curves, unknowns_up_to
 from workbench.models.schedules import (
     LIBRARY,
     METHODS,
@@ -24,7 +25,6 @@ from workbench.models.schedules import (
     per_iteration,
     slice_iterations,
 )
-from workbench.models.size_sweep import MachineParameters, curves, unknowns_up_to
 from workbench.operators.box_stencil import box_csr, box_nnz
 from workbench.solvers.hybrid.auto import iteration_seconds
 from workbench.solvers.hybrid.hybrid1 import Hybrid1

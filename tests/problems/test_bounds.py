@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.errors import InputError
-from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE
+from workbench.problems.base import LARGEST_CUBE, LARGEST_SQUARE
 from workbench.process import limits
 from workbench.run import configure
 

@@ -13,7 +13,7 @@ from workbench.deflation import DeflationContext, PiecewiseConstant
 from workbench.deflation.blocks import Blocks
 from workbench.deflation.levelset import LevelSet
 from workbench.deflation.stripes import Stripes
-from workbench.devices.accelerator.budget import USABLE
+from workbench.devices.accelerator.launcher import USABLE
 from workbench.devices.accelerator.placed_phase import PlacedPhase
 from workbench.devices.host import box_parts
 from workbench.devices.host.boxes import EarlierParts

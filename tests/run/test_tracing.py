@@ -5,7 +5,7 @@ import pytest
 
 from tests.waiting import LIMIT
 from workbench.deflation.nested import NestedParts
-from workbench.devices.cycle_names import level_of
+from workbench.devices.cycle_parts import level_of
 from workbench.records import kernel_table
 from workbench.run import Quantity, Run, Session, Stopping, configure, run_through, solve
 from workbench.run.loop.traffic import iteration_bytes

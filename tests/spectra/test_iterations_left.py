@@ -7,8 +7,8 @@ import pytest
 
 from workbench.records import History
 from workbench.run import Run, Stopping, configure
+from workbench.spectra.convergence_estimates import effective_condition, iterations_by_bound
 from workbench.spectra.iterations_left import BOUND, FEWEST, SLOPE, iterations_left
-from workbench.spectra.ritz import effective_condition, iterations_by_bound
 
 
 def history_of(residuals):

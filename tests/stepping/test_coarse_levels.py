@@ -7,7 +7,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.run import configure
-from workbench.stepping.linewise import Walk
+from workbench.stepping.line_by_line import Walk
 
 PROBLEMS = {
     "bubbles in 3D": ("bubbles-3d", {"n": 12, "sides": "z-:dirichlet"}, "levelset:6"),

@@ -7,7 +7,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.run import configure, user_solver
-from workbench.stepping.linewise import Walk
+from workbench.stepping.line_by_line import Walk
 
 
 def by_hand(A, M, b, x, iterations):
@@ -60,7 +60,7 @@ def test_four_unknowns_with_integer_values():
 
 
 def test_too_many_unknowns_are_refused_before_the_setup(monkeypatch):
-    monkeypatch.setattr("workbench.stepping.linewise.prepare", lambda *_: pytest.fail("it was set up"))
+    monkeypatch.setattr("workbench.stepping.line_by_line.prepare", lambda *_: pytest.fail("it was set up"))
     with pytest.raises(InputError, match="up to 10000 unknowns, not 10201"):
         Walk(configure("poisson5", n=101))
 

@@ -7,8 +7,7 @@ import workbench.run  # noqa: F401  registers every block
 from workbench.errors import InputError
 from workbench.registry import blocks as registry
 from workbench.run import Run, Stopping, configure, run_through
-from workbench.stepping.line_by_line import difference, orthogonality, walk
-from workbench.stepping.linewise import Walk
+from workbench.stepping.line_by_line import Walk, difference, orthogonality, walk
 
 STEPPED = sorted(name for name, solver in registry.registered("solver").items() if not solver.not_stepped)
 

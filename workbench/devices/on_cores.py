@@ -9,8 +9,8 @@ import numpy as np
 
 from workbench.devices.bound import OVERRIDES, Bound, Request, RowForm
 from workbench.jit.compiled import Kernel
+from workbench.jit.frames import each_row, summed_rows
 from workbench.jit.indices import as_unsigned
-from workbench.jit.row_frames import each_row, summed_rows
 from workbench.jit.threads import chunks_of, launch, prepare
 from workbench.jit.tiles import widths
 from workbench.lines.types import accumulator

@@ -14,5 +14,5 @@ too. Keyword-only parameters are constants. A parameter may stand for several ar
 constant k, is the argument lower_k. The last line may return a tuple of what is summed over all rows.
 
 The grammar is that of `workbench.compiler`; a literal takes the precision of vectors. `row_kernels` has the decorator;
-`lines_text` and `block_lines_text` make such functions of paper lines.
+`lines_text` makes such functions of paper lines.
 """

@@ -16,7 +16,7 @@ from workbench.compiler.kinds import Row
 
 
 class RowFunctions(NamedTuple):
-    """A kernel as constants of loops over rows (see `jit.rows`): the function for rows that have all their neighbours,
+    """Constants of loops over rows (see `jit.frames`): the function for rows that have all their neighbours,
     that for any row, and, if `halo`, that for the number of rows at either end that have not."""
 
     inner: Row

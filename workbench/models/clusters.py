@@ -16,11 +16,10 @@ from workbench.devices.dry_run import ITERATIONS
 from workbench.devices.host.slab import slab_of
 from workbench.errors import InputError
 from workbench.machines.profile import Number, Profile, profile, profiles
-from workbench.models.fabric import Fabric
 from workbench.models.one_rank import OneRank, Part
 from workbench.models.retime import retime
 from workbench.models.schedules import Expected, per_iteration
-from workbench.models.shared_rows import COARSE_SUM, SharedRows, Steps, Work, modelled
+from workbench.models.shared_rows import COARSE_SUM, Fabric, SharedRows, Steps, Work, modelled
 from workbench.records.trace import Trace
 from workbench.registry import unknown_name
 

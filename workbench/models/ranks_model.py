@@ -10,8 +10,8 @@ from typing import Any
 from workbench.errors import InputError
 from workbench.machines.profile import Profile
 from workbench.models.clusters import COUNTS, cluster, coarse_seconds, expected_on_ranks, overtakes
-from workbench.models.fabric import Fabric
 from workbench.models.one_rank import OneRank, one_rank
+from workbench.models.shared_rows import Fabric
 from workbench.run import Configuration
 from workbench.words.numbers import count, duration
 

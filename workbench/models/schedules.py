@@ -9,8 +9,8 @@ import dataclasses
 import functools
 from typing import cast
 
-from workbench.devices.accelerator.budget import USABLE
 from workbench.devices.accelerator.device import Accelerator
+from workbench.devices.accelerator.launcher import USABLE
 from workbench.devices.dry_run import ITERATIONS, Cut, Sizes, cut_for_share, execute, steady_seconds
 from workbench.devices.pair import SplitWorkspace
 from workbench.devices.pair.decomposition import POINTERS

@@ -1,7 +1,7 @@
 """Modelled iterations of CG and pipelined CG on 2 to 4,096 GPUs of several nodes, rows shared in slabs.
 
 Nothing here was measured. Each GPU runs the solver's own steps on its rows, timed as on one GPU; `shared_rows` has the
-order of the work, and `fabric` the messages.
+order of the work, and the messages.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from workbench.devices.clock import ACCELERATOR, GPU
 from workbench.devices.dry_run import ITERATIONS, Sizes
 from workbench.errors import InputError
 from workbench.lines.schedule import Apply, Step
-from workbench.models.fabric import Fabric
 from workbench.models.retime import retime
 from workbench.models.schedules import METHODS, Expected, Machine, Method, cached_dry_run, per_iteration, steps_of
-from workbench.models.shared_rows import SharedRows, Steps, Work, launches, modelled
+from workbench.models.shared_rows import Fabric, SharedRows, Steps, Work, launches, modelled
 
 MOST = 4096
 """GPUs."""

@@ -46,7 +46,7 @@ class Preconditioner(Block):
     is_cycle: ClassVar[bool] = False
     """Set where the iterations hardly depend on the number of unknowns, as with multigrid cycles."""
     advised: ClassVar[tuple[str, ...]] = ()
-    """Texts of it that the advisor tries, where it is of an extension; `workbench.advise.candidates` has the core's."""
+    """Texts of it that the advisor tries, where it is of an extension; `advise.predictions` has the core's."""
 
     @property
     def ghost_planes(self) -> int:

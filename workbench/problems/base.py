@@ -1,4 +1,4 @@
-"""Base class of problems, and the linear systems that they assemble."""
+"""Base class of problems, and the linear systems that they assemble; checks that one fits into memory come before."""
 
 from __future__ import annotations
 
@@ -21,6 +21,25 @@ from workbench.words.names import called, details, problem_name, problem_parts
 
 if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceVector
+
+
+LARGEST_SQUARE, LARGEST_CUBE = 46340, 1290
+"""Cells per side of the largest 2D and 3D grids with 32-bit cell numbers."""
+
+
+SMALL = 16 << 20
+"""Bytes that are not asked for: the answer, from files of the system, takes longer than a small assembly."""
+
+
+def check_memory(needed: int, what: str, hint: str) -> None:
+    """Raise InputError if `needed` bytes exceed the available memory."""
+    if needed <= SMALL:
+        return
+    available = limits.memory()[1]
+    if needed > available:
+        raise InputError(
+            f"{what} needs about {needed / 2**30:.3g} GiB of memory, {available / 2**30:.3g} GiB are free; {hint}"
+        )
 
 
 WORD = 8

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from workbench.devices.host.slab import Slab
 from workbench.errors import InputError
 from workbench.operators import Size
-from workbench.problems.base import LinearSystem, Problem
+from workbench.problems.base import LARGEST_CUBE, LARGEST_SQUARE, LinearSystem, Problem
 from workbench.problems.bubble_geometry import (
     RANDOM_SHARE,
     Geometry,
@@ -21,8 +21,7 @@ from workbench.problems.bubble_geometry import (
     on_grid,
     to_text,
 )
-from workbench.problems.dispersed_phase import dispersed_phase_rows, dispersed_phase_system
-from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE
+from workbench.problems.diffusion import dispersed_phase_rows, dispersed_phase_system
 from workbench.problems.sides import SIDES_HELP, is_closed, parse_sides
 from workbench.registry import parameter, register
 from workbench.words.names import details, digest

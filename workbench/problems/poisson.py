@@ -14,9 +14,8 @@ from workbench.lazy import sparse
 from workbench.operators import BoxStencil, Matrix, Size
 from workbench.operators.box_stencil import MAX_NNZ
 from workbench.operators.matrix_rows import MatrixRows
-from workbench.problems.base import LinearSystem, Problem
+from workbench.problems.base import LARGEST_CUBE, LARGEST_SQUARE, LinearSystem, Problem
 from workbench.problems.diffusion import assemble_diffusion, diffusion_rows
-from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE
 from workbench.registry import parameter, register
 
 FORM_HELP = "assembled as CSR, or matrix-free"

@@ -10,9 +10,8 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators import BandStencil, Size, UnsymmetricMatrix
-from workbench.problems.base import LinearSystem, Problem
+from workbench.problems.base import LARGEST_SQUARE, LinearSystem, Problem
 from workbench.problems.formula import Formula
-from workbench.problems.memory import LARGEST_SQUARE
 from workbench.registry import parameter, register
 
 DIVERGENCE, PRINTED, UNSYMMETRIC = "divergence", "printed", "unsymmetric"

@@ -10,10 +10,9 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.operators import Size
 from workbench.operators.null_space import constants
-from workbench.problems.base import LinearSystem, Problem
+from workbench.problems.base import LARGEST_CUBE, LARGEST_SQUARE, LinearSystem, Problem
 from workbench.problems.diffusion import assemble_diffusion, without_mean
 from workbench.problems.formula import Formula
-from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE
 from workbench.problems.sides import SIDES_HELP, is_closed, parse_sides
 from workbench.registry import parameter, register
 

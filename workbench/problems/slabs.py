@@ -10,9 +10,8 @@ import numpy as np
 from workbench.devices.host.slab import Slab
 from workbench.errors import InputError
 from workbench.operators import Size
-from workbench.problems.base import LinearSystem, Problem
-from workbench.problems.dispersed_phase import dispersed_phase_rows, dispersed_phase_system
-from workbench.problems.memory import LARGEST_CUBE
+from workbench.problems.base import LARGEST_CUBE, LinearSystem, Problem
+from workbench.problems.diffusion import dispersed_phase_rows, dispersed_phase_system
 from workbench.registry import parameter, register
 
 

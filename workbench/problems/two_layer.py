@@ -10,9 +10,8 @@ import numpy as np
 from workbench.devices.constant import constant
 from workbench.devices.host.slab import Slab
 from workbench.operators import Size, Stencil
-from workbench.problems.base import LinearSystem, Problem
+from workbench.problems.base import LARGEST_SQUARE, LinearSystem, Problem
 from workbench.problems.diffusion import assemble_two_phases, two_phase_rows
-from workbench.problems.memory import LARGEST_SQUARE
 from workbench.registry import parameter, register
 
 SIDES = "y-:dirichlet"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.clock import ACCELERATOR, CPU, TO_DEVICE, TO_HOST
-from workbench.devices.cycle_names import COARSE_SOLVE, level_of, level_rank, summed_name
+from workbench.devices.cycle_parts import COARSE_SOLVE, level_of, level_rank, summed_name
 from workbench.records.trace import Trace
 
 COPIES = (TO_DEVICE, TO_HOST)

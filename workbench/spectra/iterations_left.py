@@ -9,7 +9,7 @@ from scipy import linalg
 
 from workbench.errors import InputError
 from workbench.records import History
-from workbench.spectra.ritz import iterations_by_bound, lanczos_matrix
+from workbench.spectra.convergence_estimates import iterations_by_bound, lanczos_matrix
 
 FEWEST = 6
 """Iterations before which nothing is estimated."""

@@ -18,7 +18,7 @@ from workbench.deflation.galerkin import galerkin_matrix
 from workbench.deflation.null_space import holds_constants
 from workbench.deflation.subspace import SparseColumns
 from workbench.devices.coarse import Level, Levels
-from workbench.devices.cycle_names import COARSEST
+from workbench.devices.cycle_parts import COARSEST
 from workbench.devices.cycles import HostLevel, HostLevels
 from workbench.errors import InputError
 from workbench.lazy import sparse

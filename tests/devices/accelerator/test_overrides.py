@@ -8,7 +8,7 @@ from scipy import sparse
 
 from tests.all_pairs import on_accelerators
 from tests.conftest import SIDE_BY_SIDE, grid_stencil, random_values
-from workbench.devices.accelerator import grid_columns, operators
+from workbench.devices.accelerator import device, grid_columns
 from workbench.devices.accelerator.bound import Plain, bind
 from workbench.devices.accelerator.sparse_rows import LONG, TILES
 from workbench.devices.host.face_coding import face_codes
@@ -59,7 +59,7 @@ def compared(monkeypatch):
             pairs.append(Compared(device, request, made))
         return made
 
-    monkeypatch.setattr(operators, "bind", kept)
+    monkeypatch.setattr(device, "bind", kept)
     return pairs
 
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from tests.all_pairs import on_devices
 from tests.conftest import DTYPES, random_matrix, random_values
 from workbench import devices
-from workbench.devices.accelerator.budget import USABLE
+from workbench.devices.accelerator.launcher import USABLE
 from workbench.devices.ops.csr import RowBlock
 from workbench.devices.pair import RowBlocks, decompose, measure
 from workbench.devices.pair.decomposition import bytes_needed, least_rows, sampled_rows

@@ -14,8 +14,7 @@ from workbench.live.transport.publisher import PERIOD
 from workbench.live.ui.run_handle import RunHandle
 from workbench.records import load, save
 from workbench.run import Run, Session, Stopping, configure, run_through, solve
-from workbench.spectra.convergence_estimates import nonzero
-from workbench.spectra.ritz import iterations_by_bound, ritz_values
+from workbench.spectra.convergence_estimates import iterations_by_bound, nonzero, ritz_values
 
 
 @pytest.fixture(scope="module")

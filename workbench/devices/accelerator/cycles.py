@@ -18,8 +18,17 @@ from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.accelerator.scan import scan
 from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import Level, Levels
-from workbench.devices.cycle_names import PRODUCT, RESIDUAL, RESTRICT, SMOOTH, STEP, from_level, on_level
-from workbench.devices.cycle_parts import bottom_part, entry_parts
+from workbench.devices.cycle_parts import (
+    PRODUCT,
+    RESIDUAL,
+    RESTRICT,
+    SMOOTH,
+    STEP,
+    bottom_part,
+    entry_parts,
+    from_level,
+    on_level,
+)
 from workbench.devices.kernels import cycles as kernels
 from workbench.devices.kernels import parameters
 from workbench.devices.traffic import product_flops

@@ -16,8 +16,7 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Runtime, Vector
 from workbench.devices.kernels import passes
 from workbench.devices.kernels.prelude import STRIPS
-from workbench.devices.programs.program import HostRead
-from workbench.devices.programs.program_device import Storage
+from workbench.devices.programs.program import HostRead, Storage
 from workbench.lines.entries import of_lines, slot_of
 from workbench.lines.schedule import Apply, Pass, Step
 from workbench.lines.types import Formula, LinesError, Shapes, Solve

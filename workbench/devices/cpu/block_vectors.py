@@ -10,10 +10,10 @@ import numpy as np
 
 from workbench.compiler.words import shared, threads, unrolled
 from workbench.jit.compiled import REORDERED, kernel
-from workbench.jit.pass_frames import block_pass
+from workbench.jit.frames import block_pass
 from workbench.jit.threads import CHUNK, launch, prepare
 from workbench.jit.tiles import widths
-from workbench.kernel_language.block_lines_text import function_of_rows
+from workbench.kernel_language.lines_text import function_of_rows
 from workbench.lines.block_passes import BlockPass
 from workbench.lines.types import accumulator
 

@@ -16,7 +16,7 @@ from workbench.devices.ops.faces import FaceProduct
 from workbench.devices.ops.stencil import StencilProduct
 from workbench.jit.compiled import REORDERED, kernel
 from workbench.jit.dot_sums import total
-from workbench.jit.rows import rows_between, sums_between
+from workbench.jit.frames import rows_between, sums_between
 from workbench.jit.threads import chunks_of, cores, launch, prepare
 from workbench.lines.types import accumulator
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.devices.host.copies import copy_bytes
+from workbench.devices.host.memory import copy_bytes
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.accelerator.runtime import Handle
-from workbench.devices.kernels.kernel_text import KernelText
+from workbench.devices.kernels.kernel_text import KernelText, fill, read
 from workbench.devices.kernels.prelude import END
-from workbench.devices.kernels.source import fill, read
 
 MOST_LAUNCHES = 64
 """Launches of a recorded graph, unless one iteration has more: such a graph keeps the device busy for several times as

@@ -21,8 +21,8 @@ from workbench.compiler.words import (
     wide,
 )
 from workbench.devices.kernels.frames import store_column_sums
+from workbench.devices.kernels.kernel_text import fill
 from workbench.devices.kernels.parameters import RealSums, Sums, Vector
-from workbench.devices.kernels.source import fill
 
 SIDE = 4
 """Rows and columns of a tile."""

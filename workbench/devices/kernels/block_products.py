@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from workbench.devices.kernels.kernel_text import KernelText
-from workbench.devices.kernels.source import fill
+from workbench.devices.kernels.kernel_text import KernelText, fill
 
 BYTES = 16
 """Bytes of a row that a work-item takes at once, at most."""

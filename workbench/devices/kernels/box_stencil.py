@@ -9,8 +9,8 @@ import itertools
 
 from workbench.compiler.words import group, groups, items, members, remainder, shared_array, strips, unrolled
 from workbench.devices.kernels.frames import store_sums
+from workbench.devices.kernels.kernel_text import dots, fill
 from workbench.devices.kernels.parameters import Real, Sums, Vector
-from workbench.devices.kernels.source import dots, fill
 from workbench.jit.dot_sums import with_row
 
 TILE_WIDTH = 32

@@ -14,8 +14,8 @@ from __future__ import annotations
 import dataclasses
 
 from workbench.compiler.words import barrier, group, groups, member, members, narrow, shared_array, wide
+from workbench.devices.kernels.kernel_text import fill, read
 from workbench.devices.kernels.parameters import LongPlaces, Sums, Vector
-from workbench.devices.kernels.source import fill, read
 
 PARTS = 16
 """Parts of a box in the kernels before and after the sweeps, each for one group."""

@@ -19,8 +19,8 @@ from workbench.compiler.words import (
     wide,
 )
 from workbench.devices.kernels.frames import add_together, store_sum, store_sums, sum_of_sharers
+from workbench.devices.kernels.kernel_text import fill, read
 from workbench.devices.kernels.parameters import Places, RealSum, Sums, Vector
-from workbench.devices.kernels.source import fill, read
 from workbench.jit.dot_sums import with_row
 
 BAND = read("band")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.devices.kernels.source import fill
+from workbench.devices.kernels.kernel_text import fill
 
 BITS = 48
 """Most bits of the number of a first output."""

@@ -11,8 +11,7 @@ import functools
 import numpy as np
 
 from workbench.devices.host.face_codes import BITS, CHOICES
-from workbench.devices.kernels.kernel_text import KernelText
-from workbench.devices.kernels.source import dots, fill
+from workbench.devices.kernels.kernel_text import KernelText, dots, fill
 
 MOST_IN_32_BITS = 1 << 30
 """Cells up to which places in vectors have 32 bits: a division of 64 bits costs a GPU as much as the values of a cell.

@@ -22,8 +22,7 @@ from workbench.compiler.words import (
     unrolled,
 )
 from workbench.devices.kernels.prelude import STOP
-from workbench.jit.pass_frames import with_products
-from workbench.jit.rows import in_tiles, with_terms
+from workbench.jit.frames import in_tiles, with_products, with_terms
 
 
 def each_row(arguments, count, *, inner, edge, reach, halo, tiles):

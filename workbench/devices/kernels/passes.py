@@ -12,8 +12,7 @@ from workbench.compiler.kinds import INT, Array, Kind
 from workbench.devices.kernels import frames
 from workbench.devices.kernels.device_kernels import printed
 from workbench.devices.kernels.kernel_text import KernelText
-from workbench.kernel_language.block_lines_text import function_of_rows
-from workbench.kernel_language.lines_text import LinesText, row_of
+from workbench.kernel_language.lines_text import LinesText, function_of_rows, row_of
 from workbench.lines.block_passes import BlockPass
 from workbench.lines.entries import of_lines
 from workbench.lines.schedule import Pass

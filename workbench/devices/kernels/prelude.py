@@ -12,7 +12,7 @@ import re
 
 import numpy as np
 
-from workbench.devices.kernels.source import read
+from workbench.devices.kernels.kernel_text import read
 
 STOP, COUNT, LIMIT, MOST = range(4)
 """Slots before the named scalars: iterations do nothing while STOP is not 0; see `watch.py` for the other three."""

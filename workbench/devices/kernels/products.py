@@ -33,8 +33,8 @@ from workbench.compiler.words import (
     unrolled,
 )
 from workbench.devices.kernels.frames import store_sums, sum_of_sharers
+from workbench.devices.kernels.kernel_text import dots, fill
 from workbench.devices.kernels.parameters import Sums, Vector
-from workbench.devices.kernels.source import dots, fill
 from workbench.jit.dot_sums import with_row
 
 ALONG = 4

@@ -15,10 +15,9 @@ import numpy as np
 
 from workbench.compiler.words import items, unrolled
 from workbench.devices.host.face_codes import BITS, CHOICES, FaceCodes
-from workbench.devices.kernels.kernel_text import KernelText
+from workbench.devices.kernels.kernel_text import KernelText, dots, fill, read
 from workbench.devices.kernels.parameters import Bytes, Codes
 from workbench.devices.kernels.prelude import Layout, strips
-from workbench.devices.kernels.source import dots, fill, read
 
 PHASE_SHIFT = 6
 """Of the 16 bits of a cell the lowest six say which neighbours x-, y-, z-, x+, y+, z+ are of the other phase (z: the

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from workbench.devices.kernels.kernel_text import KernelText
+from workbench.devices.kernels.kernel_text import KernelText, fill, read
 from workbench.devices.kernels.prelude import strips
-from workbench.devices.kernels.source import fill, read
 
 WARP = 32
 LOADERS, BYTES = (256, 512), (4096, 12288)

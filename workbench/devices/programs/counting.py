@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.programs.program_device import Storage
+from workbench.devices.programs.program import Storage
 from workbench.lines.schedule import Step, touched
 from workbench.lines.types import Shapes
 

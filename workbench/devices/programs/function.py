@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from workbench.devices.operator_protocols import OnePass
-from workbench.devices.programs.program_device import ProgramDevice
+from workbench.devices.programs.program import ProgramDevice
 from workbench.devices.programs.workspace import Compiled, Workspace
 from workbench.lines.parse import parse
 from workbench.lines.schedule import Inlined

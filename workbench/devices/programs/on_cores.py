@@ -14,7 +14,7 @@ import numpy as np
 
 from workbench.devices.programs.one_pass import OnePass
 from workbench.jit.compiled import Kernel
-from workbench.jit.pass_frames import one_pass
+from workbench.jit.frames import one_pass
 from workbench.jit.threads import chunks_of, launch, prepare
 from workbench.kernel_language.lines_text import LinesText, PassFunctions
 from workbench.lines.entries import of_lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbench.devices.programs.program_device import Storage
+from workbench.devices.programs.program import Storage
 from workbench.lines.schedule import Apply, Step
 from workbench.lines.types import Shapes
 

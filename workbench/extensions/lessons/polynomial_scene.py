@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.extensions.lessons.residual_polynomials import Recurrence
 from workbench.plots.scenes.scene import ITERATIONS, Axis, CurveOf, Layer, LineAt, PointsOf, Scene
-from workbench.spectra.ritz import cg_bound
+from workbench.spectra.convergence_estimates import cg_bound
 from workbench.words.numbers import number
 
 SAMPLES = 400

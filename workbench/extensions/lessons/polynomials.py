@@ -6,7 +6,7 @@ import numpy as np
 
 from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Text, Verdict
 from workbench.extensions.lessons.residual_polynomials import Recurrence, cg_on, checked_spectrum
-from workbench.spectra.ritz import iterations_by_bound
+from workbench.spectra.convergence_estimates import iterations_by_bound
 from workbench.words.numbers import chosen, count, number
 
 FOUR = (1.0, 2.0, 5.0, 100.0)

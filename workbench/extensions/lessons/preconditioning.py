@@ -8,8 +8,8 @@ import statistics
 from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Verdict
 from workbench.extensions.lessons.solved import solved
 from workbench.run import Configuration, Run, configure, run_through
+from workbench.spectra.convergence_estimates import iterations_by_bound
 from workbench.spectra.exact import spectrum
-from workbench.spectra.ritz import iterations_by_bound
 from workbench.words.numbers import duration, number
 
 FIRST_LEVELS = ("jacobi", "neumann:1", "neumann:2", "neumann:3", "block-ic", "ic")

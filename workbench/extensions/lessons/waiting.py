@@ -15,10 +15,10 @@ from workbench.extensions.lessons.first_difference import FirstDifference, first
 from workbench.lines.dependence import Waiting, waiting
 from workbench.lines.edit import without_unread
 from workbench.machines.profile import profile
-from workbench.models.fabric import Fabric
 from workbench.models.host_and_gpu import machine
 from workbench.models.schedules import Method, slice_iterations
 from workbench.models.several_gpus import ON_SEVERAL, expected_on
+from workbench.models.shared_rows import Fabric
 from workbench.records.trace import Trace
 from workbench.run import configure
 from workbench.solvers import Solver

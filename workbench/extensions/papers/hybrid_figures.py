@@ -10,9 +10,8 @@ from workbench.devices.host.storage import WORD
 from workbench.extensions.papers.hybrid_model import MODEL, milliseconds, printed_best
 from workbench.extensions.papers.reproduction import Progress, Reproduction
 from workbench.models import host_and_gpu as hybrid_machines
-from workbench.models.host_and_gpu import machine
+from workbench.models.host_and_gpu import machine, unknowns_up_to
 from workbench.models.schedules import ACCELERATOR, LIBRARY, METHODS, all_expected, expected, fastest
-from workbench.models.size_sweep import unknowns_up_to
 from workbench.plots import figures
 from workbench.plots.scenes.scaling import crossover_scene
 from workbench.plots.scenes.timeline import timeline_scene

@@ -16,8 +16,7 @@ from workbench.errors import InputError
 from workbench.problems.bubbles import Bubbles
 from workbench.run import Configuration, Session, configure
 from workbench.run.choices.vector_files import asks_for_blocks
-from workbench.spectra.convergence_estimates import usable_iterations
-from workbench.spectra.ritz import ritz_values
+from workbench.spectra.convergence_estimates import ritz_values, usable_iterations
 
 CHEAP = "neumann:2"
 """The preconditioner without a page: it costs next to no setup."""

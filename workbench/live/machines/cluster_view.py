@@ -17,10 +17,10 @@ from workbench.live.ui.turners import group, menu, slider
 from workbench.live.ui.view import View
 from workbench.machines.profile import Number, Profile
 from workbench.models.clusters import COUNTS, SHAPES, clusters, expected_on_ranks
-from workbench.models.fabric import Fabric
 from workbench.models.one_rank import one_rank
 from workbench.models.ranks_model import RanksModel, model_ranks
 from workbench.models.schedules import slice_iterations
+from workbench.models.shared_rows import Fabric
 from workbench.plots.figures import draw
 from workbench.plots.scenes.scaling import scaling_scene
 from workbench.registry import unknown_name

@@ -16,11 +16,10 @@ from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.turners import group, menu, slider
 from workbench.live.ui.view import View
 from workbench.machines.profile import profile
-from workbench.models.fabric import Fabric
-from workbench.models.host_and_gpu import HOSTS, machine
+from workbench.models.host_and_gpu import HOSTS, MachineParameters, curves, machine, unknowns_up_to
 from workbench.models.schedules import METHODS, Expected, all_expected, fastest, slice_iterations
 from workbench.models.several_gpus import ON_SEVERAL, all_expected_on, scaling
-from workbench.models.size_sweep import MachineParameters, curves, unknowns_up_to
+from workbench.models.shared_rows import Fabric
 from workbench.plots.figures import draw
 from workbench.plots.scenes.scaling import crossover_scene, scaling_scene
 from workbench.records import hidden_fraction

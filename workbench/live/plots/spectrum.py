@@ -25,13 +25,13 @@ from workbench.spectra.convergence_estimates import (
     MAX_ITERATIONS,
     Estimates,
     estimates,
+    iterations_by_bound,
     level_conditions,
     nonzero,
     ritz_columns,
     usable_iterations,
 )
 from workbench.spectra.exact import LARGEST, spectra
-from workbench.spectra.ritz import iterations_by_bound
 from workbench.words.numbers import count, number, rounded
 
 EXACT = 1024

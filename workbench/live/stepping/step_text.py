@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.clock import ACCELERATOR, CPU, TO_DEVICE, TO_HOST
-from workbench.devices.cycle_names import COARSEST
+from workbench.devices.cycle_parts import COARSEST
 from workbench.plots.scenes.style import COLOURS
 from workbench.solvers.hybrid.base import HybridSolver
 from workbench.stepping.coarse_levels import FIRST, STEP
-from workbench.stepping.linewise import Walk
+from workbench.stepping.line_by_line import Walk
 from workbench.stepping.step_spaces import StepLine
 from workbench.words.names import SUBSCRIPTS, block_name, sentence_case, typeset
 from workbench.words.numbers import count, number

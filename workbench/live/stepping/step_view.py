@@ -17,7 +17,7 @@ from workbench.live.ui.assets import script
 from workbench.live.ui.stream_view import StreamView
 from workbench.run import Configuration, configure
 from workbench.solvers import Solver
-from workbench.stepping.linewise import Walk
+from workbench.stepping.line_by_line import Walk
 from workbench.words.numbers import chosen
 
 PERIOD = 0.5
@@ -33,7 +33,7 @@ class StepView(StreamView):
     iterations: how many to make at most; fewer where the tolerance is met or the method breaks down. On grids of up to
     64 x 64 cells the vectors are drawn. Where E is solved with on levels, `toggle_levels` shows what each removes from
     the error. Cost: the iterations, line by line in NumPy, and memory for all their vectors. Raises InputError for what
-    cannot be stepped, see `linewise.Walk`.
+    cannot be stepped, see `line_by_line.Walk`.
 
     Examples:
         >>> from workbench.live import StepView

@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 
 from workbench.live.transport.closing import close_all
 from workbench.live.ui.controls import button
-from workbench.plots.figures.columns import resized
-from workbench.plots.figures.edited import FONTS, labels_of, relabelled, restyled
+from workbench.plots.figures.edited import FONTS, labels_of, relabelled, resized, restyled
 
 SIZES = (6, 7, 8, 9, 10, 12)
 PROVENANCE = "provenance"

@@ -29,7 +29,7 @@ from PIL import Image, UnidentifiedImageError
 from workbench.errors import InputError
 from workbench.files import opened, write
 from workbench.machines.describe import describe_machine
-from workbench.plots.figures.columns import resized
+from workbench.plots.figures.edited import resized
 
 Table = Mapping[str, Sequence[Any]]
 """Columns by name, all of one length."""

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from workbench.plots.scenes.scene import ITERATIONS, Axis, CurveOf, Layer, LineAt, PointsOf, Scene
-from workbench.spectra.convergence_estimates import Estimates, nonzero
-from workbench.spectra.ritz import cg_bound
+from workbench.spectra.convergence_estimates import Estimates, cg_bound, nonzero
 from workbench.words.numbers import number
 
 NAMES = {"A": "A", "M^-1 A": "M⁻¹A", "M^-1 P A": "M⁻¹PA"}

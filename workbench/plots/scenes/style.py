@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from workbench.devices.clock import TO_DEVICE, TO_HOST, WAITING
-from workbench.devices.cycle_names import COARSE_SOLVE, level_of, summed_name
+from workbench.devices.cycle_parts import COARSE_SOLVE, level_of, summed_name
 from workbench.lines.schedule import operator_of
 from workbench.records.trace import Kernel
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from workbench.devices.clock import WAITING, is_worker, rank
-from workbench.devices.cycle_names import level_of, summed_name
+from workbench.devices.cycle_parts import level_of, summed_name
 from workbench.errors import InputError
 from workbench.plots.scenes.scene import Axis, Layer, Scene
 from workbench.plots.scenes.style import KernelLooks

@@ -27,7 +27,7 @@ from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.registry import unknown_name
-from workbench.spectra.ritz import iterations_by_bound
+from workbench.spectra.convergence_estimates import iterations_by_bound
 from workbench.words.numbers import chosen, count, number
 
 GOAL = 1e-6

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench import devices
-from workbench.devices.accelerator.budget import Budget
 from workbench.devices.accelerator.device import as_accelerator
 from workbench.devices.accelerator.dots import OnePass
+from workbench.devices.accelerator.launcher import Budget
 from workbench.devices.accelerator.runtime import Runtime, Vector
 from workbench.devices.accelerator.watch import Watch
 from workbench.devices.clock import Clock, Recorder

@@ -14,7 +14,7 @@ from workbench.devices.host.boxes import Boxes
 from workbench.devices.host.slab import Slab
 from workbench.devices.ops.csr import CsrProduct
 from workbench.devices.programs.on_cores import OnePassOnCores
-from workbench.devices.programs.program_device import Storage
+from workbench.devices.programs.program import Storage
 from workbench.extensions.mpi.device.clock import RankClock
 from workbench.extensions.mpi.device.collectives import MpiCollectives
 from workbench.extensions.mpi.device.halo import Halo, PatternHalo
