@@ -12,12 +12,21 @@ import traitlets
 from matplotlib.figure import Figure
 
 from workbench.errors import InputError
-from workbench.live.field.coarse_levels import Nesting
 from workbench.live.field.frame_batch import Frame, FrameBatch
-from workbench.live.field.pictures import Picture, Scene, blank, picture, plane_of, scene
-from workbench.live.field.quantities import AUTOMATIC, COEFFICIENT, COLOURS, NAMES
+from workbench.live.field.pictures import (
+    AUTOMATIC,
+    COEFFICIENT,
+    COLOURS,
+    NAMES,
+    Picture,
+    Scene,
+    blank,
+    picture,
+    plane_of,
+    scene,
+)
 from workbench.live.field.run_field import Choice, RunField
-from workbench.live.field.snapshot_source import NO_SYSTEM
+from workbench.live.field.snapshot_source import NO_SYSTEM, Nesting
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.transport.worker import LatestOnly
