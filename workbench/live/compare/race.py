@@ -29,8 +29,7 @@ from workbench.live.compare.race_text import (
     sentence,
     show_entries,
 )
-from workbench.live.plots.convergence import ConvergenceView
-from workbench.live.plots.listed_curves import ListedCurves
+from workbench.live.plots.convergence import ConvergenceView, ListedCurves
 from workbench.live.solve.controlled_view import PausableView
 from workbench.live.solve.controller import Controller
 from workbench.live.transport.publisher import Publisher

@@ -9,12 +9,11 @@ from typing import Any
 import traitlets
 
 from workbench.errors import InputError
-from workbench.live.plots.hints import fitting
-from workbench.live.plots.modelled_trace import modelled
-from workbench.live.plots.timeline_messages import Shown, Watched
+from workbench.live.plots.timeline_messages import Shown, Watched, modelled
 from workbench.live.transport.publisher import PERIOD, PollAgain, Publisher, message_rate_limit
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.assets import script
+from workbench.live.ui.frontend import fitting
 from workbench.live.ui.run_handle import RunHandle, RunSource
 from workbench.live.ui.stream_view import StreamView
 from workbench.machines.profile import profile, profiles

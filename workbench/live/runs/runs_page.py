@@ -9,9 +9,8 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.errors import error_message
-from workbench.live.plots.convergence import ConvergenceView
+from workbench.live.plots.convergence import ConvergenceView, ListedCurves
 from workbench.live.plots.curve import AXES
-from workbench.live.plots.listed_curves import ListedCurves
 from workbench.live.runs.run_files import ENDING, open_bytes, open_list, save_list
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
