@@ -9,8 +9,7 @@ import pytest
 from tests.waiting import LIMIT
 from workbench import devices
 from workbench.errors import InputError
-from workbench.live.solve.examples import EXAMPLES
-from workbench.live.solve.form import Form
+from workbench.live.solve.form import EXAMPLES, Form
 from workbench.live.ui.form_schema import bounds_in_words, parameter_schema
 from workbench.registry import Parameter, registered
 from workbench.registry.facts import inverse_help, parameter_label

@@ -7,8 +7,7 @@ import pytest
 from tests.live.conftest import page_says
 from tests.waiting import LIMIT
 from workbench.live import explore
-from workbench.live.solve.run_bar import RunBar
-from workbench.live.solve.run_progress import Progress
+from workbench.live.solve.run_bar import Progress, RunBar
 from workbench.run import State, Stopping
 from workbench.run.setup.setup_phases import SetupPhases
 

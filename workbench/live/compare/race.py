@@ -30,8 +30,7 @@ from workbench.live.compare.race_text import (
     show_entries,
 )
 from workbench.live.plots.convergence import ConvergenceView, ListedCurves
-from workbench.live.solve.controlled_view import PausableView
-from workbench.live.solve.controller import Controller
+from workbench.live.solve.controller import Controller, PausableView
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.controls import button
 from workbench.live.ui.export import PICTURES, provenance

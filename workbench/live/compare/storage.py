@@ -15,8 +15,7 @@ from workbench.costs.storage import ROUNDS, FormatFacts, Storage, form_title, me
 from workbench.errors import InputError, error_message
 from workbench.live.field.preview import NotYetError, check_size
 from workbench.live.plots.chart import ChartStack
-from workbench.live.solve.controlled_view import ControlledView
-from workbench.live.solve.controller import Controller
+from workbench.live.solve.controller import ControlledView, Controller
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.rows import row as line

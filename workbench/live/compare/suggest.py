@@ -30,8 +30,7 @@ from workbench.live.compare.suggest_text import (
 )
 from workbench.live.compare.sweep_text import remaining
 from workbench.live.plots.chart import ChartView
-from workbench.live.solve.controlled_view import ControlledView
-from workbench.live.solve.controller import Controller
+from workbench.live.solve.controller import ControlledView, Controller
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.rows import row as line
 from workbench.live.ui.sort_table import SortTable

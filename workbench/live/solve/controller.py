@@ -1,4 +1,4 @@
-"""The controller of a view's runs: start, pause, stop, queue, failure and the bar that says how they are."""
+"""The controller of a view's runs: start, pause, stop, queue, failure and bar; and base classes of such views."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+import ipywidgets as widgets
+
 from workbench.errors import error_message
 from workbench.live.solve.run_bar import RunBar
 from workbench.live.transport.publisher import POLL_SOON, PollAgain, Publisher
+from workbench.live.ui.view import View
 from workbench.run import State
 from workbench.run.loop.cancellation import STOPPED_EARLY
 
@@ -241,3 +244,26 @@ def _last_ended(jobs: Sequence[Any]) -> Any:
     """The last job that has ended; one that was taken out of the queue counts only where there is no other."""
     ended = [(getattr(job, "error", "") != STOPPED_EARLY, place) for place, job in enumerate(jobs) if not job.alive]
     return jobs[max(ended)[1]] if ended else None
+
+
+class ControlledView(View):
+    """Stop of the jobs of a view, and the display of its box."""
+
+    controller: Controller
+    box: widgets.Box
+
+    def stop(self) -> None:
+        """End the present job; its results so far stay. A job that cannot be interrupted ends in the background."""
+        self.controller.stop()
+
+
+class PausableView(ControlledView):
+    """A view whose jobs can be held too."""
+
+    def pause(self) -> None:
+        """Hold all jobs."""
+        self.controller.pause()
+
+    def resume(self) -> None:
+        """Resume all held jobs, one after another."""
+        self.controller.resume()

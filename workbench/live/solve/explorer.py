@@ -17,15 +17,12 @@ from workbench.live.field.pictures import COEFFICIENT
 from workbench.live.plots.convergence import ConvergenceView, ListedCurves
 from workbench.live.plots.method_view import MethodView
 from workbench.live.plots.timeline import TimelineView
-from workbench.live.solve.both_bar import BothBar
-from workbench.live.solve.controlled_view import PausableView
-from workbench.live.solve.controller import Controller
-from workbench.live.solve.explorer_text import BACKGROUND, EMPTY, STOPPED, ending, result_html, sentence
-from workbench.live.solve.export_bar import ExportBar
+from workbench.live.solve.controller import Controller, PausableView
+from workbench.live.solve.explorer_bars import BothBar, ExportBar
+from workbench.live.solve.explorer_text import BACKGROUND, EMPTY, STOPPED, ending, result_html, sentence, setup_line
 from workbench.live.solve.form import Form
 from workbench.live.solve.problem_picture import ProblemPicture
-from workbench.live.solve.run_progress import Progress
-from workbench.live.solve.setup_view import setup_line
+from workbench.live.solve.run_bar import Progress
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.controls import button
 from workbench.live.ui.export import pictures
