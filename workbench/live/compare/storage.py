@@ -91,7 +91,7 @@ class StorageView(ControlledView):
             self.measure,
             lambda _job, state: self._words(state),
             refresh=self._refresh,
-            holds=False,
+            pauses=False,
             starting=lambda: "Measure",
             about="time a product in every format, in turns, on the device of the form",
         )

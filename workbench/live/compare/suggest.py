@@ -81,7 +81,7 @@ class Suggest(ControlledView):
             self.find,
             lambda _job, state: self._words(state),
             refresh=self._refresh,
-            holds=False,
+            pauses=False,
             starting=lambda: "Find the fastest",
             about="rank preconditioners with and without deflation for this problem",
             period=PERIOD,

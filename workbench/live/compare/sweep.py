@@ -104,7 +104,7 @@ class SweepView(ControlledView):
             self.run,
             lambda _job, _state: self._words(),
             refresh=self._enable,
-            holds=False,
+            pauses=False,
             about="run every combination",
             period=SHOW_PERIOD,
         )

@@ -37,7 +37,7 @@ from workbench.plots import figures
 from workbench.plots.scenes.cuts import plane_words
 from workbench.run.results.snapshots import Quantity, Snapshot
 
-NO_RUN = "the solution, the residual and the error are seen here as soon as a run has begun"
+NO_RUN = "the solution, the residual and the error appear here as soon as a run has begun"
 
 
 class FieldView(StreamView):

@@ -146,7 +146,7 @@ class RunField:
         compared = choice.quantity is Quantity.ERROR and not looker.knows_solution
         live, film = looker.watched.busy, looker.watched.film
         peaked = choice.quantity is not Quantity.SOLUTION and not compared
-        # Before the film is looked at: what is added meanwhile is seen in the next turn.
+        # Before the film is looked at: what is added meanwhile is drawn in the next turn.
         goes_on = looker.goes_on
         filmed = film is not None and (0 <= choice.frame < len(film.frames) or looker.holds_film_only)
         if compared or filmed:
@@ -188,7 +188,7 @@ class RunField:
 
     @property
     def plane(self) -> str:
-        """The plane of a cube that was seen last, in words; empty where there is none."""
+        """The plane of a cube that was drawn last, in words; empty where there is none."""
         cut: Any = self.look.cut if self.look is not None else None
         return cut.where if cut is not None else ""
 

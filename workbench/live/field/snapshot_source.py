@@ -21,7 +21,7 @@ from workbench.run.results.snapshots import Cut, Snapshot, of_result
 from workbench.words.numbers import count as grouped
 
 NO_SOLUTION = "no solution was kept of this run; run it again to see it"
-NO_SYSTEM = "the loaded run does not hold its matrix, so only its solution can be seen; run it again to see the others"
+NO_SYSTEM = "the loaded run does not hold its matrix, so only its solution can be drawn; run it again to see the others"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ class SnapshotSource:
         return history.size if isinstance(history, BlockHistory) else 1
 
     def title_of(self, look: Snapshot) -> str:
-        """The problem, and which of several right-hand sides was seen."""
+        """The problem, and the one of several right-hand sides that was drawn."""
         return self.title if self.columns == 1 else f"{self.title}, column {look.column}"
 
     def where(self) -> Place | None:
@@ -226,7 +226,7 @@ class SnapshotSource:
             self.place = Place(unknowns, system, grid, drawn)
             notes = self.watched.provenance.get("notes", ())
             self._nested = lambda: NestedParts.recorded(boxes, notes)
-        # The vector can be seen without its grid.
+        # The vector can be drawn without its grid.
         except (InputError, MemoryError):
             self.place = Place(unknowns)
         self._wake()

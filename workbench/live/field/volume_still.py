@@ -18,7 +18,7 @@ MOST_CELLS = 128
 LIVE_CELLS = 64
 """Cells per side of a picture that is replaced within a tenth of a second: 256 KiB."""
 MOST_LABELS = 1 << 16
-"""Subdomains that 16 bits tell apart."""
+"""Subdomains that 16 bits distinguish."""
 
 
 @dataclasses.dataclass(frozen=True)

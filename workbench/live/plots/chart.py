@@ -106,7 +106,7 @@ class Handle:
 
 
 class HandledChart(ChartView):
-    """A plot with handles. The one that is held follows the pointer at once, the picture follows what is shown.
+    """A plot with handles. A dragged one follows the pointer at once; the picture follows what is shown.
 
     on_move: called with the key of a handle and its place in values, at most 40 times a second. on_press: with the key
     of one that was pressed. Both should return at once.

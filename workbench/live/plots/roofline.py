@@ -233,7 +233,7 @@ class RooflineView(RunView):
         if name != HERE:
             return self._profiles[name], self._elsewhere(name)
         if self.busy:
-            return None, "The machine's limit is measured when the run is over or held."
+            return None, "The machine's limit is measured when the run is over or paused."
         on_cores = self.lane.value == CPU
         if self.watched is None and not on_cores:
             return None, "The trace does not say on which accelerator it was made; choose the machine."

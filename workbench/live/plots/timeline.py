@@ -30,7 +30,7 @@ STROKES = 2
 """Paints per message while a run is active, five a second: each redraws all that is in sight."""
 HINT = "Trace a run to see where its time goes: Session(configuration, trace=True)."
 BOTH = "This run used the cores and an accelerator: choose a machine for each."
-LATER = "What it would take on the machine that was chosen is computed when the run is held or over."
+LATER = "What it would take on the machine that was chosen is computed when the run is paused or over."
 Shows = RunSource | Trace
 
 

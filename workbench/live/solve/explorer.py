@@ -82,8 +82,8 @@ class Explorer(PausableView):
             refresh=self._refresh,
             why_not=lambda: self.form.complaint,
             shown_elsewhere=lambda session: session is not None and self._shown_run is session,
-            mending=lambda: self.form.mending,
-            mend=self.form.mend,
+            correction=lambda: self.form.correction,
+            correct=self.form.correct,
             step=self.step,
             name=lambda session: str(run.number) if (run := self._run_of(session)) else "",
             single=False,
@@ -161,7 +161,7 @@ class Explorer(PausableView):
         return both
 
     def step(self) -> None:
-        """Make one iteration of the present run, or start a new one and hold it at its start."""
+        """Make one iteration of the present run, or start a new one and pause it at its start."""
         session = self.session
         if session and session.alive:
             session.step()

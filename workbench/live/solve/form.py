@@ -253,7 +253,7 @@ class Form(UndoableForm[Configuration]):
                 self.wrong = self.conflict
                 self.show()
 
-    def mend(self) -> None:
+    def correct(self) -> None:
         """Make the changes that end all conflicts."""
         self.load(changed(self.configuration(), changes_of(self.conflicts)))
 

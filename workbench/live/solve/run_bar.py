@@ -64,7 +64,7 @@ class RunBar(StatusLine):
         step: Act | None,
         stop: Act,
         stop_all: Act | None,
-        mend: Act | None = None,
+        correct: Act | None = None,
         *,
         starting: str = "Run",
         about: str = "",
@@ -74,23 +74,25 @@ class RunBar(StatusLine):
         self._about = about or RUN
         self._renew = renew or _nothing
         self.run = Press(starting, self._about, run)
-        self.pause = Press("Pause", "hold the run and those that are queued; Resume continues them", pause or _nothing)
-        self.step = Press("+1", "make one iteration and hold; also starts a run", step or _nothing)
+        self.pause = Press("Pause", "pause the run and those in the queue; Resume continues them", pause or _nothing)
+        self.step = Press("+1", "make one iteration and pause; also starts a run", step or _nothing)
         self.stop = Press("Stop", "end the run; what was computed stays", stop)
         self.stop_all = Press(
             "Stop all", "end the run, and take those that are queued out of the queue", stop_all or _nothing
         )
-        self.mend = Press("", "make these changes in the form", mend or _nothing)
-        acts = {"run": run, "stop": stop, "pause": pause, "step": step, "stop_all": stop_all, "mend": mend}
+        self.correct = Press("", "make these changes in the form", correct or _nothing)
+        acts = {"run": run, "stop": stop, "pause": pause, "step": step, "stop_all": stop_all, "correct": correct}
         self._presses = {name: getattr(self, name) for name, act in acts.items() if act is not None}
         self.on_msg(self._pressed)
         self.show(State.IDLE)
 
-    def show(self, state: State, alive: int = 0, why_not: str = "", *, wrong: bool = False, mending: str = "") -> None:
+    def show(
+        self, state: State, alive: int = 0, why_not: str = "", *, wrong: bool = False, correction: str = ""
+    ) -> None:
         """Enable what the state of the present run allows, and the number of those that have not ended.
 
-        why_not: why nothing can be started, which is then the tooltip of Run. wrong: because of a field. mending: the
-        words of the button that mends that; empty for none.
+        why_not: why nothing can be started, which is then the tooltip of Run. wrong: because of a field. correction:
+        the words of the button that corrects that; empty for none.
         """
         inactive = state in (State.IDLE, *ENDED)
         paused = state is State.PAUSED
@@ -101,7 +103,7 @@ class RunBar(StatusLine):
         self.step.disabled = not (paused or (inactive and not why_not))
         self.stop.disabled = inactive
         self.stop_all.disabled = alive < 2
-        self.mend.description, self.mend.disabled = mending, not mending
+        self.correct.description, self.correct.disabled = correction, not correction
         self.wrong = wrong
         self.buttons = {
             name: {"off": press.disabled, "words": press.description, "tip": press.tooltip}
