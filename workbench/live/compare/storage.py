@@ -1,4 +1,4 @@
-"""The storage formats of the matrix at hand: words, padding, pictures, the time of a product here, and the choice."""
+"""The storage formats of the matrix chosen: words, padding, pictures, the time of a product here, and the choice."""
 
 from __future__ import annotations
 

@@ -287,7 +287,7 @@ class FieldView(StreamView):
         return min(max(self.index, 0), count - 1)
 
     def _turn(self, _change: object = None) -> None:
-        # A quarter in, because the middle of a symmetric problem often lies between all that there is to see.
+        # A quarter in, because the middle of a symmetric problem often lies between all bubbles.
         if self._cells:
             self.index = self._cells["zyx".index(self.normal)] // 4
         self._touch()

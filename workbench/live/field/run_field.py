@@ -102,7 +102,7 @@ class Choice:
 
 
 class RunField:
-    """Looks at a run and makes pictures of what it sees; the last look is `look`."""
+    """Takes snapshots of a run and makes pictures of them; the last snapshot is `look`."""
 
     def __init__(self, run: RunSource, wake: Callable[[], None]) -> None:
         self.looker = SnapshotSource(run, wake)

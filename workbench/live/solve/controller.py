@@ -77,7 +77,7 @@ class Controller:
         self.complaint = ""
         """A sentence on the last press or value typed, which stands in the bar until the next press."""
         self.notice: Callable[[], str] = str
-        """Changes since the present job ended, said in place of how it ended."""
+        """Changes since the present job ended, shown in place of its result."""
         self._sentence, self._refresh, self._why_not, self._name = sentence, refresh, why_not, name
         self._shown_elsewhere, self._correction = shown_elsewhere, correction
         self._of_job = True

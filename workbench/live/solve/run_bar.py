@@ -39,7 +39,7 @@ class Press(traitlets.HasTraits):
 
 
 class RunBar(StatusLine):
-    """Run, Stop, Pause or Resume, +1, Stop all, each enabled only where it makes sense; one without an act is left out.
+    """Run, Stop, Pause or Resume, +1, Stop all, enabled as the run's state allows; one without an act is left out.
 
     `say` sets the sentence; a button next to it makes changes that correct it. progress: phases of the setup [name,
     seconds, done], iterations, those left by estimate, its basis, seconds spent and left, the position in the queue,

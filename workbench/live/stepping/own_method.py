@@ -254,7 +254,7 @@ class OwnMethod(View):
         return name_of("solver", str(self.original.value))
 
     def _follow(self, view: RaceView) -> bool:
-        """Say how these lines fared once their entry has ended; True before. Runs in the race's publisher."""
+        """Say the result of these lines once their entry has ended; True before. Runs in the race's publisher."""
         entries = view.race.entries
         if len(entries) < 2 or view is not self.view:
             return False
