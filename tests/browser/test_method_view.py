@@ -6,7 +6,7 @@ import pytest
 
 from tests.browser import lab
 from tests.browser.bench import Bench, opened, run_to_the_end, until
-from workbench.live.solve.examples import EXAMPLES
+from workbench.live.solve.form import EXAMPLES
 from workbench.run import configure
 from workbench.run.choices.share_link import to_link
 

@@ -118,7 +118,7 @@ def test_choices_that_do_not_go_together_are_marked_and_mended_by_one_press(benc
     before = "at => getComputedStyle(at, '::before').content"
     bench.until(lambda: "Earlier" in bench.page.locator(f"{SOLVE} .wb-result > div").evaluate(before))
     bench.shoot("conflict")
-    bench.page.locator(f'{SOLVE} [data-act="mend"]').click()
+    bench.page.locator(f'{SOLVE} [data-act="correct"]').click()
     rhs = bench.field("rhs").locator("select")
     rhs.hover()
     bench.until(lambda: "Cannot run" in rhs.locator('option[value="ones"]:disabled').first.inner_text())

@@ -182,12 +182,12 @@ def test_a_matrix_that_can_be_read_is_solved_with_after_one_press(content, chose
     builder = MatrixBuilder(configuration=lambda: present[0], use=lambda made: present.insert(0, made))
     upload(builder, "a.mtx", content)
     assert says.replace("2 unknowns", "unknowns") in builder.status.text
-    assert (builder.mend.description, builder.mend.layout.display) == (offers, None if offers else "none")
+    assert (builder.correct.description, builder.correct.layout.display) == (offers, None if offers else "none")
     assert (builder.unfit == "") == (offers == "")
     assert builder.facts is not None
     if offers:
-        builder.mend.click()
-        assert (builder.unfit, builder.mend.layout.display, builder.status.tone) == ("", "none", "good")
+        builder.correct.click()
+        assert (builder.unfit, builder.correct.layout.display, builder.status.tone) == ("", "none", "good")
         assert present[0].problem == builder.problem
     made = builder._solved()
     assert " ".join(getattr(made, kind).text for kind in ("solver", "preconditioner", "deflation")) == method

@@ -103,7 +103,7 @@ def test_a_lane_that_was_held_up_is_named_where_seconds_decide(view, eventually,
     monkeypatch.setattr(Run, "history", property(histories.get))
     view.measure.value = "seconds"
     # It stays, since the seconds do: so it says when, and how long.
-    words = "held up by other work on this machine for 1.00\u202fs in iteration 5, so its seconds are too many"
+    words = "held up by other work on this machine for 1.00\u202fs in iteration 5, so its times are too long"
     eventually(lambda: f"Entry 1 ({first.name}): {words}" in view.winner.text)
     assert f"ntry 2 ({second.name}): held" not in view.winner.text
     view.measure.value = "iterations"

@@ -11,9 +11,8 @@ from scipy import ndimage
 from tests.waiting import LIMIT
 from workbench.live import VolumeView
 from workbench.live.field.pictures import scene
-from workbench.live.field.volume_cut import VolumeCut
-from workbench.live.field.volume_rate import SHARE, ShareLimit
-from workbench.live.field.volume_still import Still, boxes, smoothed
+from workbench.live.field.volume_still import Still, VolumeCut, boxes, smoothed
+from workbench.live.field.volume_view import SHARE, ShareLimit
 from workbench.plots.scenes.plane import Colormap
 from workbench.records import load, save
 from workbench.run import Quantity, Run, Session, State, configure, run_through

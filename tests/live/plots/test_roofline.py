@@ -10,7 +10,7 @@ from workbench.costs.roofline import RooflinePoint
 from workbench.errors import InputError
 from workbench.live import RooflineView, TimelineView
 from workbench.live.plots import roofline as module
-from workbench.live.plots.roofline_table import sentence
+from workbench.live.plots.roofline import sentence
 from workbench.live.plots.timeline_messages import Shown, Watched
 from workbench.machines.describe import machine_line
 from workbench.machines.profile import Number, Profile, profile

@@ -5,7 +5,7 @@ import pytest
 from tests.live.conftest import upload
 from workbench.errors import InputError
 from workbench.live import RunsPage
-from workbench.live.runs.run_files import open_bytes, save_list
+from workbench.live.runs.runs_page import open_bytes, save_list
 from workbench.live.ui.run_list import RunList
 from workbench.records import save
 from workbench.run import Run, configure, run_through

@@ -347,14 +347,14 @@ def test_choices_that_do_not_go_together_are_all_marked_and_mended_by_one_press(
     eventually(lambda: set(explorer.form.box.state["wrong"]) == {"solver", "preconditioner", "deflation"})
     said = "use COCG for complex symmetric A, Jacobi (diagonal), no deflation"
     eventually(lambda: said in explorer.status.text)
-    eventually(lambda: explorer.controls.mend.description == said.replace("use", "Use"))
+    eventually(lambda: explorer.controls.correct.description == said.replace("use", "Use"))
     # Part of it does not do, and the sentence is then on the rest.
     explorer.form.set("solver", "cocg")
-    eventually(lambda: explorer.controls.mend.description == "Use Jacobi (diagonal), no deflation")
+    eventually(lambda: explorer.controls.correct.description == "Use Jacobi (diagonal), no deflation")
     eventually(lambda: "Hermitian positive definite" not in explorer.status.text)
-    explorer.controls.mend.click()
+    explorer.controls.correct.click()
     eventually(lambda: not explorer.controls.run.disabled)
-    eventually(lambda: (explorer.controls.mend.disabled, explorer.form.box.state["wrong"]) == (True, {}))
+    eventually(lambda: (explorer.controls.correct.disabled, explorer.form.box.state["wrong"]) == (True, {}))
     assert explorer.run().wait(LIMIT).converged
     explorer.form.undo()
     assert explorer.form.configuration().preconditioner.name == "neumann"
@@ -364,9 +364,9 @@ def test_the_memory_that_is_missing_is_told_before_a_run(explorer, eventually):
     explorer.form.set("memory_limit", "1MB")
     explorer.form.set("problem.n", "4000")
     eventually(lambda: explorer.controls.run.disabled)
-    assert "cells per side" in explorer.form.mending
+    assert "cells per side" in explorer.form.correction
     assert set(explorer.form.box.state["wrong"]) == {"problem.n"}
-    explorer.form.mend()
+    explorer.form.correct()
     eventually(lambda: not explorer.controls.run.disabled)
 
 

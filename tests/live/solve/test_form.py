@@ -9,8 +9,7 @@ import pytest
 from tests.waiting import LIMIT
 from workbench import devices
 from workbench.errors import InputError
-from workbench.live.solve.examples import EXAMPLES
-from workbench.live.solve.form import Form
+from workbench.live.solve.form import EXAMPLES, Form
 from workbench.live.ui.form_schema import bounds_in_words, parameter_schema
 from workbench.registry import Parameter, registered
 from workbench.registry.facts import inverse_help, parameter_label
@@ -163,7 +162,7 @@ def test_a_field_with_a_wrong_value_is_marked_and_says_why(form):
 def test_the_error_norm_is_marked_where_the_solution_is_not_known(form):
     form.settings["norm"].value = "error"
     assert "Norm error needs a known solution" in form.wrong
-    assert (list(marked(form)), form.mending) == (["rhs"], "Use right-hand side b: b = A x*, x* = 1/√N")
+    assert (list(marked(form)), form.correction) == (["rhs"], "Use right-hand side b: b = A x*, x* = 1/√N")
     form.settings["rhs"].value = "ones-scaled"
     assert (form.wrong, marked(form)) == ("", {})
 
@@ -228,7 +227,7 @@ def test_choices_are_weighed_when_they_are_asked_about(form):
     for name in ("solver", "deflation", "precision", "norm"):
         form.receive({"kind": "ask", "field": name})
     reasons = form.box.state["reasons"]
-    # What no other choice mends, and what needs others.
+    # What no other choice corrects, and what needs others.
     assert reasons["solver"]["hybrid3"]["off"]
     assert "device CPU is the cores alone" in reasons["solver"]["hybrid3"]["words"]
     assert reasons["precision"]["mixed"]["off"]
@@ -257,7 +256,7 @@ def test_several_right_hand_sides_are_a_family_and_a_number(form):
     form.load(configure("two-layer", rhs="sources:5", solver="block-cg"))
     assert (form.settings["rhs"].value, form.columns.value) == ("sources:", 5)
     form.set("solver", "cg")
-    assert form.mending == "Use Block CG"
+    assert form.correction == "Use Block CG"
     form.set("rhs", "problem")
     assert (form.configuration().rhs, form.complaint) == ("problem", "")
 

@@ -7,8 +7,7 @@ import pytest
 from tests.live.conftest import page_says
 from tests.waiting import LIMIT
 from workbench.live import explore
-from workbench.live.solve.run_bar import RunBar
-from workbench.live.solve.run_progress import Progress
+from workbench.live.solve.run_bar import Progress, RunBar
 from workbench.run import State, Stopping
 from workbench.run.setup.setup_phases import SetupPhases
 
@@ -20,7 +19,7 @@ def pressed():
 
 @pytest.fixture
 def bar(pressed):
-    names = ("run", "pause", "step", "stop", "stop_all", "mend")
+    names = ("run", "pause", "step", "stop", "stop_all", "correct")
     return RunBar(*(lambda name=name: pressed.append(name) for name in names))
 
 
@@ -37,7 +36,7 @@ def test_the_page_presses_what_is_enabled_and_nothing_else(bar, pressed):
 
 
 def test_a_press_right_after_what_makes_it_possible_is_not_lost(eventually):
-    """The page still hears that nothing can be run; the press comes behind the value that mends it."""
+    """The page still hears that nothing can be run; the press comes behind the value that corrects it."""
     explorer = explore("poisson5", n=16)
     explorer.form.set("problem.n", "1")
     eventually(lambda: explorer.controls.run.disabled)
@@ -59,13 +58,13 @@ def test_run_is_off_while_a_value_is_wrong_and_the_page_offers_the_way(bar):
 
 
 def test_what_mends_a_conflict_can_be_pressed_while_there_is_one(bar, pressed):
-    assert bar.buttons["mend"]["off"]
-    bar.show(State.IDLE, why_not="they do not go together", wrong=True, mending="Use jacobi")
-    assert bar.buttons["mend"] == {"off": False, "words": "Use jacobi", "tip": "make these changes in the form"}
-    page_says(bar, {"press": "mend"})
+    assert bar.buttons["correct"]["off"]
+    bar.show(State.IDLE, why_not="they do not go together", wrong=True, correction="Use jacobi")
+    assert bar.buttons["correct"] == {"off": False, "words": "Use jacobi", "tip": "make these changes in the form"}
+    page_says(bar, {"press": "correct"})
     bar.show(State.IDLE)
-    page_says(bar, {"press": "mend"})
-    assert pressed == ["mend"]
+    page_says(bar, {"press": "correct"})
+    assert pressed == ["correct"]
 
 
 def test_progress_has_phases_iterations_and_an_estimate(eventually, opened):

@@ -45,7 +45,7 @@ def test_a_name_that_means_two_things_is_not_compared(stepper):
 
 def test_rounding_shows_as_a_difference(stepper):
     stepper.slider.value = 90
-    assert "apart by" in stepper.tables[0].value
+    assert "differs by" in stepper.tables[0].value
     assert stepper.difference("r", 5) < 1e-12 < stepper.difference("r", 90)
 
 

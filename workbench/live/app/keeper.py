@@ -10,7 +10,7 @@ from typing import Any
 import traitlets
 
 from workbench.errors import InputError, error_message
-from workbench.live.runs.run_files import ENDING, open_bytes, save_list
+from workbench.live.runs.runs_page import ENDING, open_bytes, save_list
 from workbench.live.transport.worker import InOrder
 from workbench.live.ui.assets import module
 from workbench.live.ui.files import written

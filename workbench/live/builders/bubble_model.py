@@ -32,7 +32,7 @@ CLASSES: dict[int, type[Bubbles]] = {2: Bubbles2D, 3: Bubbles3D}
 class Drawing:
     """A problem, or with `empty` its parameters alone, before there are bubbles.
 
-    Raises InputError for a problem one of whose bubbles holds no cell centre.
+    Raises InputError for a problem one of whose bubbles contains no cell centre.
     """
 
     parameters: Bubbles
@@ -267,7 +267,7 @@ class BubbleModel:
             self.selected = before
 
     def set_side(self, side: str, boundary: str) -> None:
-        """Make one side of the box a wall (neumann) or hold the pressure there (dirichlet)."""
+        """Make one side of the box a wall (neumann) or fix the pressure there (dirichlet)."""
         sides = {**self.drawing.sides}
         if side not in sides:
             raise InputError(f"unknown side {side!r}; known: {', '.join(sides)}")

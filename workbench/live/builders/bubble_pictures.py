@@ -84,15 +84,15 @@ def picture(request: PictureRequest, cells: int) -> tuple[dict[str, Any], bytes]
 
 
 def _phase(drawing: Drawing, cells: int) -> tuple[np.ndarray, int]:
-    """The bubble of each cell, and the number of bubbles that hold no cell of this grid."""
+    """The bubble of each cell, and the number of bubbles without a cell of this grid."""
     values = np.array(drawing.rows).reshape(-1, drawing.dimensions + 1)
     if not values.size:
         return np.zeros((cells,) * drawing.dimensions, np.int32), 0
     geometry = Geometry(values[:, :-1], values[:, -1])
-    held = geometry.holds_cells(cells)
-    if not held.any():
-        return np.zeros((cells,) * drawing.dimensions, np.int32), held.size
-    return Geometry(geometry.centres[held], geometry.radii[held]).paint(cells), int(np.count_nonzero(~held))
+    covered = geometry.holds_cells(cells)
+    if not covered.any():
+        return np.zeros((cells,) * drawing.dimensions, np.int32), covered.size
+    return Geometry(geometry.centres[covered], geometry.radii[covered]).paint(cells), int(np.count_nonzero(~covered))
 
 
 def _reported(labels: np.ndarray, whole: bool, step: int) -> str:

@@ -135,7 +135,7 @@ class Builder(View):
             builder.load(problem)
 
     def hide(self, hidden: bool) -> None:
-        """Tell the builders that another page is in front, or this one again."""
+        """Stop the work of the builders while another page is in front."""
         for kind in {BUBBLES, MATRIX} & set(self._made):
             self._made[kind].hide(hidden)
 

@@ -33,7 +33,7 @@ NOTHING = "Nothing solved yet."
 EMPTY_CURVE = blank("live curve", NOTHING, ITERATIONS, RESIDUAL)
 EMPTY_SPECTRUM = blank("live spectrum", NOTHING, RITZ, ROWS)
 QUIET = 0.25
-"""Seconds of a solve before its progress is said: most end sooner, and words that flash cannot be read."""
+"""Seconds of a solve before its progress is shown: most end sooner, and words that flash cannot be read."""
 HEIGHTS = 220, 110
 """Heights of the curve and of the spectrum, in pixels."""
 FIELD_HEIGHTS = 240, 360

@@ -70,7 +70,9 @@ class MatrixBuilder(View):
         self.facts: Facts | None = None
         self.form = MatrixForm(self._take, self.show_matrix)
         self.status = StatusLine()
-        self.mend = button("", "choose these in Solve, which then runs on this matrix", self._mend, style="primary")
+        self.correct = button(
+            "", "choose these in Solve, which then runs on this matrix", self._correct, style="primary"
+        )
         self.table = widgets.HTML()
         self.pattern = FieldView(publisher, height=HEIGHT, choices=False)
         self.histogram = ChartView(publisher, height=HEIGHT)
@@ -103,12 +105,12 @@ class MatrixBuilder(View):
         """Check the method chosen, here or elsewhere, against the matrix, and show the conflicts."""
         before, found, solved = self.form.conflicts, self.facts, self._solved()
         self.form.conflicts = tuple(_unfit(solved, found)) if found and solved else ()
-        self.mend.description = self.form.mending
-        self.mend.layout.display = None if self.form.mending else "none"
+        self.correct.description = self.form.correction
+        self.correct.layout.display = None if self.form.correction else "none"
         if found:
             size, entries = found.rows["unknowns N"], found.rows["entries (nnz)"]
             said = f"{found.scene.title}: {size} unknowns, {entries} entries"
-            tone = "busy" if self.form.mending else "bad" if self.unfit else "good"
+            tone = "busy" if self.form.correction else "bad" if self.unfit else "good"
             self.status.say(f"{said}. {self.unfit}." if self.unfit else said, tone)
         if found and before != self.form.conflicts:
             self._listeners.notify(self._problem)
@@ -147,7 +149,7 @@ class MatrixBuilder(View):
     def _layout(self) -> widgets.Box:
         form = widgets.VBox([self.form.box, self.table]).add_class("wb-formside")
         canvases = widgets.HBox([self.pattern, self.histogram]).add_class("wb-pictures").add_class("wb-matrix")
-        views = widgets.VBox([row("wb-buttons", self.status, self.mend), canvases]).add_class("wb-views")
+        views = widgets.VBox([row("wb-buttons", self.status, self.correct), canvases]).add_class("wb-views")
         body = widgets.HBox([form, views]).add_class("wb-body")
         return widgets.VBox([body]).add_class("wb-explorer").add_class("wb-build")
 
@@ -278,8 +280,8 @@ class MatrixBuilder(View):
         # The form of Solve does this too.
         return dataclasses.replace(solved, deflation="none") if unmet(solved.problem, solved.deflation) else solved
 
-    def _mend(self) -> None:
-        """Hand on the matrix, with a method that goes with it."""
+    def _correct(self) -> None:
+        """Hand on the matrix, with a method that fits it."""
         if (solved := self._solved()) and self._use is not None:
             self._use(changed(solved, changes_of(self.form.conflicts)))
             self.weigh()

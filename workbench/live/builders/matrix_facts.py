@@ -69,7 +69,7 @@ def facts(problem: Problem) -> Facts:
 
 
 def _assembled(problem: Problem) -> LinearSystem:
-    """A problem's system, as a method that goes with its matrix takes it."""
+    """A problem's system, as a method that fits its matrix takes it."""
     try:
         return problem.assemble()
     except InputError as error:

@@ -1,4 +1,4 @@
-"""The Poisson builder: formulas typed, checked while they are typed, and seen."""
+"""The Poisson builder: formulas typed, checked while they are typed, and drawn."""
 
 from __future__ import annotations
 

@@ -29,8 +29,8 @@ class SidesField(Field):
     def typed(self, text: Collection[str]) -> None:
         """Take the sides that are ticked; a text that says the same stays as it was written."""
         if set(text) != set(self.shown):
-            held, wall = Boundary.DIRICHLET, Boundary.NEUMANN
-            self.value = sides_text({side: held if side in text else wall for side in self.options})
+            fixed, wall = Boundary.DIRICHLET, Boundary.NEUMANN
+            self.value = sides_text({side: fixed if side in text else wall for side in self.options})
 
     @property
     def dimensions(self) -> int:

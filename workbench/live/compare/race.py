@@ -14,9 +14,9 @@ from workbench.live.compare.race_form import (
     ToleranceField,
     aim_of,
     aimed,
+    differences,
     method_of,
     moved,
-    news,
     same_system,
 )
 from workbench.live.compare.race_text import (
@@ -29,10 +29,8 @@ from workbench.live.compare.race_text import (
     sentence,
     show_entries,
 )
-from workbench.live.plots.convergence import ConvergenceView
-from workbench.live.plots.listed_curves import ListedCurves
-from workbench.live.solve.controlled_view import PausableView
-from workbench.live.solve.controller import Controller
+from workbench.live.plots.convergence import ConvergenceView, ListedCurves
+from workbench.live.solve.controller import Controller, PausableView
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.controls import button
 from workbench.live.ui.export import PICTURES, provenance
@@ -112,9 +110,9 @@ class RaceView(PausableView):
         self.controller = Controller(
             self.publisher,
             self.start,
-            lambda _race, _state: progress(self.race, self._next.problem.label, moved=bool(self._news)),
+            lambda _race, _state: progress(self.race, self._next.problem.label, moved=bool(self._differences)),
             refresh=self._refresh,
-            starting=lambda: "Start again" if self.entries.over and not self._news else "Start",
+            starting=lambda: "Start again" if self.entries.over and not self._differences else "Start",
             about="run all entries from the start",
             period=PERIOD,
         )
@@ -126,10 +124,10 @@ class RaceView(PausableView):
             "", "run all entries from the start, to this tolerance", self.controller.attempt(self.start), width="auto"
         )
         self.add_button = button("Add entry", ADD, self._adding)
-        self._mend = button("", "make these changes in the form above", lambda: self.form.mend(), width="auto")
+        self._correct = button("", "make these changes in the form above", lambda: self.form.correct(), width="auto")
         self.form = EntryForm(self._adopted, self._offer_entry)
         self._offer_entry()
-        form = widgets.VBox([self.form.box, line("wb-buttons", self.add_button, self._mend)])
+        form = widgets.VBox([self.form.box, line("wb-buttons", self.add_button, self._correct)])
         self.adding = widgets.Accordion([form], titles=("Add a method",))
         """Folded once there is something to race."""
         self.belongs = widgets.HTML()
@@ -218,7 +216,7 @@ class RaceView(PausableView):
         if configuration == self._chosen:
             return
         self._chosen = configuration
-        if not (self.race.begun and self._news):
+        if not (self.race.begun and self._differences):
             self._move()
         self.form.load(configuration)
         self.controller.complaint = ""
@@ -228,7 +226,7 @@ class RaceView(PausableView):
         """Make the change of the last `rebase`: entries that are not comparable after it are replaced by new ones with
         the same methods, not started yet. Entries that the view has chosen itself are chosen anew where they have no
         results, or do not fit."""
-        entries, changed, adopted = self.race.entries, self._news, self._adopted()
+        entries, changed, adopted = self.race.entries, self._differences, self._adopted()
         begun, untouched = self.race.begun, self._untouched
         self._set_base(adopted)
         methods = [moved(entry.configuration, adopted) if changed else entry.configuration for entry in entries]
@@ -238,9 +236,9 @@ class RaceView(PausableView):
             self.entries.replace(entries, methods)
 
     @property
-    def _news(self) -> list[str]:
+    def _differences(self) -> list[str]:
         """The settings that all entries share and that were changed elsewhere since, in words."""
-        return news(self.base, self._adopted())
+        return differences(self.base, self._adopted())
 
     @property
     def _untouched(self) -> bool:
@@ -373,7 +371,8 @@ class RaceView(PausableView):
         """Disable adding an entry while system or device refuse it, and offer changes that allow it."""
         self.add_button.disabled = bool(self.form.conflicts)
         self.add_button.tooltip = self.form.conflict or ADD
-        self._mend.description, self._mend.layout.display = self.form.mending, None if self.form.mending else "none"
+        self._correct.description = self.form.correction
+        self._correct.layout.display = None if self.form.correction else "none"
 
     def _adding(self) -> None:
         self.controller.complain("")
@@ -394,7 +393,7 @@ class RaceView(PausableView):
         entries = self.race.entries
         self.again.description = f"Run again to {rounded(self.tolerance.value)}"
         missed = self.entries.over and finer(self.tolerance.value, self._stops_at)
-        self.again.layout.display = None if missed and not self._news else "none"
+        self.again.layout.display = None if missed and not self._differences else "none"
         self.belongs.value = belonging(self.base, self._adopted(), self.race.alive) if self.race.begun else ""
         self.belongs.layout.display = None if self.belongs.value else "none"
         for control in (*self.exports.values(), self.save_bar.press):

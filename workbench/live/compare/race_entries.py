@@ -66,8 +66,8 @@ class RaceEntries:
             self.runs.remove(run)
 
     def replace(self, entries: Sequence[RaceEntry], configurations: Sequence[Configuration]) -> None:
-        """Replace entries by new ones, held as they were, in a race that has not been started."""
-        held = [entry.held and not entry.ended for entry in entries]
+        """Replace entries by new ones, paused where those were, in a race that has not been started."""
+        paused = [entry.held and not entry.ended for entry in entries]
         for entry in entries:
             self.remove(entry)
         self.race = Race()
@@ -75,7 +75,7 @@ class RaceEntries:
         self._ended = 0
         for place, configuration in enumerate(configurations):
             entered = self.add(configuration)
-            if place < len(held) and held[place]:
+            if place < len(paused) and paused[place]:
                 self.race.pause(entered)
 
     def renew(self, configurations: Sequence[Configuration]) -> None:

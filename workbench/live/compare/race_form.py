@@ -34,7 +34,7 @@ def same_system(one: Configuration, other: Configuration) -> bool:
     return (one.problem, one.rhs, one.seed) == (other.problem, other.rhs, other.seed)
 
 
-def news(one: Configuration, other: Configuration) -> list[str]:
+def differences(one: Configuration, other: Configuration) -> list[str]:
     """The shared settings of entries that differ in the other configuration, in words."""
     return [text for name, text in SHARED.items() if getattr(one, name) != getattr(other, name)]
 
@@ -107,7 +107,7 @@ class EntryForm(FieldForm):
             return {}
         return {value: list(map(_of_the_method, would)) for value, would in found.items()}
 
-    def mend(self) -> None:
+    def correct(self) -> None:
         """Make the changes that end all conflicts."""
         self.load(changed(self.configuration(), changes_of(self.conflicts)))
 

@@ -35,7 +35,7 @@ def opening(configuration: Configuration, operator_of: OperatorOf = lambda _conf
 
 
 def _groups(configuration: Configuration) -> Iterator[tuple[tuple[str, str], ...]]:
-    """Groups of pairs of levels; the first pair of a group that fits stands for it. The most telling group is first."""
+    """Groups of pairs of levels; the first pair of a group that fits stands for it. The most useful group is first."""
     yield (("jacobi", NONE),)
     grid = configuration.problem.grid
     if grid is None:

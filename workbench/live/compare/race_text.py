@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from workbench.live.compare.race_form import news
+from workbench.live.compare.race_form import differences
 from workbench.live.compare.sweep_text import each_of
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.run_list import ListedRun
@@ -39,7 +39,7 @@ TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 NOTABLE = 0.1
 """Share of the time of an entry; one that waited for longer is named."""
 VERBS = (
-    {"name": "pause", "title": "Pause", "tip": "hold this entry, or resume it", "inline": True},
+    {"name": "pause", "title": "Pause", "tip": "pause this entry, or resume it", "inline": True},
     {"name": "stop", "title": "Stop", "tip": "end this entry; what it has computed stays", "inline": True},
     {"name": "remove", "title": "Remove", "tip": "end this entry and take it out of the race", "inline": True},
 )
@@ -132,7 +132,7 @@ def sentence(found: Ranking, aim: float, *, alone: bool = False) -> str:
 def belonging(base: Configuration, chosen: Configuration, alive: bool) -> str:
     """HTML: the problem of the results where another one is chosen by now, and what Start does; else empty. base: the
     settings that the entries share. alive: they are active."""
-    changed = news(base, chosen)
+    changed = differences(base, chosen)
     if not changed:
         return ""
     of, on = f"of {base.problem.label}", f"on {chosen.problem.label}"
@@ -159,7 +159,7 @@ def progress(race: Race, problem: str, *, moved: bool) -> tuple[str, str]:
         case State.RUNNING:
             return f"{about}: running, {sum(entry.ended for entry in entries)} ended", "busy"
         case State.PAUSED:
-            return f"{about}: held; press Resume", "plain"
+            return f"{about}: paused; press Resume", "plain"
     if race.lingering:
         return f"{about}: stopped; the current step ends in the background", "plain"
     if race.state is State.DONE and not moved:
@@ -196,7 +196,7 @@ def _disturbed(found: Ranking) -> list[tuple[tuple[RaceEntry], str]]:
         if lost > NOTABLE * clock[-1]:
             at = count(late[0]) if late.size == 1 else f"{count(late[0])} to {count(late[-1])}"
             when = f"for {duration(lost)} in iteration{'s' * (late.size > 1)} {at}"
-            why = f"held up by other work on this machine {when}, so its seconds are too many"
+            why = f"held up by other work on this machine {when}, so its times are too long"
             disturbed.append(((entry,), why))
     return disturbed
 

@@ -1,4 +1,4 @@
-"""The storage formats of the matrix at hand: words, padding, pictures, the time of a product here, and the choice."""
+"""The storage formats of the matrix chosen: words, padding, pictures, the time of a product here, and the choice."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from workbench.costs.storage import ROUNDS, FormatFacts, Storage, form_title, me
 from workbench.errors import InputError, error_message
 from workbench.live.field.preview import NotYetError, check_size
 from workbench.live.plots.chart import ChartStack
-from workbench.live.solve.controlled_view import ControlledView
-from workbench.live.solve.controller import Controller
+from workbench.live.solve.controller import ControlledView, Controller
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.rows import row as line
@@ -92,7 +91,7 @@ class StorageView(ControlledView):
             self.measure,
             lambda _job, state: self._words(state),
             refresh=self._refresh,
-            holds=False,
+            pauses=False,
             starting=lambda: "Measure",
             about="time a product in every format, in turns, on the device of the form",
         )

@@ -30,8 +30,7 @@ from workbench.live.compare.suggest_text import (
 )
 from workbench.live.compare.sweep_text import remaining
 from workbench.live.plots.chart import ChartView
-from workbench.live.solve.controlled_view import ControlledView
-from workbench.live.solve.controller import Controller
+from workbench.live.solve.controller import ControlledView, Controller
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.rows import row as line
 from workbench.live.ui.sort_table import SortTable
@@ -82,7 +81,7 @@ class Suggest(ControlledView):
             self.find,
             lambda _job, state: self._words(state),
             refresh=self._refresh,
-            holds=False,
+            pauses=False,
             starting=lambda: "Find the fastest",
             about="rank preconditioners with and without deflation for this problem",
             period=PERIOD,

@@ -24,8 +24,7 @@ from workbench.live.compare.sweep_choices import (
 )
 from workbench.live.compare.sweep_plot import SweepPlot
 from workbench.live.compare.sweep_text import LOWER, answer, columns, counted, left_out, marks, remaining, shortfall
-from workbench.live.solve.controlled_view import ControlledView
-from workbench.live.solve.controller import Controller
+from workbench.live.solve.controller import ControlledView, Controller
 from workbench.live.solve.form import Form
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
@@ -105,7 +104,7 @@ class SweepView(ControlledView):
             self.run,
             lambda _job, _state: self._words(),
             refresh=self._enable,
-            holds=False,
+            pauses=False,
             about="run every combination",
             period=SHOW_PERIOD,
         )

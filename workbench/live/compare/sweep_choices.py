@@ -29,7 +29,7 @@ MOST_CHECKED = 100
 """Runs of a sweep that are checked for conflicts before it begins."""
 MOST_SAID = 3
 MOST_WEIGHED = 8
-"""Combinations of the other choices that a value is weighed against."""
+"""Combinations of the other choices with which a value is checked."""
 ADD = "add …"
 BARE = {"description_width": "initial"}
 

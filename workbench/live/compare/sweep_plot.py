@@ -157,7 +157,7 @@ def curves_scene(runs: Runs, each: str, against: str) -> Scene:
 
 
 def parallel_of(runs: Runs) -> tuple[list[tuple[str, list[tuple[float, str]]]], np.ndarray]:
-    """Axes with ticks, and where each run meets them."""
+    """Axes with ticks, and the place of each run on them."""
     axes, columns = [], []
     for name in runs.varied:
         values = list(runs.over[name])

@@ -7,8 +7,7 @@ import threading
 import ipywidgets as widgets
 
 from workbench.live.field.field_view import FieldView
-from workbench.live.field.pictures import Scene
-from workbench.live.field.quantities import COEFFICIENT
+from workbench.live.field.pictures import COEFFICIENT, Scene
 from workbench.live.field.volume_view import VolumeView
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.run_handle import RunSource

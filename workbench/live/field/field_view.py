@@ -12,12 +12,21 @@ import traitlets
 from matplotlib.figure import Figure
 
 from workbench.errors import InputError
-from workbench.live.field.coarse_levels import Nesting
 from workbench.live.field.frame_batch import Frame, FrameBatch
-from workbench.live.field.pictures import Picture, Scene, blank, picture, plane_of, scene
-from workbench.live.field.quantities import AUTOMATIC, COEFFICIENT, COLOURS, NAMES
+from workbench.live.field.pictures import (
+    AUTOMATIC,
+    COEFFICIENT,
+    COLOURS,
+    NAMES,
+    Picture,
+    Scene,
+    blank,
+    picture,
+    plane_of,
+    scene,
+)
 from workbench.live.field.run_field import Choice, RunField
-from workbench.live.field.snapshot_source import NO_SYSTEM
+from workbench.live.field.snapshot_source import NO_SYSTEM, Nesting
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.transport.worker import LatestOnly
@@ -28,7 +37,7 @@ from workbench.plots import figures
 from workbench.plots.scenes.cuts import plane_words
 from workbench.run.results.snapshots import Quantity, Snapshot
 
-NO_RUN = "the solution, the residual and the error are seen here as soon as a run has begun"
+NO_RUN = "the solution, the residual and the error appear here as soon as a run has begun"
 
 
 class FieldView(StreamView):
@@ -278,7 +287,7 @@ class FieldView(StreamView):
         return min(max(self.index, 0), count - 1)
 
     def _turn(self, _change: object = None) -> None:
-        # A quarter in, because the middle of a symmetric problem often lies between all that there is to see.
+        # A quarter in, because the middle of a symmetric problem often lies between all bubbles.
         if self._cells:
             self.index = self._cells["zyx".index(self.normal)] // 4
         self._touch()

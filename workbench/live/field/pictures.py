@@ -1,4 +1,4 @@
-"""Pictures of the field view: a problem's cells or a matrix's entries, cut, thinned and put into bytes."""
+"""Pictures of the field view: a problem's cells, a matrix's entries or a snapshot of a run, put into bytes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,20 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.plots.figures import Boundaries, boundaries, pattern_counts
 from workbench.plots.scenes.cuts import MOST_PIXELS, Cut
-from workbench.plots.scenes.plane import COEFFICIENT, ENTRIES, NO_SEGMENTS, Colormap, Plane
+from workbench.plots.scenes.plane import COEFFICIENT as COEFFICIENT_BAR
+from workbench.plots.scenes.plane import ENTRIES, NO_SEGMENTS, Plane
 from workbench.problems import LinearSystem
+from workbench.run.results.snapshots import Quantity, Snapshot
 from workbench.words.numbers import count as grouped
 from workbench.words.numbers import ordinal
 
 Picture = tuple[dict[str, Any], bytes]
 """A message for the browser, and its buffer."""
+COEFFICIENT = "coefficient"
+NAMES = {COEFFICIENT: COEFFICIENT, **{quantity.value: quantity.value for quantity in Quantity}}
+"""The quantities to choose from, and their names."""
+BARS = {Quantity.SOLUTION: "solution x", Quantity.RESIDUAL: "residual b − A x", Quantity.ERROR: "error x* − x"}
+AUTOMATIC, LINEAR, LOGARITHMIC = COLOURS = ("automatic", "linear", "logarithmic")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -33,7 +40,7 @@ class Scene:
     unknowns: int = 0
     labels: np.ndarray | None = None
     notes: tuple[str, ...] = ()
-    bar: str = COEFFICIENT
+    bar: str = COEFFICIENT_BAR
     even: bool = False
 
     def with_labels(self, labels: np.ndarray | None) -> Scene:
@@ -64,7 +71,7 @@ def scene(title: str, system: LinearSystem) -> Scene:
         entries = f", {grouped(system.operator.nnz)} entries" if system.operator.nnz else ""
         return Scene(title, counts, True, size, notes=(f"{grouped(size)} unknowns{entries}",))
     values = np.ones(system.grid) if system.coefficient is None else system.coefficient.reshape(system.grid)
-    bar = system.coefficient_name or COEFFICIENT
+    bar = system.coefficient_name or COEFFICIENT_BAR
     return Scene(title, values, unknowns=size, notes=(f"{grouped(size)} unknowns",), bar=bar)
 
 
@@ -155,3 +162,63 @@ def _subdomains_in_words(labels: np.ndarray) -> str:
     least, most = int(sizes.min()), int(sizes.max())
     each = f"{grouped(most)}" if least == most else f"{grouped(least)} to {grouped(most)}"
     return f"{grouped(sizes.size)} deflation subdomains of {each} unknowns"
+
+
+def is_logarithmic(quantity: Quantity, colours: str) -> bool:
+    """Residual and error spread over decades, so that they are logarithmic unless `colours` is linear."""
+    return colours == LOGARITHMIC or (colours == AUTOMATIC and quantity is not Quantity.SOLUTION)
+
+
+def plane_of_look(
+    look: Snapshot, shades: Colormap, cut: Cut, lines: Boundaries = NONE, *, title: str = "", bar: str = ""
+) -> Plane:
+    """A snapshot of a run as a picture. bar: by default the quantity."""
+    assert look.values is not None
+    map = "signed" if shades.signed else "viridis"
+    about = {"segments": lines.segments, "step": lines.step, "title": title, "where": cut.where}
+    return Plane(look.values, bar or BARS[look.quantity], shades, map, cut.sides, **about)
+
+
+def shades_of(look: Snapshot, colours: str) -> Colormap | None:
+    """The colour scale of a snapshot; None where it has no values."""
+    if look.values is None:
+        return None
+    return Colormap.of(look.values, logarithmic=is_logarithmic(look.quantity, colours))
+
+
+def field_picture(
+    look: Snapshot, shades: Colormap | None, cut: Cut, lines: Boundaries, title: str, unknowns: int
+) -> Picture:
+    """The message for the browser and its buffer, as `pictures.picture` makes them; a sentence where nothing is."""
+    quantity, values = look.quantity, look.values
+    heading = f"{quantity.value} after iteration {grouped(look.iteration)}: {title}"
+    if values is None or shades is None:
+        return {**blank(f"{quantity.value}: {title}", f"{look.words}."), **_about(look)}, b""
+    if cut.grid is None:
+        message, buffer = _band(values, shades, unknowns)
+    else:
+        cells = cut.grid["zyx".index(cut.normal)] if len(cut.grid) == 3 else 0
+        message, buffer = plane_picture(plane_of_look(look, shades, cut, lines), cells)
+    reported = [look.words, f"{grouped(unknowns)} unknowns", cut.words(), *notes_on(lines.step)]
+    if not np.isfinite(values).all():
+        reported.append("there are values that are not finite")
+    about = {"title": heading, "note": "; ".join(filter(None, reported)), "bar": BARS[quantity], **_about(look)}
+    return {**message, **about}, buffer
+
+
+def _about(look: Snapshot) -> dict[str, Any]:
+    return {"iteration": look.iteration}
+
+
+def _band(values: np.ndarray, shades: Colormap, unknowns: int) -> Picture:
+    """Least and greatest of each stretch of unknowns, as shares of the scale, float32."""
+    message = {
+        "band": True,
+        "width": values.shape[1],
+        "height": 1,
+        **shades.reported(),
+        "x": {"label": "unknown", "low": 0, "high": unknowns},
+        "cells": 0,
+        "segments": 0,
+    }
+    return message, shades.share(values).astype(np.float32).tobytes()

@@ -107,7 +107,7 @@ def _cells(problem: Problem, *, symmetric: bool) -> Cells:
     side = getattr(problem, "n", None)
     if side is None:
         check_size(problem)
-        # An error here may be mended outside the form, as that of a missing file, so Run stays enabled.
+        # An error here may be corrected outside the form, as that of a missing file, so Run stays enabled.
         system = problem.assemble_complex_symmetric() if symmetric else problem.assemble()
         return Cells(scene(problem.label, system), system.phase, True, system.operator)
     system, drawn = _small_system(problem, side)

@@ -1,4 +1,4 @@
-"""The pictures of one run's vectors, as a view asks for them: what is new, or why there is nothing to see."""
+"""The pictures of one run's vectors, as a view asks for them: of its present state, or a frame of its film."""
 
 from __future__ import annotations
 
@@ -9,21 +9,80 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from workbench.live.field.coarse_levels import Nesting
-from workbench.live.field.film_frames import AGAINST, BAR, film_look, film_plane, reported
 from workbench.live.field.frame_batch import Frame
-from workbench.live.field.pictures import NONE, Picture, blank, outlines
-from workbench.live.field.quantities import field_picture, plane_of_look, shades_of
-from workbench.live.field.snapshot_source import Place, SnapshotSource, why_nothing
+from workbench.live.field.pictures import NONE, Picture, blank, field_picture, outlines, plane_of_look, shades_of
+from workbench.live.field.snapshot_source import Nesting, Place, SnapshotSource, why_nothing
 from workbench.live.transport.publisher import PollAgain
 from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.ui.run_handle import RunSource
 from workbench.plots import figures
 from workbench.plots.figures import Boundaries
 from workbench.plots.scenes.cuts import LIVE_PIXELS, MOST_PIXELS, Cut
-from workbench.plots.scenes.plane import Colormap
+from workbench.records.film import Film
+from workbench.run.results.filming import CELLS, PIXELS, film_cut
 from workbench.run.results.snapshots import Quantity, Snapshot
-from workbench.words.numbers import count as grouped
+from workbench.words.numbers import amount, count
+
+LATER = (
+    "the exact solution is not known; once the run has ended, the {count} states of x kept so far are compared with "
+    "its final x"
+)
+NONE_KEPT = (
+    "the exact solution is not known, and no x was kept to compare with the final one; run it again in Solve or by "
+    "“Run again with timings”, which keep some, or choose the right-hand side ones-scaled"
+)
+BAR = "final x − x"
+AGAINST = "final x of this run − x, in place of the error, since the exact solution is not known"
+
+
+def reported(film: Film | None) -> dict[str, Any]:
+    """The message to the page on a film: the iterations of its frames, and how much it keeps."""
+    if film is None or not film.frames:
+        return {"iterations": [], "words": ""}
+    kept = f"{count(len(film.frames))} states kept, {amount(film.bytes)} of at most {amount(film.memory)}"
+    return {"iterations": film.iterations, "words": kept}
+
+
+def film_look(
+    film: Film | None, place: int, quantity: Quantity, unknowns: int, grid: tuple[int, ...] | None, cut: Cut
+) -> Snapshot:
+    """A quantity in one of the frames, the first being 0; a sentence where there is none. place: -1 for the last frame,
+    or the first where x is compared with the last. cut: the plane."""
+    look = Snapshot(quantity, cut)
+    frames = film.frames if film else ()
+    # Without a known solution there is no error in the frames.
+    compared = quantity is Quantity.ERROR and not (frames and quantity.value in frames[0].vectors)
+    if film is None or not frames or (compared and (not film.over or len(frames) < 2)):
+        look.words = LATER.format(count=len(frames)) if film and not film.over else NONE_KEPT
+        return look
+    frame = frames[min(place, len(frames) - 1) if place >= 0 else 0 if compared else -1]
+    taken = Quantity.SOLUTION if compared else quantity
+    shape = film_cut(unknowns, grid, taken).shape
+    vectors = [one.vectors.get(taken.value) for one in (frame, frames[-1])]
+    if any(vector is None or vector.shape != shape for vector in vectors):
+        look.words = "the film of this run does not fit its grid"
+        return look
+    shown, last = (_plane(vector, cut) for vector in vectors if vector is not None)
+    look.iteration, look.words = frame.iteration, AGAINST if compared else ""
+    look.values = last - shown if compared else shown
+    return look
+
+
+def film_plane(normal: str, index: int, quantity: Quantity, grid: tuple[int, ...] | None, *, peaks: bool) -> Cut:
+    """The cut of a frame that is shown."""
+    most = CELLS if grid is not None and len(grid) == 3 else PIXELS
+    return Cut(grid, normal, index, peaks and quantity is not Quantity.SOLUTION, most)
+
+
+def _plane(vector: np.ndarray, cut: Cut) -> np.ndarray:
+    """The plane of a frame that is drawn; frames of a cube have fewer planes than the cube has cells along a side."""
+    values = vector.astype(np.float64)
+    if cut.grid is None:
+        return cut(values)
+    if len(cut.grid) == 2:
+        return values
+    axis = "zyx".index(cut.normal)
+    return np.take(values, cut.index * values.shape[axis] // cut.grid[axis], axis=axis)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +101,7 @@ class Choice:
 
 
 class RunField:
-    """Looks at a run and makes pictures of what it sees; the last look is `look`."""
+    """Takes snapshots of a run and makes pictures of them; the last snapshot is `look`."""
 
     def __init__(self, run: RunSource, wake: Callable[[], None]) -> None:
         self.looker = SnapshotSource(run, wake)
@@ -86,7 +145,7 @@ class RunField:
         compared = choice.quantity is Quantity.ERROR and not looker.knows_solution
         live, film = looker.watched.busy, looker.watched.film
         peaked = choice.quantity is not Quantity.SOLUTION and not compared
-        # Before the film is looked at: what is added meanwhile is seen in the next turn.
+        # Before the film is looked at: what is added meanwhile is drawn in the next turn.
         goes_on = looker.goes_on
         filmed = film is not None and (0 <= choice.frame < len(film.frames) or looker.holds_film_only)
         if compared or filmed:
@@ -128,7 +187,7 @@ class RunField:
 
     @property
     def plane(self) -> str:
-        """The plane of a cube that was seen last, in words; empty where there is none."""
+        """The plane of a cube that was drawn last, in words; empty where there is none."""
         cut: Any = self.look.cut if self.look is not None else None
         return cut.where if cut is not None else ""
 
@@ -139,7 +198,7 @@ class RunField:
             return None
         cut: Any = look.cut
         column = f", column {look.column}" if self.looker.columns > 1 else ""
-        title, bar = f"after iteration {grouped(look.iteration)}{column}", BAR if look.words == AGAINST else ""
+        title, bar = f"after iteration {count(look.iteration)}{column}", BAR if look.words == AGAINST else ""
         shades = shades_of(look, choice.colours)
         return figures.draw_plane(plane_of_look(look, shades, cut, title=title, bar=bar)) if shades else None
 

@@ -1,4 +1,4 @@
-"""Snapshots of the vectors of one run: active in a thread, at rest in memory, or loaded from a file."""
+"""Snapshots of the vectors of one run, active, at rest or loaded from a file, and the levels of its coarse solver."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from workbench.deflation.nested import NestedParts
 from workbench.errors import InputError
-from workbench.live.field.coarse_levels import Nesting
 from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.run_handle import ACTIVE, RunHandle, RunSource
@@ -19,9 +18,41 @@ from workbench.problems import LinearSystem
 from workbench.records import BlockHistory, Record
 from workbench.run import Quantity, Result, Run, Session, State
 from workbench.run.results.snapshots import Cut, Snapshot, of_result
+from workbench.words.numbers import count as grouped
 
 NO_SOLUTION = "no solution was kept of this run; run it again to see it"
-NO_SYSTEM = "the loaded run does not hold its matrix, so only its solution can be seen; run it again to see the others"
+NO_SYSTEM = "the loaded run does not hold its matrix, so only its solution can be drawn; run it again to see the others"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Nesting:
+    """labels: the subdomain of each cell, shape of the grid. names: of the levels, finest first."""
+
+    labels: np.ndarray
+    nested: NestedParts
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, labels: np.ndarray, nested: NestedParts) -> Nesting:
+        """The levels over subdomains with these labels. Cost: some passes over the labels."""
+        sizes, widest = nested.sizes, nested.widest(labels)
+        names = [_name(level, *known, labels.shape) for level, known in enumerate(zip(sizes, widest, strict=True))]
+        return cls(labels, nested, (*names[:-1], f"{names[-1]}, the coarsest"))
+
+    def parts(self, level: int) -> np.ndarray:
+        """The part of each subdomain on a level, or on the last for numbers beyond it."""
+        return self.nested.parts[min(level, len(self.names) - 1)]
+
+    def name(self, level: int) -> str:
+        """The name of a level, or of the last for numbers beyond it."""
+        return self.names[min(level, len(self.names) - 1)]
+
+
+def _name(level: int, count: int, box: tuple[int, ...], grid: tuple[int, ...]) -> str:
+    """A level in words, as in level 2: 768 parts, boxes of 16 x 16 x 16 cells."""
+    even = all(cells % side == 0 for cells, side in zip(grid, box, strict=True))
+    sides = " x ".join(map(str, reversed(box)))
+    return f"level {level}: {grouped(count)} parts, boxes of {'' if even else 'up to '}{sides} cells"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -104,7 +135,7 @@ class SnapshotSource:
         return history.size if isinstance(history, BlockHistory) else 1
 
     def title_of(self, look: Snapshot) -> str:
-        """The problem, and which of several right-hand sides was seen."""
+        """The problem, and the one of several right-hand sides that was drawn."""
         return self.title if self.columns == 1 else f"{self.title}, column {look.column}"
 
     def where(self) -> Place | None:
@@ -195,7 +226,7 @@ class SnapshotSource:
             self.place = Place(unknowns, system, grid, drawn)
             notes = self.watched.provenance.get("notes", ())
             self._nested = lambda: NestedParts.recorded(boxes, notes)
-        # The vector can be seen without its grid.
+        # The vector can be drawn without its grid.
         except (InputError, MemoryError):
             self.place = Place(unknowns)
         self._wake()

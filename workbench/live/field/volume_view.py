@@ -11,23 +11,60 @@ import traitlets
 
 from workbench.errors import InputError
 from workbench.live.field.frame_batch import Frame, FrameBatch
-from workbench.live.field.pictures import Picture, Scene, blank, scene
-from workbench.live.field.quantities import AUTOMATIC, BARS, COEFFICIENT, COLOURS, NAMES, shades_of
+from workbench.live.field.pictures import (
+    AUTOMATIC,
+    BARS,
+    COEFFICIENT,
+    COLOURS,
+    NAMES,
+    Picture,
+    Scene,
+    blank,
+    scene,
+    shades_of,
+)
 from workbench.live.field.snapshot_source import NO_SYSTEM, Place, SnapshotSource, why_nothing
-from workbench.live.field.volume_cut import LIVE_CELLS, MOST_CELLS, VolumeCut
-from workbench.live.field.volume_rate import ShareLimit
-from workbench.live.field.volume_still import Still
+from workbench.live.field.volume_still import LIVE_CELLS, MOST_CELLS, Still, VolumeCut
 from workbench.live.transport.publisher import PollAgain, Publisher
+from workbench.live.transport.rate_limit import PERIOD, RateLimit
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.assets import script
 from workbench.live.ui.run_handle import RunSource
 from workbench.live.ui.stream_view import StreamView
 from workbench.plots.scenes.plane import Colormap
-from workbench.run.results.snapshots import Quantity, Snapshot
+from workbench.run.results.snapshots import Quantity, Snapshot, SnapshotRequests
 from workbench.words.numbers import count as grouped
 
+SHARE = 0.03
+"""Share of the solver's time that snapshots may take."""
+MOST_SECONDS = 0.06
+"""Seconds that one snapshot counts at most, so that there is a picture every two seconds. A first one may compile."""
 NO_RUN = "the solution, the residual and the error are shown here as soon as a run has begun"
 FLAT = "the 3D view needs a grid with three dimensions; the field view shows this problem"
+
+
+class ShareLimit(RateLimit):
+    """A pace whose period grows with the measured cost of a snapshot."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._count, self._seconds, self._cost = 0, 0.0, 0.0
+
+    @property
+    def period(self) -> float:
+        """Seconds between two snapshots."""
+        return self._period
+
+    def keep(self, rate: float, requests: SnapshotRequests | None) -> None:
+        """At most `rate` snapshots per second, and fewer where one of those in `requests` takes long."""
+        if requests is None:
+            self._count, self._seconds, self._cost = 0, 0.0, 0.0
+        elif requests.count > self._count:
+            # The time is added after the count, so that a snapshot may be counted with the next one.
+            count, seconds = requests.count, requests.seconds
+            self._cost = min((seconds - self._seconds) / (count - self._count), MOST_SECONDS)
+            self._count, self._seconds = count, seconds
+        self._period = max(PERIOD, 0.95 / rate, self._cost / SHARE)
 
 
 class VolumeView(StreamView):

@@ -1,4 +1,4 @@
-"""All that can be seen of one run from inside: its fields, its spectrum, its kernels over time and under the roof."""
+"""The inside of one run: its fields, its spectrum, and its kernels over time and against the limits of the machine."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ class _Drawn:
             self._say(run, f"this view failed: {error}")
             return
         self.view = view
-        # Forgotten while it was made, perhaps just before it could be seen here.
+        # Forgotten while it was made, perhaps just before it could be shown here.
         if run is not self._run:
             self.view = None
             view.close()

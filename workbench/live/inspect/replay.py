@@ -1,4 +1,4 @@
-"""A saved run to look at, without the device and the machine that it was made on."""
+"""A saved run in the views, without the device and the machine that it was made on."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ PER_NODE = (1, 2, 4, 8, 14, 16, 28, 32, 48, 64, 96, 128, 192)
 
 
 class ClusterView(View):
-    """Modelled times of an iteration on 4 to 4,096 ranks of a cluster of one's choice.
+    """Modelled times of an iteration on 4 to 4,096 ranks of an adjustable cluster.
 
     configurations: by default CG, pipelined CG and Gropp's CG for a Poisson problem; each is traced on one rank here.
     like: the cluster whose numbers the sliders show. `turn` moves sliders, and `model` has the numbers of the curves.

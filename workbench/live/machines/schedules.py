@@ -55,7 +55,7 @@ OF_A_NODE = 7
 
 
 class Schedules(View):
-    """Times of an iteration of each method on a machine of one's choice, by bytes, bandwidths and latencies.
+    """Times of an iteration of each method on an adjustable machine, by bytes, bandwidths and latencies.
 
     Nothing is solved: schedules come from dry runs of the solvers, and times from the sliders. Display it, or `box`.
     `like` and `method` are dropdowns, `turn` moves the sliders; `seconds` is by method, None where the system does not

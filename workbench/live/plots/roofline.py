@@ -1,10 +1,11 @@
-"""Kernels of a traced run against the limits of the machine, live or of a recording."""
+"""Kernels of a traced run against the limits of the machine, as a plot and a table, live or of a recording."""
 
 from __future__ import annotations
 
 import functools
 import html
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,9 @@ from workbench.costs.roofline import RooflinePoint, roofline_points
 from workbench.devices.clock import ACCELERATOR, CPU
 from workbench.errors import InputError
 from workbench.live.plots.chart import ChartView
-from workbench.live.plots.hints import fitting
-from workbench.live.plots.roofline_table import sentence, table
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.ui.controls import button
+from workbench.live.ui.frontend import fitting
 from workbench.live.ui.rows import row
 from workbench.live.ui.run_handle import RunHandle, RunSource
 from workbench.live.ui.run_pictures import RunView
@@ -27,17 +27,62 @@ from workbench.machines.calibrate import calibrate
 from workbench.machines.describe import machine_line
 from workbench.machines.profile import Profile, profile, profiles
 from workbench.plots.figures import draw
+from workbench.plots.html_table import Html, html_table
 from workbench.plots.scenes.roofline import X, Y, roofline_scene
 from workbench.plots.scenes.scene import blank
 from workbench.plots.scenes.style import kernel_looks
 from workbench.records import Trace
 from workbench.run.jobs.run_queue import MACHINE, QueueSlot
+from workbench.words.names import kernel_name
+from workbench.words.numbers import MISSING, amount, count, duration, number, percent
 
+CACHES = 20.0
+"""Caches of a processor are faster than its memory, by less than this."""
+HEADINGS = ("kernel", "calls", "time", "share", "bandwidth", "of roofline", "flop/B", "Gflop/s")
 HERE = "this machine, measured"
 NONE_YET = "no machine"
 HINT = "Trace the run to see its kernels: Session(configuration, trace=True)."
 """The hint in a notebook. A page without code names the control that does this."""
 STYLE = {"description_width": "70px"}
+
+
+def sentence(found: list[RooflinePoint], roof: Profile | None) -> str:
+    """The rate of all kernels together against the roof, in a sentence."""
+    seconds, moved = (sum(getattr(spot, what) for spot in found if spot.bytes) for what in ("seconds", "bytes"))
+    rate = moved / seconds if seconds > 0 else 0.0
+    reported = f"{len(found)} {'kernel' if len(found) == 1 else 'kernels'}, together <b>{amount(rate)}/s</b>"
+    if roof:
+        limit = roof.bandwidth
+        of = f"{amount(limit.value)}/s {limit.basis} on {html.escape(roof.title)}"
+        reported += f", {percent(rate / limit.value)} of the {of}"
+        most = max((spot.bandwidth or 0.0 for spot in found), default=0.0)
+        if most > CACHES * limit.value and limit.basis == "measured":
+            reported += "; kernels are far above it: other work may have slowed its measurement, so measure it again"
+        elif most > limit.value:
+            reported += "; kernels above the roofline are served by the caches"
+    return reported + "."
+
+
+def table(found: list[RooflinePoint], roof: Profile | None, looks: Mapping[str, str]) -> str:
+    """The numbers of every kernel as an HTML table. looks: colours by kernel."""
+    rows = [_row(spot, roof, looks[spot.kernel]) for spot in found]
+    return html_table(HEADINGS, rows, numbers=range(1, len(HEADINGS)), classes="wb-kernels")
+
+
+def _row(spot: RooflinePoint, roof: Profile | None, colour: str) -> list[str]:
+    limit = (roof.bandwidth.value, roof.flops.value if roof.flops else None) if roof else None
+    share = spot.of_roof(*limit) if limit else None
+    named = f'<span title="{html.escape(spot.kernel)}">{html.escape(kernel_name(spot.kernel))}</span>'
+    return [
+        Html(f'<span class="wb-patch" style="background: {colour}"></span>{named}'),
+        count(spot.calls),
+        duration(spot.seconds),
+        percent(spot.share),
+        MISSING if spot.bandwidth is None else f"{amount(spot.bandwidth)}/s",
+        MISSING if share is None else percent(share),
+        number(spot.intensity),
+        number(None if spot.flop_rate is None else spot.flop_rate / 1e9),
+    ]
 
 
 class RooflineView(RunView):
@@ -188,7 +233,7 @@ class RooflineView(RunView):
         if name != HERE:
             return self._profiles[name], self._elsewhere(name)
         if self.busy:
-            return None, "The machine's limit is measured when the run is over or held."
+            return None, "The machine's limit is measured when the run is over or paused."
         on_cores = self.lane.value == CPU
         if self.watched is None and not on_cores:
             return None, "The trace does not say on which accelerator it was made; choose the machine."

@@ -9,12 +9,11 @@ from typing import Any
 import traitlets
 
 from workbench.errors import InputError
-from workbench.live.plots.hints import fitting
-from workbench.live.plots.modelled_trace import modelled
-from workbench.live.plots.timeline_messages import Shown, Watched
+from workbench.live.plots.timeline_messages import Shown, Watched, modelled
 from workbench.live.transport.publisher import PERIOD, PollAgain, Publisher, message_rate_limit
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.assets import script
+from workbench.live.ui.frontend import fitting
 from workbench.live.ui.run_handle import RunHandle, RunSource
 from workbench.live.ui.stream_view import StreamView
 from workbench.machines.profile import profile, profiles
@@ -31,7 +30,7 @@ STROKES = 2
 """Paints per message while a run is active, five a second: each redraws all that is in sight."""
 HINT = "Trace a run to see where its time goes: Session(configuration, trace=True)."
 BOTH = "This run used the cores and an accelerator: choose a machine for each."
-LATER = "What it would take on the machine that was chosen is computed when the run is held or over."
+LATER = "What it would take on the machine that was chosen is computed when the run is paused or over."
 Shows = RunSource | Trace
 
 

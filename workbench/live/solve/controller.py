@@ -1,4 +1,4 @@
-"""The controller of a view's runs: start, pause, stop, queue, failure and the bar that says how they are."""
+"""The controller of a view's runs: start, pause, stop, queue, failure and bar; and base classes of such views."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+import ipywidgets as widgets
+
 from workbench.errors import error_message
 from workbench.live.solve.run_bar import RunBar
 from workbench.live.transport.publisher import POLL_SOON, PollAgain, Publisher
+from workbench.live.ui.view import View
 from workbench.run import State
 from workbench.run.cancellation import STOPPED_EARLY
 
@@ -41,12 +44,12 @@ class Job(Protocol):
 class Controller:
     """Jobs of one view, in the order in which they were begun, and the `bar` with their buttons.
 
-    The buttons act on the `present` job: the one that works, else one that is held, else the first in the queue, else
+    The buttons act on the `present` job: the one that works, else one that is paused, else the first in the queue, else
     the last that has ended. begin: starts a job from what the view shows; it may raise. sentence: says how the present
     job is. why_not: why nothing can be started now, empty where it can; it then stands in the bar. refresh: brings the
     rest of the view up to date. single: the view has one job at a time, so that none can be begun while one is alive.
     shown_elsewhere: whether the view shows the sentence on a job that has ended elsewhere, so that the bar need not.
-    mend: makes the changes that `mending` has words for, and which end what `why_not` says. step: makes one iteration.
+    correct: makes the changes that `correction` has words for; they end what `why_not` says. step: makes one iteration.
     starting: the words of the first button. name: how the sentence names a job of a queue.
     """
 
@@ -59,12 +62,12 @@ class Controller:
         refresh: Callable[[], object] = lambda: None,
         why_not: Callable[[], str] = str,
         shown_elsewhere: Callable[[Any], bool] = lambda _job: False,
-        mending: Callable[[], str] = str,
-        mend: Callable[[], object] | None = None,
+        correction: Callable[[], str] = str,
+        correct: Callable[[], object] | None = None,
         step: Callable[[], object] | None = None,
         name: Callable[[Any], str] = lambda _job: "",
         single: bool = True,
-        holds: bool = True,
+        pauses: bool = True,
         starting: Callable[[], str] = lambda: "Run",
         about: str = "",
         period: float = SAY_PERIOD,
@@ -74,20 +77,20 @@ class Controller:
         self.complaint = ""
         """A sentence on the last press or value typed, which stands in the bar until the next press."""
         self.notice: Callable[[], str] = str
-        """Changes since the present job ended, said in place of how it ended."""
+        """Changes since the present job ended, shown in place of its result."""
         self._sentence, self._refresh, self._why_not, self._name = sentence, refresh, why_not, name
-        self._shown_elsewhere, self._mending = shown_elsewhere, mending
+        self._shown_elsewhere, self._correction = shown_elsewhere, correction
         self._of_job = True
         """Set while the sentence is on the present job alone."""
         self._single, self._period = single, period
         self._said: tuple[str, str, float] = ("", "", 0.0)
         self.bar = RunBar(
             self.attempt(begin),
-            self.toggle if holds else None,
+            self.toggle if pauses else None,
             self.attempt(step) if step else None,
             self.stop,
             None if single else self.stop_all,
-            self.attempt(mend) if mend else None,
+            self.attempt(correct) if correct else None,
             starting=starting(),
             about=about,
             renew=self._show_buttons,
@@ -126,20 +129,20 @@ class Controller:
         self.complaint = ""
 
     def pause(self) -> None:
-        """Hold all jobs."""
-        # The working one last: were it held first, the next in the queue would begin.
+        """Pause all jobs."""
+        # The working one last: if it were paused first, the next in the queue would begin.
         for job in sorted(self.jobs, key=lambda job: job.state in WORKING):
             job.pause()
         self.publisher.wake()
 
     def resume(self) -> None:
-        """Resume all held jobs, one after another."""
+        """Resume all paused jobs, one after another."""
         for job in self.jobs:
             job.resume()
         self.publisher.wake()
 
     def toggle(self) -> None:
-        """Pause, or resume what is held."""
+        """Pause, or resume the paused jobs."""
         (self.resume if self.state is State.PAUSED else self.pause)()
 
     def stop(self) -> None:
@@ -191,7 +194,7 @@ class Controller:
     def _show_buttons(self) -> None:
         wrong = self._why_not()
         self.bar.run.description = self._starting()
-        self.bar.show(self.state, self.alive, wrong or self._busy, wrong=bool(wrong), mending=self._mending())
+        self.bar.show(self.state, self.alive, wrong or self._busy, wrong=bool(wrong), correction=self._correction())
 
     @property
     def _busy(self) -> str:
@@ -220,12 +223,12 @@ class Controller:
         self.bar.say("; ".join(filter(None, [text, others])), tone, word)
 
     def _others(self, present: Any) -> str:
-        """The jobs that are queued, held, or finishing in the background; empty for none."""
+        """The jobs that are queued, paused, or finishing in the background; empty for none."""
         others = [job for job in self.jobs if job is not present]
         queued = [job for job in others if job.run is None and job.state in (State.QUEUED, State.PAUSED)]
         groups = (
             ("queued", queued),
-            ("held", [job for job in others if job.state is State.PAUSED and job not in queued]),
+            ("paused", [job for job in others if job.state is State.PAUSED and job not in queued]),
             ("stopped, ending in the background", [job for job in others if job.lingering]),
         )
         return "; ".join(f"{self._names(found)} {what}" for what, found in groups if found)
@@ -241,3 +244,26 @@ def _last_ended(jobs: Sequence[Any]) -> Any:
     """The last job that has ended; one that was taken out of the queue counts only where there is no other."""
     ended = [(getattr(job, "error", "") != STOPPED_EARLY, place) for place, job in enumerate(jobs) if not job.alive]
     return jobs[max(ended)[1]] if ended else None
+
+
+class ControlledView(View):
+    """Stop of the jobs of a view, and the display of its box."""
+
+    controller: Controller
+    box: widgets.Box
+
+    def stop(self) -> None:
+        """End the present job; its results so far stay. A job that cannot be interrupted ends in the background."""
+        self.controller.stop()
+
+
+class PausableView(ControlledView):
+    """A view whose jobs can be paused too."""
+
+    def pause(self) -> None:
+        """Pause all jobs."""
+        self.controller.pause()
+
+    def resume(self) -> None:
+        """Resume all paused jobs, one after another."""
+        self.controller.resume()

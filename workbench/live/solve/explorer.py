@@ -13,20 +13,16 @@ from matplotlib.figure import Figure
 
 from workbench.errors import InputError
 from workbench.live.field.field_panel import FieldPanel
-from workbench.live.field.quantities import COEFFICIENT
-from workbench.live.plots.convergence import ConvergenceView
-from workbench.live.plots.listed_curves import ListedCurves
+from workbench.live.field.pictures import COEFFICIENT
+from workbench.live.plots.convergence import ConvergenceView, ListedCurves
 from workbench.live.plots.method_view import MethodView
 from workbench.live.plots.timeline import TimelineView
-from workbench.live.solve.both_bar import BothBar
-from workbench.live.solve.controlled_view import PausableView
-from workbench.live.solve.controller import Controller
-from workbench.live.solve.explorer_text import BACKGROUND, EMPTY, STOPPED, ending, result_html, sentence
-from workbench.live.solve.export_bar import ExportBar
+from workbench.live.solve.controller import Controller, PausableView
+from workbench.live.solve.explorer_bars import BothBar, ExportBar
+from workbench.live.solve.explorer_text import BACKGROUND, EMPTY, STOPPED, ending, result_html, sentence, setup_line
 from workbench.live.solve.form import Form
 from workbench.live.solve.problem_picture import ProblemPicture
-from workbench.live.solve.run_progress import Progress
-from workbench.live.solve.setup_view import setup_line
+from workbench.live.solve.run_bar import Progress
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.controls import button
 from workbench.live.ui.export import pictures
@@ -86,8 +82,8 @@ class Explorer(PausableView):
             refresh=self._refresh,
             why_not=lambda: self.form.complaint,
             shown_elsewhere=lambda session: session is not None and self._shown_run is session,
-            mending=lambda: self.form.mending,
-            mend=self.form.mend,
+            correction=lambda: self.form.correction,
+            correct=self.form.correct,
             step=self.step,
             name=lambda session: str(run.number) if (run := self._run_of(session)) else "",
             single=False,
@@ -165,7 +161,7 @@ class Explorer(PausableView):
         return both
 
     def step(self) -> None:
-        """Make one iteration of the present run, or start a new one and hold it at its start."""
+        """Make one iteration of the present run, or start a new one and pause it at its start."""
         session = self.session
         if session and session.alive:
             session.step()

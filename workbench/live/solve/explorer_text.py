@@ -1,4 +1,4 @@
-"""Texts of the explorer on its present run."""
+"""Texts of the explorer on its present run: its state, its result, and the phases of its setup."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from workbench.live.plots.curve import Curve
 from workbench.live.solve.controller import STOPPING
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.words import shown
+from workbench.plots.html_table import html_table
 from workbench.run import Reason, Session, State
 from workbench.run.machine_use import sharing
-from workbench.words.names import with_names
-from workbench.words.numbers import compiling, count, duration, number, queued
+from workbench.words.names import name_of, with_names
+from workbench.words.numbers import amount, compiling, count, duration, number, queued, seconds
 
 EMPTY = "No run yet. The curve of ‖r‖/‖b‖, the field and where the time went appear here."
 SIGNS = {"good": "✓", "bad": "✕", "plain": "!"}
@@ -23,6 +24,9 @@ EXPLAINED = ("pure Neumann", "E is singular", "A maps")
 STOPPED = "Stopped by the user"
 BACKGROUND = "; the current step cannot be interrupted and ends in the background"
 TRUE = "‖b − Ax‖/‖b‖"
+HEADINGS = ("phase of the setup", "time, s", "share", "memory")
+COUNTED = 1000
+"""Bytes: fewer are within the accuracy of the count."""
 
 
 def sentence(
@@ -94,3 +98,26 @@ def result_html(
 def _bold(words: str) -> str:
     """The sentence as HTML, with the number of iterations and the residual in bold."""
     return re.sub(r"(\d[\d\u202f]* iterations?\b|(?<= = )[^ ]*[^ .])", r"<b>\1</b>", escape(words))
+
+
+def setup_line(name: str, summary: Mapping[str, Any], notes: Sequence[str]) -> str:
+    """HTML that unfolds: a table of the phases of the setup, and all notes. The result says how long all of it took."""
+    took, phases = summary["setup_seconds"], summary.get("setup_phases") or []
+    solver = summary.get("coarse_solver")
+    chosen = f"; coarse solver {escape(name_of('coarse', solver))}" if solver else ""
+    head = f"Phases of the setup of {escape(name)}{chosen}"
+    table = (
+        html_table(HEADINGS, [_row(phase, took) for phase in phases], numbers=(1, 2, 3), classes="wb-kernels")
+        if phases
+        else ""
+    )
+    said = filter(None, (compiling(summary.get("compile_seconds")), *notes))
+    listed = "".join(f"<li>{escape(shown(note))}</li>" for note in said)
+    more = f"<ul>{listed}</ul>" if listed else ""
+    return f"<details class='wb-setup'><summary>{head}</summary>{table}{more}</details>"
+
+
+def _row(phase: Mapping[str, Any], took: float) -> tuple[str, ...]:
+    share = phase["seconds"] / took if took > 0 else 0.0
+    memory = amount(phase["nbytes"]) if abs(phase["nbytes"]) >= COUNTED else ""
+    return phase["name"], seconds(phase["seconds"]), f"{share:.0%}", memory

@@ -1,23 +1,35 @@
-"""The form, generated from the registry: a choice per kind of block, and fields for the chosen block's parameters."""
+"""The form, made from the registry: a choice per kind of block, fields for its parameters, and worked examples."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
-from workbench.live.solve.examples import EXAMPLES
 from workbench.live.ui.form_fields import BlockChoice, Changed, Field, check_listed, device_parameter
 from workbench.live.ui.undoable_form import UndoableForm
 from workbench.problems import Problem
 from workbench.registry import Parameter
 from workbench.registry.facts import choice_label
-from workbench.run import Configuration
+from workbench.run import Configuration, configure
 from workbench.run.choices.compatibility import unmet
 from workbench.run.choices.conflicts import Conflict, OperatorOf, changed, changes_of, conflicts, obstacles
 from workbench.settings import BLOCKS, FAMILIES, PHASES, RUN, SECOND_LEVEL, STOPPING, family_of, settings_of
 
+TWO_LEVEL: dict[str, Any] = {"preconditioner": "neumann:2", "deflation": "levelset:8"}
+
+EXAMPLES: dict[str, Callable[[], Configuration]] = {
+    "Two layers, as in the paper": lambda: configure("two-layer", preconditioner="neumann:2", deflation="stripes"),
+    "50 random bubbles": lambda: configure("bubbles-2d", layout="random", count=50, geometry_seed=3, **TWO_LEVEL),
+    "8 bubbles in a cube": lambda: configure("bubbles-3d", n=64, **TWO_LEVEL),
+    "Poisson equation, one level": lambda: configure("poisson5", preconditioner="ic"),
+    "Nine boxes, a direction from each": lambda: configure(
+        "poisson-fd", n=128, solver="mpcg", preconditioner="schwarz:3x3,overlap=4"
+    ),
+    "Eight right-hand sides of rank 4": lambda: configure("poisson5", n=45, rhs="rank4:8", solver="block-cg"),
+    "A stiffness matrix (generated, the size of bcsstk15)": lambda: configure("stand-in", preconditioner="ic"),
+}
 SHOWN = ("norm", "rtol", "maxiter")
 """The stopping criteria that have a field."""
 MAIN = ("problem", "solver", "preconditioner", "deflation", "device", "rtol")
@@ -241,7 +253,7 @@ class Form(UndoableForm[Configuration]):
                 self.wrong = self.conflict
                 self.show()
 
-    def mend(self) -> None:
+    def correct(self) -> None:
         """Make the changes that end all conflicts."""
         self.load(changed(self.configuration(), changes_of(self.conflicts)))
 

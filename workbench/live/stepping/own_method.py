@@ -8,26 +8,88 @@ from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
+import traitlets
 
 from workbench.costs.solver_costs import Cost, solver_cost
 from workbench.errors import InputError
 from workbench.live.compare.race import RaceView
-from workbench.live.stepping.lines_editor import LinesEditor
-from workbench.live.stepping.own_method_text import LANGUAGE, cost_table
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.assets import script
 from workbench.live.ui.controls import button
 from workbench.live.ui.rows import row
 from workbench.live.ui.run_list import OWN, RunList
 from workbench.live.ui.status import StatusLine
-from workbench.live.ui.view import View
+from workbench.live.ui.view import LiveWidget, View
+from workbench.plots.html_table import Html, html_table
 from workbench.problems import Problem
 from workbench.registry import blocks as registry
 from workbench.run import Configuration, configure, user_solver
 from workbench.run.loop.traffic import planning_workspace
 from workbench.run.setup.prepare import prepare
 from workbench.solvers import Solver
-from workbench.solvers.user_defined import UserSolver, tidied
+from workbench.solvers.user_defined import UserLinesError, UserSolver, tidied
 from workbench.words.names import name_of, sentence_case
+from workbench.words.numbers import amount
+
+LANGUAGE = """\
+<b>What a line may be</b>
+<div class="wb-grammar">
+<code>s = A(p)</code><span>the matrix; must be alone on its line</span>
+<code>u = M(r)</code><span>the preconditioner; must be alone on its line</span>
+<code>gamma = (r, u)</code><span>a dot product; must be alone on its line</span>
+<code>beta = gamma/previous</code><span>numbers; also <code>a if b &gt; c else d</code></span>
+<code>x = x + alpha*p</code><span>vectors, element by element</span>
+</div>
+There are + - * / sqrt abs conj. b and x are defined; the run reads
+<code>rr</code>, <code>gamma</code>, <code>uu</code> and <code>delta</code>."""
+
+
+ROWS = (
+    *("products with A", "products with M", "vector updates", "sequential reductions", "vectors stored"),
+    *("passes over memory", "bytes", "bytes per unknown", "flops per unknown"),
+)
+
+
+class LinesEditor(LiveWidget):
+    """The lines before the loop and those of an iteration. wrong: part, line and column of the word that is marked."""
+
+    _script = script("stepping/editor.js")
+    start = traitlets.Unicode("").tag(sync=True)
+    iterate = traitlets.Unicode("").tag(sync=True)
+    wrong = traitlets.Dict({"part": "", "number": 0, "column": 0}).tag(sync=True)
+
+    def write(self, start: str, iterate: str) -> None:
+        """Replace both texts."""
+        with self.hold_sync():
+            self.start, self.iterate = start, iterate
+
+    def mark(self, error: Exception | None) -> None:
+        """Mark the line that an error is about and the word in it, or none."""
+        found = error if isinstance(error, UserLinesError) else None
+        wrong: dict[str, Any] = {"part": "", "number": 0, "column": 0}
+        if found is not None:
+            # Column 1 is that of errors about a whole line too.
+            column = found.column if found.column and found.column > 1 else 0
+            wrong = {"part": found.part, "number": found.number or 0, "column": column}
+        if wrong != self.wrong:
+            self.wrong = wrong
+
+
+def cost_table(original: Cost, own: Cost | None, unknowns: int) -> str:
+    """Both costs side by side, as HTML; what differs is bold, and lines that cannot run have none."""
+    counted = [_counted(original, unknowns), _counted(own, unknowns) if own else ["–"] * len(ROWS)]
+    names = ("an iteration", name_of("solver", original.solver), own.solver if own else "yours")
+    rows = [
+        (what, first, Html(f"<b>{second}</b>") if own and first != second else second)
+        for what, first, second in zip(ROWS, *counted, strict=True)
+    ]
+    return html_table(names, rows, numbers=(1, 2), classes="wb-table wb-costs")
+
+
+def _counted(cost: Cost, unknowns: int) -> list[str]:
+    whole = (cost.with_a, cost.with_m, cost.updates, cost.reductions, cost.vectors, cost.passes)
+    each = (cost.bytes_per_unknown, cost.flops_per_unknown)
+    return [*map(str, whole), amount(each[0] * unknowns), *(f"{number:.0f}" for number in each)]
 
 
 class OwnMethod(View):
@@ -191,7 +253,7 @@ class OwnMethod(View):
         return name_of("solver", str(self.original.value))
 
     def _follow(self, view: RaceView) -> bool:
-        """Say how these lines fared once their entry has ended; True before. Runs in the race's publisher."""
+        """Say the result of these lines once their entry has ended; True before. Runs in the race's publisher."""
         entries = view.race.entries
         if len(entries) < 2 or view is not self.view:
             return False

@@ -82,8 +82,8 @@ def _meaning(walk: Walk) -> list[str]:
     applied = typeset("M(r)")
     meaning = [f"{applied} applies {block_name(first)}" if first.name != "none" else f"{applied} is r"]
     if walk.setup.projection is not None:
-        seen = "A and b are PA and Pb, deflated by" if walk.setup.variant.projects_system else "M⁻¹ also deflates by"
-        meaning.append(f"{seen} {block_name(chosen.deflation)}")
+        systems = "A and b are PA and Pb, deflated by" if walk.setup.variant.projects_system else "M⁻¹ also deflates by"
+        meaning.append(f"{systems} {block_name(chosen.deflation)}")
     if walk.columns > 1:
         meaning.append("of a block vector the norms of its columns, smallest … largest; of a small matrix its diagonal")
     if isinstance(chosen.solver, HybridSolver):
@@ -187,13 +187,13 @@ def pictures(walk: Walk, iteration: int, lines: int) -> tuple[list[dict[str, Any
     """Vectors on the grid and small matrices, a byte a cell, row by row from the top: 1 for -high, 128 for 0, 255 for
     high. Of block vectors the first columns."""
     grid = _grid(walk)
-    held = walk.after(iteration, lines)
+    known = walk.after(iteration, lines)
     written = walk.lines(iteration)[lines - 1] if lines else StepLine("")
     # Some methods keep the residual up to a factor alone.
-    instead = () if {"r", "R"} & held.keys() else FACTORED
-    names = {name: typeset(name) for name in (*ALWAYS[:4], *instead, *ALWAYS[4:], *MATRICES) if name in held}
+    instead = () if {"r", "R"} & known.keys() else FACTORED
+    names = {name: typeset(name) for name in (*ALWAYS[:4], *instead, *ALWAYS[4:], *MATRICES) if name in known}
     # A half of a vector is drawn in the whole one.
-    fresh = written.name if written.name in held and _is_half(walk, written.target) else written.target
+    fresh = written.name if written.name in known and _is_half(walk, written.target) else written.target
     if fresh and fresh not in names:
         names[fresh] = label_of(fresh)
     reported, pixels, matrices = [], [], False
@@ -211,7 +211,7 @@ def pictures(walk: Walk, iteration: int, lines: int) -> tuple[list[dict[str, Any
         reported.append(shown | {"width": width, "height": height, "begins": begins})
 
     for name, label in names.items():
-        value = np.real(held[name])
+        value = np.real(known[name])
         if _has_rows(walk, name, value):
             if grid is None:
                 continue

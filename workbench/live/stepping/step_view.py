@@ -130,12 +130,12 @@ class StepView(StreamView):
         self._touch()
 
     def pause(self) -> None:
-        """Hold."""
+        """Pause."""
         self.playing = False
         self._touch()
 
     def toggle(self) -> None:
-        """Play, or hold."""
+        """Play, or pause."""
         if self.playing:
             self.pause()
         else:

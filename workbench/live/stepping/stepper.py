@@ -111,7 +111,7 @@ class Stepper(View):
         return html_table(("line", "", "value", "the other's"), rows, numbers=(1, 2), caption=title)
 
     def _reported(self, name: str) -> str:
-        apart = self.difference(name, self.slider.value)
-        if math.isnan(apart):
+        gap = self.difference(name, self.slider.value)
+        if math.isnan(gap):
             return ""
-        return "equal" if apart <= SAME else f"apart by {number(apart, 2)}"
+        return "equal" if gap <= SAME else f"differs by {number(gap, 2)}"

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 import ipywidgets as widgets
 
 
-def close_all(held: object) -> None:
-    """Close a widget with all that it holds, or all widgets of a collection; closed ones are left alone."""
-    if isinstance(held, widgets.Widget):
-        if held.comm is not None:
-            close_all([getattr(held, part, None) for part in ("children", "layout", "style")])
-            held.close()
-    elif isinstance(held, Mapping):
-        close_all(list(held.values()))
-    elif isinstance(held, (list, tuple, set)):
-        for part in held:
+def close_all(target: object) -> None:
+    """Close a widget with all that it contains, or all widgets of a collection; closed ones are left alone."""
+    if isinstance(target, widgets.Widget):
+        if target.comm is not None:
+            close_all([getattr(target, part, None) for part in ("children", "layout", "style")])
+            target.close()
+    elif isinstance(target, Mapping):
+        close_all(list(target.values()))
+    elif isinstance(target, (list, tuple, set)):
+        for part in target:
             close_all(part)

@@ -1,7 +1,7 @@
 """Messages to the browser: a publisher that ticks at a fixed rate, and a link with credits to each canvas.
 
 The kernel sends only what the browser has asked for or has shown that it paints: no page, no traffic, and a slow page
-gets fewer and larger messages instead of a queue. The browser says `ready` when a view appears, comes back or has heard
+gets fewer and larger messages instead of a queue. The browser says `ready` when a view appears, comes back or received
 nothing for too long; then all is sent again. So a reload, a lost message or a closed page need no code elsewhere.
 """
 
@@ -98,7 +98,7 @@ class Publisher:
             soonest = min(due.values(), default=None)
             self._asked.wait(None if soonest is None else max(0.0, soonest - time.monotonic()))
             if asked := self._asked.is_set():
-                # Cleared before looking, so that a change made meanwhile is seen in the next tick.
+                # Cleared before looking, so that a change made meanwhile is found in the next tick.
                 self._asked.clear()
             if self._closed.is_set():
                 return
@@ -134,7 +134,7 @@ def _safely(view: View) -> PollAgain:
 class Link:
     """The kernel's end of the wire to one canvas. `send` is the widget's; `receive` may run on any thread.
 
-    hidden: set while the canvas stands behind another tab; nothing is sent until it is seen again.
+    hidden: set while the canvas stands behind another tab; nothing is sent until it is shown again.
     """
 
     def __init__(self, send: Callable[[dict[str, Any], list[bytes]], object], wake: Callable[[], None]) -> None:

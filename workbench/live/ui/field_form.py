@@ -146,7 +146,7 @@ class FieldForm:
         return sentence_case(_named("; and ".join(conflict.sentence for conflict in found)))
 
     @property
-    def mending(self) -> str:
+    def correction(self) -> str:
         """The changes that end all conflicts, as the words of a button; empty where there is none."""
         ways = self._all_in_words(changes_of(self.conflicts))
         return f"Use {ways}" if ways else ""
@@ -173,7 +173,7 @@ class FieldForm:
     def ask(self, name: str) -> None:
         """Say on the page which choices of a field cannot be made, and which need other choices; both with the reason.
 
-        A choice cannot be made where other choices rule it out, and nothing but another choice here mends that.
+        A choice cannot be made where other choices rule it out, and only another choice here ends that.
         """
         with self.lock:
             weighed = self.weigh(name).items()

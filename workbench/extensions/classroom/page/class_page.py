@@ -10,8 +10,7 @@ import ipywidgets as widgets
 
 from workbench.errors import InputError, error_message
 from workbench.extensions.classroom.page.classroom import Classroom
-from workbench.live.runs.run_files import open_bytes
-from workbench.live.runs.runs_page import RunsPage
+from workbench.live.runs.runs_page import RunsPage, open_bytes
 from workbench.live.transport.worker import InOrder
 from workbench.live.ui.controls import button
 from workbench.live.ui.rows import row

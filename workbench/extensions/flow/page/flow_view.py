@@ -21,8 +21,7 @@ from workbench.extensions.flow.page.step_race import StepRace
 from workbench.extensions.flow.plane_scene import PHASE, quantities
 from workbench.extensions.flow.rising_bubbles import RisingBubbles
 from workbench.live.field.volume_view import VolumeView
-from workbench.live.solve.controlled_view import PausableView
-from workbench.live.solve.controller import Controller
+from workbench.live.solve.controller import Controller, PausableView
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.ui.controls import button

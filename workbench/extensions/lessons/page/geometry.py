@@ -18,8 +18,7 @@ from workbench.extensions.lessons.quadratic import (
     energy_norm,
 )
 from workbench.extensions.lessons.quadratic_scene import VIEW, quadratic_scene
-from workbench.live.plots.chart import ChartView
-from workbench.live.plots.handles import Handle, HandledChart
+from workbench.live.plots.chart import ChartView, Handle, HandledChart
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.rows import row
 from workbench.live.ui.status import StatusLine

@@ -19,8 +19,7 @@ from workbench.extensions.lessons.residual_polynomials import (
     cg_on,
     checked_spectrum,
 )
-from workbench.live.plots.chart import ChartView
-from workbench.live.plots.handles import Handle, HandledChart
+from workbench.live.plots.chart import ChartView, Handle, HandledChart
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.rows import row
 from workbench.live.ui.save_bar import SaveBar

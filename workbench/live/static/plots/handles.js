@@ -66,7 +66,7 @@ function render({ model, el }) {
     let [from, dragged] = [null, false];
     const release = () => {
       from = null;
-      // A place out of bounds is the kernel's to mend.
+      // The kernel corrects a place out of bounds.
       if (held) send.now();
       held = null;
     };

@@ -28,9 +28,9 @@ function render({ model, el }) {
   const toField = element("button", "wb-link", "Show the field");
   toField.type = "button";
   toField.addEventListener("click", showField);
-  const mend = press("mend", "", "");
+  const correct = press("correct", "", "");
   const when = element("span", "wb-note wb-when");
-  line.append(sign, words, mend, toField);
+  line.append(sign, words, correct, toField);
   state.append(bar, line, when);
   root.append(...made.values(), state);
   el.append(root);
@@ -49,9 +49,9 @@ function render({ model, el }) {
   function showButtons() {
     const buttons = model.get("buttons");
     for (const [name, button] of made) button.hidden = !(name in buttons);
-    mend.hidden = buttons.mend?.off ?? true;
+    correct.hidden = buttons.correct?.off ?? true;
     for (const [name, { off, words: text, tip }] of Object.entries(buttons)) {
-      const button = made.get(name) ?? mend;
+      const button = made.get(name) ?? correct;
       write(button.querySelector("span"), text);
       [button.disabled, button.title] = [off, tip];
       button.setAttribute("aria-label", name === "step" ? "One iteration" : text);

@@ -125,7 +125,7 @@ export function choiceMenu(button, label, options, chosen, pick, ask) {
   return menu;
 }
 
-// What speaks against a choice: nothing mends it but another one, or other choices have to be made with it.
+// What speaks against a choice: only another choice ends it, or other choices have to be made with it.
 export function inWords({ words, off, with: others }) {
   if (off) return `Cannot run: ${words}`;
   return others ? `Only with ${others}: ${words}` : `Cannot run as it is: ${words}`;

@@ -1,4 +1,4 @@
-"""Files of runs: buttons that write files of each, and the bar that saves their figures."""
+"""Bars of the explorer: files and figures of runs, and one problem on the cores and on an accelerator."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path
 
 import ipywidgets as widgets
 
+from workbench import devices
+from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button
 from workbench.live.ui.export import FILES, KINDS, PICTURES, TIPS, export, file_stem, provenance
 from workbench.live.ui.rows import row
@@ -14,8 +16,11 @@ from workbench.live.ui.run_list import ListedRun
 from workbench.live.ui.save_bar import Picture, SaveBar
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
+from workbench.run import BothDevices, Session
 
 PLANE = "plane of the slice"
+TIP = "run what the form says on the cores and on an accelerator; the kernels of both fill lanes on one time axis"
+ALONE = "There is no accelerator here; with PoCL installed, OpenCL makes the cores one."
 
 
 class ExportBar(View):
@@ -74,3 +79,32 @@ class ExportBar(View):
 
 def _tip(kind: str) -> str:
     return f"save it; {TIPS[kind]}" if kind in TIPS else "save it, a file for each run"
+
+
+class BothBar:
+    """act: the action of the button, in a thread of its own, since creating a device takes seconds."""
+
+    def __init__(self, act: Callable[[], None]) -> None:
+        self._worker = LatestOnly("workbench-both")
+        self._latest: BothDevices | None = None
+        self.button = button("Run on cores and accelerator", TIP, lambda: self._worker.ask(act), width="auto")
+        self.note = StatusLine()
+        """The line that says if these run at once or one after the other."""
+        if not {"opencl", "cuda"} & {*devices.names()}:
+            self.button.disabled = True
+            self.note.say(ALONE)
+        self.box = row("wb-buttons", self.button, self.note)
+
+    def keep(self, both: BothDevices) -> None:
+        """Keep these two runs as the latest."""
+        self._latest = both
+        self.note.say(both.sentence)
+
+    def with_other(self, run: object) -> tuple[Session, ...]:
+        """Both runs, where this is one of the latest two; else none."""
+        return self._latest.runs if self._latest and run in self._latest.runs else ()
+
+    def close(self) -> None:
+        """Keep no run."""
+        self._worker.close()
+        self._latest = None
