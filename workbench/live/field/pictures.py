@@ -11,7 +11,7 @@ from workbench.errors import InputError
 from workbench.plots.figures import Boundaries, boundaries, pattern_counts
 from workbench.plots.scenes.cuts import MOST_PIXELS, Cut
 from workbench.plots.scenes.plane import COEFFICIENT as COEFFICIENT_BAR
-from workbench.plots.scenes.plane import ENTRIES, NO_SEGMENTS, Plane
+from workbench.plots.scenes.plane import ENTRIES, NO_SEGMENTS, Colormap, Plane
 from workbench.problems import LinearSystem
 from workbench.run.results.snapshots import Quantity, Snapshot
 from workbench.words.numbers import count as grouped

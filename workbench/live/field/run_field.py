@@ -18,6 +18,7 @@ from workbench.live.ui.run_handle import RunSource
 from workbench.plots import figures
 from workbench.plots.figures import Boundaries
 from workbench.plots.scenes.cuts import LIVE_PIXELS, MOST_PIXELS, Cut
+from workbench.plots.scenes.plane import Colormap
 from workbench.records.film import Film
 from workbench.run.results.filming import CELLS, PIXELS, film_cut
 from workbench.run.results.snapshots import Quantity, Snapshot
