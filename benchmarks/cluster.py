@@ -25,7 +25,7 @@ from workbench import devices
 from workbench.extensions.dask.box_workers import BoxWorkers
 from workbench.registry import blocks as registry
 from workbench.run import configure
-from workbench.solvers.multi.inner_products import InnerProducts
+from workbench.solvers.multi.directions import InnerProducts
 
 WORKERS = 4
 OVERLAP = 4

@@ -26,7 +26,7 @@ import numpy as np
 
 from benchmarks import whole_solves
 from benchmarks.common import attempts, median_ratio, report
-from workbench.extensions.mpi.run.setup import START
+from workbench.extensions.mpi.run.start import START
 from workbench.extensions.papers.strong_scaling import compared
 from workbench.run import Run, Stopping, configure, run_through
 

@@ -60,10 +60,10 @@ def figures(quick: bool = False, device: str = "cuda", ranks: int = 0) -> dict[s
 
 def measured(case: tuple[str, int, dict[str, Any], int], device: str, world: Any) -> dict[str, Any]:
     """One case, on every rank."""
-    from workbench.extensions.mpi import device as ranks
+    from workbench.extensions.mpi import this_rank as ranks
     from workbench.extensions.mpi.device import nccl
-    from workbench.extensions.mpi.run.rank_device import slab
     from workbench.run import Run, configure, run_through
+    from workbench.run.choices.rank_rules import slab
 
     name, n, blocks, rounds = case
     configuration = configure(name, {"n": n}, device=device, x0="zero", **blocks)
@@ -119,8 +119,8 @@ def main(device: str, which: str) -> None:
     """A rank."""
     from mpi4py import MPI
 
-    from workbench.extensions.mpi import device as ranks
-    from workbench.extensions.mpi.ranks.world import started
+    from workbench.cli.mpiexec import started
+    from workbench.extensions.mpi import this_rank as ranks
 
     world = MPI.COMM_WORLD
     if world.size == 1:

@@ -11,9 +11,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from workbench.extensions.flow.film import film_of  # noqa: E402 - the package of this checkout, by the path above
 from workbench.extensions.flow.plane_scene import PRESSURE, Look  # noqa: E402
 from workbench.extensions.flow.scenes import Reel  # noqa: E402
-from workbench.plots.figures.film import film_of  # noqa: E402 - the package of this checkout, by the path above
 from workbench.sequences.sequence import Sequence  # noqa: E402
 
 BUBBLES = {"n": 128, "count": 8, "height": 1.6, "eotvos": 4.0, "density_ratio": 0.01, "viscosity_ratio": 0.05}

@@ -27,8 +27,8 @@ CAPABILITIES = {
     "classroom": "classroom|class_view|(?<!compile_)server",
     "formats": "formats?|storage",
     "advise": "advise|advisor|suggest",
-    "stepping": "stepping|steps?",
-    "machines": "machines?",
+    "stepping": "stepping|step_(sides|spaces|view|page|text)",
+    "machines": "machines|models",
 }
 """Words of file and folder names, by capability."""
 BOUNDS = {
@@ -37,6 +37,7 @@ BOUNDS = {
     "lines with `cast(`": 30,
     "lines with `getattr(`": 208,
     "modules with one importer": 240,
+    "imports of extensions": 0,
     "docstrings that begin badly": 0,
     "rooms of flow": 3,
     "rooms of papers": 2,
@@ -108,6 +109,18 @@ def imported(path: Path, names: set[str], root: Path) -> set[str]:
     return (found & names) - {module_of(path, root)}
 
 
+def extensions_imported(root: Path) -> list[str]:
+    """Modules of the core that import one of an extension, and which."""
+    names = {module_of(path, root) for path in files(root)}
+    of_extensions = {name for name in names if name.startswith("workbench.extensions.")}
+    return [
+        f"{module_of(path, root)}: {', '.join(sorted(found))}"
+        for path in files(root)
+        if not module_of(path, root).startswith("workbench.extensions")
+        if (found := imported(path, of_extensions, root))
+    ]
+
+
 def module_of(path: Path, root: Path) -> str:
     """The dotted name of a file."""
     parts = path.relative_to(root).with_suffix("").parts
@@ -141,6 +154,7 @@ MEASURES: dict[str, Callable[[Path], list[str]]] = {
     "lines with `cast(`": matches(r"\bcast\("),
     "lines with `getattr(`": matches(r"\bgetattr\("),
     "modules with one importer": with_one_importer,
+    "imports of extensions": extensions_imported,
     "docstrings that begin badly": bad_beginnings,
 } | {f"rooms of {name}": rooms_of(words) for name, words in CAPABILITIES.items()}
 

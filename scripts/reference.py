@@ -24,6 +24,7 @@ MODULES = (
     "live",
     "extensions.papers",
     "extensions.lessons",
+    "extensions.lessons.quadratic_scene",
     "lines",
     "lines.parse",
     "lines.interpret",

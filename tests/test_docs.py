@@ -126,6 +126,8 @@ def words_of_owners():
             bases[name] |= set(re.findall(r"\w+", parents)) - {name}
         for owner in (file.stem, file.parent.name):
             words[owner] |= here
+        # A package has its packages too.
+        words[file.parent.parent.name].add(file.parent.name)
     for name in bases:
         line = [name]
         for owner in line:

@@ -58,7 +58,9 @@ def test_public_members_are_documented():
 
 def text_below(module, name):
     """Whether a string stands below the assignment of a name, where the reference finds it; Python does not keep it."""
-    body = ast.parse(inspect.getsource(importlib.import_module(module))).body
+    whole = ast.parse(inspect.getsource(importlib.import_module(module))).body
+    # Names that are imported at first use are imported for type checkers.
+    body = [node for part in whole for node in (part.body if isinstance(part, ast.If) else [part])]
     for node, after in itertools.pairwise(body):
         if isinstance(node, ast.ImportFrom) and any(alias.name == name for alias in node.names):
             return text_below(node.module, name)

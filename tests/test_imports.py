@@ -31,12 +31,11 @@ OF_OTHER_COMMANDS = (
     "workbench.sequences.sequence",
     "workbench.live",
     "workbench.extensions.papers",
-    "workbench.extensions.mpi.ranks.events",
+    "workbench.extensions.mpi",
     "workbench.records.record",
     "workbench.run.loop.block.iterations",
     "workbench.run.setup.prepared",
     "workbench.run.jobs.races",
-    "workbench.extensions.mpi.run.setup",
     "workbench.run.jobs.session",
     "workbench.run.jobs.sweeping",
 )

@@ -2,14 +2,14 @@
 
 import sys
 
-from workbench.extensions.mpi.ranks.world import communicator, share_cores
+from workbench.cli import main
+from workbench.cli.mpiexec import commands_on_ranks
+from workbench.errors import InputError
 
-world = communicator()
-if world is not None and world.size > 1:
-    # Before what starts threads is imported.
-    share_cores(world)
-
-from workbench.cli import main  # noqa: E402
-from workbench.extensions.mpi.started_by_mpiexec import as_one  # noqa: E402
-
-sys.exit(main() if world is None or world.size == 1 else as_one(world, main))
+try:
+    commands = commands_on_ranks()
+except InputError:
+    # The command says so itself.
+    commands = None
+# What starts threads is imported by the command, after ranks have shared their cores.
+sys.exit(commands.run(main) if commands else main())

@@ -22,7 +22,8 @@ HERE = Path(__file__).parent
 PROJECT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 USE = ("guide.md", "python.md", "command_line.md", "ranks.md", "petsc.md", "flow.md", "teaching.md", "glossary.md")
 MEASURED = ("results.md", "family.md", "papers.md", "benchmarks.md")
-INSIDE = ("architecture.md", "devices.md", "how_to_add.md", "lines.md", "live.md", "runs.md", "style.md", "traces.md")
+INSIDE = ("architecture.md", "two_levels.md", "devices.md", "lines.md", "runs.md", "traces.md", "live.md", "style.md")
+INSIDE += ("input_and_files.md", "how_to_add.md", "how_to_extend.md")
 
 
 def main() -> int:

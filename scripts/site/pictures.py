@@ -21,7 +21,7 @@ from workbench.plots import figures, scenes
 from workbench.registry import blocks as registry
 from workbench.run import Configuration, Run, Stopping, configure, run_through
 from workbench.solvers.block.base import BlockSolver
-from workbench.spectra import exact as spectra
+from workbench.spectra import spectra
 
 SIDES = {2: 96, 3: 32}
 """Cells per side that are drawn, by the sides of the grid."""

@@ -11,10 +11,9 @@ import pytest
 from scipy.io import mmwrite
 
 from tests.conftest import random_matrix
-from workbench.advise import advise, advising, advisor, pair_search, predictions
+from workbench.advise import advise, advising, advisor, predictions, sequence_search
 from workbench.advise.advice import Advice, Probed, Ranked, RuledOut, Stage, configuration_of
-from workbench.advise.candidates import MULTILEVEL, LevelPair, coarsened, level_pairs, second_levels
-from workbench.advise.predictions import Probe, predict
+from workbench.advise.predictions import MULTILEVEL, LevelPair, Probe, coarsened, level_pairs, predict, second_levels
 from workbench.advise.sequence_search import SequenceSearch
 from workbench.cli import main
 from workbench.errors import InputError
@@ -163,7 +162,7 @@ def test_candidates_include_multigrid_alone_and_precision_mixed_for_two_phases()
 def test_predictions_from_coarser_grids_are_close_to_full_runs(monkeypatch):
     monkeypatch.setattr(advisor, "MIN_UNKNOWNS_TO_COARSEN", 4000)
     # On a busy machine solves would be stopped in their first iteration, which has no rate to predict from.
-    monkeypatch.setattr(pair_search, "MIN_SECONDS", 60.0)
+    monkeypatch.setattr(sequence_search, "MIN_SECONDS", 60.0)
     messages = []
     advice = advise("bubbles-2d", n=64, progress=messages.append)
     assert [text.rsplit(", ", 1)[1] for text in messages] == ["16²", "32²", "64²"]

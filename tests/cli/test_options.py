@@ -77,8 +77,17 @@ class Handed(BaseException):
 
 
 def commands():
-    (verbs,) = (action for action in program.parser()._actions if isinstance(action, argparse._SubParsersAction))
-    return verbs.choices
+    return {verb: parser_of(verb) for verb in verbs("")}
+
+
+def verbs(verb):
+    (found,) = (action for action in program.parser(verb)._actions if isinstance(action, argparse._SubParsersAction))
+    return found.choices
+
+
+def parser_of(verb):
+    """The parser of a command with all its options; those of extensions have them where the command is run."""
+    return verbs(verb)[verb]
 
 
 def options():

@@ -13,11 +13,10 @@ from scipy import sparse
 from tests.all_pairs import on_accelerators, pairwise
 from workbench import devices
 from workbench.deflation import galerkin
-from workbench.deflation.cycle_choice import ENDS, cycle_for, passes
-from workbench.deflation.dense_inverse import inverse_on_range
+from workbench.deflation.coarse_dense import inverse_on_range
 from workbench.deflation.galerkin import PlacedMatrix, matrix_of_rows
 from workbench.deflation.hierarchy import hierarchy, smoother_coefficients
-from workbench.deflation.multilevel import BOTTOMS, LINEAR, STEPS, WEIGHED, Multilevel
+from workbench.deflation.multilevel import BOTTOMS, ENDS, LINEAR, STEPS, WEIGHED, Multilevel, cycle_for, passes
 from workbench.deflation.parts import Parts
 from workbench.devices.host_cycles import HostLevels
 from workbench.errors import InputError
@@ -216,7 +215,7 @@ def test_an_indefinite_matrix_on_an_accelerator_is_refused_as_on_the_cores(accel
 
 @on_accelerators(steps=[(2, 0), (2, 2, 0), (2, 2, 2, 0)])
 def test_a_gpu_chooses_cycles_by_launches_that_are_those_of_a_solve(accelerator, case):
-    """The model of `cycle_choice` counts what a solve launches, for levels of a fourth of the vectors each."""
+    """The model of the choice of a cycle counts what a solve launches, for levels of a fourth of the vectors each."""
     matrix, parts = coarse_system("bubbles in 2D")
     form, flexible = hierarchy(matrix, parts, 10, 1.8, case["steps"]), len(case["steps"]) - 1
     level = accelerator.coarse_level(form, None, matrix.shape[0], np.dtype(float))

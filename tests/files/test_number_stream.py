@@ -12,8 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from workbench.errors import InputError
-from workbench.files.market import read_market
-from workbench.files.number_stream import REAL
+from workbench.files.market import REAL, read_market
 from workbench.files.unpacking import Unpacked
 
 finite = st.floats(allow_nan=False, allow_infinity=False)

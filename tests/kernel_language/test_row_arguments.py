@@ -13,8 +13,7 @@ from workbench.devices.accelerator.block_algebra import BlockAlgebra
 from workbench.devices.bound import Request
 from workbench.devices.kernels.block_algebra import GRAM_GROUP
 from workbench.kernel_language.row_kernels import kernel
-from workbench.lines.block_passes import BlockPass, Update
-from workbench.lines.block_terms import Term
+from workbench.lines.block_passes import BlockPass, Term, Update
 
 X = np.arange(1.0, 8.0)
 

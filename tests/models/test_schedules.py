@@ -12,19 +12,21 @@ from workbench.devices.dry_run import Sizes
 from workbench.devices.pair import profile_rates
 from workbench.devices.pair.decomposition import bytes_needed
 from workbench.errors import InputError
-from workbench.models.cuts import balanced_share, box_cut, largest_share
 from workbench.models.schedules import (
     LIBRARY,
     METHODS,
     all_expected,
+    balanced_share,
+    box_cut,
     expected,
     fastest,
+    largest_share,
     per_iteration,
     slice_iterations,
 )
 from workbench.models.size_sweep import MachineParameters, curves, unknowns_up_to
-from workbench.operators.box_csr import box_csr, box_nnz
-from workbench.solvers.hybrid.cost import iteration_seconds
+from workbench.operators.box_stencil import box_csr, box_nnz
+from workbench.solvers.hybrid.auto import iteration_seconds
 from workbench.solvers.hybrid.hybrid1 import Hybrid1
 from workbench.solvers.hybrid.hybrid2 import Hybrid2
 from workbench.solvers.hybrid.hybrid3 import Hybrid3

@@ -10,8 +10,9 @@ FILES = {
     "__init__.py": "",
     "errors.py": '"""What is wrong."""\nLIMIT: int = 1\n"""The largest."""\n',
     "run/__init__.py": "from workbench.run.steps import step\n",
-    "run/steps.py": 'def step(x: Any, y: Anyone):\n    """Whether it ends."""\n    return cast(int, x) or cast_of(x)\n',
+    "run/steps.py": 'def step(x: Any, y: Anyone):\n    """Whether it ends."""\n    return cast(int, x) or cast_of(x)\nfrom workbench.extensions.flow import begin\n',
     "run/deep/petsc_binary.py": "def read():\n    from workbench import errors\n    return getattr(errors, 'LIMIT')\n",
+    "extensions/flow/begin.py": "BEGIN = 0\n",
     "solvers/petsc.py": "import workbench.errors\nfrom workbench.run import steps\n",
 }
 
@@ -33,9 +34,10 @@ def root(tmp_path):
         ("lines with `getattr(`", ["workbench/run/deep/petsc_binary.py:3"]),
         ("docstrings that begin badly", ["workbench/errors.py:1", "workbench/run/steps.py:2"]),
         ("rooms of petsc", ["run", "solvers"]),
-        ("rooms of stepping", ["run"]),
-        ("rooms of flow", []),
-        ("modules with one importer", []),
+        ("rooms of stepping", []),
+        ("rooms of flow", ["extensions"]),
+        ("modules with one importer", ["workbench.extensions.flow.begin"]),
+        ("imports of extensions", ["workbench.run.steps: workbench.extensions.flow.begin"]),
     ],
 )
 def test_places_of_a_measure(root, name, places):
@@ -43,8 +45,11 @@ def test_places_of_a_measure(root, name, places):
 
 
 def test_a_module_of_one_importer(root):
-    (root / "workbench/extensions/petsc/solver.py").write_text("import workbench.errors\n")
-    assert measures.MEASURES["modules with one importer"](root) == ["workbench.run.steps"]
+    (root / "workbench/solvers/petsc.py").write_text("import workbench.errors\n")
+    assert measures.MEASURES["modules with one importer"](root) == [
+        "workbench.extensions.flow.begin",
+        "workbench.run.steps",
+    ]
 
 
 def test_numbers_above_a_bound_are_sentences():

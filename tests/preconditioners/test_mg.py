@@ -11,7 +11,7 @@ from tests.preconditioners.by_hand import dense_inverse, set_up
 from workbench import devices
 from workbench.errors import InputError
 from workbench.operators import BandStencil
-from workbench.preconditioners.mg_smoothing import series_weight
+from workbench.preconditioners.mg_cycle import series_weight
 from workbench.problems import LinearSystem
 from workbench.registry import blocks as registry
 from workbench.run import Run, Stopping, configure, run_through

@@ -19,7 +19,7 @@ from scipy import sparse
 
 from tests.conftest import refusal, tar_gz
 from workbench.errors import InputError
-from workbench.files import number_stream
+from workbench.files import market
 from workbench.files.unpacking import file_stem
 from workbench.problems import matrix_market
 from workbench.process import limits
@@ -213,7 +213,7 @@ INCONSISTENT = {
 
 @pytest.mark.parametrize(("text", "sentence"), INCONSISTENT.values(), ids=INCONSISTENT)
 def test_inconsistent_files_are_refused(write, monkeypatch, text, sentence):
-    monkeypatch.setattr(number_stream, "BLOCK", 7)
+    monkeypatch.setattr(market, "BLOCK", 7)
     path = write(text)
     # What was read is refused for what it is.
     verb = "use" if sentence.startswith("the matrix is not") or "complex symmetric" in sentence else "read"
@@ -232,7 +232,7 @@ def test_what_is_out_of_range_is_shown_of_packed_files_too(write, name):
 
 @pytest.mark.parametrize("block", [1, 5, 64])
 def test_words_and_lines_are_counted_across_blocks(write, monkeypatch, block):
-    monkeypatch.setattr(number_stream, "BLOCK", block)
+    monkeypatch.setattr(market, "BLOCK", block)
     lines = [f"{i} {i} {i}.25e+0" for i in range(1, 41)]
     text = SYMMETRIC + "40 40 40\n" + "\n".join(lines)
     assert read_matrix(write(text)).diagonal().tolist() == [i + 0.25 for i in range(1, 41)]

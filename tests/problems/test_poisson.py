@@ -9,7 +9,7 @@ from scipy import sparse
 from tests.conftest import refusal
 from workbench.errors import InputError
 from workbench.operators import BoxStencil, Matrix, Stencil
-from workbench.operators.box_csr import box_csr, box_nnz
+from workbench.operators.box_stencil import box_csr, box_nnz
 from workbench.problems.poisson import Poisson5, Poisson7, Poisson27, Poisson125
 from workbench.process import limits
 

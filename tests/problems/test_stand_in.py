@@ -13,10 +13,8 @@ from scipy.sparse import linalg
 from tests.conftest import refusal
 from workbench.errors import InputError
 from workbench.problems.catalogue import catalogue
-from workbench.problems.stand_in import StandIn
-from workbench.problems.substitutes import SUBSTITUTES, Thinned
-from workbench.problems.thinned_grid import ThinnedGrid
-from workbench.problems.triangulated_grid import triangulated_grid
+from workbench.problems.stand_in import SUBSTITUTES, StandIn, Thinned
+from workbench.problems.synthetic_rows import ThinnedGrid, triangulated_grid
 from workbench.process import limits
 from workbench.run import solve
 
@@ -146,7 +144,7 @@ def test_without_thinning_all_neighbours_in_the_box_exist(each):
 
 def test_the_matrix_does_not_depend_on_the_block_size(monkeypatch):
     whole = ThinnedGrid(500, 3, 60_000, seed=5).to_csr()
-    monkeypatch.setattr("workbench.problems.thinned_grid.NODES_PER_BLOCK", 37)
+    monkeypatch.setattr("workbench.problems.synthetic_rows.NODES_PER_BLOCK", 37)
     pieces = ThinnedGrid(500, 3, 60_000, seed=5).to_csr()
     assert np.array_equal(whole.indptr, pieces.indptr)
     assert np.array_equal(whole.indices, pieces.indices)

@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import tar_gz
 from workbench.errors import DOWNLOADED_MB, InputError
-from workbench.problems import catalogue, download, suitesparse
+from workbench.problems import catalogue, suitesparse
 from workbench.problems.catalogue import Entry
 from workbench.problems.suitesparse import SuiteSparse, cache_folder
 
@@ -180,7 +180,7 @@ def test_a_short_download_leaves_nothing(mirror, cache):
 
 
 def test_without_an_announced_length_the_archive_itself_is_tested(mirror, cache, monkeypatch):
-    monkeypatch.setattr(download, "CHUNK", 16)
+    monkeypatch.setattr(suitesparse, "CHUNK", 16)
     mirror.announced = None
     mirror.files["/Test/tiny.tar.gz"] = packed()[:-20]
     assert "sent what cannot be read: the compressed file is truncated" in refusal()
@@ -235,12 +235,12 @@ def test_offline_names_the_url_and_the_place(cache, monkeypatch):
 def test_an_interrupted_download_leaves_nothing(mirror, cache, monkeypatch):
     received = []
 
-    class Interrupted(download.tqdm):
+    class Interrupted(suitesparse.tqdm):
         def update(self, n=1):
             received.append(n)
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(download, "tqdm", Interrupted)
+    monkeypatch.setattr(suitesparse, "tqdm", Interrupted)
     with pytest.raises(KeyboardInterrupt):
         SuiteSparse(matrix="Test/tiny").assemble()
     assert received == [len(packed())]

@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from workbench.machines.processor import usable_cores
+from workbench.machines.describe import usable_cores
 from workbench.process import limits
 
 

@@ -13,7 +13,7 @@ from workbench.errors import InputError
 from workbench.records.record import load, save
 from workbench.registry import blocks as registry
 from workbench.run import Configuration, Reason, Run, Stopping, configure, run_through, user_solver
-from workbench.solvers.user_text import UserLinesError
+from workbench.solvers.user_defined import UserLinesError
 
 CG = registry.find("solver", "cg")
 WITH_LINES = sorted(

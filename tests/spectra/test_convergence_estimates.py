@@ -10,8 +10,7 @@ from workbench.errors import InputError
 from workbench.operators import as_operator
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, run_through, solve
-from workbench.spectra import estimates, ritz_columns
-from workbench.spectra import exact as spectra
+from workbench.spectra import estimates, ritz_columns, spectra
 from workbench.spectra.convergence_estimates import history_up_to, nonzero, usable_iterations
 from workbench.spectra.ritz import cg_bound, iterations_by_bound
 

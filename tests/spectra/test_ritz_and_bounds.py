@@ -12,10 +12,10 @@ from workbench.spectra import (
     lower_bound,
     preconditioned,
     ritz_values,
+    spectra,  # fmt: skip
     spectrum,
     upper_bound,
 )
-from workbench.spectra import exact as spectra  # fmt: skip
 
 
 def finished(rtol=1e-12, **choices):

@@ -6,8 +6,7 @@ import dataclasses
 import html
 import math
 
-from workbench.advise.candidates import LevelPair
-from workbench.advise.predictions import Probe
+from workbench.advise.predictions import LevelPair, Probe
 from workbench.problems import Problem
 from workbench.run import Configuration, Stopping, configure
 

@@ -17,9 +17,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from workbench.advise.advice import Advice, Event, Ranked, Stage
-from workbench.advise.candidates import coarsened, level_pairs
-from workbench.advise.pair_search import PairSearch
-from workbench.advise.sequence_search import SequenceSearch
+from workbench.advise.predictions import coarsened, level_pairs
+from workbench.advise.sequence_search import PairSearch, SequenceSearch
 from workbench.errors import InputError
 from workbench.problems import Problem
 from workbench.registry import find

@@ -22,9 +22,9 @@ from workbench.cli import (
     timing,
 )
 from workbench.cli.common import NOT_CONVERGED, WRONG_INPUT, CompilationNotice
+from workbench.cli.mpiexec import rank_of
 from workbench.cli.streams import log
 from workbench.errors import InputError, error_message, printable_path
-from workbench.extensions.mpi.started_by_mpiexec import ranks_of
 from workbench.files import check_target, ended_in_order
 from workbench.jit import compile_time as compiling
 from workbench.registry.extensions import Extension, extensions
@@ -70,7 +70,7 @@ def _run(arguments: list[str] | None) -> int:
     # argparse exits after --help and --version.
     except SystemExit as ended:
         return int(ended.code or 0)
-    options.world = ranks_of(options)
+    options.rank = rank_of(options)
     # Fail before a long solve rather than after it.
     for path in filter(None, (getattr(options, name, None) for name in OUTPUTS)):
         check_target(Path(path))
@@ -139,6 +139,9 @@ def parser(verb: str = "") -> argparse.ArgumentParser:
 def _add_commands(extension: Extension, verbs: argparse._SubParsersAction[_Parser], verb: str) -> None:
     for name, command in extension.commands.items():
         if name == verb:
-            extension.resolved(command.add)(verbs)
+            extension.called(command.add, verbs)
+            if verb not in verbs.choices:
+                raise extension.failure(f"{command.add} adds no command {verb}")
         elif name not in verbs.choices:
-            verbs.add_parser(name, help=command.help)
+            # argparse fills in what follows a percent sign.
+            verbs.add_parser(name, help=command.help.replace("%", "%%"))

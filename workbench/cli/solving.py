@@ -19,13 +19,17 @@ from workbench.files import replacing
 from workbench.settings import BLOCKS, RUN, STOPPING
 
 if TYPE_CHECKING:
-    from mpi4py import MPI
+    from collections.abc import Callable, Iterator
+
     from numpy.typing import ArrayLike
 
+    from workbench.cli.mpiexec import CommandRank
     from workbench.records import Trace
     from workbench.run import Configuration, Result, Run
 
 PROGRESS_SECONDS = 0.1
+ASK_SECONDS = 0.25
+"""Seconds between two questions whether the run is to end."""
 COMBINED = {"sum": "sum-cg", "multi": "mpcg"}
 """The solver of each --combine."""
 
@@ -74,31 +78,30 @@ def _solve(options: argparse.Namespace) -> int:
 
     start_if_nothing_is_stored()
     # Imported here because it takes a third of a second, and other commands do not need it.
-    from workbench.extensions.mpi.device import enter
-    from workbench.extensions.mpi.ranks.stepping import stepping, trace_of_all
     from workbench.run import Reason, Run
     from workbench.run.jobs.machine_use import MACHINE_USE
 
-    world, stop = options.world, options.stop_file
-    first = world is None or world.rank == 0
-    enter(world)
+    rank: CommandRank | None = options.rank
+    stop, first = options.stop_file, rank is None or rank.is_first
+    if rank:
+        rank.enter()
     # The ranks of a run are one run.
     with MACHINE_USE if first else contextlib.nullcontext():
         run = Run(configuration_of(options), trace=options.trace is not None)
-        merged = trace_of_all(run, world)
+        trace_of_all = rank.trace_of_all(run) if rank else lambda: run.trace
         progress = _Progress()
         try:
             # No callback, because an accelerator would have to synchronize after every iteration.
-            for _ in stepping(run, world, lambda: stop is not None and os.path.exists(stop)):
+            for _ in _stepping(run, rank, lambda: stop is not None and os.path.exists(stop)):
                 progress(run)
             result = run.result()
         except KeyboardInterrupt:
             run.cancel()
             result = run.result()
         progress.clear()
-    result = dataclasses.replace(result, trace=merged())
+    result = dataclasses.replace(result, trace=trace_of_all())
     if options.solution and result.reason is not Reason.DEVICE_LOST:
-        _save_solution(result.x, Path(options.solution), world)
+        _save_solution(result.x, Path(options.solution), rank)
     if options.save and first:
         from workbench.records import save
 
@@ -116,14 +119,31 @@ def _solve(options: argparse.Namespace) -> int:
     return CONVERGED if result.converged else NOT_CONVERGED
 
 
-def _save_solution(x: ArrayLike, path: Path, world: MPI.Intracomm | None) -> None:
+def _stepping(run: Run, rank: CommandRank | None, is_stopped: Callable[[], bool]) -> Iterator[None]:
+    """Step a run to its end; a few times a second `is_stopped` is asked, by the first of several ranks, and all cancel
+    the run."""
+    left = 1
+    while run.step():
+        yield
+        left -= 1
+        if left:
+            continue
+        # As many iterations as are expected until it is asked next, for all ranks.
+        made = max(1, run.iterations)
+        expected = int(ASK_SECONDS * made / max(run.iteration_seconds, 1e-9))
+        answer = max(1, min(2 * made, expected)), is_stopped()
+        left, ends = rank.agreed(answer) if rank else answer
+        if ends:
+            run.cancel()
+            return
+
+
+def _save_solution(x: ArrayLike, path: Path, rank: CommandRank | None) -> None:
     """Write x; of a run on ranks every rank its rows."""
     import numpy as np
 
-    if world is not None:
-        from workbench.extensions.mpi.ranks import rows
-
-        rows.write(world, path, np.asarray(x))
+    if rank:
+        rank.write(x, path)
         return
     with replacing(path) as stream:
         np.save(stream, np.asarray(x))

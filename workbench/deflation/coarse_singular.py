@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.deflation.coarse import CoarseSolver, Factor, not_definite
-from workbench.deflation.coarse_dense import DenseFactor
-from workbench.deflation.dense_inverse import pseudo_inverse
+from workbench.deflation.coarse_dense import DenseFactor, pseudo_inverse
 from workbench.deflation.null_space import holds_constants
 from workbench.deflation.parts import Parts
 from workbench.errors import InputError

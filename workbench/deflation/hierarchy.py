@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.deflation.coarse import not_definite
-from workbench.deflation.dense_inverse import NULL_TOLERANCE, inverse_on_range
+from workbench.deflation.coarse_dense import NULL_TOLERANCE, inverse_on_range
 from workbench.deflation.galerkin import PlacedMatrix
 from workbench.deflation.null_space import MOST_OF_CONSTANTS, holds_constants
 from workbench.deflation.parts import Parts

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.deflation.block_projection import BlockProjection
+from workbench.deflation.block_projection import BlockProjection, Corrections
 from workbench.deflation.coarse import CoarseSolver
-from workbench.deflation.corrections import Corrections
 from workbench.deflation.galerkin import PlacedMatrix, in_host_memory
 from workbench.deflation.null_space import definite_count
 from workbench.deflation.subspace import BoundSubspace, Subspace

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from workbench.errors import InputError
+from workbench.errors import InputError, error_message
 from workbench.process.forks import WorkLock
 from workbench.registry import unknown_name
 from workbench.registry.extensions import extensions
@@ -90,7 +90,14 @@ def _make(name: str) -> Device:
     kind, _, which = name.partition(":")
     if kind not in DEVICES:
         extension = next(each for each in extensions().values() if kind in each.devices)
-        return extension.resolved(extension.devices[kind])(which)
+        make = extension.resolved(extension.devices[kind])
+        try:
+            return make(which)
+        except InputError:
+            raise
+        # Code of anybody, which may raise anything; a device may be there the next time.
+        except Exception as error:
+            raise InputError(f"device {name}: {error_message(error, f'extension {extension.name}')}") from error
     if kind == "cpu":
         from workbench.devices.cpu import Cpu
 

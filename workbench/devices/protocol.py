@@ -34,6 +34,7 @@ from workbench.devices.second_level import SecondLevel
 from workbench.lazy import sparse
 
 if TYPE_CHECKING:
+    from workbench.devices.bound import Bound, Request
     from workbench.devices.element_wise import ElementWise
     from workbench.devices.plane_slice import PlaneSlice
     from workbench.devices.programs.block_workspace import BlockWorkspace
@@ -196,6 +197,10 @@ class Programs(LinesDevice, Protocol):
 
 class Operators(Protocol):
     """A and first-level preconditioners."""
+
+    def bind(self, request: Request) -> Bound:
+        """A kernel of the kernel language, compiled for this device and bound to arrays."""
+        ...
 
     def stencil(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> DeviceOperator:
         """The product with a symmetric stencil."""

@@ -17,8 +17,7 @@ from workbench.compiler.kinds import Row
 from workbench.compiler.source import function_of_text
 from workbench.compiler.words import WORDS
 from workbench.kernel_language.lines_text import unpacked
-from workbench.lines.block_passes import BlockPass, Products, Scaling, Update
-from workbench.lines.block_terms import Term
+from workbench.lines.block_passes import BlockPass, Products, Scaling, Term, Update
 
 
 @functools.lru_cache(512)

@@ -1,11 +1,11 @@
-"""Live views in Jupyter: `explore()` shows everything, the views alone serve other notebooks."""
+"""Live views in Jupyter: `explore()` shows everything, the views alone serve other notebooks.
 
-from workbench.extensions.flow.page.flow_view import FlowView, flow
-from workbench.extensions.lessons.page.exercise import Lesson
-from workbench.extensions.lessons.page.geometry import Geometry2D
-from workbench.extensions.lessons.page.move_lines import MoveLines
-from workbench.extensions.lessons.page.polynomial import PolynomialView
-from workbench.extensions.papers.page.paper_view import PaperView
+Widgets of extensions are here too, each imported at its first use.
+"""
+
+from typing import Any
+
+from workbench.live.app import extension_widgets
 from workbench.live.app.app import Workbench
 from workbench.live.app.start import workbench
 from workbench.live.builders.bubble_builder import BubbleBuilder
@@ -34,10 +34,12 @@ from workbench.live.stepping.own_method import OwnMethod
 from workbench.live.stepping.step_view import StepView
 from workbench.live.stepping.stepper import Stepper
 from workbench.live.transport import cells, late_messages
+from workbench.live.ui.extension_view import ExtensionView
 from workbench.live.ui.run_list import RunList
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.share_bar import ShareBar
 from workbench.live.ui.view import LiveWidget, View
+from workbench.registry.extensions import ours
 
 __all__ = [
     "BubbleBuilder",
@@ -45,18 +47,13 @@ __all__ = [
     "ClusterView",
     "ConvergenceView",
     "Explorer",
+    "ExtensionView",
     "FieldView",
-    "FlowView",
-    "Geometry2D",
     "InsideView",
-    "Lesson",
     "MatrixBuilder",
     "MethodView",
-    "MoveLines",
     "OwnMethod",
-    "PaperView",
     "PoissonBuilder",
-    "PolynomialView",
     "RaceView",
     "Replay",
     "RooflineView",
@@ -75,12 +72,22 @@ __all__ = [
     "VolumeView",
     "Workbench",
     "explore",
-    "flow",
     "html_of",
     "open_run",
     "page_of",
     "workbench",
 ]
+__all__ += extension_widgets.names(ours)  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    found = globals()[name] = extension_widgets.widget(name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *extension_widgets.names()})
+
 
 late_messages.keep()
 cells.watch(View, LiveWidget)

@@ -10,12 +10,12 @@ from collections.abc import Callable
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.extensions.mpi.run.rank_device import check_ranks
 from workbench.lines.schedule import Step, operator_of
 from workbench.models.shared_rows import launches
 from workbench.operators import Operator, Stencil
 from workbench.records.trace import Event
 from workbench.run import Configuration, Run, Stopping
+from workbench.run.choices.rank_rules import check_on_ranks
 from workbench.run.loop.tracing import noting
 from workbench.words.names import name_of, sentence_case
 
@@ -64,7 +64,7 @@ def one_rank(configuration: Configuration) -> OneRank:
 
     Cost: the setup and eight iterations. Raises InputError for what does not run on ranks or is not modelled.
     """
-    check_ranks(dataclasses.replace(configuration, ranks=2))
+    check_on_ranks(configuration, 2)
     if configuration.preconditioner.name not in FIRST_LEVELS:
         raise InputError(
             f"the model of ranks has preconditioner {', '.join(FIRST_LEVELS)}, got {configuration.preconditioner.name}"

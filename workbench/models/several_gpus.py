@@ -14,10 +14,9 @@ from workbench.devices.clock import ACCELERATOR, GPU
 from workbench.devices.dry_run import ITERATIONS, Sizes
 from workbench.errors import InputError
 from workbench.lines.schedule import Apply, Step
-from workbench.models.dry_run import steps_of
 from workbench.models.fabric import Fabric
 from workbench.models.retime import retime
-from workbench.models.schedules import METHODS, Expected, Machine, Method, cached_dry_run, per_iteration
+from workbench.models.schedules import METHODS, Expected, Machine, Method, cached_dry_run, per_iteration, steps_of
 from workbench.models.shared_rows import SharedRows, Steps, Work, launches, modelled
 
 MOST = 4096

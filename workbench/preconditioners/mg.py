@@ -19,8 +19,7 @@ from workbench.errors import InputError
 from workbench.operators import Operator, Stencil, TwoPhaseStencil, check_diagonal
 from workbench.preconditioners import Preconditioner
 from workbench.preconditioners.chebyshev import ChebyshevSeries, largest_row_sum
-from workbench.preconditioners.mg_cycle import GridCycle
-from workbench.preconditioners.mg_smoothing import ChebyshevSmoothing, SeriesSmoothing, Smoothing, series_weight
+from workbench.preconditioners.mg_cycle import ChebyshevSmoothing, GridCycle, SeriesSmoothing, Smoothing, series_weight
 from workbench.registry import parameter, register
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ from workbench.operators import ComplexSymmetricMatrix, LinearOperatorAdapter, M
 from workbench.operators.matrix_rows import MatrixRows
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import catalogue, known_entry
-from workbench.problems.given_rhs import given_rhs, given_rhs_name
-from workbench.problems.matrix_market import read_matrix, size_of
+from workbench.problems.matrix_market import given_rhs, given_rhs_name, read_matrix, size_of
 from workbench.registry import find, known, parameter, register, registered, unknown_name
 
 RECORD = ".seq.npz"

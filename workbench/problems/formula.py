@@ -1,7 +1,7 @@
 """Safe evaluation of formulas in x, y and z such as `1 + 0.5*sin(2*pi*x)*y**2`, without running them as Python.
 
 The text is parsed with Python's grammar. Only these nodes are allowed: numbers, names, + - * / **, comparisons,
-and/or/not, `this if condition else that`, and calls of the functions in `formula_functions`.
+and/or/not, `this if condition else that`, and calls of the functions in `FUNCTIONS`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 import dataclasses
 import functools
+import math
+import operator
 import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -16,11 +18,51 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.problems.formula_functions import ARITHMETIC, COMPARISONS, CONSTANTS, FUNCTIONS, choose
 from workbench.registry import unknown_name
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+
+CONSTANTS = {"pi": math.pi, "e": math.e}
+ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: np.divide,
+    ast.Pow: np.power,
+}
+COMPARISONS: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+
+
+def _smallest(*values: np.ndarray | float) -> np.ndarray | float:
+    return functools.reduce(np.minimum, values)
+
+
+def _largest(*values: np.ndarray | float) -> np.ndarray | float:
+    return functools.reduce(np.maximum, values)
+
+
+def choose(condition: np.ndarray | float, yes: np.ndarray | float, no: np.ndarray | float) -> np.ndarray:
+    """`yes` where the condition is not zero, else `no`, elementwise."""
+    return np.where(condition != 0, yes, no)
+
+
+FUNCTIONS: dict[str, tuple[Callable[..., np.ndarray | float], int, int]] = {
+    **{name: (getattr(np, name), 1, 1) for name in ("sin", "cos", "tan", "exp", "log", "sqrt", "abs", "tanh", "floor")},
+    "min": (_smallest, 2, 16),
+    "max": (_largest, 2, 16),
+    "where": (choose, 3, 3),
+    "hypot": (np.hypot, 2, 2),
+}
+"""Functions by name, with their minimum and maximum numbers of arguments; log is the natural logarithm."""
 
 
 MAX_LENGTH = 500

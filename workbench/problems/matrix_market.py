@@ -1,19 +1,52 @@
-"""Matrices from files, in Matrix Market or PETSc's binary format, as CG needs them."""
+"""Matrices from files, in Matrix Market or PETSc's binary format, as CG needs them, and the right-hand side that comes
+with one.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 from workbench.errors import InputError, printable_path
 from workbench.files import opened
+from workbench.files.columns import VectorFile
 from workbench.files.market import read_market
 from workbench.files.market_header import read_header
 from workbench.files.petsc_binary import MARK_BYTES, is_petsc, read_petsc, rows_of
-from workbench.files.unpacking import unpacked
+from workbench.files.unpacking import file_stem, unpacked
 from workbench.lazy import sparse
 from workbench.operators import Matrix
 from workbench.operators.matrix_checks import check_shape
+
+PART = "_b"
+ARCHIVE = ".tar.gz"
+
+
+def given_rhs(path: Path) -> VectorFile:
+    """The right-hand side of a matrix file. Raises InputError for a matrix without one."""
+    if found := _neighbour(path):
+        return VectorFile(found)
+    if path.name.lower().endswith(ARCHIVE):
+        return VectorFile(path, PART)
+    raise InputError(
+        f"no {file_stem(path)}{PART}.mtx next to {printable_path(path)}; name the file of the right-hand side, as in "
+        "rhs b.mtx"
+    )
+
+
+def given_rhs_name(path: Path, members: Sequence[str]) -> str:
+    """The name of the right-hand side that comes with a matrix, empty without one; members: the .mtx files of its
+    archive."""
+    names = (member for member in members if PurePosixPath(member).stem.endswith(PART))
+    neighbour = _neighbour(path)
+    return neighbour.name if neighbour else next(iter(names), "")
+
+
+def _neighbour(path: Path) -> Path | None:
+    places = (path.with_name(f"{file_stem(path)}{PART}{ending}") for ending in (".mtx", ".mtx.gz"))
+    return next((place for place in places if place.is_file()), None)
+
 
 EMPTIEST = 1000
 """Rows for each entry, at most: a damaged head is not to take memory for rows that are not there."""

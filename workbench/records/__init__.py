@@ -11,8 +11,7 @@ from workbench.records.trace import LABELS, Event, Trace
 if TYPE_CHECKING:
     from workbench.records.aligned import AlignedTraces
     from workbench.records.chrome import load_trace, save_trace
-    from workbench.records.kernels import kernel_table, with_levels_summed
-    from workbench.records.overlap import hidden_fraction
+    from workbench.records.kernels import hidden_fraction, kernel_table, with_levels_summed
     from workbench.records.record import Record, load, save, to_csv
     from workbench.records.run_collection import NamedRun, load_runs, save_runs
 
@@ -43,8 +42,7 @@ __getattr__ = exported(
     {
         "aligned": ["AlignedTraces"],
         "chrome": ["load_trace", "save_trace"],
-        "kernels": ["kernel_table", "with_levels_summed"],
-        "overlap": ["hidden_fraction"],
+        "kernels": ["hidden_fraction", "kernel_table", "with_levels_summed"],
         "record": ["Record", "load", "save", "to_csv"],
         "run_collection": ["NamedRun", "load_runs", "save_runs"],
     },

@@ -4,6 +4,7 @@
 say about one, and `extensions` what others add.
 """
 
+# ruff: noqa: F401
 from workbench.registry.blocks import (
     Block,
     add_package,
@@ -20,21 +21,5 @@ from workbench.registry.blocks import (
 )
 from workbench.registry.parameters import Parameter, Value, parameter, unknown_name
 
-__all__ = [
-    "Block",
-    "Parameter",
-    "Value",
-    "add_package",
-    "as_block",
-    "catalogue",
-    "find",
-    "from_dict",
-    "kinds",
-    "known",
-    "lookup",
-    "parameter",
-    "register",
-    "register_unlisted",
-    "registered",
-    "unknown_name",
-]
+__all__ = ["Block", "Parameter", "catalogue", "find", "parameter", "register"]
+"""Names that users write blocks with; the other names are for the workbench."""

@@ -18,7 +18,7 @@ from importlib.machinery import SourceFileLoader
 from typing import Any, ClassVar, Self, TypeVar
 
 from workbench.errors import InputError, quoted
-from workbench.registry.extensions import INSTALLABLE, extensions, owner
+from workbench.registry.extensions import Extension, at_hand, extensions, owner, way_to
 from workbench.registry.parameters import Parameter, Value, unknown_name
 from workbench.registry.text import quoted_where_needed, values_by_name
 
@@ -85,9 +85,14 @@ class Block:
         what brings it."""
         values = {declared.name: getattr(self, declared.name) for declared in self.parameters()}
         plain = {"kind": self.kind, "name": self.name, "parameters": values}
+        return plain | ({"extension": self.brought_by} if self.brought_by else {})
+
+    @property
+    def brought_by(self) -> str:
+        """The distributions of others to install for it, with spaces between; empty for blocks of the core and ours."""
         # The core's and ours are wherever the workbench is.
         extension = None if self.__module__.startswith("workbench.") else owner(self.kind, self.name)
-        return plain | ({"extension": extension.install} if extension else {})
+        return extension.install if extension else ""
 
     @classmethod
     def create(cls, values: Mapping[str, Any] | None = None) -> Self:
@@ -103,6 +108,10 @@ class Block:
         """A copy with some parameters replaced. Raises InputError for unknown names as `create` does."""
         present = {declared.name: getattr(self, declared.name) for declared in self.parameters()}
         return self.create({**present, **values})
+
+
+class UnknownBlockError(InputError):
+    """The name of a block that there is not."""
 
 
 AnyBlock = TypeVar("AnyBlock", bound=type[Block])
@@ -121,10 +130,23 @@ def register(cls: AnyBlock) -> AnyBlock:
         True
     """
     named = _registry.setdefault(cls.kind, {})
-    if cls.name in named and named[cls.name].__qualname__ != cls.__qualname__:
+    # A module that is read again, or a cell of a notebook, replaces its own.
+    replaced = named.get(cls.name, cls)
+    if (replaced.__module__, replaced.__qualname__) != (cls.__module__, cls.__qualname__) or _is_reserved(cls):
         raise ValueError(f"two blocks of kind {cls.kind} are named {cls.name}")
     named[cls.name] = cls
     return cls
+
+
+def _is_reserved(cls: type[Block]) -> bool:
+    """True for a block of somebody else with the name of one of the core or of an extension, imported or not: which of
+    two is found must not depend on which is imported first."""
+    if cls.__module__.startswith("workbench."):
+        return False
+    if any(cls.name in blocks for blocks in _files_of(cls.kind).values()):
+        return True
+    declared = [each for each in at_hand().values() if cls.name in each.blocks.get(cls.kind, ())]
+    return any(not f"{cls.__module__}.".startswith(f"{each.package}.") for each in declared)
 
 
 def register_unlisted(cls: AnyBlock) -> AnyBlock:
@@ -179,10 +201,26 @@ def registered(kind: str) -> dict[str, type[Block]]:
         for module in dict.fromkeys(extension.blocks.get(kind, {}).values()):
             # An extension that is broken must not take the others with it; `broken` tells.
             with contextlib.suppress(InputError):
-                extension.imported(module)
+                _import(extension, module)
             modules.append(module)
     places, named = {name: place for place, name in enumerate(modules)}, _registry.get(kind, {})
     return dict(sorted(named.items(), key=lambda block: places.get(block[1].__module__, len(places))))
+
+
+def _import(extension: Extension, module: str) -> None:
+    """Import a module of an extension. Raises InputError where that fails, or registers no block that is declared."""
+    try:
+        extension.imported(module)
+    except InputError:
+        # What it registered before it failed.
+        for named in _registry.values():
+            for name in [name for name, cls in named.items() if cls.__module__ == module]:
+                del named[name]
+        raise
+    for kind, blocks in extension.blocks.items():
+        for name in (name for name, declared in blocks.items() if declared == module):
+            if name not in _registry.get(kind, {}):
+                raise extension.failure(f"{module} registers no {kind} {name}, which is declared")
 
 
 def known(kind: str, name: str) -> type[Block] | None:
@@ -195,7 +233,7 @@ def known(kind: str, name: str) -> type[Block] | None:
             if name in blocks:
                 importlib.import_module(module)
     if name not in _registry.get(kind, {}) and (extension := owner(kind, name)):
-        extension.imported(extension.blocks[kind][name])
+        _import(extension, extension.blocks[kind][name])
     return _registry.get(kind, {}).get(name) or registered(kind).get(name)
 
 
@@ -207,12 +245,8 @@ def lookup(kind: str, name: str, extension: object = None) -> type[Block]:
     found = known(kind, name)
     if found is not None:
         return found
-    if isinstance(extension, str) and INSTALLABLE.fullmatch(extension):
-        raise InputError(
-            f"{kind} {quoted(name)} is of the extension {extension}, which is not installed; if you trust its author, "
-            f"run: pip install {extension}"
-        )
-    raise InputError(unknown_name(kind, name, registered(kind)))
+    way = way_to(extension)
+    raise UnknownBlockError(f"{kind} {quoted(name)} {way}" if way else unknown_name(kind, name, registered(kind)))
 
 
 def find(kind: str, spec: str, **values: Any) -> Block:
@@ -253,9 +287,16 @@ def from_dict(plain: Mapping[str, Any]) -> Block:
     """The inverse of `Block.to_dict`. Raises InputError for what is no description of a block."""
     described = plain if isinstance(plain, Mapping) else {}
     kind, name, values = (described.get(key) for key in ("kind", "name", "parameters"))
-    if not (isinstance(kind, str) and isinstance(name, str) and isinstance(values, Mapping)):
+    if not (isinstance(kind, str) and kind.isidentifier() and isinstance(name, str) and isinstance(values, Mapping)):
         raise InputError(f"a block is described by its kind, name and parameters, got {quoted(plain)}")
-    return (_unlisted.get((kind, name)) or lookup(kind, name, described.get("extension"))).create(values)
+    cls = _unlisted.get((kind, name)) or lookup(kind, name, described.get("extension"))
+    try:
+        return cls.create(values)
+    except UnknownBlockError as error:
+        # One of those that its text joins.
+        if way := way_to(described.get("extension")):
+            raise InputError(f"a member of {kind} {quoted(name)} {way}") from error
+        raise
 
 
 def catalogue() -> dict[str, list[dict[str, Any]]]:

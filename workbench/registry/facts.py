@@ -11,11 +11,14 @@ import functools
 import inspect
 import re
 import tomllib
+from collections.abc import Iterable
 from typing import Any
 
+from workbench.errors import InputError
 from workbench.files.data_files import data_folder
 from workbench.registry.blocks import Block
-from workbench.registry.extensions import extensions, ours
+from workbench.registry.declared_values import KINDS
+from workbench.registry.extensions import Extension, at_hand, extensions, ours
 
 PARTS = r"(?:Raises|Sources?|Cost|Memory|Stores)\b"
 
@@ -42,9 +45,11 @@ class Facts:
 @functools.lru_cache(512)
 def facts(cls: type[Block]) -> Facts:
     """The facts of a block. One that no file of facts lists, such as a user's, has its title alone."""
-    plain = {"label": cls.title or cls.name, "group": "User-defined"}
-    tables = [_table(), *_of_extensions(cls.name)]
-    listed = next((table[cls.kind][cls.name] for table in tables if cls.name in table.get(cls.kind, {})), plain)
+    listed = {"label": cls.title or cls.name, "group": "User-defined"}
+    tables = [_table(), *_of_extensions(cls.name, cls.kind)]
+    listed |= next((table[cls.kind][cls.name] for table in tables if cls.name in table.get(cls.kind, {})), {})
+    # A name that would be filled with what the block has not.
+    listed = {key: text for key, text in listed.items() if all(hasattr(cls, at) for at in re.findall(r"{(\w+)}", text))}
     about = inspect.cleandoc(cls.__doc__ or "")
     cost = listed.get("cost") or _part(about, "Cost")
     source = listed.get("source") or _part(about, "Sources?")
@@ -79,7 +84,7 @@ def parameter_label(owner: str, name: str) -> str:
 
 def choice_label(name: str, value: str) -> str:
     """The readable name of one of the values that a parameter can take; the value itself if none is listed."""
-    tables = (_table(), *(_of_extension(name) for name in ours()))
+    tables = (_table(), *map(_of_extension, at_hand()))
     return next((found for table in tables if (found := table.get("choice", {}).get(name, {}).get(value))), value)
 
 
@@ -96,21 +101,49 @@ def _table() -> dict[str, Any]:
 
 @functools.cache
 def _of_extension(name: str) -> dict[str, Any]:
-    """The facts of the blocks of an extension."""
+    """The facts of the blocks of an extension; nothing where its file is not of that form, which `broken` then says."""
     extension = ours().get(name) or extensions()[name]
-    return tomllib.loads((extension.folder / extension.facts).read_text(encoding="utf-8")) if extension.facts else {}
+    try:
+        table = tomllib.loads(extension.text(extension.facts)) if extension.facts else {}
+        return table if _is_of_texts(table) else _none(extension, "has what is no table of texts")
+    except tomllib.TOMLDecodeError as error:
+        return _none(extension, f"is no TOML ({error})")
+    except InputError:
+        return {}
 
 
-def _of_extensions(block: str) -> list[dict[str, Any]]:
-    """The facts of the extensions that have a block of that name, of whatever kind."""
-    if any(block in named for named in _table().values()) or block == "run":
-        return []
+def _none(extension: Extension, reason: str) -> dict[str, Any]:
+    extension.failure(f"{extension.facts} {reason}")
+    return {}
+
+
+def _is_of_texts(table: dict[str, Any]) -> bool:
+    """True if all entries are tables of texts, or, of kinds and choices, tables of those."""
+    for key, entries in table.items():
+        below = [entries] if key in ("parameter", "inverse") else _values(entries)
+        if not all(isinstance(text, str) for each in below for text in _values(each)):
+            return False
+    return True
+
+
+def _values(table: object) -> Iterable[object]:
+    """The values of a table; of anything else the thing itself, which then is no text either."""
+    return table.values() if isinstance(table, dict) else (None,)
+
+
+def _of_extensions(block: str, kind: str = "") -> list[dict[str, Any]]:
+    """The facts of the extensions that have a block of that name, of one kind or of whatever kind."""
+    tables = {at: named for at, named in _table().items() if at in KINDS and kind in ("", at)}
+    is_known = (block == "run" and not kind) or any(block in named for named in tables.values())
+    found = [name for name, each in at_hand().items() if _has(each, block, kind)]
     # Those of others are looked for where it is none of ours, since reading their metadata takes a while.
-    for group in (ours, extensions):
-        having = [each.name for each in group().values() if any(block in named for named in each.blocks.values())]
-        if having:
-            return [_of_extension(name) for name in having]
-    return []
+    if not (is_known or found):
+        found = [name for name, each in extensions().items() if _has(each, block, kind)]
+    return [_of_extension(name) for name in found]
+
+
+def _has(extension: Extension, block: str, kind: str) -> bool:
+    return any(block in named for at, named in extension.blocks.items() if kind in ("", at))
 
 
 def _part(about: str, word: str) -> str:

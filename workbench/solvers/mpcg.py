@@ -11,8 +11,7 @@ from workbench.registry import parameter, register
 from workbench.settings import HERE, WORKERS
 from workbench.solvers.base import Solver
 from workbench.solvers.multi.basis import Limits
-from workbench.solvers.multi.directions import Directions, Terms
-from workbench.solvers.multi.inner_products import InnerProducts
+from workbench.solvers.multi.directions import Directions, InnerProducts, Terms
 from workbench.solvers.multi.members import as_members
 
 if TYPE_CHECKING:

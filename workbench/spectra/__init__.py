@@ -1,7 +1,6 @@
 """Spectra and bounds: Ritz values and error bounds of runs, and the exact spectra of small problems."""
 
-from workbench.spectra.convergence_estimates import Estimates, estimates, ritz_columns
-from workbench.spectra.error_bounds import lower_bound, upper_bound
+from workbench.spectra.convergence_estimates import Estimates, estimates, lower_bound, ritz_columns, upper_bound
 from workbench.spectra.exact import eigenvectors, preconditioned, spectra, spectrum
 from workbench.spectra.ritz import cg_bound, effective_condition, lanczos_matrix, ritz_values
 

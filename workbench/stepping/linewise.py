@@ -22,15 +22,13 @@ from workbench.run.loop.single.diagnostics import SingleDiagnostics
 from workbench.run.setup.prepare import assembled, prepare
 from workbench.run.setup.right_hand_sides import columns_of
 from workbench.run.setup.solve_setup import SolveSetup
-from workbench.solvers.block.base import BlockSolver
-from workbench.solvers.block.row import BlockRow
+from workbench.solvers.block.base import BlockRow, BlockSolver
 from workbench.solvers.hybrid.base import HybridSolver
 from workbench.solvers.hybrid.hybrid3 import Hybrid3
 from workbench.solvers.multi.directions import Directions
 from workbench.solvers.pipecg import PipelinedCG
 from workbench.stepping.coarse_levels import Observed, Removal
-from workbench.stepping.step_sides import PairSpace, SplitSpace
-from workbench.stepping.step_spaces import StepLine, StepSpace, Values
+from workbench.stepping.step_spaces import PairSpace, SplitSpace, StepLine, StepSpace, Values
 
 if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceVector

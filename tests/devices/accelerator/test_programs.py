@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import SIDE_BY_SIDE
-from workbench.deflation.two_level import TwoLevel
+from workbench.deflation.variants import TwoLevel
 from workbench.devices.accelerator.restricted import ResidualOfBoxes
 from workbench.devices.programs import LinesError
 from workbench.run import Run, Stopping, configure, run_through

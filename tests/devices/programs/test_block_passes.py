@@ -9,8 +9,7 @@ from tests.conftest import DTYPES, random_values
 from workbench import devices
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.programs.block_workspace import BlockWorkspace
-from workbench.lines.block_passes import BlockPass, Products, Scaling, Update, scaling
-from workbench.lines.block_terms import Term
+from workbench.lines.block_passes import BlockPass, Products, Scaling, Term, Update, scaling
 from workbench.lines.types import small
 
 TEXT = """

@@ -9,7 +9,7 @@ import pytest
 from workbench.extensions.lessons.first_difference import first_difference
 from workbench.run import configure, user_solver
 from workbench.solvers.cg import CG
-from workbench.solvers.user_text import tidied
+from workbench.solvers.user_defined import tidied
 from workbench.stepping.line_by_line import walk
 
 LINES = tidied(CG.iterate)

@@ -11,7 +11,7 @@ from workbench.lines.dependence import waiting
 from workbench.solvers.cgcg import ChronopoulosGear
 from workbench.solvers.gropp import Gropp
 from workbench.solvers.pipecg import PipelinedCG
-from workbench.solvers.user_text import tidied
+from workbench.solvers.user_defined import tidied
 
 GEAR = 6
 """The change by which the lesson has come to Chronopoulos and Gear."""

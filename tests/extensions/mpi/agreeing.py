@@ -17,7 +17,7 @@ from scipy import sparse
 
 from tests.all_pairs import all_pairs
 from workbench.errors import InputError
-from workbench.extensions.mpi import device as ranks
+from workbench.extensions.mpi import this_rank as ranks
 from workbench.extensions.mpi.device.halo import Halo
 from workbench.extensions.mpi.device.watched import COLLECTIVE, Watched
 from workbench.registry import registered

@@ -19,9 +19,9 @@ from scipy import io, sparse
 
 from workbench import devices
 from workbench.errors import InputError
-from workbench.extensions.mpi import device as ranks
-from workbench.extensions.mpi.run.rank_device import slab
+from workbench.extensions.mpi import this_rank as ranks
 from workbench.run import Stopping, configure
+from workbench.run.choices.rank_rules import slab
 from workbench.run.loop.driver import Run
 
 TWO = (

@@ -13,7 +13,7 @@ import pytest
 from tests.extensions.mpi.conftest import gone, pids_of
 from tests.waiting import LIMIT, until
 from workbench.errors import RANKS_WAIT, DeviceError
-from workbench.extensions.mpi import device as ranks
+from workbench.extensions.mpi import this_rank as ranks
 from workbench.extensions.mpi.run import messages, processes
 from workbench.extensions.mpi.run.launcher import environment, mpiexec
 from workbench.problems.poisson import Poisson5

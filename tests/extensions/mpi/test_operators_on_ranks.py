@@ -17,8 +17,8 @@ from tests.waiting import LIMIT
 from workbench.deflation.slab_subspace import redundant
 from workbench.errors import InputError
 from workbench.extensions.mpi.run.launcher import environment, mpiexec
-from workbench.extensions.mpi.run.rank_device import check_ranks
 from workbench.run.choices.configuration import configure
+from workbench.run.choices.rank_rules import check_ranks
 from workbench.run.loop.single.mixed import INTERVAL
 
 SCRIPT = Path(__file__).with_name("compared.py")

@@ -13,10 +13,10 @@ from scipy import sparse
 from tests.extensions.mpi.conftest import ENDLESS, endless, gone, pids_of
 from tests.waiting import LIMIT, until
 from workbench.errors import InputError
-from workbench.extensions.mpi.run.rank_device import check_ranks
-from workbench.extensions.mpi.run.setup import START
+from workbench.extensions.mpi.run.start import START
 from workbench.records import History, load, save
 from workbench.run import Quantity, Reason, Run, Session, State, configure, race, run_through, solve
+from workbench.run.choices.rank_rules import check_ranks
 
 CHOICES = {"problem": "two-layer", "n": 33, "preconditioner": "neumann:2", "deflation": "stripes"}
 

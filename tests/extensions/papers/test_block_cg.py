@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from tests.extensions.papers.conftest import small
+from workbench.costs.block_rates import flops_of_one, gflops
 from workbench.extensions.papers import reproduce
-from workbench.extensions.papers.block_cg import _sum, flops_printed, gflops, printed, systems
+from workbench.extensions.papers.block_cg import _sum, by_table2, flops_printed, printed, systems
 from workbench.extensions.papers.block_cg import system as system_named
 from workbench.extensions.papers.block_cg_iteration import WAIT, host_sums, iteration, scipy_seconds
 from workbench.machines.profile import profile
@@ -95,9 +96,12 @@ def test_rates_by_both_counts():
     while run.step():
         pass
     theirs, ours = gflops(run)
-    counted = run.iterations * 8 * (2 * (5 * 400 - 80) + 10 * 400 + 2)
+    nnz = 5 * 400 - 80
+    counted = run.iterations * 8 * (2 * nnz + 10 * 400 + 2)
     assert theirs == pytest.approx(counted / run.iteration_seconds / 1e9)
     assert ours > 3 * theirs
+    for is_complex in (False, True):
+        assert flops_of_one(400, nnz, is_complex=is_complex) == by_table2(400, nnz, is_complex=is_complex)
 
 
 def test_measured_rates_are_operations_over_seconds():

@@ -9,9 +9,8 @@ from workbench.extensions.papers import reproduce
 from workbench.extensions.papers.hybrid_claims import over_cores, share_for
 from workbench.extensions.papers.hybrid_model import min_entries_per_row, printed_best, systems
 from workbench.extensions.papers.hybrid_pipecg import printed
-from workbench.models.cuts import largest_share
 from workbench.models.host_and_gpu import HOSTS, machine
-from workbench.models.schedules import LIBRARY, expected
+from workbench.models.schedules import LIBRARY, expected, largest_share
 
 
 def test_printed_entries_per_row_are_those_of_the_printed_sizes_but_for_one_misprint():

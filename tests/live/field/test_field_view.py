@@ -18,8 +18,8 @@ from workbench.live import FieldView
 from workbench.live.field import field_view as module
 from workbench.live.field.pictures import scene
 from workbench.live.transport.publisher import Publisher
-from workbench.plots.figures import plotted_data
-from workbench.plots.scenes.colormap import Colormap
+from workbench.plots.figures import saving
+from workbench.plots.scenes.plane import Colormap
 from workbench.records import load, save
 from workbench.records.film import Film
 from workbench.run import Run, Session, State, configure, run_through, solve
@@ -77,7 +77,7 @@ def test_a_figure_says_which_plane_it_shows_and_so_do_its_numbers(view):
     assert view.plane == "y = 0.969"
     figure = view.figure()
     assert figure.axes[0].get_title().endswith(", y = 0.969")
-    assert set(plotted_data(figure)["series"]) == {"y = 0.969"}
+    assert set(saving(figure)["series"]) == {"y = 0.969"}
 
 
 def plane(page):
@@ -254,7 +254,7 @@ def test_colours_sections_and_subdomains_are_chosen(view, page, eventually):
     assert figure.axes[0].get_xlabel() == "x (side lengths)"
     assert view.plane == "z = 0.219"
     assert figure.axes[0].get_title() == "after iteration 4, z = 0.219"
-    assert set(plotted_data(figure)["series"]) == {"z = 0.219"}
+    assert set(saving(figure)["series"]) == {"z = 0.219"}
 
 
 def test_a_section_of_a_run_begins_a_quarter_in_unless_it_is_given(view, page, page_of, eventually, opened):

@@ -14,7 +14,7 @@ from workbench.live.field.pictures import scene
 from workbench.live.field.volume_cut import VolumeCut
 from workbench.live.field.volume_rate import SHARE, ShareLimit
 from workbench.live.field.volume_still import Still, boxes, smoothed
-from workbench.plots.scenes.colormap import Colormap
+from workbench.plots.scenes.plane import Colormap
 from workbench.records import load, save
 from workbench.run import Quantity, Run, Session, State, configure, run_through
 

@@ -4,11 +4,13 @@ import re
 
 import pytest
 
-from workbench.live.ui.assets import ROOTS, SHEETS, imports, joined, module, source, style_sheet
+from workbench.live.ui.assets import imports, joined, module, roots, sheets, source, style_sheet
 from workbench.plots.figures.colormaps import STOPS
 
 FILES = {
-    path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for root in ROOTS for path in root.rglob("*.js")
+    path.relative_to(root).as_posix(): path.read_text(encoding="utf-8")
+    for root in roots()
+    for path in root.rglob("*.js")
 }
 WIDGETS = sorted(name for name, text in FILES.items() if "export default" in text)
 OTHERS = {
@@ -85,7 +87,7 @@ def test_every_module_is_part_of_a_widget():
 
 
 def test_nothing_is_fetched_from_elsewhere():
-    for path in (path for root in ROOTS for path in root.rglob("*.*")):
+    for path in (path for root in roots() for path in root.rglob("*.*")):
         assert not re.search(r"https?://|@import|url\(", path.read_text(encoding="utf-8")), path.name
 
 
@@ -97,11 +99,11 @@ def test_no_two_modules_of_a_text_define_one_name_twice():
 
 
 def test_every_style_sheet_is_joined():
-    found = {path.relative_to(root).as_posix() for root in ROOTS for path in root.rglob("*.css")}
-    assert found == {f"{name}.css" for name in SHEETS}
+    found = {path.relative_to(root).as_posix() for root in roots() for path in root.rglob("*.css")}
+    assert found == {f"{name}.css" for name in sheets()}
 
 
-@pytest.mark.parametrize("sheet", [sheet for sheet in SHEETS if sheet != "ui/tokens"])
+@pytest.mark.parametrize("sheet", [sheet for sheet in sheets() if sheet != "ui/tokens"])
 def test_colours_are_named_by_the_tokens_alone(sheet):
     text = source(f"{sheet}.css")
     assert re.findall(r"#[0-9a-fA-F]{3,8}\b(?![^{]*\{)|rgba?\(|hsla?\(", text) == []

@@ -7,9 +7,9 @@ import pytest
 from matplotlib.colors import to_hex
 
 from workbench.errors import InputError
-from workbench.plots.figures import draw, plotted_data
-from workbench.plots.figures.colormaps import MAPS
+from workbench.plots.figures import draw, saving
 from workbench.plots.figures.edited import labels_of, relabelled
+from workbench.plots.figures.style import MAPS
 from workbench.plots.scenes import Axis, BarsOf, CellsOf, CurveOf, LineAt, ParallelOf, PointsOf, Scene
 from workbench.plots.scenes.style import COLOURS
 
@@ -146,5 +146,5 @@ def test_an_empty_scene_says_why_and_none_is_refused():
 
 
 def test_what_is_drawn_is_listed():
-    listed = plotted_data(draw(Scene("one", X, LOG, [CurveOf("a", ONE, TWO), LineAt(0.1, "tolerance {}")])))
+    listed = saving(draw(Scene("one", X, LOG, [CurveOf("a", ONE, TWO), LineAt(0.1, "tolerance {}")])))
     assert (listed["series"], listed["x"], listed["y"]) == (["a"] * 3, list(ONE), list(TWO))

@@ -7,8 +7,7 @@ from scipy import sparse
 
 from workbench.live.field.pictures import Scene, plane_of
 from workbench.plots.figures import boundaries, draw_plane, pattern_counts
-from workbench.plots.scenes.colormap import Colormap
-from workbench.plots.scenes.plane import Plane
+from workbench.plots.scenes.plane import Colormap, Plane
 from workbench.words.numbers import ordinal
 
 

@@ -13,11 +13,10 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from workbench.errors import InputError
-from workbench.plots.figures import draw, draw_plane, plotted_data, read_provenance, save
+from workbench.plots.figures import draw, draw_plane, read_provenance, save, saving
 from workbench.plots.figures.columns import MIN_FONT_SIZE, resized
 from workbench.plots.scenes import Axis, CellsOf, Scene, convergence_scene, row_lengths_scene, timeline_scene
-from workbench.plots.scenes.colormap import Colormap
-from workbench.plots.scenes.plane import Plane
+from workbench.plots.scenes.plane import Colormap, Plane
 from workbench.run import Run, configure, run_through
 from workbench.words.names import kernel_name
 
@@ -73,7 +72,7 @@ def test_text_in_a_pdf_is_truetype(record, tmp_path):
 
 def test_plotted_data_are_written_as_csv(record, tmp_path):
     figure = draw(convergence_scene([record], ["a, run"]))
-    save(figure, tmp_path / "a.svg", PROVENANCE, plotted_data(figure))
+    save(figure, tmp_path / "a.svg", PROVENANCE, saving(figure))
     lines = (tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith('# {"written"')
     rows = [row for row in csv.DictReader(lines[1:]) if row["series"] == "a, run"]
@@ -84,9 +83,9 @@ def test_plotted_data_are_written_as_csv(record, tmp_path):
 
 def test_image_cells_and_boxes_are_listed(record):
     map_of = CellsOf("iterations", np.array([[3.0, 50.0], [7.0, np.nan]]))
-    cells = plotted_data(draw(Scene("map", Axis("x"), Axis("y"), [map_of])))
+    cells = saving(draw(Scene("map", Axis("x"), Axis("y"), [map_of])))
     np.testing.assert_array_equal(cells["value"], [3, 50, 7, np.nan])
-    boxes = plotted_data(draw(timeline_scene(record.trace, (3, 3))))
+    boxes = saving(draw(timeline_scene(record.trace, (3, 3))))
     noted = record.trace.rows[record.trace.column("iteration") == 3]
     total = (noted["end"] - noted["start"]).sum()
     assert sum(boxes["value"]) == pytest.approx(total)
@@ -97,10 +96,10 @@ def test_image_cells_and_boxes_are_listed(record):
 def test_bands_are_listed_by_corners_and_bars_by_base_and_length():
     low, high = np.array([-1.0, -2.0, -3.0]), np.array([1.0, 2.0, 3.0])
     values = np.array([low, high])
-    band = plotted_data(draw_plane(Plane(values, "r", Colormap.of(values, logarithmic=False), "signed", ("", ""))))
+    band = saving(draw_plane(Plane(values, "r", Colormap.of(values, logarithmic=False), "signed", ("", ""))))
     corners = set(zip(band["x"], band["y"], strict=True))
     assert {(x, y) for side in (low, high) for x, y in zip((0.0, 0.25, 1.0), side[[0, 1, 2]], strict=True)} <= corners
-    bars = plotted_data(draw(row_lengths_scene(np.array([3, 4, 4]))))
+    bars = saving(draw(row_lengths_scene(np.array([3, 4, 4]))))
     assert [bars[name] for name in ("x", "y", "value")] == [[3, 4], [0, 0], [1, 2]]
 
 
@@ -108,10 +107,10 @@ def test_invisible_artists_are_not_listed():
     axes = Figure().add_subplot()
     (line,) = axes.plot([1, 2], [3, 4])
     (bar,) = axes.bar([1], [2])
-    assert plotted_data(axes.figure)["value"][-1] == 2
+    assert saving(axes.figure)["value"][-1] == 2
     line.set_visible(False)
     bar.set_visible(False)
-    assert plotted_data(axes.figure)["x"] == []
+    assert saving(axes.figure)["x"] == []
 
 
 def test_saving_in_two_threads_restores_rc_params(tmp_path):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workbench.plots.scenes.colormap import Colormap
+from workbench.plots.scenes.plane import Colormap
 
 
 def test_what_has_both_signs_parts_at_zero():

@@ -9,10 +9,10 @@ import pytest
 from workbench.devices.dry_run import Cut, Sizes
 from workbench.devices.dry_run.sizes import blocks
 from workbench.devices.pair import Rates
-from workbench.models.cuts import box_cut
-from workbench.operators.box_csr import box_nnz
+from workbench.models.schedules import box_cut
+from workbench.operators.box_stencil import box_nnz
 from workbench.run import Run, Stopping, configure, run_through
-from workbench.solvers.hybrid.cost import event_bytes, iteration_seconds, scheduled_events
+from workbench.solvers.hybrid.auto import event_bytes, iteration_seconds, scheduled_events
 from workbench.solvers.hybrid.hybrid1 import Hybrid1
 from workbench.solvers.hybrid.hybrid2 import Hybrid2
 from workbench.solvers.hybrid.hybrid3 import Hybrid3

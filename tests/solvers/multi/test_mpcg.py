@@ -15,8 +15,7 @@ from workbench.registry import blocks as registry
 from workbench.run import Reason, Run, configure, run_through, solve
 from workbench.run.loop.stopping import Stopping
 from workbench.solvers.multi.basis import DEPENDENT, Limits, orthonormal
-from workbench.solvers.multi.directions import Directions, Terms
-from workbench.solvers.multi.inner_products import InnerProducts
+from workbench.solvers.multi.directions import Directions, InnerProducts, Terms
 from workbench.solvers.multi.members import Whole
 
 

@@ -21,8 +21,7 @@ from workbench.devices.programs.named_vectors import NamedVectors
 from workbench.devices.programs.program import Program, Work
 from workbench.devices.traffic import block_work, product_flops
 from workbench.lines import shapes as typing_rules
-from workbench.lines.block_passes import BlockPass, Products, Scaling, Statement, Update, scaling
-from workbench.lines.block_terms import Term, terms_of
+from workbench.lines.block_passes import BlockPass, Products, Scaling, Statement, Term, Update, scaling, terms_of
 from workbench.lines.parse import parse
 from workbench.lines.schedule import Inlined
 from workbench.lines.shapes import infer, infer_vectors

@@ -1,4 +1,4 @@
-"""What the extension adds: NVIDIA's algebraic multigrid as a preconditioner."""
+"""Declaration of the extension: NVIDIA's algebraic multigrid as a preconditioner."""
 
 from workbench.registry.extensions import Extension
 

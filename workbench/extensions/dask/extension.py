@@ -1,4 +1,4 @@
-"""What the extension adds: workers of a Dask cluster."""
+"""Declaration of the extension: workers of a Dask cluster."""
 
 from workbench.registry.extensions import Extension
 

@@ -78,7 +78,7 @@ def _flow(options: argparse.Namespace) -> int:
         failure = str(error)
     line.show("")
     if options.film and reel:
-        from workbench.plots.figures.film import film_of
+        from workbench.extensions.flow.film import film_of
 
         write(Path(options.film), film_of(reel))
     # Steps that were made stay, also where one failed.

@@ -1,6 +1,6 @@
-"""What the extension adds: sequences of systems as problems, the command `workbench flow` and the view Flow."""
+"""Declaration of the extension: sequences of systems as problems, the command `workbench flow` and the view Flow."""
 
-from workbench.registry.extensions import Command, Extension
+from workbench.registry.extensions import Command, Extension, PageView
 
 EXTENSION = Extension(
     name="flow",
@@ -15,6 +15,20 @@ EXTENSION = Extension(
         }
     },
     facts="blocks.toml",
+    views=(
+        PageView(
+            place="flow",
+            title="Flow",
+            make="workbench.extensions.flow.page.on_page:flow_view",
+            flush=True,
+            takes="workbench.extensions.flow.page.on_page:is_sequence",
+        ),
+    ),
+    widgets={
+        "FlowView": "workbench.extensions.flow.page.flow_view",
+        "flow": "workbench.extensions.flow.page.flow_view",
+    },
+    static="page/static",
     commands={
         "flow": Command(
             "solve a sequence of systems: bubbles that rise, heat that spreads, or a record of either",

@@ -8,9 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from workbench.extensions.flow.measures import contour
-from workbench.plots.scenes.colormap import Colormap
 from workbench.plots.scenes.cuts import Cut, stride
-from workbench.plots.scenes.plane import Plane
+from workbench.plots.scenes.plane import Colormap, Plane
 from workbench.sequences.sequence import Sequence
 from workbench.words.numbers import number
 

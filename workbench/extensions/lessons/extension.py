@@ -1,4 +1,4 @@
-"""What the extension adds: lessons and their views."""
+"""Declaration of the extension: lessons and their views."""
 
 from workbench.registry.extensions import Extension
 
@@ -7,4 +7,11 @@ EXTENSION = Extension(
     title="Seven lessons of 45 minutes, with exercises",
     package="workbench.extensions.lessons",
     install="cg-workbench",
+    widgets={
+        "Geometry2D": "workbench.extensions.lessons.page.geometry",
+        "Lesson": "workbench.extensions.lessons.page.exercise",
+        "MoveLines": "workbench.extensions.lessons.page.move_lines",
+        "PolynomialView": "workbench.extensions.lessons.page.polynomial",
+    },
+    static="page/static",
 )

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 
-from workbench.solvers.user_text import SCALARS
+from workbench.solvers.user_defined import SCALARS
 from workbench.stepping.line_by_line import Moment, difference
 
 SAME = 1e-6

@@ -11,6 +11,8 @@ from workbench.extensions.lessons.quadratic import QuadraticForm, energy_norm
 from workbench.plots.scenes.scene import Axis, CurveOf, Layer, PointsOf, Scene
 from workbench.words.numbers import number, percent
 
+__all__ = ["quadratic_scene"]
+
 VIEW = 4.5
 """Errors from -4.5 to 4.5 are shown."""
 MARKS = (-4, -2, 0, 2, 4)
@@ -33,7 +35,7 @@ def quadratic_scene(
 
     Examples:
         >>> from workbench.extensions.lessons.quadratic import QuadraticForm
-        >>> from workbench.plots.scenes import quadratic_scene
+        >>> from workbench.extensions.lessons.quadratic_scene import quadratic_scene
         >>> form = QuadraticForm(angle=0, lengths=(3, 1))
         >>> quadratic_scene(form, {"CG": form.path("cg", (3.6, 0.4))}).spoken
         'Contour lines of the form with A. Condition number 9.00. CG: 2 steps.'

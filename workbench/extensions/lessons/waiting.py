@@ -24,8 +24,7 @@ from workbench.run import configure
 from workbench.solvers import Solver
 from workbench.solvers.cg import CG
 from workbench.solvers.pipecg import PipelinedCG
-from workbench.solvers.user_defined import UserSolver
-from workbench.solvers.user_text import tidied
+from workbench.solvers.user_defined import UserSolver, tidied
 from workbench.stepping.line_by_line import Moment, walk
 from workbench.words.names import typeset
 from workbench.words.numbers import count, duration, number

@@ -1,4 +1,4 @@
-"""What the extension adds: runs on ranks of MPI."""
+"""Declaration of the extension: runs on ranks of MPI."""
 
 from workbench.registry.extensions import Extension
 
@@ -9,4 +9,8 @@ EXTENSION = Extension(
     install="cg-workbench[mpi]",
     needs=("mpi4py",),
     doctor="workbench.extensions.mpi.doctor:examine",
+    services={
+        "ranks": "workbench.extensions.mpi.run.start:start",
+        "mpiexec": "workbench.extensions.mpi.started_by_mpiexec:COMMANDS",
+    },
 )

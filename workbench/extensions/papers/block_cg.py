@@ -25,7 +25,6 @@ from workbench.operators import Matrix
 from workbench.problems.files import problem_from_text
 from workbench.problems.stand_in import StandIn
 from workbench.registry import blocks as registry
-from workbench.run import Run
 from workbench.run.loop.block.memory import blocks_of
 from workbench.solvers.block.base import BlockSolver
 
@@ -107,16 +106,6 @@ def _sums(part: str, *, is_complex: bool) -> np.ndarray:
     """Multiples of nnz, of n and of 1 in a part of Table II, `once` or `per_iteration`; shape (3,)."""
     lines = printed()["table2"][part]
     return np.sum([times * np.array(complexes if is_complex else real) for _, times, real, complexes in lines], axis=0)
-
-
-def gflops(run: Run) -> tuple[float, float]:
-    """GFLOP/s of a run's iterations: by the paper's Table II times the right-hand sides, and counted from the lines."""
-    operator = run.setup.operator
-    (n, _), is_complex = operator.shape, operator.dtype.kind == "c"
-    theirs = run.iterations * run.history.columns.shape[1] * by_table2(n, operator.nnz or 0, is_complex=is_complex)
-    ours = sum(program.calls * program.flops for program in run.workspace.programs)
-    seconds = 1e9 * max(run.iteration_seconds, 1e-9)
-    return theirs / seconds, ours / seconds
 
 
 def table1(max_n: int, progress: Progress) -> Reproduction:

@@ -14,7 +14,7 @@ from workbench.models.host_and_gpu import machine
 from workbench.models.schedules import ACCELERATOR, LIBRARY, METHODS, all_expected, expected, fastest
 from workbench.models.size_sweep import unknowns_up_to
 from workbench.plots import figures
-from workbench.plots.scenes.crossover import crossover_scene
+from workbench.plots.scenes.scaling import crossover_scene
 from workbench.plots.scenes.timeline import timeline_scene
 from workbench.records import Trace
 

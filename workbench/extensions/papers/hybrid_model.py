@@ -12,7 +12,7 @@ from workbench.models import host_and_gpu as hybrid_machines
 from workbench.models.host_and_gpu import HOSTS, machine
 from workbench.models.schedules import METHODS, Expected, Machine, all_expected, fastest
 from workbench.registry import blocks as registry
-from workbench.solvers.hybrid.cost import scheduled_events
+from workbench.solvers.hybrid.auto import scheduled_events
 
 HYBRIDS = ("hybrid1", "hybrid2", "hybrid3")
 MODEL = (

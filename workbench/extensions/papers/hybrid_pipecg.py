@@ -14,7 +14,7 @@ from typing import Any
 from workbench.errors import InputError
 from workbench.extensions.papers.printed import printed_in
 from workbench.extensions.papers.reproduction import Progress, Reproduction
-from workbench.operators.box_csr import box_nnz
+from workbench.operators.box_stencil import box_nnz
 from workbench.problems import LinearSystem
 from workbench.problems.catalogue import catalogue
 from workbench.problems.files import problem_from_text

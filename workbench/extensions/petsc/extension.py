@@ -1,4 +1,4 @@
-"""What the extension adds: PETSc's methods, its preconditioners, and its deflation."""
+"""Declaration of the extension: PETSc's methods, its preconditioners, and its deflation."""
 
 from workbench.registry.extensions import Extension
 

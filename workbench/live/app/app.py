@@ -13,11 +13,7 @@ from typing import Any, TypeGuard
 import ipywidgets as widgets
 
 from workbench.errors import InputError
-from workbench.extensions.classroom.page.class_bar import ClassBar
-from workbench.extensions.classroom.page.class_page import ClassPage
-from workbench.extensions.classroom.page.classroom import classroom
-from workbench.extensions.flow.page.flow_view import FlowView
-from workbench.extensions.papers.page.papers_page import PapersPage
+from workbench.live.app.extension_pages import ExtensionPages
 from workbench.live.app.frame import Frame
 from workbench.live.app.keeper import Keeper
 from workbench.live.app.page import Page
@@ -36,19 +32,18 @@ from workbench.live.solve.explorer import Explorer
 from workbench.live.stepping.own_method import OwnMethod, originals
 from workbench.live.stepping.step_page import StepPage
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.extension_view import ExtensionView
 from workbench.live.ui.frontend import in_voila
+from workbench.live.ui.page_server import page_server
 from workbench.live.ui.run_list import ListedRun, RunList
 from workbench.live.ui.share_bar import ShareBar
 from workbench.live.ui.view import View
 from workbench.problems import Problem
-from workbench.run import Configuration, configure
-from workbench.sequences.systems import SystemSequence
+from workbench.run import Configuration
 
 BUILD, SOLVE, RACE, SWEEP = "Build", "Solve", "Race", "Sweep"
-FLOW = "Flow"
 INSIDE, STEP, OWN, OPEN = "Look inside", "Step", "Your method", "Open a run"
-SCHEDULES, SUGGEST, STORAGE, PAPERS = "Schedules", "Suggest", "Storage", "Papers"
-RUNS, CLASS = "Runs", "All pages"
+SCHEDULES, SUGGEST, STORAGE, RUNS = "Schedules", "Suggest", "Storage", "Runs"
 
 
 class Workbench(View):
@@ -74,8 +69,8 @@ class Workbench(View):
         self.runs.acts = {"inside": self._look_inside, "timings": self._time_again, "race": self._add_to_race}
         self.explorer = Explorer(configuration, self.folder, self.runs)
         self.share = ShareBar(lambda: self.configuration, self.load, self.folder)
-        room = classroom() if in_voila() else None
-        collected = room is not None and room.facts["collects"]
+        server = page_server()
+        collected = server is not None and bool(server.facts["collects"])
         # A notebook's kernel keeps all of it itself.
         self.keeper = Keeper(self.runs, self._reopen, collected=collected) if in_voila() else None
         self._kept = [self.keeper] if self.keeper is not None else []
@@ -92,21 +87,16 @@ class Workbench(View):
         self.frame.add("compare", SWEEP, Page(self._sweep, self._rebase), flush=True)
         self.frame.add("compare", SUGGEST, Page(self._suggest, self._rebase), flush=True)
         self.frame.add("compare", STORAGE, Page(self._storage, self._rebase), flush=True)
-        self.frame.add("flow", FLOW, Page(self._flow), flush=True)
         self.frame.add("inspect", INSIDE, Page(self._inside, InsidePage.renew))
         self.frame.add("inspect", OPEN, Page(lambda: Replay(folder=self.folder, runs=self.runs)))
         self.frame.add("learn", STEP, Page(lambda: StepPage(self.configuration), self._rebase))
         self.frame.add("learn", OWN, Page(self._own, self._rebase))
         self.frame.add("learn", SCHEDULES, Page(Schedules))
-        self.frame.add("papers", PAPERS, Page(self._papers, lambda _page: self._name_problem()))
         self.frame.add("runs", RUNS, Page(self._runs))
-        self.class_bar: ClassBar | None = None
-        if room is not None:
-            self.class_bar = ClassBar(room, self.runs, lambda: self.configuration, self._take_problem)
-            self.frame.add_above(self.class_bar)
-            if room.facts["teacher"]:
-                self.frame.add("class", CLASS, Page(lambda: ClassPage(room, self._link, self.folder)))
-        self.frame.add_above(self.unbuilt)
+        self.extensions = ExtensionPages(self.frame, self, self._name_problem)
+        self.bars = self.extensions.bars()
+        for line in (*reversed(self.bars), self.unbuilt):
+            self.frame.add_above(line)
         self.box = self.frame.box
         self.explorer.changed = self._name_problem
         self.frame.turn_to(BUILD)
@@ -133,6 +123,11 @@ class Workbench(View):
                 self._taken = builder.built
                 self._renew_builder(builder)
 
+    def show(self, configuration: Configuration) -> None:
+        """Show a configuration as `load` does, and on the page in front at once."""
+        self.load(configuration)
+        self._turned()
+
     def view(self, title: str) -> Any:
         """The view of a page, made now if it was not shown before."""
         return self.pages[title].made()
@@ -142,13 +137,13 @@ class Workbench(View):
         self.frame.turn_to(title)
 
     def turn_to_place(self, place: str) -> None:
-        """Show the page of a place such as "compare.race", or an item of a paper, "papers.papers:mpcg.table3"; where
-        there is no such page, the present one stays."""
+        """Show the page of a place such as "compare.race", or an item of it, "papers.papers:mpcg.table3"; where there
+        is no such page, the present one stays."""
         view, _, item = place.partition(":")
         if view in self.frame.places:
             self.frame.shell.shown = view
-            if item and self.frame.in_front is self.pages[PAPERS]:
-                self.view(PAPERS).open_at(item)
+            if item:
+                self.frame.in_front.attempt(lambda made: isinstance(made, ExtensionView) and made.open_at(item))
 
     def close(self) -> None:
         """End all runs and take everything off the page."""
@@ -170,8 +165,8 @@ class Workbench(View):
         self._worker.ask(self._name_problem, "name")
 
     def _name_problem(self) -> None:
-        """Name a problem in the header: in Build the one drawn, in Inspect that of the run shown, in Flow that of the
-        sequence, else that of the form. A wrong value changes no name."""
+        """Name a problem in the header: in Build the one drawn, in Inspect that of the run shown, in a view of an
+        extension the one that it shows, else that of the form. A wrong value changes no name."""
         self._worker.ask(self._note_place, "place")
         builder = self.pages[BUILD].view
         self._name_wrong(builder)
@@ -181,10 +176,10 @@ class Workbench(View):
             drawn, _ = builder.built if builder and self.frame.in_front is self.pages[BUILD] else (None, None)
             looked_into = inside.view.shown if inside.view and self.frame.in_front is inside else None
             chosen = looked_into.handle.configuration() if looked_into else form.configuration()
-            played = self.pages[FLOW].view if self.frame.in_front is self.pages[FLOW] else None
-            drawn = played.sequence.problem if played else drawn
-            can_undo = form.can_undo if drawn is None else not played and self._undoable(builder)
-            self.frame.name(drawn or chosen.problem, can_undo=can_undo)
+            added = self._extension_view
+            shown = added.problem_shown if added else None
+            can_undo = False if shown else form.can_undo if drawn is None else self._undoable(builder)
+            self.frame.name(shown or drawn or chosen.problem, can_undo=can_undo)
 
     def _name_wrong(self, builder: Builder | None) -> None:
         chosen = None
@@ -203,22 +198,20 @@ class Workbench(View):
 
     @property
     def _place(self) -> str:
-        """The key of the page in front, and the item of a paper behind a colon, see `turn_to_place`."""
-        shown, page = self.frame.shell.shown, self.pages[PAPERS]
-        item = page.view.at if page.view and self.frame.in_front is page else ""
+        """The key of the page in front, and the item that it shows behind a colon, see `turn_to_place`."""
+        shown, added = self.frame.shell.shown, self._extension_view
+        item = added.at if added else ""
         return f"{shown}:{item}" if item else shown
+
+    @property
+    def _extension_view(self) -> ExtensionView | None:
+        """The view of an extension that is in front; None for another page, and before it is made."""
+        view = self.frame.in_front.view
+        return view if isinstance(view, ExtensionView) else None
 
     def _reopen(self, configuration: Configuration, place: str) -> None:
         self.load(configuration)
         self.turn_to_place(place)
-
-    def _take_problem(self, configuration: Configuration) -> None:
-        """Show the teacher's problem, on the page in front too."""
-        self.load(configuration)
-        self._turned()
-
-    def _link(self) -> str:
-        return self.share.written("link")
 
     def _undo(self) -> None:
         """Undo the last change of the canvas if it is in front, else of the form."""
@@ -261,19 +254,6 @@ class Workbench(View):
     def _storage(self) -> StorageView:
         return StorageView(self.configuration, self.load)
 
-    def _flow(self) -> FlowView:
-        chosen = self.configuration
-        if not isinstance(chosen.problem, SystemSequence):
-            chosen = configure("rising-bubbles", preconditioner="neumann:2", deflation="levelset:8")
-        made = FlowView(chosen, folder=self.folder, drawn=lambda: self.configuration.problem)
-        made.changed = self._name_problem
-        return made
-
-    def _papers(self) -> PapersPage:
-        made = PapersPage(self.runs, lambda _numbers: self.turn_to(RUNS), self.folder)
-        made.changed = self._name_problem
-        return made
-
     def _runs(self) -> RunsPage:
         made = RunsPage(self.runs, self.folder)
         made.box.children = (*self._kept, *made.box.children)
@@ -285,12 +265,12 @@ class Workbench(View):
         return made
 
     def _take_pair(self, configuration: Configuration) -> None:
-        """Put a suggested pair into the form, of a sequence of systems also into Flow, and show that page."""
+        """Put a suggested pair into the form, and show it in the view that takes it, by default Solve."""
         self.load(configuration)
-        sequence = isinstance(configuration.problem, SystemSequence)
-        if sequence:
-            self.view(FLOW).take_method(configuration)
-        self.turn_to(FLOW if sequence else SOLVE)
+        title = self.extensions.taker(configuration)
+        if title and isinstance(taker := self.view(title), ExtensionView):
+            taker.take_method(configuration)
+        self.turn_to(title or SOLVE)
 
     def _race_pairs(self, configurations: Sequence[Configuration]) -> None:
         """Replace the entries of the race by the suggested pairs, and start it."""

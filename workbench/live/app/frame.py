@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 import ipywidgets as widgets
 
-from workbench.errors import InputError
+from workbench.errors import InputError, quoted
 from workbench.live.app.page import Page
 from workbench.live.app.problem_words import problem_words
 from workbench.live.app.shell import Shell
@@ -24,7 +25,9 @@ VIEWS = {
     "runs": "Runs",
     "class": "Class",
 }
-"""The views of the rail by key, in order. One without a page is not listed."""
+"""The views of the rail by key, in order; others that extensions name follow. One without a page is not listed."""
+KEY = re.compile(r"[a-z][a-z0-9-]*")
+"""Keys are parts of addresses and of the names of style classes."""
 
 
 class Frame:
@@ -38,8 +41,11 @@ class Frame:
         """Pages by title."""
         self.shell = Shell(acts, link)
         self._places: dict[str, str] = {}
-        self._views = {key: widgets.VBox().add_class("wb-page").add_class(f"wb-page-{key}") for key in VIEWS}
-        self._shown = widgets.VBox(list(self._views.values())).add_class("wb-pages")
+        self._titles: dict[str, str] = {}
+        self._views: dict[str, widgets.VBox] = {}
+        self._shown = widgets.VBox().add_class("wb-pages")
+        for view, title in VIEWS.items():
+            self._add_view(view, title)
         frame = widgets.HBox([self.shell, self._shown])
         self.box = widgets.VBox([frame.add_class("wb-frame")]).add_class("wb").add_class("wb-workbench")
 
@@ -53,20 +59,32 @@ class Frame:
         """The places of the pages, such as "compare.race"."""
         return list(self._places.values())
 
-    def add(self, view: str, title: str, page: Page, *, flush: bool = False) -> None:
-        """Put a page into a view of the rail. flush: without space around it. Raises InputError for no such view."""
-        if view not in VIEWS:
-            raise InputError(unknown_name("view", view, VIEWS))
-        key = title.lower().replace(" ", "-")
-        self.pages[title] = page
-        self._places[title] = f"{view}.{key}"
+    def add(self, view: str, title: str, page: Page, *, flush: bool = False, view_title: str = "") -> None:
+        """Put a page into a view of the rail. flush: without space around it. view_title: of a view that the rail does
+        not have yet.
+
+        Raises InputError for no such view, and for a title that another page has.
+        """
+        key = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+        place = f"{view}.{key}"
+        if title in self.pages or place in self.places or not key:
+            raise InputError(
+                f"the title of a page has letters or digits, and no other page has it; got {quoted(title)}"
+            )
+        if view not in self._titles:
+            if not view_title:
+                raise InputError(unknown_name("view", view, self._titles))
+            if not KEY.fullmatch(view):
+                raise InputError(f"the key of a view is of small letters, digits and hyphens, got {quoted(view)}")
+            self._add_view(view, view_title)
+        self.pages[title], self._places[title] = page, place
         page.box.add_class("wb-pane").add_class(f"wb-pane-{view}-{key}")
         if flush:
             page.box.add_class("wb-flush")
         self._views[view].children = (*self._views[view].children, page.box)
         self.shell.views = [
             {"key": name, "title": words, "parts": parts}
-            for name, words in VIEWS.items()
+            for name, words in self._titles.items()
             if (parts := self._parts(name))
         ]
 
@@ -83,6 +101,11 @@ class Frame:
         name, facts = problem_words(problem)
         self.shell.problem = {"name": name, "facts": facts}
         self.shell.can_undo = can_undo
+
+    def _add_view(self, key: str, title: str) -> None:
+        self._titles[key] = title
+        self._views[key] = widgets.VBox().add_class("wb-page").add_class(f"wb-page-{key}")
+        self._shown.children = (*self._shown.children, self._views[key])
 
     def _parts(self, view: str) -> list[dict[str, str]]:
         places = {title: place.split(".") for title, place in self._places.items()}

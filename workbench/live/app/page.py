@@ -36,17 +36,22 @@ class Page:
     def turn_to(self) -> None:
         """Make the view or bring it up to date; an error is shown on the page."""
         with self._turning:
+            self.attempt(self._renew if self.view is not None else lambda _view: None)
+            self._hide(hidden=False)
+
+    def attempt(self, act: Callable[[Any], object]) -> None:
+        """Do something with the view, which is made now where it has not been shown yet; an error is shown on the
+        page."""
+        with self._turning:
             try:
                 if self.view is None:
                     self.view = self._make()
-                else:
-                    self._renew(self.view)
+                act(self.view)
                 message = ""
             # No one else would report it to the user.
             except Exception as error:
                 message = error_message(error)
             self._show(message)
-            self._hide(hidden=False)
 
     def leave(self) -> None:
         """Tell the view that another page is in front, so that it can stop painting."""
@@ -68,4 +73,8 @@ class Page:
     def _hide(self, *, hidden: bool) -> None:
         hide = getattr(self.view, "hide", None)
         if hide is not None:
-            hide(hidden)
+            try:
+                hide(hidden)
+            # The other pages go on.
+            except Exception as error:
+                self._show(error_message(error))

@@ -9,9 +9,8 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.plots.figures import Boundaries, boundaries, pattern_counts
-from workbench.plots.scenes.colormap import Colormap
 from workbench.plots.scenes.cuts import MOST_PIXELS, Cut
-from workbench.plots.scenes.plane import COEFFICIENT, ENTRIES, NO_SEGMENTS, Plane
+from workbench.plots.scenes.plane import COEFFICIENT, ENTRIES, NO_SEGMENTS, Colormap, Plane
 from workbench.problems import LinearSystem
 from workbench.words.numbers import count as grouped
 from workbench.words.numbers import ordinal

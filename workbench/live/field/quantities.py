@@ -8,9 +8,8 @@ import numpy as np
 
 from workbench.live.field.pictures import NONE, Picture, blank, notes_on, plane_picture
 from workbench.plots.figures import Boundaries
-from workbench.plots.scenes.colormap import Colormap
 from workbench.plots.scenes.cuts import Cut
-from workbench.plots.scenes.plane import Plane
+from workbench.plots.scenes.plane import Colormap, Plane
 from workbench.run.results.snapshots import Quantity, Snapshot
 from workbench.words.numbers import count as grouped
 

@@ -20,8 +20,8 @@ from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.ui.run_handle import RunSource
 from workbench.plots import figures
 from workbench.plots.figures import Boundaries
-from workbench.plots.scenes.colormap import Colormap
 from workbench.plots.scenes.cuts import LIVE_PIXELS, MOST_PIXELS, Cut
+from workbench.plots.scenes.plane import Colormap
 from workbench.run.results.snapshots import Quantity, Snapshot
 from workbench.words.numbers import count as grouped
 

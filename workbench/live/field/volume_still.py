@@ -10,7 +10,7 @@ from scipy import ndimage
 
 from workbench.live.field.pictures import Picture, Scene
 from workbench.live.field.volume_cut import LIVE_CELLS, VolumeCut
-from workbench.plots.scenes.colormap import Colormap
+from workbench.plots.scenes.plane import Colormap
 from workbench.words.numbers import count as grouped
 
 MOST_LABELS = 1 << 16

@@ -22,7 +22,7 @@ from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.assets import script
 from workbench.live.ui.run_handle import RunSource
 from workbench.live.ui.stream_view import StreamView
-from workbench.plots.scenes.colormap import Colormap
+from workbench.plots.scenes.plane import Colormap
 from workbench.run.results.snapshots import Quantity, Snapshot
 from workbench.words.numbers import count as grouped
 

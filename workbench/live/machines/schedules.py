@@ -22,8 +22,7 @@ from workbench.models.schedules import METHODS, Expected, all_expected, fastest,
 from workbench.models.several_gpus import ON_SEVERAL, all_expected_on, scaling
 from workbench.models.size_sweep import MachineParameters, curves, unknowns_up_to
 from workbench.plots.figures import draw
-from workbench.plots.scenes.crossover import crossover_scene
-from workbench.plots.scenes.scaling import scaling_scene
+from workbench.plots.scenes.scaling import crossover_scene, scaling_scene
 from workbench.records import hidden_fraction
 from workbench.registry import unknown_name
 from workbench.words.numbers import count, duration, percent, rounded

@@ -8,8 +8,8 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from workbench.costs.block_rates import gflops
 from workbench.errors import InputError
-from workbench.extensions.papers.block_cg import gflops
 from workbench.live.plots.chart import ChartStack
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.ui.rows import row
@@ -240,5 +240,5 @@ def _rates(handle: RunHandle) -> str:
     run = handle.run
     if not handle.over or run is None or run.workspace is None or not isinstance(run.history, BlockHistory):
         return ""
-    theirs, ours = gflops(run)
-    return f"{number(theirs)} GFLOP/s by Table II of Tali and Vainikko, {number(ours)} by the operations of the lines."
+    separate, counted = map(number, gflops(run))
+    return f"{separate} GFLOP/s by Table II of Tali and Vainikko, {counted} by the operations of the lines."

@@ -8,7 +8,7 @@ import traitlets
 
 from workbench.live.ui.assets import script
 from workbench.live.ui.view import LiveWidget
-from workbench.solvers.user_text import UserLinesError
+from workbench.solvers.user_defined import UserLinesError
 
 
 class LinesEditor(LiveWidget):

@@ -26,8 +26,7 @@ from workbench.run import Configuration, configure, user_solver
 from workbench.run.loop.traffic import planning_workspace
 from workbench.run.setup.prepare import prepare
 from workbench.solvers import Solver
-from workbench.solvers.user_defined import UserSolver
-from workbench.solvers.user_text import tidied
+from workbench.solvers.user_defined import UserSolver, tidied
 from workbench.words.names import name_of, sentence_case
 
 

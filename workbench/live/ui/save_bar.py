@@ -19,7 +19,7 @@ from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.plots import figures
 from workbench.plots.figures.edited import relabelled
-from workbench.plots.figures.plotted_data import Table
+from workbench.plots.figures.saving import Table
 from workbench.plots.scenes.scene import Scene
 
 Picture = Figure | Scene | Sequence[Scene]
@@ -40,7 +40,7 @@ class SaveBar(View):
     view too.
 
     Examples:
-        >>> from workbench import scenes
+        >>> from workbench.plots import scenes
         >>> from workbench.live import SaveBar
         >>> scene = scenes.residual_gap_scene({"CG": ([1.0, 1e-8], [1.0, 1e-8])})
         >>> bar = SaveBar(lambda: {"gap": scene}, provenance=dict, folder=".")

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 import traitlets
 
 from workbench.errors import InputError, error_message
-from workbench.extensions.classroom.page.classroom import classroom
 from workbench.files import TemporaryFolder
 from workbench.files.data_files import path_of
 from workbench.live.transport.worker import LatestOnly
@@ -21,6 +20,7 @@ from workbench.live.ui.file_names import make_folder, slug
 from workbench.live.ui.files import File, written
 from workbench.live.ui.frontend import in_voila
 from workbench.live.ui.page_link import link_in, query_of
+from workbench.live.ui.page_server import page_server
 from workbench.live.ui.view import LiveWidget
 from workbench.run import Configuration
 from workbench.run.choices.link_codec import ENDING, LINK, is_shared
@@ -90,7 +90,7 @@ class ShareBar(LiveWidget):
         self._worker = LatestOnly("workbench-share")
         copies = [[what, *words[:2]] for what, words in COPIES.items()]
         self._served = in_voila()
-        self.room = classroom() if self._served else None
+        self.room = page_server()
         saves = [list(SAVE)] if self._served else [list(SAVE), list(KEEP)]
         if self._served:
             copies = [list(ADDRESS) if action[0] == ADDRESS[0] else action for action in copies]
@@ -126,7 +126,7 @@ class ShareBar(LiveWidget):
         if self.room is None or not re.fullmatch(r"https?://[!-~]+/", page) or len(page) > LONGEST_PAGE:
             raise InputError(f"there are no short addresses of the page {page[:LONGEST_PAGE]!r}; copy the address")
         here = urlsplit(page).hostname in HERE
-        base = self.room.facts["address"] or page if here else page
+        base = str(self.room.facts["address"]) or page if here else page
         try:
             code = self.room.shorten(self.written("link"))
         except OSError:

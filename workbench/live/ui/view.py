@@ -35,7 +35,11 @@ class StyleSheet(anywidget.AnyWidget):
     """The style sheet of all views, which a page has once for all of a kernel; it has no view."""
 
     _esm = "export default {};"
-    _css = style_sheet()
+    _css = traitlets.Unicode().tag(sync=True)
+
+    @traitlets.default("_css")
+    def _joined(self) -> str:
+        return style_sheet()
 
 
 _SHEETS: list[StyleSheet] = []

@@ -4,9 +4,7 @@ from workbench.plots.figures.boundaries import Boundaries, boundaries
 from workbench.plots.figures.drawing import draw
 from workbench.plots.figures.pattern import pattern_counts
 from workbench.plots.figures.plane import draw_plane
-from workbench.plots.figures.plotted_data import plotted_data
-from workbench.plots.figures.provenance import read_provenance
-from workbench.plots.figures.saving import save
+from workbench.plots.figures.saving import plotted_data, read_provenance, save
 
 __all__ = [
     "Boundaries",

@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from workbench.errors import InputError
-from workbench.extensions.flow.scenes import Reel
 from workbench.plots.figures.drawing import panels
 from workbench.plots.figures.plane import paint
 from workbench.plots.figures.style import new_figure
@@ -53,11 +52,6 @@ def gif(figures: Iterable[Figure], *, seconds: float = 0.08) -> bytes:
         out, "GIF", save_all=True, append_images=pages[1:], duration=round(1000 * seconds), loop=0, optimize=True
     )
     return out.getvalue()
-
-
-def film_of(reel: Reel) -> bytes:
-    """The film of a sequence. Raises InputError before its first step."""
-    return gif(frame(plane, scenes) for plane, scenes in reel.frames)
 
 
 def _image(figure: Figure) -> Image.Image:

@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import Formatter, LogLocator, MaxNLocator, NullFormatter
 
-from workbench.plots.figures.colormaps import BATLOW, MAPS
+from workbench.plots.figures.style import BATLOW, MAPS
 from workbench.plots.scenes.scene import BarsOf, CellsOf, CurveOf, LineAt, ParallelOf, PointsOf
 from workbench.words.names import shortened
 from workbench.words.numbers import said, tick, unit_of

@@ -9,10 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from workbench.plots.figures.colormaps import MAPS
-from workbench.plots.figures.style import new_figure
-from workbench.plots.scenes.colormap import DECADES, LOG, SYMLOG, Colormap
-from workbench.plots.scenes.plane import Plane
+from workbench.plots.figures.style import MAPS, new_figure
+from workbench.plots.scenes.plane import DECADES, LOG, SYMLOG, Colormap, Plane
 from workbench.plots.scenes.style import COLOURS
 from workbench.words.numbers import ordinal
 
@@ -26,7 +24,7 @@ def draw_plane(plane: Plane, *, width: float = 4.2) -> Figure:
     Examples:
         >>> import numpy as np
         >>> from workbench.plots.figures import draw_plane
-        >>> from workbench.plots.scenes.colormap import Colormap
+        >>> from workbench.plots.scenes.plane import Colormap
         >>> from workbench.plots.scenes.plane import Plane
         >>> draw_plane(Plane(np.eye(4), "x", Colormap.of(np.eye(4), logarithmic=False), "batlow")).axes[0].get_xlabel()
         'x (side lengths)'

@@ -1,16 +1,21 @@
 """Pictures as plain data made from records; the page's plots and `figures.draw` draw the same scene."""
 
-from workbench.extensions.lessons.quadratic_scene import quadratic_scene
 from workbench.plots.scenes.block import columns_scene, comparison_scenes, products_scene, rank_scenes, residuals_scene
 from workbench.plots.scenes.convergence import convergence_scene, residual_gap_scene
-from workbench.plots.scenes.crossover import crossover_scene
-from workbench.plots.scenes.mpcg import boxes_scene, conditioning_scenes, directions_scene, time_scene, weights_scene
+from workbench.plots.scenes.mpcg import (
+    boxes_scene,
+    conditioning_scenes,
+    directions_scene,
+    time_scene,
+    vectors_scene,
+    weights_scene,
+)
 from workbench.plots.scenes.roofline import roofline_scene
 from workbench.plots.scenes.row_lengths import row_lengths_scene
+from workbench.plots.scenes.scaling import crossover_scene
 from workbench.plots.scenes.scene import Axis, BarsOf, CellsOf, CurveOf, LineAt, ParallelOf, PointsOf, Scene
 from workbench.plots.scenes.spectrum import estimates_scene, levels_scene, ritz_scene
 from workbench.plots.scenes.timeline import timeline_scene
-from workbench.plots.scenes.vectors import vectors_scene
 
 __all__ = [
     "Axis",
@@ -31,7 +36,6 @@ __all__ = [
     "estimates_scene",
     "levels_scene",
     "products_scene",
-    "quadratic_scene",
     "rank_scenes",
     "residual_gap_scene",
     "residuals_scene",

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from workbench import devices
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.extensions.mpi.run.rank_device import check_ranks
 from workbench.operators import Operator, Size, TwoPhaseStencil
 from workbench.run.choices.compatibility import (
     check_az,
@@ -27,6 +26,7 @@ from workbench.run.choices.compatibility import (
 )
 from workbench.run.choices.configuration import Configuration
 from workbench.run.choices.memory_need import MemoryNeed, checked_need
+from workbench.run.choices.rank_rules import check_ranks
 from workbench.run.choices.vector_files import asks_for_blocks
 from workbench.settings import GIVEN, STOPPING
 from workbench.solvers import MethodTraits

@@ -12,8 +12,8 @@ WORKBENCH = "workbench"
 
 
 class MethodOf(Protocol):
-    """What an extension declares for an engine: the solver that is the engine's method of that name, with options in
-    the engine's own form. Raises InputError for a method that it does not have."""
+    """The function that an extension declares for an engine: it returns the solver that is the engine's method of that
+    name, with options in the engine's own form. Raises InputError for a method that it does not have."""
 
     def __call__(self, method: str, options: str) -> Solver: ...
 

@@ -92,9 +92,13 @@ def expand(short: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _expanded_block(kind: str, entry: Any) -> dict[str, Any]:
-    if isinstance(entry, list) and len(entry) not in (2, 3):
-        raise InputError(f"a block is its name, or its name and parameters, got {len(entry)} entries; {AGAIN}")
-    name, values, *extension = entry if isinstance(entry, list) else (entry, {})
+    listed = entry if isinstance(entry, list) else [entry, {}]
+    if len(listed) not in (2, 3) or not all(isinstance(extension, str) for extension in listed[2:]):
+        raise InputError(
+            f"a block is its name, or its name and parameters, and the extension that brings it, got {len(listed)} "
+            f"entries; {AGAIN}"
+        )
+    name, values, *extension = listed
     return {"kind": kind, "name": name, "parameters": values} | ({"extension": extension[0]} if extension else {})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -13,13 +13,11 @@ from workbench import devices
 from workbench.arrays.validation import read_only
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import DeviceError
-from workbench.extensions.mpi.device import world
 from workbench.problems import LinearSystem
 from workbench.process.forks import WorkLock
 from workbench.records.film import Film
 from workbench.run.choices.configuration import Configuration
 from workbench.run.jobs.machine_use import MACHINE_USE
-from workbench.run.loop.iterations import Iterations
 from workbench.run.loop.run_state import RunState
 from workbench.run.loop.stopping import Reason
 from workbench.run.loop.stopping_test import Termination
@@ -30,7 +28,7 @@ from workbench.run.results.result import Result
 from workbench.run.results.snapshots import SnapshotRequests
 from workbench.run.setup.prepare import prepare
 from workbench.run.setup.setup_phases import SetupPhases
-from workbench.run.setup.solve_setup import SolveSetup
+from workbench.run.setup.this_rank import this_rank
 
 
 class Run:
@@ -77,14 +75,12 @@ class Run:
         phases = phases or SetupPhases()
         with phases.whole():
             # Few runs have ranks, or many right-hand sides.
-            if configuration.ranks > 1 and world() is None:
-                from workbench.extensions.mpi.run.iterations import RankIterations, trace_of_ranks
-                from workbench.extensions.mpi.run.setup import start
+            if configuration.ranks > 1 and this_rank() is None:
+                from workbench.run.loop.start_on_ranks import start_on_ranks
 
-                on_ranks = start(configuration, system, x0, trace=trace, stopped=stopped, phases=phases)
-                self.setup: SolveSetup = cast(SolveSetup, on_ranks)
-                self.trace = trace_of_ranks() if trace else None
-                self._iterations: Iterations = RankIterations(configuration, on_ranks, self.trace)
+                self.setup, self._iterations, self.trace = start_on_ranks(
+                    configuration, system, x0, trace=trace, stopped=stopped, phases=phases
+                )
             else:
                 self.setup = prepare(configuration, system, x0, stopped, phases=phases)
                 with self.setup.closed_on_error(), phases("kernels"):

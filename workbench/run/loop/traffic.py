@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from workbench.deflation.two_level import TwoLevel
+from typing import Protocol, runtime_checkable
+
+from workbench.deflation.variants import TwoLevel
 from workbench.devices.programs.counting import CountingDevice
 from workbench.devices.programs.workspace import Workspace
-from workbench.extensions.mpi.run.setup import RankSetup
 from workbench.run.setup.solve_setup import SolveSetup
+
+
+@runtime_checkable
+class KnowsIterationBytes(Protocol):
+    """A setup of a run that iterates elsewhere, where `iteration_bytes` was counted."""
+
+    @property
+    def iteration_bytes(self) -> int | None: ...
 
 
 def planning_workspace(setup: SolveSetup) -> Workspace:
@@ -18,15 +27,15 @@ def planning_workspace(setup: SolveSetup) -> Workspace:
     )
 
 
-def iteration_bytes(setup: SolveSetup | RankSetup) -> int | None:
+def iteration_bytes(setup: SolveSetup | KnowsIterationBytes) -> int | None:
     """Bytes that an ordinary iteration reads and writes, including A, M and the second level.
 
     Occasional work is not counted: residual replacements, true residuals, measurements of the drift. None where
     iterations differ, as the rank or the number of directions does, for solvers on two devices, and where A or M is a
     function of unknown traffic. Cost: planning, some milliseconds.
     """
-    if isinstance(setup, RankSetup):
-        return setup.facts.iteration_bytes
+    if isinstance(setup, KnowsIterationBytes):
+        return setup.iteration_bytes
     if not setup.solver.same_work or 0 in (setup.bound.traffic, _first_level(setup)):
         return None
     space = planning_workspace(setup)

@@ -17,8 +17,6 @@ from workbench.devices.host.components import has_unnumbered_components, numbere
 from workbench.devices.host.slab import Slab
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.extensions.mpi import device as ranks
-from workbench.extensions.mpi.run.rank_device import rank_device
 from workbench.machines.profile import profile
 from workbench.operators import BoundOperator, Operator, TwoPhaseStencil
 from workbench.operators.empty_rows import without_empty_rows
@@ -54,6 +52,7 @@ from workbench.run.setup.right_hand_side import (
 from workbench.run.setup.right_hand_sides import columns_of, prepare_columns
 from workbench.run.setup.setup_phases import DEVICE, PROBLEM, SetupPhases
 from workbench.run.setup.solve_setup import SINGLE, SolveSetup
+from workbench.run.setup.this_rank import this_rank
 from workbench.settings import MIXED, RUN
 from workbench.solvers import MethodTraits
 from workbench.words.numbers import count
@@ -105,9 +104,9 @@ def prepare(
     phases = phases or SetupPhases()
     with phases(DEVICE):
         given = system.operator.shape[0] if system and not system.slab else 0
-        device = (rank_device(configuration, given) or devices.device(configuration.device)).limited(
-            configuration.memory_limit
-        )
+        rank = this_rank()
+        device = rank.device(configuration, given) if rank else devices.device(configuration.device)
+        device = device.limited(configuration.memory_limit)
     need = None
     with all_at_once(configuration, _operator_of_a_file, system and system.operator):
         if system is None:
@@ -138,7 +137,7 @@ def prepare(
     with phases("A"):
         bound = operator.bind(device)
     null_space = null_space_of(operator, system.null_space, bound, device, empty)
-    notes = [*ranks.described(), *choice.reasons, *([device.note] if device.note else [])]
+    notes = [*(rank.notes() if rank else ()), *choice.reasons, *([device.note] if device.note else [])]
     if configuration.device == "auto":
         notes.append(f"device auto is {device.name} here, chosen by the memory bandwidth of the devices present")
     notes += [*bound.notes, *system.notes]

@@ -13,9 +13,8 @@ from workbench.devices.kernels.small import IN_ORTHONORMALIZATION
 from workbench.devices.programs.block_workspace import BlockWorkspace, Repeats
 from workbench.lines.types import small
 from workbench.registry import register
-from workbench.solvers.block.base import BlockSolver, is_plain
+from workbench.solvers.block.base import BlockRow, BlockSolver, is_plain
 from workbench.solvers.block.orthonormal import Orthonormalization
-from workbench.solvers.block.row import BlockRow
 from workbench.solvers.block.small import cholesky, curvature_of
 
 KEPT = ("rr", "gamma", "spanned", "pivot")

@@ -11,8 +11,7 @@ import numpy as np
 from workbench.devices.programs.block_workspace import BlockWorkspace
 from workbench.lines.types import small
 from workbench.registry import register
-from workbench.solvers.block.base import BlockSolver, Replacement, ResidualNorms
-from workbench.solvers.block.row import BlockRow
+from workbench.solvers.block.base import BlockRow, BlockSolver, Replacement, ResidualNorms
 from workbench.solvers.block.small import cholesky, curvature_of, smallest_eigenvalue
 
 

@@ -12,10 +12,9 @@ import numpy as np
 from workbench.devices.programs.block_workspace import BlockWorkspace
 from workbench.lines.types import small
 from workbench.registry import register
-from workbench.solvers.block.base import BlockSolver, is_plain
+from workbench.solvers.block.base import BlockRow, BlockSolver, is_plain
 from workbench.solvers.block.orthonormal import Orthonormalization
 from workbench.solvers.block.pseudo_block_cg import vanishing
-from workbench.solvers.block.row import BlockRow
 
 SINGULAR = "P^T A P is singular, though the directions do not depend on one another; start from another x0"
 SINGULAR_RESIDUALS = "Q^T M^-1 Q is singular, though the residuals do not depend on one another; start from another x0"

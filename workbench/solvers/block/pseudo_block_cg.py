@@ -11,8 +11,7 @@ import numpy as np
 from workbench.devices.programs.block_workspace import BlockWorkspace, Repeats
 from workbench.lines.types import small
 from workbench.registry import register
-from workbench.solvers.block.base import BlockSolver, Replacement, ResidualNorms
-from workbench.solvers.block.row import BlockRow
+from workbench.solvers.block.base import BlockRow, BlockSolver, Replacement, ResidualNorms
 
 VANISHING = 64
 """Units of roundoff, of the precision of the vectors, below which a product over the lengths of its vectors counts as

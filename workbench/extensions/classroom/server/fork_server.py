@@ -7,6 +7,7 @@ with it. It has one thread of Python only, since a fork copies no other.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import json
@@ -17,7 +18,10 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from workbench.errors import InputError
+from workbench.live.ui.assets import style_sheet
 from workbench.registry import catalogue
+from workbench.registry.extensions import Extension, extensions
 
 PRELOADED = ("ipykernel.kernelapp", "ipykernel.ipkernel", "numpy.random", "workbench.live")
 """Modules that every page imports."""
@@ -37,13 +41,26 @@ def serve(requests: socket.socket) -> dict[str, Any] | None:
 
 
 def preload(modules: Sequence[str]) -> None:
-    """Import modules and all blocks, which the menus list, and keep the garbage collector of the kernels from writing
-    to their objects, which would copy the memory."""
+    """Import modules, those of views of extensions, and all blocks, which the menus list.
+
+    The garbage collector of the kernels is kept from writing to their objects, which would copy the memory.
+    """
     for name in modules:
         importlib.import_module(name)
+    for extension in extensions().values():
+        for name in _of_page(extension):
+            with contextlib.suppress(InputError):
+                extension.imported(name)
+    style_sheet()
     catalogue()
     gc.collect()
     gc.freeze()
+
+
+def _of_page(extension: Extension) -> set[str]:
+    """The modules of an extension that pages use."""
+    made = (*extension.bars, *(view.make for view in extension.views))
+    return {*extension.widgets.values(), *(reference.partition(":")[0] for reference in made)}
 
 
 def become_kernel(request: dict[str, Any]) -> None:

@@ -26,6 +26,7 @@ from workbench.live.solve.controller import Controller
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.ui.controls import button
+from workbench.live.ui.extension_view import ExtensionView
 from workbench.live.ui.rows import row
 from workbench.live.ui.share_bar import ShareBar
 from workbench.problems import Problem
@@ -33,6 +34,7 @@ from workbench.problems.bubble_geometry import to_text
 from workbench.run import Configuration, State, configure
 from workbench.sequences.method import changed, problem_of, settings_of
 from workbench.sequences.sequence import Sequence
+from workbench.sequences.systems import SystemSequence
 
 PERIOD = 0.8
 """Seconds between two updates of curves while it plays."""
@@ -43,7 +45,7 @@ VOLUME = 320
 SECOND = {"preconditioner": "jacobi", "deflation": "none"}
 
 
-class FlowView(PausableView):
+class FlowView(ExtensionView, PausableView):
     """A sequence of systems played step by step, solved by two methods.
 
     configuration: of the first method, on a problem that is a sequence. second: settings of the other one. folder: of
@@ -69,8 +71,6 @@ class FlowView(PausableView):
         drawn: Callable[[], Problem] | None = None,
     ) -> None:
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
-        self.changed: Callable[[], object] = lambda: None
-        """Called when another problem begins."""
         self.sequence = _sequence(configuration, SECOND if second is None else second)
         self.publisher = Publisher()
         first, other = self.sequence.methods
@@ -115,6 +115,11 @@ class FlowView(PausableView):
         self._new_player()
         self.publisher.add(self._serve)
         self.controller.serve()
+
+    @property
+    def problem_shown(self) -> SystemSequence:
+        """The sequence that is played."""
+        return self.sequence.problem
 
     def play(self) -> None:
         """Step from here to the end; returns at once."""

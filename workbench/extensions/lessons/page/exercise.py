@@ -7,13 +7,12 @@ import html
 import ipywidgets as widgets
 
 from workbench.errors import InputError, error_message
-from workbench.extensions.classroom.page.classroom import classroom
 from workbench.extensions.lessons import Exercise, lesson
 from workbench.extensions.lessons.exercise import Choice, Number, Order
 from workbench.extensions.lessons.page.line_order import LineOrder
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button
-from workbench.live.ui.frontend import in_voila
+from workbench.live.ui.page_server import page_server
 from workbench.live.ui.rows import row
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
@@ -75,9 +74,8 @@ class Lesson:
 
     def __init__(self, name: str) -> None:
         self.lesson = lesson(name)
-        if in_voila():
-            # Its runs take turns with those of the other pages of the server.
-            classroom()
+        # Its runs take turns with those of the other pages of the server.
+        page_server()
 
     def check(self, number: int, answer: object = None) -> ExerciseView:
         """The exercise of this number, with an answer that is checked at once where one is given.

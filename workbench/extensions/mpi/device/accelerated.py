@@ -12,7 +12,6 @@ from workbench import devices
 from workbench.devices.accelerator.budget import Budget
 from workbench.devices.accelerator.device import as_accelerator
 from workbench.devices.accelerator.dots import OnePass
-from workbench.devices.accelerator.links import Link, PinnedMemory
 from workbench.devices.accelerator.runtime import Runtime, Vector
 from workbench.devices.accelerator.watch import Watch
 from workbench.devices.clock import Clock, Recorder
@@ -36,6 +35,7 @@ from workbench.extensions.mpi.device.accelerator_parts import PartsOnAccelerator
 from workbench.extensions.mpi.device.device import Ranks
 from workbench.extensions.mpi.device.device_clock import RankDeviceClock
 from workbench.extensions.mpi.device.ghosts import DeviceHalo
+from workbench.extensions.mpi.device.links import Link, PinnedMemory
 
 if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceOperator, DeviceVector

@@ -10,7 +10,6 @@ import numpy as np
 
 from workbench.devices.accelerator import deflation
 from workbench.devices.accelerator.dots import Dots, OnePass
-from workbench.devices.accelerator.links import Link
 from workbench.devices.accelerator.restricted import ResidualOfBoxes, tile_for
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.host.boxes import Boxes
@@ -19,6 +18,7 @@ from workbench.devices.ops.faces import FaceProduct
 from workbench.devices.restricted_product import ProductThenRestriction
 from workbench.extensions.mpi.device import kernels
 from workbench.extensions.mpi.device.accelerator_parts import JoinedBoxes
+from workbench.extensions.mpi.device.links import Link
 from workbench.extensions.mpi.device.operators import WithHalo
 
 if TYPE_CHECKING:

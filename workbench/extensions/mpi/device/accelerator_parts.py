@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.devices.accelerator.device import Accelerator
-from workbench.devices.accelerator.links import Piece
 from workbench.devices.accelerator.parts import PlacedBoxes
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.host.boxes import Boxes, EarlierParts
+from workbench.extensions.mpi.device.links import Piece
 from workbench.extensions.mpi.device.reductions import OnRanks
 
 if TYPE_CHECKING:
-    from workbench.devices.accelerator.links import Link
     from workbench.devices.operator_protocols import DeviceVector
     from workbench.extensions.mpi.device.ghosts import DeviceHalo
+    from workbench.extensions.mpi.device.links import Link
 
 
 class JoinedBoxes(PlacedBoxes):

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable
 
 from workbench.devices.accelerator.clock import DeviceClock
-from workbench.devices.accelerator.links import Link
 from workbench.devices.accelerator.runtime import Span
 from workbench.devices.clock import Returned, Work
 from workbench.extensions.mpi.device.clock import HALO, SUM
+from workbench.extensions.mpi.device.links import Link
 
 
 class RankDeviceClock(DeviceClock):

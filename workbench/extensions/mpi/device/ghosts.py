@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from workbench.devices.accelerator.links import Link, Piece
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.host.slab import Slab
+from workbench.extensions.mpi.device.links import Link, Piece
 
 if TYPE_CHECKING:
     from workbench.devices.accelerator.runtime import Handle, Runtime

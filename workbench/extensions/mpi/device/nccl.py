@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workbench.devices.accelerator.links import Piece
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.cuda.runtime import Cuda
 from workbench.errors import DeviceError
+from workbench.extensions.mpi.device.links import Piece
 
 if TYPE_CHECKING:
     from mpi4py import MPI

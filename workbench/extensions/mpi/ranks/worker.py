@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.errors import DeviceError, InputError
-from workbench.extensions.mpi.device import alone, enter, library
 from workbench.extensions.mpi.ranks import rows
 from workbench.extensions.mpi.ranks.commands import Commands
 from workbench.extensions.mpi.ranks.events import RankEvents
@@ -33,6 +32,7 @@ from workbench.extensions.mpi.run.messages import (
     Steps,
     line,
 )
+from workbench.extensions.mpi.this_rank import alone, enter, library
 from workbench.records import BlockHistory
 from workbench.run.loop.driver import Run
 from workbench.run.loop.stopping import Reason

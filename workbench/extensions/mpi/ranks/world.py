@@ -1,4 +1,4 @@
-"""The ranks of MPI as they start: their communicator, the processes and hosts, and the cores of each."""
+"""The ranks of MPI as they start: their communicator, and the cores of each."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """Environment variables for the number of threads; what the user has set stays. The first one sets those of kernels
 too, unless WORKBENCH_THREADS does."""
-SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
-"""Environment variables for the number of ranks in a process that mpiexec or srun has started."""
 
 
 def communicator() -> MPI.Intracomm | None:
@@ -24,12 +22,6 @@ def communicator() -> MPI.Intracomm | None:
     from mpi4py import MPI
 
     return MPI.COMM_WORLD
-
-
-def started() -> int:
-    """The number of processes that mpiexec or srun has started, as the environment has it; 1 without them."""
-    sizes = [os.environ.get(name, "") for name in SIZES]
-    return max([1, *(int(size) for size in sizes if size.isdecimal())])
 
 
 def share_cores(world: MPI.Intracomm) -> int:

@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.extensions.mpi.run.messages import READY, SETUP, Facts, Job
+from workbench.extensions.mpi.run.messages import Facts
 from workbench.extensions.mpi.run.processes import RankProcesses
-from workbench.extensions.mpi.run.rank_device import check_ranks
 from workbench.problems import LinearSystem
 from workbench.run.choices.configuration import Configuration
-from workbench.run.choices.in_memory import InMemoryProblem
 from workbench.run.choices.memory_need import MemoryNeed
 from workbench.run.setup.prepare import assembled
 from workbench.run.setup.setup_phases import SetupPhases
 
 if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceVector
-
-
-START = "start of the ranks"
-"""The phase in which mpiexec starts and the ranks import their libraries."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,6 +76,7 @@ class RankSetup:
     changes = property(lambda self: self.facts.changes)
     removed = property(lambda self: self.facts.removed)
     null_space = property(lambda self: self.facts.has_null_space)
+    iteration_bytes = property(lambda self: self.facts.iteration_bytes)
 
     @property
     def need(self) -> MemoryNeed | None:
@@ -110,37 +104,3 @@ class RankSetup:
         """End the ranks; their vectors go with them."""
         self.x = None
         self.ranks.end()
-
-
-def start(
-    configuration: Configuration,
-    system: LinearSystem | None,
-    x0: np.ndarray | None,
-    *,
-    trace: bool,
-    stopped: Callable[[], bool],
-    phases: SetupPhases,
-) -> RankSetup:
-    """Start the ranks and wait until they are set up. Raises what the setup of a run does, in whichever rank."""
-    check_ranks(configuration)
-    if system is not None and configuration.problem.name != InMemoryProblem.name:
-        raise InputError(
-            f"ranks assemble their rows of problem {configuration.problem.name} themselves, and were given a system; "
-            "leave it out, or leave out ranks"
-        )
-    with contextlib.ExitStack() as on_error:
-        with phases(START):
-            ranks = RankProcesses(configuration.ranks, Job(configuration, system, x0, trace))
-            on_error.callback(ranks.end)
-            kind, _, data = ranks.next(stopped)
-        before = len(phases.done)
-        while kind != READY:
-            kind, _, data = ranks.next(stopped)
-            if kind == SETUP:
-                done, present = data
-                phases.follow(done, present, before)
-        phases.follow(data.phases, "", before)
-        on_error.pop_all()
-    phases.take_over(sum(phase.seconds for phase in data.phases) + data.compile_seconds)
-    phases.compile_seconds += data.compile_seconds
-    return RankSetup(configuration, system, ranks, phases, data)

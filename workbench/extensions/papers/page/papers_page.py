@@ -11,17 +11,17 @@ from workbench.errors import InputError
 from workbench.extensions.papers.page.paper_view import PaperView
 from workbench.extensions.papers.page.shelf import Shelf
 from workbench.live.ui.controls import button
+from workbench.live.ui.extension_view import ExtensionView
 from workbench.live.ui.rows import row
 from workbench.live.ui.run_list import RunList
 from workbench.live.ui.status import StatusLine
-from workbench.live.ui.view import View
 
 
-class PapersPage(View):
+class PapersPage(ExtensionView):
     """All papers, one item at a time. Display it, or `box`.
 
-    runs, show_runs, folder: see `PaperView`. changed: called when another item is shown. Views that were opened are
-    kept as they are turned; only the one in front computes.
+    runs, show_runs, folder: see `PaperView`. Views that were opened are kept as they are turned; only the one in front
+    computes.
     """
 
     def __init__(
@@ -30,7 +30,6 @@ class PapersPage(View):
         show_runs: Callable[[Sequence[int]], object] | None = None,
         folder: str | Path | None = None,
     ) -> None:
-        self.changed: Callable[[], object] = lambda: None
         self._options = {"runs": runs if runs is not None else RunList(), "show_runs": show_runs, "folder": folder}
         self.views: dict[tuple[str, str], PaperView] = {}
         self.shown: tuple[str, str] | None = None

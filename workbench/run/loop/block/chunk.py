@@ -18,8 +18,7 @@ from workbench.run.loop.stopping_test import IterationState, StoppingTest, Termi
 from workbench.run.results.result import Column
 from workbench.run.setup.right_hand_sides import RightHandSides
 from workbench.run.setup.solve_setup import SolveSetup
-from workbench.solvers.block.base import BlockSolver
-from workbench.solvers.block.row import BlockRow
+from workbench.solvers.block.base import BlockRow, BlockSolver
 
 
 class Made(NamedTuple):

@@ -12,7 +12,7 @@ from workbench.run.loop.history_writer import HistoryWriter
 from workbench.run.loop.single.vectorized_check import best_so_far
 from workbench.run.loop.stopping import Stopping
 from workbench.run.loop.stopping_test import StoppingTest
-from workbench.solvers.block.row import BlockRow
+from workbench.solvers.block.base import BlockRow
 
 
 class BlockHistoryWriter(HistoryWriter):

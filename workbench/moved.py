@@ -1,0 +1,90 @@
+"""Former names of packages, kept for one release: importing one of them warns and gives what has taken its place."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import types
+import warnings
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+
+MOVED = {
+    "workbench.analysis": (
+        "workbench.spectra",
+        "workbench.costs",
+        "workbench.advise",
+        "workbench.models",
+        "workbench.stepping",
+    ),
+    "workbench.figures": ("workbench.plots.figures",),
+    "workbench.flow": ("workbench.extensions.flow", "workbench.sequences"),
+    "workbench.lessons": ("workbench.extensions.lessons",),
+    "workbench.machine": ("workbench.machines", "workbench.models"),
+    "workbench.papers": ("workbench.extensions.papers",),
+    "workbench.recording": ("workbench.records",),
+    "workbench.scenes": ("workbench.plots.scenes",),
+    "workbench.run": (
+        "workbench.run.choices",
+        "workbench.run.setup",
+        "workbench.run.loop",
+        "workbench.run.jobs",
+        "workbench.run.results",
+    ),
+}
+"""By former package, those that have its modules and names now."""
+
+
+class Finder:
+    """The last finder of the process: it is asked for a module that no other one has."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The spec of a former name; None for any other."""
+        found = _now(name)
+        return ModuleSpec(name, _Alias(found), is_package=True) if found else None
+
+
+class _Alias:
+    """The loader of a former name."""
+
+    def __init__(self, now: list[str]) -> None:
+        self._now = now
+
+    def create_module(self, spec: ModuleSpec) -> types.ModuleType:
+        now = " and ".join(self._now)
+        warnings.warn(
+            f"{spec.name} is {now} now; its former name goes with the next release", DeprecationWarning, stacklevel=2
+        )
+        return types.ModuleType(spec.name, f"A former name of {now}.")
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        now = self._now
+
+        def get(name: str) -> object:
+            for place in now:
+                try:
+                    return getattr(importlib.import_module(place), name)
+                except AttributeError:
+                    continue
+            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+
+        module.__dict__["__getattr__"] = get
+
+
+def _now(name: str) -> list[str]:
+    """The present names of a module by its former one."""
+    if name in MOVED and name != "workbench.run":
+        return list(MOVED[name])
+    package, _, module = name.rpartition(".")
+    places = (f"{place}.{module}" for place in MOVED.get(package, ()))
+    return [place for place in places if importlib.util.find_spec(place) is not None][:1]
+
+
+def install() -> None:
+    """Let former names be imported."""
+    if Finder not in sys.meta_path:
+        sys.meta_path.append(Finder)  # pyright: ignore[reportArgumentType]
