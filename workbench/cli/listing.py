@@ -73,15 +73,11 @@ def _extensions() -> list[dict[str, Any]]:
 
 
 def _added(extension: Extension) -> dict[str, list[str]]:
-    """The names of what an extension adds: of blocks by their kind, and of devices, engines, commands and views."""
-    named = {
-        **extension.blocks,
-        "device": extension.devices,
-        "engine": extension.engines,
-        "command": extension.commands,
-        "view": [view.title for view in extension.views],
-    }
-    return {kind: list(names) for kind, names in named.items() if names}
+    """The names of what an extension adds, by what they are: blocks by kind, devices, engines, commands, views."""
+    added: dict[str, list[str]] = {}
+    for what, name in extension.claims():
+        added.setdefault(what, []).append(name)
+    return added
 
 
 def _doctor(options: argparse.Namespace) -> int:

@@ -105,7 +105,8 @@ class Extension:
     services: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """By name of the service, references to what the core asks an extension that comes with it for."""
     doctor: str = ""
-    """A reference to a function that returns lines for `workbench doctor`."""
+    """A reference to a function of no argument that returns what it finds on this machine, for `workbench doctor`: a
+    `workbench.machines.extension_reports.Examined`."""
     documents: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """By title, files in the package, Markdown, for the help of the page."""
 
