@@ -6,7 +6,6 @@ import dataclasses
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import linalg
 
 from workbench.deflation import lapack
 from workbench.deflation.coarse import CoarseSolver, Factor, not_definite
@@ -38,7 +37,7 @@ def inverse_on_range(matrix: np.ndarray) -> np.ndarray:
             inverse = lapack.inverse(scaled.copy())
         else:
             inverse = lapack.inverse(scaled + np.outer(null, null)) - np.outer(null, null)
-    except linalg.LinAlgError:
+    except np.linalg.LinAlgError:
         inverse = pseudo_inverse(scaled)
     return scale[:, None] * inverse * scale
 
