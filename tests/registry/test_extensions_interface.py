@@ -140,15 +140,9 @@ def test_a_broken_declaration_takes_nothing_along(installer, declared, capsys):
     assert set(extensions.extensions()) == {*extensions.ours(), "richardson"}
     assert {"jacobi", "richardson"} <= set(registered("preconditioner"))
     assert main(["blocks"]) == 0
-<<<<<<< HEAD
     printed = capsys.readouterr().out
     assert f"    {said}\n" in printed
     assert "richardson" in printed
-=======
-    printed = capsys.readouterr()
-    assert f"    {said}\n" in printed.out
-    assert "richardson" in printed.out
->>>>>>> h_b
     assert solve_with("jacobi").converged
     assert solve_with("richardson:0.25").converged
 

@@ -8,16 +8,9 @@ EXTENSION = Extension(
     package="workbench.extensions.mpi",
     install="cg-workbench[mpi]",
     needs=("mpi4py",),
-<<<<<<< HEAD
-=======
-    doctor="workbench.extensions.mpi.doctor:examine",
->>>>>>> h_b
     services={
         "ranks": "workbench.extensions.mpi.run.start:start",
         "mpiexec": "workbench.extensions.mpi.started_by_mpiexec:COMMANDS",
     },
-<<<<<<< HEAD
     doctor="workbench.extensions.mpi.doctor:examine",
-=======
->>>>>>> h_b
 )
