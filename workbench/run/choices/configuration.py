@@ -33,8 +33,8 @@ class Configuration:
     problem has it, else one of `workbench.settings.FORMATS`, or `csr:<work-items a row>`. az: how a device stores AZ,
     one of `workbench.settings.AZ_FORMS`. reduction: where an accelerator's partial sums are added, `device` or `host`.
     cluster: where boxes of a Schwarz method are solved, `local:<processes>` or the address of a Dask scheduler, None
-    for here. ranks: processes that share the rows by MPI, see `workbench.extensions.mpi.ranks`. memory_limit: bytes of
-    device memory that the run may use, None for all. Raises InputError for unknown names and for values out of the
+    for here. ranks: processes that share the rows by MPI, see `workbench.run.loop.start_on_ranks`. memory_limit: bytes
+    of device memory that the run may use, None for all. Raises InputError for unknown names and for values out of the
     bounds in `workbench.settings`.
 
     Examples:
