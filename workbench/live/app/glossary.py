@@ -9,7 +9,7 @@ from pathlib import Path
 
 import mistune
 
-from workbench.errors import InputError, error_message
+from workbench.errors import InputError
 from workbench.files.data_files import docs_folder
 from workbench.registry.extensions import Extension, extensions
 from workbench.words.names import typeset_words
@@ -81,5 +81,5 @@ def _read(name: str) -> str:
         try:
             return path.read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
-            raise extension.failure(f"its document {path.name} cannot be read ({error_message(error)})") from None
+            raise extension.failure(f"its document {path.name} cannot be read ({error})") from None
     return Path(docs_folder() / f"{name}.md").read_text(encoding="utf-8")
