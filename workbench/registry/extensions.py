@@ -61,9 +61,9 @@ class PageView:
 class Extension:
     """The declaration of an extension. Only the first four entries are required.
 
-    A reference is a text such as "package.module:name". What an extension adds has names of its own: one whose name
-    another extension has too makes this one `broken`, and a name of the core stays the core's. Raises InputError for
-    entries of another form.
+    A reference is a text such as "package.module:name". Blocks, devices, engines and commands have names of their own:
+    an extension with a name that another one has too is `broken`, and a name of the core stays the core's. Raises
+    InputError for entries of another form.
 
     Examples:
         >>> from workbench.registry.extensions import Extension
@@ -105,8 +105,7 @@ class Extension:
     services: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """By name of the service, references to what the core asks an extension that comes with it for."""
     doctor: str = ""
-    """A reference to a function of no argument that returns what it finds on this machine, for `workbench doctor`: a
-    `workbench.machines.extension_reports.Examined`."""
+    """A reference to a function that returns lines for `workbench doctor`."""
     documents: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """By title, files in the package, Markdown, for the help of the page."""
 
@@ -191,41 +190,38 @@ class Extension:
             return function(*given)
         # Code of anybody, which may raise anything.
         except Exception as error:
-            raise self.failure(f"{reference} fails ({_reason(error, 'calling it')})") from error
+            raise self.failure(_reason(error, f"calling {reference}")) from error
 
     def imported(self, module: str) -> Any:
         """A module, imported now. Raises InputError with the reason where that fails, and the next time without trying
         again: menus ask for all blocks whenever they open."""
         if module in _failed:
-            raise InputError(_failed[module])
+            raise self.failure(_failed[module])
         try:
             return importlib.import_module(module)
         # Code of anybody, which may raise anything, and end the process if it is let.
         except (Exception, SystemExit) as error:
-            failure = self.failure(f"{module} cannot be imported ({_reason(error, 'importing it')})")
-            _failed[module] = str(failure)
-            raise failure from error
+            _failed[module] = f"{module} cannot be imported ({_reason(error, 'its import')})"
+            raise self.failure(_failed[module]) from error
 
     def failure(self, reason: str) -> InputError:
         """The error to raise where a part of the extension fails; `broken` has the first reason from then on."""
-        sentence = f"extension {self.name} is broken: {reason}; install {self.install} anew"
+        sentence = f"extension {self.name} is broken: {reason}"
         _broken.setdefault(self.name, sentence)
-        return InputError(sentence)
+        return InputError(f"{sentence}; install {self.install} anew")
 
     def claims(self) -> Iterator[tuple[str, str]]:
         """What no other extension may have too: a word for what it is, and its name."""
         for kind, blocks in self.blocks.items():
             yield from ((kind, name) for name in blocks)
-        named = {"device": self.devices, "engine": self.engines, "command": self.commands, "widget": self.widgets}
-        for what, names in named.items():
+        for what, names in (("device", self.devices), ("engine", self.engines), ("command", self.commands)):
             yield from ((what, name) for name in names)
-        yield from (("view", view.title) for view in self.views)
 
 
 _broken: dict[str, str] = {}
 """By name of extension, the first reason."""
 _failed: dict[str, str] = {}
-"""By module, the message of its import."""
+"""By module, why it cannot be imported."""
 _unread: dict[str, str] = {}
 """By distribution, what is wrong with its declaration."""
 

@@ -66,13 +66,13 @@ def install(monkeypatch, tmp_path):
     found = []
 
     class Entry:
-        value = "of a test"
+        value, dist = "of a test", None
 
         def __init__(self, extension):
             self.name, self.load = extension.name, lambda: extension
 
     def add(name="greetings", **declared):
-        found.append(Entry(Extension(name=name, title="", package=MODULE, install="greetings", **declared)))
+        found.append(Entry(Extension(name=name, title="Greetings", package=MODULE, install="greetings", **declared)))
         monkeypatch.setattr(metadata, "entry_points", lambda group: found if group == registry.GROUP else [])
         for cached in (registry.extensions, assets.roots, assets.style_sheet, glossary.page):
             cached.cache_clear()
