@@ -14,7 +14,7 @@ from workbench.registry.extensions import Extension, broken, extensions
 
 @dataclasses.dataclass(frozen=True)
 class Examined:
-    """What an extension finds on this machine, as the function returns that it declares as `doctor`.
+    """Findings of an extension on this machine, as the function returns that it declares as `doctor`.
 
     heading: of its part of the report, with its lines. facts: the same as plain data. missing: what could be installed,
     None where that is what the modules of `Extension.needs` come with.

@@ -18,7 +18,7 @@ INSTALLABLE = re.compile(
     rf"(?!.*{ARCHIVE}(?:\[|$))[A-Za-z0-9](?:[\w.-]{{0,78}}[A-Za-z0-9])?(?:\[[\w,-]{{1,40}}\])?",
     re.ASCII | re.IGNORECASE,
 )
-"""What `pip install` may be told to install: a distribution, with extras. By a name that ends as an archive pip means a
+"""Arguments that `pip install` may get: a distribution, with extras. By a name that ends as an archive pip means a
 file of the present folder."""
 
 

@@ -175,7 +175,7 @@ class Extension:
             raise self.failure(f"{file} cannot be read ({_reason(error, 'reading it')})") from error
 
     def resolved(self, reference: str) -> Any:
-        """What a reference names, imported now. Raises InputError with the reason where that fails."""
+        """The object that a reference names, imported now. Raises InputError with the reason where that fails."""
         module, _, name = reference.partition(":")
         holder = self.imported(module)
         try:
@@ -184,7 +184,7 @@ class Extension:
             raise self.failure(f"{module} has no {name}") from error
 
     def called(self, reference: str, /, *given: object) -> Any:
-        """What a function returns that a reference names. Raises InputError with the reason where that fails."""
+        """The result of a function that a reference names. Raises InputError with the reason where that fails."""
         function = self.resolved(reference)
         try:
             return function(*given)
@@ -211,7 +211,7 @@ class Extension:
         return InputError(f"{sentence}; install {self.install} anew")
 
     def claims(self) -> Iterator[tuple[str, str]]:
-        """What no other extension may have too: a word for what it is, and its name."""
+        """Names that no other extension may have too, each with a word for its kind."""
         for kind, blocks in self.blocks.items():
             yield from ((kind, name) for name in blocks)
         for what, names in (("device", self.devices), ("engine", self.engines), ("command", self.commands)):
@@ -283,7 +283,7 @@ def owner(kind: str, name: str) -> Extension | None:
 
 
 def way_to(install: object) -> str:
-    """What somebody else's link or file says to install for a block that is not there, as the end of a message: the
+    """The distributions that somebody else's link or file names for a block that is not there, as the end of a message: the
     distributions that bring it, and how; empty for a text that `pip install` would read as anything but names."""
     names = install.split(" ") if isinstance(install, str) else []
     if not names or not all(map(check.is_installable, names)):
@@ -304,7 +304,7 @@ def way_to(install: object) -> str:
 
 
 def service(name: str) -> Any:
-    """What an extension offers under the name of a service. Raises InputError where none does."""
+    """The part of an extension that has the name of a service. Raises InputError where none does."""
     for extension in ours().values():
         if name in extension.services:
             return extension.resolved(extension.services[name])

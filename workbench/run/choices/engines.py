@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, cast
+from typing import Protocol
 
 from workbench.errors import InputError, quoted
 from workbench.registry.extensions import extensions, ours
@@ -32,7 +32,7 @@ def on_engine(engine: str, solver: str | Solver | None, options: str = "") -> st
             if engine in extension.engines:
                 if isinstance(solver, Solver):
                     raise InputError(f"engine {engine} takes the name of a method, got solver {solver.text}")
-                method_of = cast(MethodOf, extension.resolved(extension.engines[engine]))
+                method_of: MethodOf = extension.resolved(extension.engines[engine])
                 return method_of((solver or "cg").removeprefix(f"{engine}:"), options)
     engines = [WORKBENCH, *(name for extension in extensions().values() for name in extension.engines)]
     raise InputError(f"engine must be one of {', '.join(engines)}, got {quoted(engine)}")
