@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import ndimage
 
-from workbench.devices.volume_slice import VolumeSlice
+from workbench.devices.slices import VolumeSlice
 from workbench.live.field.pictures import Picture, Scene
 from workbench.plots.scenes.plane import Colormap
 from workbench.words.numbers import count as grouped
