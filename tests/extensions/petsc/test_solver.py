@@ -17,7 +17,7 @@ from tests.waiting import LIMIT
 from workbench.cli import main
 from workbench.extensions.mpi.mpiexec import find_mpiexec
 from workbench.extensions.petsc import library as petsc
-from workbench.extensions.petsc.solver import METHODS
+from workbench.extensions.petsc.krylov_methods import METHODS
 from workbench.records import load
 from workbench.registry import blocks as registry
 from workbench.run import Reason, Run, Stopping, configure, run_through, solve

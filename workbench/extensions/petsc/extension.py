@@ -9,11 +9,11 @@ EXTENSION = Extension(
     install="cg-workbench",
     needs=("petsc4py",),
     blocks={
-        "solver": {"petsc": "workbench.extensions.petsc.solver"},
+        "solver": {"petsc": "workbench.extensions.petsc.krylov_methods"},
         "preconditioner": {"petsc": "workbench.extensions.petsc.preconditioner"},
         "variant": {"pcdeflation": "workbench.extensions.petsc.pcdeflation"},
     },
     facts="blocks.toml",
     doctor="workbench.extensions.petsc.doctor:examine",
-    engines={"petsc": "workbench.extensions.petsc.solver:method_of"},
+    engines={"petsc": "workbench.extensions.petsc.krylov_methods:method_of"},
 )
