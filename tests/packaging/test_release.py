@@ -18,6 +18,7 @@ import workbench
 from scripts import release_notes
 from tests.packaging.test_environment import CONDA_NAMES, PROJECT, ROOT, needs
 from workbench.cli import program
+from workbench.extensions.papers.printed import FILES
 
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text())
 RECIPE = yaml.safe_load((ROOT / "scripts" / "recipe.yaml").read_text())
@@ -73,7 +74,7 @@ def cited(reference):
 
 def test_the_citation_refers_to_the_papers_whose_numbers_are_reproduced():
     printed = set()
-    for file in (ROOT / "workbench" / "extensions" / "papers" / "data").glob("*.toml"):
+    for file in FILES.values():
         paper = tomllib.loads(file.read_text())
         versions = [paper, *([paper["earlier"]] if "earlier" in paper else [])]
         printed |= {(version["title"], paper["authors"], version.get("year")) for version in versions}
