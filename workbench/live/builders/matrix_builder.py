@@ -33,7 +33,7 @@ from workbench.problems.suitesparse import SuiteSparse, cached
 from workbench.run import Configuration
 from workbench.run.choices.compatibility import unmet
 from workbench.run.choices.conflicts import Conflict, changed, changes_of, conflicts
-from workbench.run.setup.right_hand_side import NOTHING_LEFT
+from workbench.run.setup.consistency import NOTHING_LEFT
 from workbench.settings import RUN
 from workbench.words.numbers import amount, count
 

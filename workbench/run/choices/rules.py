@@ -30,7 +30,7 @@ from workbench.run.choices.compatibility import unmet
 from workbench.run.choices.configuration import Configuration
 from workbench.run.choices.vector_files import asks_for_blocks
 from workbench.run.loop.stopping import Norm
-from workbench.run.setup.right_hand_side import NOTHING_LEFT
+from workbench.run.setup.consistency import NOTHING_LEFT
 from workbench.settings import COMPACT, GIVEN, GIVEN_FORM, HERE, HOST, MIXED, PHASES, RUN, SOURCES, format_of
 from workbench.solvers import MethodTraits
 from workbench.solvers.block.base import BlockSolver

@@ -1,16 +1,20 @@
-"""Measurements on the vectors of a run: what one right-hand side and many have in common."""
+"""Measurements on the vectors of a run, by column: one right-hand side is a case of many."""
 
 from __future__ import annotations
 
 import abc
+import enum
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from workbench.arrays.scaling import scaled_scalar
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.run.loop.best import BestIterates
 from workbench.run.loop.stopping import Norm
+from workbench.run.setup.right_hand_side import unscaled
 from workbench.run.setup.solve_setup import SolveSetup
 
 if TYPE_CHECKING:
@@ -29,42 +33,56 @@ class References(NamedTuple):
     removed: float
 
 
-class Diagnostics(abc.ABC):
-    """Measurements at the present iterates x, by column; x is on the device, of shape (N,), or (N, s) for s columns.
+class Candidate(enum.IntEnum):
+    """The vectors that may be returned where a run fails."""
 
-    columns: the number of right-hand sides. projection: in its form for x.
+    PRESENT = 0
+    BEST = 1
+    ZERO = 2
+    START = 3
+
+
+class Diagnostics(abc.ABC):
+    """Measurements at the present iterates x, on the device.
+
+    b, x: shape (N,), or (N, s) for s columns. projection: in its form for x. exponents, removed: of each column, as in
+    `SolveSetup`.
     """
 
     stored_residual: ClassVar[str]
     """The name of the residual in the workspace of a recurrence that stores it."""
 
-    def __init__(self, setup: SolveSetup, columns: int, projection: Any) -> None:
-        self._setup, self.columns = setup, columns
-        self._projection = projection
+    def __init__(
+        self,
+        setup: SolveSetup,
+        b: DeviceVector,
+        x: DeviceVector,
+        projection: Any,
+        exponents: Sequence[int],
+        removed: Sequence[float],
+    ) -> None:
+        self._setup, self.right_hand_sides, self.x = setup, b, x
+        self._projection, self._exponents, self._removed = projection, exponents, removed
+        self.columns = len(exponents)
         self._is_solution = False
         """True once x is the solution itself, whatever the variant."""
 
-    @property
-    @abc.abstractmethod
-    def x(self) -> DeviceVector:
-        """The present iterates."""
-
-    @property
-    @abc.abstractmethod
-    def right_hand_sides(self) -> DeviceVector:
-        """b of the scaled system, of the shape of x."""
-
-    @abc.abstractmethod
     def release(self) -> None:
         """Drop all references to memory of the device."""
+        self.x = self.right_hand_sides = self._projection = None
 
+    @property
     @abc.abstractmethod
+    def solver_b(self) -> DeviceVector:
+        """The right-hand sides of the system that the solver iterates on."""
+
     def b(self, column: int) -> DeviceVector:
         """A right-hand side, shape (N,)."""
+        return self._taken(self.right_hand_sides, column)
 
-    @abc.abstractmethod
     def solver_system(self, column: int) -> tuple[DeviceVector, DeviceVector]:
         """The right-hand side of the system that the solver iterates on, and its iterate, shape (N,)."""
+        return self._taken(self.solver_b, column), self._taken(self.x, column)
 
     def solution(self, x: DeviceVector = None) -> DeviceVector:
         """The solution of the scaled system for the present iterates or others: x itself, or Q b + P^T x of a variant
@@ -76,17 +94,25 @@ class Diagnostics(abc.ABC):
         self._projection.recover_solution(finished, self.right_hand_sides)
         return finished
 
-    @abc.abstractmethod
+    @functools.cached_property
     def norms_of_b(self) -> np.ndarray:
-        """||b||."""
+        """||b||, shape (s,)."""
+        return self._norms_of_b()
 
-    @abc.abstractmethod
     def references(self, norm: Norm, atol: float) -> list[References]:
         """Reference values of the stopping test in a norm, at the start of a run.
 
         Cost: one product with M, or with A. Raises InputError if the preconditioned or natural norm of b is zero or
         overflows.
         """
+        return [
+            References(self._reference(norm, length), length, scaled_scalar(atol, -exponent), removed)
+            for length, exponent, removed in zip(self.norms_of_b.tolist(), self._exponents, self._removed, strict=True)
+        ]
+
+    def _reference(self, norm: Norm, length: float) -> float:
+        """A norm of b, whose length is known."""
+        return length
 
     def norms_of_residuals(self, norm: Norm, sizes: Sequence[float]) -> Sequence[float]:
         """A norm of the b - A x that was measured last, whose length is `sizes`; the length itself by default."""
@@ -120,15 +146,31 @@ class Diagnostics(abc.ABC):
 
         Returns the columns that were changed, the name of x there, and its true residual. done: columns that stay.
         """
-        starts, of_b = self._starts(), self.norms_of_b()
+        starts, of_b = self._starts(), self.norms_of_b
         of_starts = of_b if starts is None else self._residuals(starts)
         norms = np.stack([self.true_residuals(self.x), self.true_residuals(kept.x), of_b, of_starts])
         norms[~np.isfinite(norms)] = np.inf
-        chosen = np.where(done, 0, norms.argmin(axis=0))
-        if chosen.any():
-            self._choose(chosen, kept.x)
-        said = [("", f"that of iteration {at}", "0", "x0")[chosen[j]] for j, at in enumerate(kept.iterations)]
-        return [(j, said[j], float(norms[chosen[j], j])) for j in np.flatnonzero(chosen).tolist()]
+        chosen = np.where(done, Candidate.PRESENT, norms.argmin(axis=0))
+        changed = np.flatnonzero(chosen != Candidate.PRESENT).tolist()
+        if changed:
+            self._choose(chosen, kept.x, starts)
+        names = {Candidate.ZERO: "0", Candidate.START: "x0"}
+        said = [names.get(chosen[j], f"that of iteration {at}") for j, at in enumerate(kept.iterations)]
+        return [(j, said[j], float(norms[chosen[j], j])) for j in changed]
+
+    def _choose(self, chosen: np.ndarray, best: DeviceVector, starts: DeviceVector) -> None:
+        """Let x be the candidates that are chosen by column. starts: x0, None where it is zero."""
+        setup = self._setup
+        if (chosen == Candidate.PRESENT).any() and (solution := self.solution()) is not self.x:
+            setup.device.assign(self.x, solution)
+        found = {Candidate.START: starts}
+        if (chosen == Candidate.BEST).any():
+            found[Candidate.BEST] = self.solution(best)
+        for j in np.flatnonzero(chosen != Candidate.PRESENT).tolist():
+            vectors = found.get(chosen[j])
+            column = setup.device.zeros(setup.b.size, setup.b.dtype) if vectors is None else self._taken(vectors, j)
+            self.x = self._put(column, self.x, j)
+        self._is_solution = True
 
     def drift(self, workspace: NamedVectors[Any]) -> np.ndarray:
         """||Z^H r||, which is zero but for rounding; NaN in variants where it is not, where r may be any vector, and
@@ -151,6 +193,42 @@ class Diagnostics(abc.ABC):
         found = self._residuals(solution)
         return np.where(np.isfinite(found), found, np.inf)
 
+    def _returned(self) -> DeviceVector:
+        """The solution as `SolveSetup.returned` gives it.
+
+        Iterates may lose their component in the null space of A: no recurrence depends on it.
+        """
+        x = self.solution()
+        for j, exponent in enumerate(self._scales):
+            if self._setup.null_space or exponent:
+                x = self._put(self._setup.returned(self._taken(x, j), exponent), x, j)
+        return x
+
+    @property
+    def _scales(self) -> Sequence[int]:
+        """The exponents of columns that scaling may round."""
+        return self._exponents
+
+    def _in_host_memory(self, solution: DeviceVector) -> np.ndarray:
+        """A solution of the scaled system as one of the original system."""
+        return unscaled(self._setup.device.to_host(solution), self._exponents)
+
+    def _as_given(self, solution: DeviceVector) -> DeviceVector:
+        """A solution of the original system, perhaps in the memory of the device if b was given there."""
+        return self._in_host_memory(solution)
+
+    def _taken(self, vectors: DeviceVector, column: int) -> DeviceVector:
+        """One of some vectors, shape (N,); the only one itself."""
+        return vectors
+
+    def _put(self, vector: DeviceVector, vectors: DeviceVector, column: int) -> DeviceVector:
+        """Some vectors with another one in a column; the only one itself."""
+        return vector
+
+    @abc.abstractmethod
+    def _norms_of_b(self) -> np.ndarray:
+        """||b||, by column."""
+
     @abc.abstractmethod
     def _copy(self, x: DeviceVector) -> DeviceVector:
         """x in other memory."""
@@ -160,21 +238,5 @@ class Diagnostics(abc.ABC):
         """||b - A x|| for solutions x, which need not be iterates."""
 
     @abc.abstractmethod
-    def _returned(self) -> DeviceVector:
-        """The solution as `SolveSetup.returned` gives it."""
-
-    @abc.abstractmethod
-    def _in_host_memory(self, solution: DeviceVector) -> np.ndarray:
-        """A solution of the scaled system as one of the original system."""
-
-    def _as_given(self, solution: DeviceVector) -> DeviceVector:
-        """A solution of the original system, perhaps in the memory of the device if b was given there."""
-        return self._in_host_memory(solution)
-
-    @abc.abstractmethod
     def _starts(self) -> DeviceVector:
         """x0 of the scaled system; None where it is zero."""
-
-    @abc.abstractmethod
-    def _choose(self, chosen: np.ndarray, best: DeviceVector) -> None:
-        """Let x be, by column, the present iterate (0), the best so far (1), zero (2) or x0 (3)."""

@@ -16,7 +16,7 @@ from workbench.run.loop.single.check_interval import GROWTH, SECONDS
 from workbench.run.loop.stopping import Stopping
 from workbench.run.loop.stopping_test import IterationState, StoppingTest, Termination
 from workbench.run.results.result import Column
-from workbench.run.setup.right_hand_sides import RightHandSides
+from workbench.run.setup.right_hand_side import RightHandSides
 from workbench.run.setup.solve_setup import SolveSetup
 from workbench.solvers.block.base import BlockSolver
 from workbench.solvers.block.row import BlockRow
@@ -50,7 +50,7 @@ class Chunk:
             measures.size,
             measures.columns,
             setup.operator.dtype,
-            vectors={"B": measures.solver_B(), "X": measures.X},
+            vectors={"B": measures.solver_b, "X": measures.x},
             operators={"A": setup.A, "M": setup.M},
             clock=clock,
         )

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.arrays.scaling import in_range, scaled
+from workbench.arrays.scaling import in_range
 from workbench.devices.interchange import array_of
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
-from workbench.run.loop.diagnostics import Diagnostics, References
+from workbench.run.loop.diagnostics import Diagnostics
 from workbench.run.loop.energy import energy_norm
 from workbench.run.loop.stopping import Norm
 from workbench.run.setup.solve_setup import SolveSetup
@@ -25,27 +25,21 @@ class SingleDiagnostics(Diagnostics):
     stored_residual: ClassVar[str] = "r"
 
     def __init__(self, setup: SolveSetup) -> None:
-        super().__init__(setup, 1, setup.projection)
+        super().__init__(setup, setup.b, setup.x, setup.projection, [setup.exponent], [setup.removed])
         self.residual: DeviceVector = setup.device.zeros(setup.b.size, setup.b.dtype)
         self.verified: tuple[DeviceVector, np.ndarray] | None = None
         """The result of `_verified`, until x is changed."""
 
-    @property
-    def x(self) -> DeviceVector:
-        return self._setup.x
-
-    @property
-    def right_hand_sides(self) -> DeviceVector:
-        return self._setup.b
-
     def release(self) -> None:
-        self.residual = self._projection = self.verified = None
+        super().release()
+        self.residual = self.verified = None
 
-    def b(self, column: int) -> DeviceVector:
-        return self._setup.b
+    @property
+    def solver_b(self) -> DeviceVector:
+        return self._setup.solver_b
 
-    def solver_system(self, column: int) -> tuple[DeviceVector, DeviceVector]:
-        return self._setup.solver_b, self._setup.x
+    def _norms_of_b(self) -> np.ndarray:
+        return np.array([self._setup.device.norm(self._setup.b)])
 
     def begin_at(self, x: DeviceVector) -> None:
         """Let x be the start of another recurrence: the solution of this iterate, projected as at the first start.
@@ -53,21 +47,14 @@ class SingleDiagnostics(Diagnostics):
         Its component in the null space of A is removed, whose rounding error in A x has the size of A.
         """
         setup, self.verified = self._setup, None
-        setup.x = x
+        # The last reference to the x before, whose memory may be needed.
+        self.x = setup.x = x
         solution = self.solution()
-        setup.x = self._copy(solution) if solution is x else solution
-        setup.x, _ = setup.null_space.complement(setup.x, setup.device)
+        x, _ = setup.null_space.complement(self._copy(x) if solution is x else solution, setup.device)
         # In mixed precision the recurrence does it.
         if setup.projection and setup.variant.projects_start and setup.product is setup.bound:
-            setup.projection.recover_solution(setup.x, setup.b)
-
-    def norms_of_b(self) -> np.ndarray:
-        return np.array([self._setup.device.norm(self._setup.b)])
-
-    def references(self, norm: Norm, atol: float) -> list[References]:
-        setup = self._setup
-        plain = float(self.norms_of_b()[0])
-        return [References(self._reference(norm, plain), plain, setup.scaled_norm(atol), setup.removed)]
+            setup.projection.recover_solution(x, setup.b)
+        self.x = setup.x = x
 
     def norms_of_residuals(self, norm: Norm, sizes: Sequence[float]) -> Sequence[float]:
         """A norm of the vector in `residual`, whose length is `sizes`. Cost: one product with M, unless the norm is its
@@ -99,17 +86,10 @@ class SingleDiagnostics(Diagnostics):
         setup.device.subtract_from(setup.b, self.residual)
         return np.array([setup.device.norm(self.residual)])
 
-    def _returned(self) -> DeviceVector:
-        return self._setup.returned(self.solution(), self._setup.exponent)
-
     def _verified(self) -> tuple[DeviceVector, np.ndarray]:
         if self.verified is None:
             self.verified = super()._verified()
         return self.verified
-
-    def _in_host_memory(self, solution: DeviceVector) -> np.ndarray:
-        x, exponent = self._setup.device.to_host(solution), self._setup.exponent
-        return scaled(x, exponent) if exponent else x
 
     def _as_given(self, solution: DeviceVector) -> DeviceVector:
         """x in host memory; a CuPy array where b is a vector of the user in the memory of the device."""
@@ -123,25 +103,21 @@ class SingleDiagnostics(Diagnostics):
     def _starts(self) -> DeviceVector:
         return None if self._setup.start is None else self._setup.device.to_device(self._setup.start)
 
-    def _choose(self, chosen: np.ndarray, best: DeviceVector) -> None:
-        setup, (which,), self.verified = self._setup, chosen, None
-        self._is_solution = self._is_solution or which > 1
-        if which == 1:
-            setup.x = best
-        elif which > 1:
-            setup.x = setup.device.zeros(setup.b.size, setup.b.dtype) if which == 2 else self._starts()
+    def _choose(self, chosen: np.ndarray, best: DeviceVector, starts: DeviceVector) -> None:
+        self.verified = None
+        super()._choose(chosen, best, starts)
 
-    def _reference(self, norm: Norm, plain: float) -> float:
+    def _reference(self, norm: Norm, length: float) -> float:
         if norm is Norm.RESIDUAL:
-            return plain
+            return length
         if norm is Norm.ERROR:
             return self.error_norm()
         reference = self._norm_with_m(self._setup.b, norm)
         # The recurrence has its square.
-        if plain > 0 and not 0 < reference * reference < math.inf:
+        if length > 0 and not 0 < reference * reference < math.inf:
             raise InputError(
                 f"the {norm.value} norm of b is {relative(reference)}, whose square under- or overflows, though "
-                f"||b|| = {relative(plain)}; measure with norm residual, or scale A by a power of two"
+                f"||b|| = {relative(length)}; measure with norm residual, or scale A by a power of two"
             )
         return reference
 
