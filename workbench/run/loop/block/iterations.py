@@ -15,8 +15,8 @@ from workbench.errors import DeviceError, InputError
 from workbench.run.choices.configuration import Configuration
 from workbench.run.loop.block.chunk import Chunk
 from workbench.run.loop.block.dependencies import sentence
-from workbench.run.loop.block.history_writer import BlockHistoryWriter
 from workbench.run.loop.block.memory import chunks_of
+from workbench.run.loop.history_writer import BlockHistoryWriter
 from workbench.run.loop.iterations import Found, Iterations
 from workbench.run.loop.stopping import Reason
 from workbench.run.loop.stopping_test import Termination

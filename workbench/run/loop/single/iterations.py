@@ -12,10 +12,10 @@ from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows
 from workbench.errors import InputError
 from workbench.run.choices.configuration import Configuration
+from workbench.run.loop.history_writer import SingleHistoryWriter
 from workbench.run.loop.iterations import Found, Iterations
 from workbench.run.loop.single.check_interval import CheckInterval
 from workbench.run.loop.single.diagnostics import SingleDiagnostics
-from workbench.run.loop.single.history_writer import SingleHistoryWriter
 from workbench.run.loop.single.mixed import MixedRecurrence
 from workbench.run.loop.single.recurrence import Recurrence
 from workbench.run.loop.stopping import Norm
