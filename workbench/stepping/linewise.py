@@ -18,7 +18,7 @@ from workbench.run import Configuration
 from workbench.run.choices.rules import traits_of
 from workbench.run.choices.vector_files import asks_for_blocks
 from workbench.run.loop.block.diagnostics import BlockDiagnostics
-from workbench.run.loop.single.diagnostics import SingleDiagnostics
+from workbench.run.loop.diagnostics import Diagnostics
 from workbench.run.setup.prepare import assembled, prepare
 from workbench.run.setup.right_hand_side import columns_of
 from workbench.run.setup.solve_setup import SolveSetup
@@ -80,7 +80,7 @@ class Walk:
         self.breakdown = ""
         self._steps: list[tuple[StepLine, Values]] = []
         sides = self.setup.sides
-        self._measures = BlockDiagnostics(self.setup, sides) if sides else SingleDiagnostics(self.setup)
+        self._measures = BlockDiagnostics(self.setup, sides) if sides else Diagnostics(self.setup)
         self.space = self._made_space()
         self.scale: np.ndarray = self._measures.norms_of_b
         stopping = configuration.stopping

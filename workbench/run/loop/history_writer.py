@@ -21,7 +21,7 @@ from workbench.run.setup.solve_setup import SolveSetup
 
 if TYPE_CHECKING:
     from workbench.run.loop.block.chunk import Chunk
-    from workbench.run.loop.single.diagnostics import SingleDiagnostics
+    from workbench.run.loop.diagnostics import Diagnostics
     from workbench.solvers.block.row import BlockRow
 
 DRIFT_EVERY = 10
@@ -71,7 +71,7 @@ class HistoryWriter(abc.ABC):
 class SingleHistoryWriter(HistoryWriter):
     """Appends rows of one right-hand side, from the scalars of a check interval, in terms of the original system."""
 
-    def __init__(self, stopping: Stopping, setup: SolveSetup, measures: SingleDiagnostics) -> None:
+    def __init__(self, stopping: Stopping, setup: SolveSetup, measures: Diagnostics) -> None:
         super().__init__(stopping, History())
         self._norm, self._setup, self._measures = Norm(stopping.norm), setup, measures
 

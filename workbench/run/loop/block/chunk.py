@@ -121,7 +121,7 @@ class Chunk:
         """Begin again where the stopping test says, columns that have ended from their own."""
         x, self.test.restart_from = self.test.restart_from, None
         assert self.space is not None
-        self.measures.begin_at(x, ~self.test.frozen)
+        self.measures.begin_columns_at(x, ~self.test.frozen)
         self._watch = None
         self._rows = self._solver.block_iterates(self.space, self.test.frozen)
         self._watch = self._setup.device.block_watch(self.space)

@@ -25,26 +25,27 @@ class BlockDiagnostics(Diagnostics):
     def __init__(self, setup: SolveSetup, sides: RightHandSides) -> None:
         self.size, s = sides.B.shape
         device, dtype, self._sides = setup.device, setup.operator.dtype, sides
-        B, X = device.array(sides.B, dtype), device.zero_block(self.size, s, dtype)
-        device.assign(X, device.array(sides.X0, dtype))
-        projection = setup.projection and setup.projection.block(s)
-        super().__init__(setup, B, X, projection, sides.exponents.tolist(), sides.removed.tolist())
+        super().__init__(setup)
+        self._exponents, self._removed = sides.exponents.tolist(), sides.removed.tolist()
+        self._projection = setup.projection and setup.projection.block(s)
+        self.right_hand_sides, self.x = device.array(sides.B, dtype), device.zero_block(self.size, s, dtype)
+        device.assign(self.x, device.array(sides.X0, dtype))
         self._recovered: DeviceVector = None
         self._projected: DeviceVector = None
         """Memory for Q B + P^T X, and for P B, allocated when they are first asked for."""
         self._A: Any = in_blocks(device, setup.bound, self.size, s, dtype)
-        if setup.variant.projects_start and projection:
-            projection.recover_solution(X, B)
+        if setup.variant.projects_start and self._projection:
+            self._projection.recover_solution(self.x, self.right_hand_sides)
 
     def release(self) -> None:
         super().release()
-        self._recovered = self._projected = self._residual = self._A = None
+        self._recovered = self._projected = self._A = None
         del self._subtract, self._squares
 
     def keep_residuals_in(self, block: DeviceVector) -> None:
         """Let `true_residuals` write b - A x into a block vector, shape (N, s)."""
         algebra = self._setup.device.block_algebra()
-        self._residual = block
+        self.residual = block
         self._subtract = algebra.combine(block, self.right_hand_sides, block, (self.columns,))
         self._squares = algebra.column_dots(block, block)
 
@@ -59,7 +60,7 @@ class BlockDiagnostics(Diagnostics):
             self._projection.project(self._projected)
         return self._projected
 
-    def begin_at(self, X: DeviceVector, which: np.ndarray) -> None:
+    def begin_columns_at(self, X: DeviceVector, which: np.ndarray) -> None:
         """Let the solutions of other iterates be the starts of some columns, projected as at first, and orthogonal to
         the null space of A. The rest, which was verified, stays as it is. which: shape (s,), bool."""
         setup = self._setup
@@ -89,7 +90,8 @@ class BlockDiagnostics(Diagnostics):
         self._setup.device.put_columns([vector], vectors, column)
         return vectors
 
-    def _norms_of_b(self) -> np.ndarray:
+    @functools.cached_property
+    def norms_of_b(self) -> np.ndarray:
         B = self.right_hand_sides
         squares = self._setup.device.block_algebra().column_dots(B, B)()
         return self._norms(B, squares, np.zeros(self.columns, bool))
@@ -119,9 +121,14 @@ class BlockDiagnostics(Diagnostics):
         return self._recovered
 
     def _residuals(self, solution: DeviceVector) -> np.ndarray:
-        self._A.apply(solution, self._residual)
+        self._A.apply(solution, self.residual)
         self._subtract(-np.ones(self.columns))
-        return self._norms(self._residual, self._squares(), self._vanishing)
+        return self._norms(self.residual, self._squares(), self._vanishing)
+
+    def _verified(self) -> tuple[DeviceVector, np.ndarray]:
+        # X changes with every iteration.
+        self.verified = None
+        return super()._verified()
 
     @property
     def _scales(self) -> Sequence[int]:
