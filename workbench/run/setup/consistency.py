@@ -83,11 +83,13 @@ def make_consistent(
     return projected, removed, f"A is singular: {component} was removed so that a solution exists"
 
 
-def without_null_component(x: DeviceVector, null_space: NullSpace, device: Device) -> tuple[DeviceVector, bool]:
-    """x orthogonal to the null space of A, and whether what was removed is more than rounding."""
+def start_complement(
+    x: DeviceVector, null_space: NullSpace, device: Device, *, given: bool
+) -> tuple[DeviceVector, bool]:
+    """A start orthogonal to the null space of A, and whether more than rounding was removed of a given one."""
     dtype = x.dtype
     x, removed = null_space.complement(x, device)
-    return x, removed > rounding(dtype) * math.hypot(removed, device.norm(x))
+    return x, given and removed > rounding(dtype) * math.hypot(removed, device.norm(x))
 
 
 def rounding(dtype: np.dtype) -> float:

@@ -28,7 +28,7 @@ from workbench.run.setup.consistency import (
     make_consistent,
     on_host,
     range_complement,
-    without_null_component,
+    start_complement,
 )
 from workbench.settings import PHASES, SOURCES, family_of
 from workbench.words.numbers import relative
@@ -113,8 +113,9 @@ def prepare_vectors(
         held.clear()
     placed, x = device.to_device(b), device.copy(device.to_device(start))
     if null_space and not is_zero(start, device):
-        x, is_changed = without_null_component(x, null_space, device)
-        if is_changed and (x0 is not None or start_file(configuration) is not None):
+        is_given = x0 is not None or start_file(configuration) is not None
+        x, is_changed = start_complement(x, null_space, device, given=is_given)
+        if is_changed:
             changes.append("the component of x0 in the null space of A was removed")
     changes = tuple(filter(None, changes))
     notes += changes
@@ -150,8 +151,7 @@ def prepare_columns(
             B[:, j], removed[j], _ = make_consistent(b, range_of_A, exponent, host)
         except InputError as error:
             raise InputError(f"column {j}: {error}") from None
-        x, is_changed = without_null_component(x, null_space, host)
-        of_starts[j] = is_changed and is_given
+        x, of_starts[j] = start_complement(x, null_space, host, given=is_given)
         zero[j] = configuration.stopping.atol == 0 and is_zero(B[:, j], host) and not is_zero(x, host)
         X[:, j] = 0 if zero[j] else x
     what = "means" if null_space.is_constant else "components to which the range of A is orthogonal"
