@@ -140,9 +140,7 @@ def held(device, values):
 def test_vectors_on_the_device_stay_there(accelerator, monkeypatch, transfers, scale):
     device = accelerator
     b, x0 = held(device, scale * B), held(device, np.full(N, float(scale)))
-    monkeypatch.setattr(
-        "workbench.run.loop.single.diagnostics.array_of", lambda vector: ("stayed", device.to_host(vector))
-    )
+    monkeypatch.setattr("workbench.run.loop.diagnostics.array_of", lambda vector: ("stayed", device.to_host(vector)))
     monkeypatch.setattr("workbench.run.kept", lambda values, name: {"b": b, "x0": x0}[name])
     transfers["upload"].clear()
     found = solve(MATRIX, scale * B, x0=x0, device=device.spec, rtol=1e-9, M=None)

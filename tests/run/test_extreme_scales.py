@@ -15,8 +15,8 @@ from workbench.registry import registered
 from workbench.run import Reason, prepare, solve
 from workbench.run.choices.stopping import Norm
 from workbench.run.loop.breakdown import diagnose
+from workbench.run.loop.diagnostics import Diagnostics
 from workbench.run.loop.energy import energy_norm
-from workbench.run.loop.single.diagnostics import SingleDiagnostics
 from workbench.words.numbers import relative
 
 N, RTOL = 9, 1e-8
@@ -106,7 +106,7 @@ def test_energies(device):
 
 @pytest.mark.parametrize("norm", [Norm.PRECONDITIONED, Norm.NATURAL])
 def test_norms_with_m(norm):
-    measures = SingleDiagnostics(run_of(as_operator(A * 1e140), np.ones(N)).setup)
+    measures = Diagnostics(run_of(as_operator(A * 1e140), np.ones(N)).setup)
     size = {Norm.PRECONDITIONED: 1e-100 / 2.1e140, Norm.NATURAL: 1e-100 / np.sqrt(2.1e140)}[norm] * np.sqrt(N)
     measures.residual[:] = 1e-100
     assert measures.norms_of_residuals(norm, [1.0]) == pytest.approx([size], rel=1e-12, abs=0)

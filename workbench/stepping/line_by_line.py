@@ -20,9 +20,9 @@ from workbench.run import Configuration
 from workbench.run.choices.rules import traits_of
 from workbench.run.choices.vector_files import asks_for_blocks
 from workbench.run.loop.block.diagnostics import BlockDiagnostics
-from workbench.run.loop.single.diagnostics import SingleDiagnostics
+from workbench.run.loop.diagnostics import Diagnostics
 from workbench.run.setup.prepare import assembled, prepare
-from workbench.run.setup.right_hand_sides import columns_of
+from workbench.run.setup.right_hand_side import columns_of
 from workbench.run.setup.solve_setup import SolveSetup
 from workbench.solvers.block.base import BlockRow, BlockSolver
 from workbench.solvers.hybrid.base import HybridSolver
@@ -80,9 +80,9 @@ class Walk:
         self.breakdown = ""
         self._steps: list[tuple[StepLine, Values]] = []
         sides = self.setup.sides
-        self._measures = BlockDiagnostics(self.setup, sides) if sides else SingleDiagnostics(self.setup)
+        self._measures = BlockDiagnostics(self.setup, sides) if sides else Diagnostics(self.setup)
         self.space = self._made_space()
-        self.scale: np.ndarray = self._measures.norms_of_b()
+        self.scale: np.ndarray = self._measures.norms_of_b
         stopping = configuration.stopping
         atol = np.ldexp(stopping.atol, -(sides.exponents if sides else self.setup.exponent))
         self.limits: np.ndarray = np.maximum(stopping.rtol * self.scale, atol)
@@ -175,7 +175,7 @@ class Walk:
         if isinstance(solver, BlockSolver):
             made = isinstance(measures, BlockDiagnostics)
             B, X = (
-                (measures.solver_B(), measures.X)
+                (measures.solver_b, measures.x)
                 if made
                 else (device.as_block(v) for v in (setup.solver_b, device.copy(setup.x)))
             )

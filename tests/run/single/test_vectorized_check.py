@@ -65,7 +65,7 @@ def test_a_run_is_the_same_row_by_row(accelerator, stopping, monkeypatch):
         return made
 
     at_once = run()
-    monkeypatch.setattr("workbench.run.loop.single.history_writer.MANY_ROWS", 10**9)
+    monkeypatch.setattr("workbench.run.loop.history_writer.MANY_ROWS", 10**9)
     one_by_one = run()
     assert (at_once.reason, at_once.detail) == (one_by_one.reason, one_by_one.detail)
     for name in ("residual", "preconditioned", "natural", "alpha", "beta"):

@@ -35,15 +35,9 @@ from workbench.run.choices.in_memory import InMemoryPreconditioner
 from workbench.run.choices.memory_need import memory_need, where_of
 from workbench.run.choices.rules import DOUBLE, TWO_PHASES, check_rules, of_columns, of_inexact, of_varying, traits_of
 from workbench.run.choices.vector_files import asks_for_blocks
+from workbench.run.setup.consistency import make_consistent, range_complement
 from workbench.run.setup.level_scale import alike
-from workbench.run.setup.right_hand_side import (
-    Vectors,
-    make_consistent,
-    prepare_vectors,
-    range_complement,
-    right_hand_side,
-)
-from workbench.run.setup.right_hand_sides import columns_of, prepare_columns
+from workbench.run.setup.right_hand_side import Vectors, columns_of, prepare_columns, prepare_vectors, right_hand_side
 from workbench.run.setup.setup_phases import DEVICE, PROBLEM, SetupPhases
 from workbench.run.setup.solve_setup import SINGLE, SolveSetup
 from workbench.run.setup.this_rank import this_rank

@@ -1,17 +1,16 @@
-"""Right-hand side, starting vector and known solution of a solve, scaled where dot products would overflow."""
+"""Right-hand sides, starting vectors and known solution of a solve, scaled where dot products would overflow."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench import devices
-from workbench.arrays.scaling import is_extreme, max_abs, scaled, scaled_scalar
-from workbench.arrays.validation import Drawn, cast, finite_vector
-from workbench.devices.accelerator.held import HeldVector
+from workbench.arrays.scaling import is_extreme, max_abs, norm, scaled
+from workbench.arrays.validation import Drawn, cast, finite_block, finite_vector, random_numbers
 from workbench.devices.constant import constant, constant_of, entries
 from workbench.devices.interchange import vector_for
 from workbench.devices.operator_protocols import DeviceVector
@@ -20,14 +19,19 @@ from workbench.errors import InputError
 from workbench.operators import BoundOperator
 from workbench.operators.null_space import NullSpace
 from workbench.problems import LinearSystem
-from workbench.problems.right_hand_sides import NOTHING_LEFT
+from workbench.problems.right_hand_sides import moved_source, phase_indicators, random_columns
 from workbench.run.cancellation import check_stopped
 from workbench.run.choices.configuration import Configuration
 from workbench.run.choices.vector_files import rhs_file, rows_in, start_file
-from workbench.words.numbers import chosen, relative
-
-ROUNDING = 500
-"""A component below this many units of roundoff of its vector is left where it is."""
+from workbench.run.setup.consistency import (
+    is_zero,
+    make_consistent,
+    on_host,
+    range_complement,
+    start_complement,
+)
+from workbench.settings import PHASES, SOURCES, family_of
+from workbench.words.numbers import relative
 
 
 class Vectors(NamedTuple):
@@ -43,6 +47,39 @@ class Vectors(NamedTuple):
     removed: float
     changes: tuple[str, ...] = ()
     start: np.ndarray | None = None
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class RightHandSides:
+    """B and X0 of the system that is solved, shape (N, s), in host memory.
+
+    exponents, shape (s,): column j was divided by 2^exponents[j], so that its largest entry is about 1. removed, shape
+    (s,): the norm of the component that was removed from a column to make a singular system consistent, as scaled.
+    changes: sentences on what was changed in B or X0.
+    """
+
+    B: np.ndarray
+    X0: np.ndarray
+    exponents: np.ndarray
+    removed: np.ndarray
+    changes: tuple[str, ...] = ()
+
+    def part(self, place: slice) -> RightHandSides:
+        """The right-hand sides of some columns."""
+        arrays = np.ascontiguousarray(self.B[:, place]), np.ascontiguousarray(self.X0[:, place])
+        return RightHandSides(*arrays, self.exponents[place], self.removed[place])
+
+    def starts(self) -> np.ndarray:
+        """X0 of the original system."""
+        return unscaled(self.X0, self.exponents)
+
+
+def unscaled(x: np.ndarray, exponents: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Columns of the scaled system, shape (N, s), or the only one, shape (N,), in terms of the original system."""
+    if x.ndim == 1:
+        return scaled(x, int(exponents[0])) if exponents[0] else x
+    columns = [scaled(x[:, j], int(exponent)) if exponent else x[:, j] for j, exponent in enumerate(exponents)]
+    return np.ascontiguousarray(np.stack(columns, axis=1)) if columns else x
 
 
 def prepare_vectors(
@@ -76,9 +113,9 @@ def prepare_vectors(
         held.clear()
     placed, x = device.to_device(b), device.copy(device.to_device(start))
     if null_space and not is_zero(start, device):
-        x, of_start = null_space.complement(x, device)
         is_given = x0 is not None or start_file(configuration) is not None
-        if is_given and of_start > rounding(dtype) * math.hypot(of_start, device.norm(x)):
+        x, is_changed = start_complement(x, null_space, device, given=is_given)
+        if is_changed:
             changes.append("the component of x0 in the null space of A was removed")
     changes = tuple(filter(None, changes))
     notes += changes
@@ -86,6 +123,47 @@ def prepare_vectors(
     projected = configuration.deflated and (variant.projects_start or variant.projects_system)
     kept = start if projected and constant_of(start) is None else None
     return Vectors(placed, x, exact, exponent, removed, changes, kept)
+
+
+def prepare_columns(
+    configuration: Configuration,
+    system: LinearSystem,
+    X0: np.ndarray | None,
+    device: Device,
+    null_space: NullSpace,
+    notes: list[str],
+) -> tuple[Vectors, RightHandSides]:
+    """Many right-hand sides and their starts, and vectors of one column as work space.
+
+    Raises InputError for a B or X0 of another shape, or not finite.
+    """
+    size, dtype, host = system.operator.shape[0], system.operator.dtype, on_host(device)
+    B = columns_of(configuration, system, host)
+    X, is_given = _starts(configuration, system, X0, B.shape)
+    s, range_of_A = B.shape[1], range_complement(configuration, null_space)
+    exponents, removed, of_starts, zero = np.zeros(s, int), np.zeros(s), np.zeros(s, bool), np.zeros(s, bool)
+    for j in range(s):
+        b, x = np.array(B[:, j]), np.array(X[:, j])
+        of_b, of_x = host.largest(max_abs(b)), host.largest(max_abs(x))
+        try:
+            exponents[j] = exponent = exponent_of(max(of_b, of_x), "x0", of_b, dtype) if of_b else 0
+            b, x = scaled(b, -exponent), scaled(x, -exponent)
+            B[:, j], removed[j], _ = make_consistent(b, range_of_A, exponent, host)
+        except InputError as error:
+            raise InputError(f"column {j}: {error}") from None
+        x, of_starts[j] = start_complement(x, null_space, host, given=is_given)
+        zero[j] = configuration.stopping.atol == 0 and is_zero(B[:, j], host) and not is_zero(x, host)
+        X[:, j] = 0 if zero[j] else x
+    what = "means" if null_space.is_constant else "components to which the range of A is orthogonal"
+    sentences = {
+        f"A is singular: the {what} of {{}} of B were removed so that solutions exist": removed,
+        "the components of {} of x0 in the null space of A were removed": of_starts,
+        "{} of B are zero, so that x = 0 there, whatever x0": zero,
+    }
+    changes = tuple(said.format(_columns(changed)) for said, changed in sentences.items() if changed.any())
+    notes += changes
+    b, x = (device.zeros(size, dtype) for _ in range(2))
+    return Vectors(b, x, None, 0, norm(removed), changes), RightHandSides(B, X, exponents, removed, changes)
 
 
 def right_hand_side(
@@ -117,6 +195,21 @@ def right_hand_side(
         # The norm shows whether all entries are finite, see `_exponent`.
         return np.ascontiguousarray(system.b), None
     return vector_for(device, system.b, "b", size, dtype), None
+
+
+def columns_of(configuration: Configuration, system: LinearSystem, device: Device | None = None) -> np.ndarray:
+    """B as it was given, a new array of shape (N, s). device: of a rank."""
+    dtype = system.operator.dtype
+    if system.b.ndim == 2:
+        return np.array(system.b, dtype, order="C")
+    if file := rhs_file(configuration):
+        return np.array(cast(rows_in(file, system), dtype, "the right-hand side"), order="C")
+    if configuration.rhs == PHASES:
+        return phase_indicators(system, device.gathered if device else None).astype(dtype)
+    family, s = family_of(configuration.rhs)
+    if family == SOURCES:
+        return moved_source(system, s).astype(dtype)
+    return random_columns((system.unknowns, s), family, configuration.seed, dtype, system.slab and system.slab.rows)
 
 
 def _exponent(b: np.ndarray, start: np.ndarray, bound: BoundOperator, device: Device) -> int:
@@ -161,11 +254,6 @@ def _norm(values: np.ndarray, device: Device) -> float:
     return device.norm(device.to_device(values))
 
 
-def is_zero(values: DeviceVector, device: Device) -> bool:
-    """True if all entries are zero, on all ranks. Cost: a read of a vector that begins with zero."""
-    return device.largest(float(max_abs(entries(values[:1])) != 0 or entries(values).any())) == 0
-
-
 def _random(seed: int | list[int], system: LinearSystem, device: Device) -> DeviceVector:
     """The rows of a random vector."""
     first = system.slab.rows.start if system.slab else 0
@@ -182,63 +270,6 @@ def _made(numbers: Drawn, system: LinearSystem, device: Device) -> DeviceVector:
     return (system.b if given else numbers.array()).astype(dtype, copy=False)
 
 
-def on_host(device: Device) -> Device:
-    """A device for vectors in host memory, with the sums over ranks that this one has."""
-    return getattr(device, "on_host", None) or devices.device("cpu")
-
-
-def range_complement(configuration: Configuration, null_space: NullSpace) -> NullSpace:
-    """The vectors to which the range of A is orthogonal."""
-    return null_space.conjugate() if configuration.solver.complex_symmetric else null_space
-
-
-def make_consistent(
-    b: DeviceVector, complement: NullSpace, exponent: int = 0, device: Device | None = None
-) -> tuple[DeviceVector, float, str]:
-    """Project b orthogonally onto the range of A. complement: of the range.
-
-    device: for vectors in host memory, by default the cores.
-
-    Returns the projection, the norm of the removed component, and a sentence on b times 2^exponent, empty where nothing
-    was removed. Raises InputError for a b of which nothing is left.
-    """
-    if not complement:
-        return b, 0.0, ""
-    mean, device = None, device or devices.device("cpu")
-    # A vector in the memory of a device stays there.
-    if isinstance(b, HeldVector) and complement.is_constant:
-        total, length = b.sum_and_norm()
-        size, mean = b.size, total / b.size
-    else:
-        b = np.asarray(b)
-        length, size = device.norm(b), device.total(b.size)
-        if complement.is_constant:
-            mean = device.total(b.sum(dtype=np.result_type(b.dtype, np.float64)).item()) / size
-    # One pass where there is nothing to remove.
-    if mean is not None and abs(mean) * math.sqrt(size) <= rounding(b.dtype) * length:
-        return b, 0.0, ""
-    if isinstance(b, HeldVector) and mean is not None:
-        projected, removed = b.less(mean), abs(mean) * math.sqrt(size)
-        left = projected.sum_and_norm()[1]
-    else:
-        projected, removed = complement.complement(b, device)
-        left = device.norm(projected)
-    if removed <= rounding(b.dtype) * length:
-        return b, 0.0, ""
-    component = f"the component of b to which the range of A is orthogonal, {relative(removed / length)} of ||b||,"
-    if mean is not None:
-        value = complex(scaled_scalar(mean.real, exponent), scaled_scalar(mean.imag, exponent))
-        component = f"the mean of b, {f'{value:.6g}' if b.dtype.kind == 'c' else chosen(value.real)},"
-    if left <= rounding(b.dtype) * length:
-        raise InputError(NOTHING_LEFT.format(component))
-    return projected, removed, f"A is singular: {component} was removed so that a solution exists"
-
-
-def rounding(dtype: np.dtype) -> float:
-    """The component in the null space of a vector, relative to its norm, that counts as rounding."""
-    return ROUNDING * float(np.finfo(dtype).eps)
-
-
 def _start(configuration: Configuration, system: LinearSystem, x0: Any, device: Device) -> DeviceVector:
     """x0 in host memory, shape (N,), or as the user has it on the device."""
     size, dtype = system.operator.shape[0], system.operator.dtype
@@ -253,3 +284,25 @@ def _start(configuration: Configuration, system: LinearSystem, x0: Any, device: 
     if configuration.x0 == "random" or (configuration.x0 == "problem" and system.random_start):
         return _random(configuration.seed, system, device)
     return constant(0, size, dtype)
+
+
+def _starts(
+    configuration: Configuration, system: LinearSystem, X0: Any, shape: tuple[int, int]
+) -> tuple[np.ndarray, bool]:
+    """X0 in host memory, a new array of this shape, and whether it is given."""
+    dtype = system.operator.dtype
+    file = start_file(configuration) if X0 is None else None
+    given = rows_in(file, system) if file else X0
+    if given is not None:
+        start = np.array(cast(finite_block(given, "x0", shape[0]), dtype, "x0"))
+        if start.shape != shape:
+            raise InputError(f"x0 has shape {start.shape}, but B has shape {shape}; both must be equal")
+        return start, True
+    if configuration.x0 != "random":
+        return np.zeros(shape, dtype), False
+    first = system.slab.rows.start * shape[1] if system.slab else 0
+    return random_numbers(configuration.seed, math.prod(shape), first).reshape(shape).astype(dtype), False
+
+
+def _columns(changed: np.ndarray) -> str:
+    return "all columns" if changed.all() else f"columns {', '.join(map(str, np.flatnonzero(changed)))}"

@@ -19,8 +19,7 @@ from workbench.operators.null_space import NullSpace
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.run.choices.memory_need import MemoryNeed
-from workbench.run.setup.right_hand_side import Vectors
-from workbench.run.setup.right_hand_sides import RightHandSides
+from workbench.run.setup.right_hand_side import RightHandSides, Vectors
 from workbench.run.setup.setup_phases import SetupPhases
 from workbench.solvers import Solver
 

@@ -16,7 +16,7 @@ from workbench.run.loop.block.diagnostics import BlockDiagnostics
 from workbench.run.loop.result import Column
 from workbench.run.loop.single.check_interval import GROWTH, SECONDS
 from workbench.run.loop.stopping_test import IterationState, StoppingTest, Termination
-from workbench.run.setup.right_hand_sides import RightHandSides
+from workbench.run.setup.right_hand_side import RightHandSides
 from workbench.run.setup.solve_setup import SolveSetup
 from workbench.solvers.block.base import BlockRow, BlockSolver
 
@@ -49,7 +49,7 @@ class Chunk:
             measures.size,
             measures.columns,
             setup.operator.dtype,
-            vectors={"B": measures.solver_B(), "X": measures.X},
+            vectors={"B": measures.solver_b, "X": measures.x},
             operators={"A": setup.A, "M": setup.M},
             clock=clock,
         )
@@ -120,7 +120,7 @@ class Chunk:
         """Begin again where the stopping test says, columns that have ended from their own."""
         x, self.test.restart_from = self.test.restart_from, None
         assert self.space is not None
-        self.measures.begin_at(x, ~self.test.frozen)
+        self.measures.begin_columns_at(x, ~self.test.frozen)
         self._watch = None
         self._rows = self._solver.block_iterates(self.space, self.test.frozen)
         self._watch = self._setup.device.block_watch(self.space)

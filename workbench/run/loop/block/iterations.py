@@ -16,8 +16,8 @@ from workbench.run.choices.configuration import Configuration
 from workbench.run.choices.stopping import Reason
 from workbench.run.loop.block.chunk import Chunk
 from workbench.run.loop.block.dependencies import sentence
-from workbench.run.loop.block.history_writer import BlockHistoryWriter
 from workbench.run.loop.block.memory import chunks_of
+from workbench.run.loop.history_writer import BlockHistoryWriter
 from workbench.run.loop.iterations import Found, Iterations
 from workbench.run.loop.result import Column
 from workbench.run.loop.stopping_test import Termination

@@ -13,10 +13,10 @@ from workbench.devices.rows import Rows
 from workbench.errors import InputError
 from workbench.run.choices.configuration import Configuration
 from workbench.run.choices.stopping import Norm
+from workbench.run.loop.diagnostics import Diagnostics
+from workbench.run.loop.history_writer import SingleHistoryWriter
 from workbench.run.loop.iterations import Found, Iterations
 from workbench.run.loop.single.check_interval import CheckInterval
-from workbench.run.loop.single.diagnostics import SingleDiagnostics
-from workbench.run.loop.single.history_writer import SingleHistoryWriter
 from workbench.run.loop.single.mixed import MixedRecurrence
 from workbench.run.loop.single.recurrence import Recurrence
 from workbench.run.loop.stopping_test import StoppingTest, Termination
@@ -44,7 +44,7 @@ class SingleIterations(Iterations):
         expected: int = 0,
     ) -> None:
         stopping = configuration.stopping
-        self._measures = SingleDiagnostics(setup)
+        self._measures = Diagnostics(setup)
         super().__init__(configuration, setup, clock, SingleHistoryWriter(stopping, setup, self._measures))
         self._test = StoppingTest(stopping, setup, self._measures)
         self.chunks, (column,) = [self._test.place], self._test.columns

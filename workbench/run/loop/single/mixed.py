@@ -19,7 +19,7 @@ from workbench.devices.clock import Clock
 from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows
 from workbench.run.choices.stopping import Norm
-from workbench.run.loop.single.diagnostics import SingleDiagnostics
+from workbench.run.loop.diagnostics import Diagnostics
 from workbench.run.loop.single.recurrence import Recurrence
 from workbench.run.setup.solve_setup import SolveSetup
 
@@ -44,7 +44,7 @@ class MixedRecurrence(Recurrence):
     """The recurrence with vectors in single precision. measures: where A x is computed, in double precision."""
 
     def __init__(
-        self, setup: SolveSetup, norm: Norm, check_every: int | None, clock: Clock | None, measures: SingleDiagnostics
+        self, setup: SolveSetup, norm: Norm, check_every: int | None, clock: Clock | None, measures: Diagnostics
     ):
         self._measures = measures
         self._since = 0
