@@ -163,7 +163,7 @@ def test_what_a_form_lets_through_starts_and_what_it_refuses_is_refused_by_the_s
     # So that the largest systems fit on no machine.
     monkeypatch.setattr(limits, "memory", lambda: (2**34, 2**25))
     rng, counted = random.Random(seed), [0, 0]
-    while sum(counted) < 100:
+    while sum(counted) < 120:
         if (configuration := random_configuration(rng)) is None:
             continue
         found = conflicts(configuration)
