@@ -127,7 +127,7 @@ def handed(tmp_path, monkeypatch):
                 module, _, name = function.rpartition(".")
                 patched.setattr(importlib.import_module(module), name, hand_on)
             read = program.parsed([str(tmp_path / "trace.json") if a == "TRACE" else a for a in (*arguments, *more)])
-            read.world = None
+            read.rank = None
             with pytest.raises((Handed, InputError)) as ended:
                 read.command(read)
         return ended.type is InputError, str(ended.value)

@@ -16,7 +16,7 @@ from workbench.live.transport import cells
 from workbench.live.ui.view import CLOSED, LiveWidget, View, sheet
 from workbench.run import Session, configure
 
-NO_VIEWS = ("Lesson", "RunList", "explore", "flow", "html_of", "open_run", "page_of", "workbench")
+NO_VIEWS = ("ExtensionView", "Lesson", "RunList", "explore", "flow", "html_of", "open_run", "page_of", "workbench")
 OURS = "workbench-"
 """Beginning of the names of threads of views."""
 

@@ -68,5 +68,5 @@ def test_the_code_is_within_its_bounds(capsys):
 
 def test_places_are_listed_by_name(capsys):
     assert measures.main(["rooms", "of", "petsc"]) == 0
-    assert "solvers" in capsys.readouterr().out.split()
+    assert "extensions" in capsys.readouterr().out.split()
     assert measures.main(["rooms of nothing"]) == 2

@@ -122,6 +122,6 @@ def test_the_doctor_tells_what_is_wrong_and_what_to_install(monkeypatch):
     (lack,) = found["brittle"].missing
     assert (lack.what, lack.why) == ("no_such_module", "required by the extension brittle: A block that breaks")
     assert lack.commands[0].endswith('-m pip install "brittle"')
-    assert found["sick"].problem.startswith("extension sick is broken: sick_extension:a fails (")
+    assert found["sick"].problem.startswith("extension sick is broken: calling sick_extension:a failed by a OSError")
     assert "no thermometer" in found["sick"].problem
     assert (found["well"].lines, found["well"].problem) == (("37 degrees",), "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
 
@@ -43,8 +44,8 @@ assert "mpi" not in extensions.ours()
 @pytest.fixture
 def _hidden(monkeypatch):
     left = {name: extension for name, extension in extensions.ours().items() if name != "mpi"}
-    monkeypatch.setattr(extensions, "ours", lambda: left)
-    monkeypatch.setattr(extensions, "extensions", lambda: left)
+    monkeypatch.setattr(extensions, "ours", functools.cache(lambda: left))
+    monkeypatch.setattr(extensions, "extensions", functools.cache(lambda: left))
 
 
 @pytest.mark.usefixtures("_hidden")

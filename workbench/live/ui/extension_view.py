@@ -10,7 +10,7 @@ from workbench.run import Configuration
 
 
 def _nothing() -> None:
-    pass
+    """Do nothing, for a view that is on no page."""
 
 
 class ExtensionView(View):
