@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 ARGS ?=
-# `make test TESTS=tests/machine` runs a part.
+# `make test TESTS=tests/machines` runs a part.
 TESTS ?=
 
 VENV_PYTHON = .venv/bin/python

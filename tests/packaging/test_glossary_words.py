@@ -38,7 +38,7 @@ def tree(tmp_path):
         "docs/glossary.md": PAGE,
         "README.md": "Take turns.\n",
         "workbench/run/a.py": MODULE,
-        "workbench/records/b.py": "lane = 1\n",
+        "workbench/recording/b.py": "lane = 1\n",
         "workbench/live/c.py": "turn = 1\n",
         "workbench/errors.py": "turn = 1\n",
         "notebooks/n.ipynb": json.dumps({"cells": [{"source": ["a lane\n", "of a race"], "outputs": ["turn"]}]}),

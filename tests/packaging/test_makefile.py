@@ -52,6 +52,6 @@ def test_no_python_at_all_is_told_in_one_sentence():
 @needs_make
 @pytest.mark.parametrize(("target", "option"), [("test", ""), ("test-all", "--all ")])
 def test_what_make_test_is_given_reaches_the_script_that_runs_the_tests(target, option):
-    given = ("PYTHON=python3", "TESTS=tests/machine", "ARGS=-k stencil")
+    given = ("PYTHON=python3", "TESTS=tests/machines", "ARGS=-k stencil")
     printed = make("--dry-run", "--always-make", target, *given).stdout
-    assert f"scripts/run_tests.py {option}tests/machine -- -k stencil" in printed
+    assert f"scripts/run_tests.py {option}tests/machines -- -k stencil" in printed

@@ -21,7 +21,7 @@ def test_without_a_path_all_tests_run_once_and_those_in_the_browser_last(calls):
     assert run_tests.main(["--all", "--"]) == 0
     first, others, last = ([word for word in call if word.startswith("tests/")] for call in calls[0])
     assert first == ["tests/contracts", "tests/devices"]
-    assert {"tests/machine", "tests/test_docs.py"} <= set(others)
+    assert {"tests/machines", "tests/test_docs.py"} <= set(others)
     assert last == ["tests/browser"]
     assert ["--reruns" in call for call in calls[0]] == [False, False, True]
     found = [Path(word).parts for word in first + others + last]
@@ -35,14 +35,14 @@ def test_of_the_browser_one_goes_through_the_whole_page_where_nothing_is_asked_f
     *others, last = ([word for word in call if word.startswith("tests/")] for call in calls[0])
     assert last == [run_tests.THROUGH]
     assert (ROOT / run_tests.THROUGH).is_file()
-    assert "tests/machine" in others[1]
+    assert "tests/machines" in others[1]
 
 
 @pytest.mark.parametrize("cores", [1, 2, 64])
 @pytest.mark.parametrize("whole", [False, True])
 def test_a_path_is_run_with_its_part_and_arguments_reach_pytest(calls, monkeypatch, cores, whole):
     monkeypatch.setattr(run_tests.os, "sched_getaffinity", lambda _: set(range(cores)), raising=False)
-    paths = ["tests/machine", "tests/devices/accelerator/test_products.py::test_it"]
+    paths = ["tests/machines", "tests/devices/accelerator/test_products.py::test_it"]
     run_tests.main([*["--all"][: int(whole)], *paths, "--", "-k", "this or that"])
     options = [] if cores == 1 else ["-n", str(min(cores, run_tests.MOST)), "--dist", "worksteal"]
     options += [] if whole else ["-m", "not slow"]
@@ -54,5 +54,5 @@ def test_a_path_is_run_with_its_part_and_arguments_reach_pytest(calls, monkeypat
 )
 def test_a_part_that_fails_is_told_and_an_empty_one_only_when_both_are(calls, codes, expected):
     calls[1].extend(codes)
-    assert run_tests.main(["tests/machine", "tests/contracts", "--"]) == expected
+    assert run_tests.main(["tests/machines", "tests/contracts", "--"]) == expected
     assert len(calls[0]) == 2

@@ -30,6 +30,7 @@ from scipy import sparse
 
 from workbench.errors import InputError
 from workbench.run import Reason, Result, Run, Stopping, configure, run_through
+from workbench.run.setup.right_hand_side import unscaled
 
 FALSE, BLAMED, WORSE, SAID, UNEXPLAINED = "false", "blamed", "worse", "said", "unexplained"
 SLACK = 1.02
@@ -293,7 +294,7 @@ def _right_hand_sides(run: Any) -> np.ndarray:
     """b or B as the run takes it, with zero mean where A maps constants to zero."""
     setup = run.setup
     if setup.sides:
-        return setup.sides.unscaled(setup.sides.B)
+        return unscaled(setup.sides.B, setup.sides.exponents)
     return np.ldexp(setup.device.to_host(setup.b), setup.exponent)
 
 
