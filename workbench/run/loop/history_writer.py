@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -14,15 +14,15 @@ from workbench.devices.rows import Rows
 from workbench.records import BlockHistory, History
 from workbench.run.choices.stopping import Norm, Stopping
 from workbench.run.loop.diagnostics import Diagnostics
-from workbench.run.loop.single.recurrence import SQUARES
-from workbench.run.loop.single.vectorized_check import MANY_ROWS, best_so_far, root, roots
 from workbench.run.loop.stopping_test import IterationState, StoppingTest
+from workbench.run.loop.vectorized_check import MANY_ROWS, best_so_far, root, roots
 from workbench.run.setup.solve_setup import SolveSetup
 
 if TYPE_CHECKING:
-    from workbench.run.loop.block.chunk import Chunk
-    from workbench.run.loop.diagnostics import Diagnostics
     from workbench.solvers.block.base import BlockRow
+
+SQUARES = {Norm.RESIDUAL: "rr", Norm.PRECONDITIONED: "uu", Norm.NATURAL: "gamma"}
+"""The scalar that is the square of each norm."""
 
 DRIFT_EVERY = 10
 """Iterations between two measurements of ||Z^H r||, each of which reads r once and is not iteration time."""
@@ -123,6 +123,18 @@ class SingleHistoryWriter(HistoryWriter):
         return self._setup.unscaled_norm(true_residuals[0])
 
 
+class SolvedColumns(Protocol):
+    """Columns that are solved at once, as their history asks for them: their place, the iterations done, their test."""
+
+    place: slice
+    iterations: int
+    test: StoppingTest
+
+    def drift(self) -> float:
+        """The largest ||Z^H r_j||/||b_j||."""
+        ...
+
+
 class BlockHistoryWriter(HistoryWriter):
     """Appends the rows of many right-hand sides, one chunk after another, to the history of all columns."""
 
@@ -133,7 +145,7 @@ class BlockHistoryWriter(HistoryWriter):
         self._relative, self._true = np.full(columns, np.nan), np.zeros(columns)
         """||r_j||/||b_j||, and of the columns that were verified ||b_j - A x_j||/||b_j||."""
 
-    def append(self, row: BlockRow, chunk: Chunk, *, last: bool) -> None:
+    def append(self, row: BlockRow, chunk: SolvedColumns, *, last: bool) -> None:
         """Append the row of a chunk. The start of a later chunk is no iteration. last: the block vectors are those of
         it."""
         self._relative[chunk.place] = chunk.test.relative
@@ -141,7 +153,7 @@ class BlockHistoryWriter(HistoryWriter):
             drift = self._drift(chunk.drift) if last else np.nan
             self.history.append_block(self._relative, row.rank, row.pivot, self.seconds, chunk.place.stop, drift)
 
-    def append_at_once(self, kept: Mapping[str, np.ndarray], seconds: float, chunk: Chunk) -> bool:
+    def append_at_once(self, kept: Mapping[str, np.ndarray], seconds: float, chunk: SolvedColumns) -> bool:
         """Append rows at which no column ends, unless the run stagnates at one of them; whether they were appended.
 
         kept: as in `Repeats`. seconds: of an iteration.

@@ -14,6 +14,7 @@ from workbench.devices.programs.workspace import Compiled, Workspace
 from workbench.devices.rows import Rows
 from workbench.lines.schedule import Inlined, factor_name
 from workbench.run.choices.stopping import Norm
+from workbench.run.loop.history_writer import SQUARES
 from workbench.run.loop.single.kept_operator import KeptOperator
 from workbench.run.setup.solve_setup import SolveSetup
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceOperator
 
 
-SQUARES = {Norm.RESIDUAL: "rr", Norm.PRECONDITIONED: "uu", Norm.NATURAL: "gamma"}
-"""The scalar that is the square of each norm."""
 ROWS = 64
 """Iterations whose scalars a kept recurrence on the cores gathers between two checks, at most."""
 
