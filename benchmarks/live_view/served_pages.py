@@ -15,7 +15,7 @@ from workbench.run import configure
 from workbench.run.choices.share_link import to_link
 
 SOLVED = configure("bubbles-2d", n=256, preconditioner="neumann:2", deflation="levelset:8")
-KERNELS = re.compile(r"ipykernel_launcher|workbench\.server\.fork_server")
+KERNELS = re.compile(r"ipykernel_launcher|workbench\.extensions\.classroom\.server\.fork_server")
 FIRST_PICTURE = """
 window.firstPicture = null;
 function look() {

@@ -46,7 +46,7 @@ WEBGL_ARGS = [
 """WebGL2 drawn by the cores, also where there is a GPU, so that pictures are the same everywhere."""
 TO_END = 60
 """Seconds that a server takes at most to end its kernels and itself."""
-OF_KERNELS = re.compile(r"ipykernel_launcher|workbench\.server\.fork_server")
+OF_KERNELS = re.compile(r"ipykernel_launcher|workbench\.extensions\.classroom\.server\.fork_server")
 KERNEL_STATUS = "() => window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status"
 BROKEN_CHAINS = """() => [...document.querySelectorAll(".jupyter-widgets-disconnected")]
   .filter((at) => !["none", "normal"].includes(getComputedStyle(at, "::before").content)).length"""
