@@ -12,7 +12,7 @@ class InputError(ValueError):
 
     changes: choices of a configuration that mend it, such as {"preconditioner": "jacobi", "problem.n": 1024}, where
     other choices of that configuration are what is wrong; `workbench.run.choices.conflicts` collects them. at: the
-    choice at fault where only its user knows what mends it.
+    choice at fault where only its user knows what corrects it.
 
     Examples:
         >>> from workbench.errors import InputError

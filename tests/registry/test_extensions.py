@@ -53,7 +53,7 @@ REASONS = {
 """By the name of what is broken, how the reason begins, and a part of it."""
 
 
-def is_told(sentence: str, name: str) -> bool:
+def is_sentence(sentence: str, name: str) -> bool:
     """True if a sentence is the one on this extension."""
     begins, part = REASONS[name]
     return sentence.startswith(f"extension {name} is broken: {begins}") and part in sentence and "\n" not in sentence
@@ -80,10 +80,10 @@ def _installed(tmp_path, monkeypatch):
 
 def test_others_that_are_broken_are_no_extensions_and_have_a_sentence():
     assert list(extensions.extensions()) == [*extensions.ours(), "brittle", "sick", "well"]
-    assert is_told(refusal(find, "preconditioner", "brittle"), "brittle")
-    told = extensions.broken()
-    assert set(told) == set(REASONS)
-    assert all(is_told(told[name], name) for name in REASONS)
+    assert is_sentence(refusal(find, "preconditioner", "brittle"), "brittle")
+    sentences = extensions.broken()
+    assert set(sentences) == set(REASONS)
+    assert all(is_sentence(sentences[name], name) for name in REASONS)
 
 
 def test_blocks_of_others_are_there_and_solve():
@@ -101,13 +101,13 @@ def test_the_command_blocks_lists_extensions_behind_blocks(capsys):
         "    preconditioner: brittle",
         "    without no_such_module; see `workbench doctor`",
     ]
-    assert is_told(of_brittle[3].removeprefix("    "), "brittle")
+    assert is_sentence(of_brittle[3].removeprefix("    "), "brittle")
     assert main(["blocks", "--json"]) == 0
     plain = json.loads(capsys.readouterr().out)
     assert list(plain) == [*catalogue(), "extensions"]
     problems = {entry["name"]: entry["problem"] for entry in plain["extensions"] if entry["problem"]}
     assert set(problems) == set(REASONS)
-    assert all(is_told(problems[name], name) for name in REASONS)
+    assert all(is_sentence(problems[name], name) for name in REASONS)
     # An entry has what those of blocks have.
     assert all({"name", "title", "parameters"} <= set(entry) for entries in plain.values() for entry in entries)
 
@@ -117,7 +117,7 @@ def test_the_doctor_tells_what_is_wrong_and_what_to_install(monkeypatch):
     monkeypatch.setattr(extensions, "ours", dict)
     found = {each.name: each for each in examine_extensions()}
     assert list(found) == ["brittle", "sick", "well", "other", "raising"]
-    assert all(is_told(found[name].problem, name) for name in REASONS)
+    assert all(is_sentence(found[name].problem, name) for name in REASONS)
     assert found["brittle"].lacks == ("no_such_module",)
     (lack,) = found["brittle"].missing
     assert (lack.what, lack.why) == ("no_such_module", "required by the extension brittle: A block that breaks")

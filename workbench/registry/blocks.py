@@ -139,7 +139,7 @@ def register(cls: AnyBlock) -> AnyBlock:
 
 
 def _is_reserved(cls: type[Block]) -> bool:
-    """True for a block of somebody else with the name of one of the core or of an extension, imported or not: which of
+    """True for a block of another author with the name of one of the core or of an extension, imported or not: which of
     two is found must not depend on which is imported first."""
     if cls.__module__.startswith("workbench."):
         return False

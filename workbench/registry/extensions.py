@@ -283,8 +283,8 @@ def owner(kind: str, name: str) -> Extension | None:
 
 
 def way_to(install: object) -> str:
-    """The end of a message on a block that is not there: the distributions that bring it, as a link or file of somebody
-    else names them, and how to install them; empty for a text that `pip install` would read as anything but names."""
+    """The end of a message on a block that is not there: the distributions that bring it, as a link or file of another
+    author names them, and how to install them; empty for a text that `pip install` would read as anything but names."""
     names = install.split(" ") if isinstance(install, str) else []
     if not names or not all(map(check.is_installable, names)):
         return ""

@@ -1,4 +1,4 @@
-"""The rules by which the choices of a run are combined: a table whose rows say what breaks a rule, and what mends it.
+"""Rules by which the choices of a run are combined: a table whose rows say what breaks a rule, and what corrects it.
 
 A rule is added as one row. The rows are made one after another as they are asked for, so that a later one may rely on
 those before it. Rules of a block alone are declared with the block, and are asked between two rows.
@@ -47,7 +47,7 @@ TWO_PHASES = (
 """The sentence for an A that does not come from a byte per cell."""
 
 Rules = Iterator[tuple[object, str, Mapping[str, object]]]
-"""Rows of the table: anything true where the rule is broken, the sentence that says so, the changes that mend it."""
+"""Rows of the table: anything true where the rule is broken, the sentence that says so, the changes that correct it."""
 
 
 def check_rules(rules: Rules) -> None:
@@ -58,8 +58,8 @@ def check_rules(rules: Rules) -> None:
 
 
 def rules_of(c: Configuration, device: Device, operator: Operator | None = None) -> Rules:
-    """All rules across choices, in the order in which they are told. operator: A once it is assembled, which more rules
-    are about; those of the problem hold before."""
+    """All rules across choices, in the order in which they are checked. operator: A once it is assembled, which more
+    rules are about; those of the problem hold before."""
     if (known := operator if operator is not None else c.problem.known_size) is not None:
         _check_unknowns(c, unknowns_of(known))
     no_solution = c.stopping.norm == Norm.ERROR and c.rhs != KNOWN

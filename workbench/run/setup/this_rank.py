@@ -15,7 +15,7 @@ class Rank(Protocol):
     def device(self, configuration: Configuration, unknowns: int = 0) -> Device:
         """The device of this rank, with its slab of rows. unknowns: of a system given in memory.
 
-        Raises InputError for what does not run on so many ranks.
+        Raises InputError for what does not run on that number of ranks.
         """
         ...
 
