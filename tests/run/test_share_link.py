@@ -94,7 +94,7 @@ MANY = settings(max_examples=150, suppress_health_check=[HealthCheck.filter_too_
 def by_command(text):
     words = shlex.split(text)
     assert words[0] == "workbench"
-    return configuration_of(program.parser().parse_args(words[1:]))
+    return configuration_of(program.parser(words[1]).parse_args(words[1:]))
 
 
 def by_python(text):

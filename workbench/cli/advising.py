@@ -19,7 +19,6 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `advise` to the subparsers of argparse."""
     advise = verbs.add_parser(
         "advise",
-        help="rank pairs of first and second level by the measured time of a solve",
         description="Ranks pairs of first and second level for cg. Of a link or file only the problem is used.",
     )
     problem_arguments(advise)

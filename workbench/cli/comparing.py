@@ -14,7 +14,7 @@ from workbench.settings import BLOCKS
 
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `family` to the subparsers of argparse."""
-    family = verbs.add_parser("family", help="cost of one iteration of each solver, counted from its lines")
+    family = verbs.add_parser("family")
     family.add_argument("--problem", default="poisson7", help="a registered problem with n (default poisson7)")
     family.add_argument(
         "--n", type=int, default=8, help="unknowns per side (default 8; without effect on the counts of stencils)"

@@ -17,7 +17,6 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `convert` to the subparsers of argparse."""
     convert = verbs.add_parser(
         "convert",
-        help="write A as a Matrix Market file, or in PETSc's binary format",
         description="Write the matrix of a problem or of a file as a Matrix Market file (.mtx), or in PETSc's binary "
         "format (.petsc), which MatLoad reads; PETSc need not be installed.",
     )

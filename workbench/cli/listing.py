@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the commands `blocks`, `doctor` and `show` to the subparsers of argparse."""
-    listing = verbs.add_parser("blocks", help="list the registered blocks and their parameters")
+    listing = verbs.add_parser("blocks")
     listing.add_argument("--json", action="store_true", help="print JSON")
     listing.set_defaults(command=_blocks)
-    doctor = verbs.add_parser("doctor", help="devices and packages of this machine, and how to install missing ones")
+    doctor = verbs.add_parser("doctor")
     doctor.add_argument("--json", action="store_true", help="print JSON")
     doctor.set_defaults(command=_doctor)
-    show = verbs.add_parser("show", help="print the summary of a saved run, or export it")
+    show = verbs.add_parser("show")
     show.add_argument("file", help="a run written by `workbench solve --save`")
     show.add_argument("--csv", metavar="FILE", help="write the convergence history as CSV")
     show.add_argument("--html", metavar="FILE", help="write a page with its plots, which needs no kernel")

@@ -39,13 +39,11 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the commands `app` and `lab`. Options that they do not know are passed on."""
     app = verbs.add_parser(
         "app",
-        help="serve the workbench as a page without code cells, by Voila",
         epilog="Further options go to Voila: workbench app --no-browser --port 8866; --help-all lists them.",
     )
     app.set_defaults(command=_app, passes_on=True)
     lab = verbs.add_parser(
         "lab",
-        help="start JupyterLab on the notebooks and lessons",
         epilog="Further options go to JupyterLab: workbench lab --no-browser --port 8899.",
     )
     lab.add_argument(

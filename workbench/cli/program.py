@@ -3,36 +3,49 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import workbench
-from workbench.cli import (
-    advising,
-    comparing,
-    converting,
-    listing,
-    pages,
-    scaling,
-    solving,
-    storing,
-    streams,
-    sweeping,
-    timing,
-)
+from workbench.cli import streams
 from workbench.cli.common import NOT_CONVERGED, WRONG_INPUT, CompilationNotice
 from workbench.cli.mpiexec import rank_of
 from workbench.cli.streams import log
 from workbench.errors import InputError, error_message, printable_path
 from workbench.files import check_target, ended_in_order
 from workbench.jit import compile_time as compiling
-from workbench.registry.extensions import Extension, extensions
+from workbench.registry.extensions import Command, Extension, extensions
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
 OPTIONS = "--options"
+COMMANDS = {
+    "app": Command("serve the workbench as a page without code cells, by Voila", "workbench.cli.pages:add"),
+    "lab": Command("start JupyterLab on the notebooks and lessons", "workbench.cli.pages:add"),
+    "solve": Command("solve a linear system and print a summary", "workbench.cli.solving:add"),
+    "sweep": Command("solve every combination of some choices, and print a table", "workbench.cli.sweeping:add"),
+    "advise": Command(
+        "rank pairs of first and second level by the measured time of a solve", "workbench.cli.advising:add"
+    ),
+    "formats": Command(
+        "words and padding of A in each storage format, and of AZ; with --time products", "workbench.cli.storing:add"
+    ),
+    "convert": Command("write A as a Matrix Market file, or in PETSc's binary format", "workbench.cli.converting:add"),
+    "family": Command("cost of one iteration of each solver, counted from its lines", "workbench.cli.comparing:add"),
+    "calibrate": Command("measure a profile of this machine, for retime", "workbench.cli.timing:add"),
+    "retime": Command("model the times of a traced run on another machine", "workbench.cli.timing:add"),
+    "scaling": Command("model an iteration on 4 to 4,096 ranks of a cluster", "workbench.cli.scaling:add"),
+    "blocks": Command("list the registered blocks and their parameters", "workbench.cli.listing:add"),
+    "doctor": Command(
+        "devices and packages of this machine, and how to install missing ones", "workbench.cli.listing:add"
+    ),
+    "show": Command("print the summary of a saved run, or export it", "workbench.cli.listing:add"),
+}
+"""Commands of the core, in the order of --help; the modules of others than the one that is run are not imported."""
 OUTPUTS = ("save", "solution", "trace", "csv", "html", "output", "picture", "record")
 """Options that name output files."""
 
@@ -81,7 +94,8 @@ def _run(arguments: list[str] | None) -> int:
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
     """The options of a command; `further` holds those that a command passes on. Raises InputError."""
     given = _joined(sys.argv[1:] if arguments is None else arguments)
-    of_program = parser(next((word for word in given if not word.startswith("-")), ""))
+    # What stands before a command is --help or --version, which need none.
+    of_program = parser(given[0] if given else "")
     options, further = of_program.parse_known_args(given)
     if further and not hasattr(options, "passes_on"):
         of_program.error(f"unrecognized arguments: {' '.join(further)}")
@@ -110,38 +124,33 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser(verb: str = "") -> argparse.ArgumentParser:
-    """The parser of all commands. verb: the command that is run; of others that extensions have only the name is
-    known, since their modules are imported when they are asked for."""
+    """The parser of all commands. verb: the command that is run, which has its options; of others the name is known,
+    and the line of help."""
     parser = _Parser(prog="workbench", description="A workbench for conjugate gradient methods.")
     parser.add_argument("--version", action="version", version=f"workbench {workbench.__version__}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")
-    groups = (
-        pages,
-        solving,
-        sweeping,
-        advising,
-        storing,
-        converting,
-        comparing,
-        timing,
-        scaling,
-        listing,
-    )
-    for group in groups:
-        group.add(verbs)
+    if verb in COMMANDS:
+        module, _, add = COMMANDS[verb].add.partition(":")
+        vars(importlib.import_module(module))[add](verbs)
+    _add_names(COMMANDS, verbs)
     # Those of the core need no metadata of other distributions.
-    if verb not in verbs.choices:
+    if verb not in COMMANDS:
         for extension in extensions().values():
             _add_commands(extension, verbs, verb)
     return parser
 
 
 def _add_commands(extension: Extension, verbs: argparse._SubParsersAction[_Parser], verb: str) -> None:
-    for name, command in extension.commands.items():
-        if name == verb:
-            extension.called(command.add, verbs)
-            if verb not in verbs.choices:
-                raise extension.failure(f"{command.add} adds no command {verb}")
-        elif name not in verbs.choices:
+    if verb in extension.commands and verb not in verbs.choices:
+        reference = extension.commands[verb].add
+        extension.called(reference, verbs)
+        if verb not in verbs.choices:
+            raise extension.failure(f"{reference} adds no command {verb}")
+    _add_names(extension.commands, verbs)
+
+
+def _add_names(commands: Mapping[str, Command], verbs: argparse._SubParsersAction[_Parser]) -> None:
+    for name, command in commands.items():
+        if name not in verbs.choices:
             # argparse fills in what follows a percent sign.
             verbs.add_parser(name, help=command.help.replace("%", "%%"))

@@ -18,7 +18,6 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `scaling` to the subparsers of argparse."""
     scaling = verbs.add_parser(
         "scaling",
-        help="model an iteration on 4 to 4,096 ranks of a cluster",
         description="Traces some iterations on one rank here, and models them on the ranks of a cluster.",
     )
     problem_arguments(scaling)

@@ -36,7 +36,7 @@ COMBINED = {"sum": "sum-cg", "multi": "mpcg"}
 
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `solve` to the subparsers of argparse."""
-    solve = verbs.add_parser("solve", help="solve a linear system and print a summary")
+    solve = verbs.add_parser("solve")
     problem_arguments(solve)
     for declared in (*BLOCKS.values(), *RUN.values(), *STOPPING.values()):
         add_option(solve, declared)

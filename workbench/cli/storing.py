@@ -16,7 +16,6 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `formats` to the subparsers of argparse."""
     formats = verbs.add_parser(
         "formats",
-        help="words and padding of A in each storage format, and of AZ; with --time products",
         description="Words and padding of A in each storage format, and which one a device would choose by bytes; with "
         "--deflation also the forms of AZ, with --time a product in each.",
     )

@@ -17,7 +17,7 @@ COLUMNS = ("N", "iterations", "setup_seconds", "iteration_seconds", "true_relati
 
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `sweep` to the subparsers of argparse."""
-    sweep = verbs.add_parser("sweep", help="solve every combination of some choices, and print a table")
+    sweep = verbs.add_parser("sweep")
     sweep.add_argument("problem", metavar="PROBLEM", help=PROBLEM)
     sweep.add_argument("--n", nargs="+", metavar="VALUE", help="grid points per side; one value or several")
     for name in SWEEP_AXES:

@@ -15,13 +15,13 @@ from workbench.settings import RUN
 
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the commands `calibrate` and `retime` to the subparsers of argparse."""
-    calibrate = verbs.add_parser("calibrate", help="measure a profile of this machine, for retime")
+    calibrate = verbs.add_parser("calibrate")
     calibrate.add_argument("--name", default="this", help="name of the profile (default this)")
     add_option(calibrate, RUN["device"], default=RUN["device"].default)
     calibrate.add_argument("--output", metavar="FILE", help="write the profile to this .toml file")
     calibrate.add_argument("--json", action="store_true", help="print JSON")
     calibrate.set_defaults(command=_calibrate)
-    retime = verbs.add_parser("retime", help="model the times of a traced run on another machine")
+    retime = verbs.add_parser("retime")
     retime.add_argument("file", help="a trace written by `workbench solve --trace`")
     retime.add_argument("--machine", required=True, help="v100, k40, ... or a .toml file written by calibrate")
     retime.add_argument("--accelerator", metavar="MACHINE", help="machine that replaces the accelerator")
