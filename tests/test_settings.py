@@ -33,7 +33,7 @@ def test_dataclasses_have_the_declared_fields_and_defaults():
 
 def test_every_setting_is_an_option_of_solve_with_its_help(capsys):
     with pytest.raises(SystemExit):
-        program.parser().parse_args(["solve", "--help"])
+        program.parser("solve").parse_args(["solve", "--help"])
     printed = "".join(capsys.readouterr().out.split())
     for name, declared in ALL.items():
         assert f"--{name.replace('_', '-')}" in printed
