@@ -4,10 +4,10 @@ import pytest
 
 from workbench.registry import find, kinds, registered
 from workbench.run import configure, user_solver
+from workbench.words.distinct import distinct_names
 from workbench.words.names import (
     block_name,
     code,
-    distinct_names,
     kernel_name,
     method_name,
     name_of,
@@ -21,7 +21,7 @@ RUN = configure("bubbles-2d", n=96, preconditioner="neumann:2", deflation="level
 
 
 def test_a_run_is_named_by_its_blocks_and_a_problem_by_what_it_is():
-    assert RUN.label == "CG, Neumann 2, 8 blocks split by phase"
+    assert RUN.label == "CG, Neumann 2, 8² blocks split by phase"
     assert RUN.problem.label == "4 bubbles in a square, 96²"
     assert RUN.code == "cg + neumann:2 + levelset:8"
     assert RUN.problem.changed({"contrast": 1e-6}).label == "4 bubbles in a square, 96², density ratio 10⁶"
@@ -55,7 +55,7 @@ def test_no_name_is_code_and_no_two_blocks_share_one():
 def test_runs_are_named_by_what_differs_between_them():
     plain = configure("bubbles-2d", n=96, preconditioner="neumann:2")
     larger = configure("bubbles-2d", n=128, preconditioner="neumann:2", stopping={"rtol": 1e-9})
-    assert distinct_names([RUN.parts, plain.parts]) == ["8 blocks split by phase", "No deflation"]
+    assert distinct_names([RUN.parts, plain.parts]) == ["8² blocks split by phase", "No deflation"]
     assert distinct_names([plain.parts, larger.parts]) == ["96², tolerance 10⁻⁶", "128², tolerance 10⁻⁹"]
     assert distinct_names([plain.parts, larger.parts], "size", "rtol") == ["CG, Neumann 2"] * 2
     assert distinct_names([RUN.parts, RUN.parts]) == [RUN.label] * 2

@@ -11,7 +11,7 @@ import functools
 import hashlib
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ SETTINGS = {
     "precision": "{} precision",
     "format": "A: {}",
     "az": "AZ: {}",
-    "reduction": "partial sums added on the {}",
+    "reduction": "partial sums added {}",
     "rhs": "b: {}",
     "x0": "x₀: {}",
     "seed": "seed {}",
@@ -79,8 +79,9 @@ Parts = Mapping[str, str]
 """Parts of the name of a run: the problem, its size, its blocks and its settings, each under the name of a field."""
 
 
-def block_name(block: Block) -> str:
-    """The name of a block, and in brackets the other parameters that differ from their defaults.
+def block_name(block: Block, dimensions: int = 0) -> str:
+    """The name of a block, and in brackets the other parameters that differ from their defaults. dimensions: of the
+    grid that it divides, see `called`.
 
     A user's method has the name that its user gave it: method my-cg.
     """
@@ -90,16 +91,24 @@ def block_name(block: Block) -> str:
         members = str(getattr(block, block.parameters()[0].name)).split(f" {block.joined_by} ")
         return f" {block.joined_by} ".join(block_name(registry.find(block.kind, member.strip())) for member in members)
     found = details(block)
-    return f"{called(block)} ({', '.join(found)})" if found else called(block)
+    name = called(block, dimensions)
+    return f"{name} ({', '.join(found)})" if found else name
 
 
-def called(block: Block) -> str:
-    """The name of a block, with the parameters that are part of it."""
+def called(block: Block, dimensions: int = 0) -> str:
+    """The name of a block, with the parameters that are part of it.
+
+    dimensions: of the grid that a block of deflation divides: its name is 8² blocks in the plane and 8³ in space, and
+    8 blocks per side where they are not known (0).
+    """
     listed = facts(type(block))
     if listed.of_zero and not getattr(block, block.parameters()[0].name):
         return listed.of_zero
     # One block, not 1 blocks.
-    return re.sub(r"^1 (\w+)s\b", r"1 \1", _filled(listed.name, block))
+    name = re.sub(r"^1ᵈ? (\w+)s\b", r"1 \1", _filled(listed.name, block))
+    if dimensions:
+        return name.replace("ᵈ", str(dimensions).translate(SUPERSCRIPTS) if dimensions > 1 else "")
+    return re.sub(r"ᵈ (\w+)", r" \1 per side", name)
 
 
 def size_text(block: Block) -> str:
@@ -167,8 +176,9 @@ def digest(text: str) -> str:
     return f"#{hashlib.sha256(text.encode(errors='backslashreplace')).hexdigest()[:6]}"
 
 
-def name_of(kind: str, block: Block | Mapping[str, Any] | str | None) -> str:
-    """The name of a block, also from plain data or from its text; of one that cannot be made its name as it is."""
+def name_of(kind: str, block: Block | Mapping[str, Any] | str | None, dimensions: int = 0) -> str:
+    """The name of a block, also from plain data or from its text; of one that cannot be made its name as it is.
+    dimensions: see `called`."""
     if not block:
         return ""
     name = block if isinstance(block, str) else block.name if isinstance(block, Block) else str(block["name"])
@@ -177,7 +187,7 @@ def name_of(kind: str, block: Block | Mapping[str, Any] | str | None) -> str:
             block = registry.find(kind, block)
         elif not isinstance(block, Block):
             block = registry.from_dict(block)
-        return "" if block.name == AUTO else block_name(block)
+        return "" if block.name == AUTO else block_name(block, dimensions)
     except (InputError, KeyError, TypeError):
         return _unmade(kind, name)
 
@@ -192,7 +202,8 @@ def run_parts(configuration: Mapping[str, Any], summary: Mapping[str, Any] | Non
     known = {**(summary or {}), **configuration}
     problem = (summary or known).get("problem")
     parts = problem_parts(problem) if problem else {}
-    blocks = {kind: name_of(kind, known.get(kind)) for kind in ("solver", *LEVELS)}
+    dimensions = _dimensions(known.get("problem"))
+    blocks = {kind: name_of(kind, known.get(kind), dimensions) for kind in ("solver", *LEVELS)}
     if blocks["deflation"] in ("", f"no {LEVELS[1]}"):
         blocks |= {"coarse": "", "variant": ""}
     settings = {**configuration, **configuration.get("stopping", {})}
@@ -219,17 +230,6 @@ def method_name(parts: Parts) -> str:
     """The blocks of a method: CG, Neumann 2, 8 blocks split by phase; an absent level is not mentioned."""
     shown = [parts[kind] for kind in ("solver", *LEVELS) if parts.get(kind) not in (None, "", f"no {kind}")]
     return sentence_case(", ".join(shown))
-
-
-def distinct_names(runs: Sequence[Parts], *without: str) -> list[str]:
-    """A name for each of several runs, of the parts in which they differ; the method of all where nothing differs.
-
-    without: parts that are shown elsewhere, such as in a column of their own.
-    """
-    keys = [key for key in dict.fromkeys(key for parts in runs for key in parts) if key not in without]
-    differing = [key for key in keys if len({parts.get(key, "") for parts in runs}) > 1]
-    names = [", ".join(parts[key] for key in differing if parts.get(key)) for parts in runs]
-    return [sentence_case(name) if name else method_name(parts) for name, parts in zip(names, runs, strict=True)]
 
 
 def choice_name(name: str, owner: str = "") -> str:
@@ -265,6 +265,15 @@ def with_names(sentence: str) -> str:
 def sentence_case(name: str) -> str:
     """A name at the beginning of a sentence."""
     return name[:1].upper() + name[1:]
+
+
+def _dimensions(problem: Block | Mapping[str, Any] | None) -> int:
+    """The dimensions of a problem's grid; 0 without one, and where they are not known before assembly."""
+    try:
+        made = problem if isinstance(problem, Block) else registry.from_dict({"kind": "problem", **(problem or {})})
+        return len(made.grid or ())
+    except (InputError, KeyError, TypeError, AttributeError):
+        return 0
 
 
 def _unmade(kind: str, name: str) -> str:

@@ -197,7 +197,7 @@ def test_nothing_is_solved_until_the_box_is_ticked_and_after_it_is_unticked(buil
 
 def test_a_drag_solves_when_the_pointer_rests_and_the_line_says_how(builder):
     first = ticked(builder)
-    assert "; start: zero; CG, Neumann 2, 4 blocks split by phase" in builder.live.line.text
+    assert "; start: zero; CG, Neumann 2, 4² blocks split by phase" in builder.live.line.text
     say(builder, act="place", index=0, row=ROWS[1], stroke="a", moving=True)
     assert builder.live.solver.latest is first
     say(builder, act="place", index=0, row=ROWS[1], stroke="a", moving=False)

@@ -43,12 +43,12 @@ def test_a_problem_is_saved_under_a_name_of_its_own_and_opened_again(tmp_path, e
         assert bar.text == ""
     names = sorted(path.name for path in bar.folder.iterdir())
     assert names == [
-        "Poisson-from-formulas-32x32-coefficient-of-x-1-x-CG-Jacobi-2-blocks-2.cg.json",
-        "Poisson-from-formulas-32x32-coefficient-of-x-1-x-CG-Jacobi-2-blocks.cg.json",
+        "Poisson-from-formulas-32x32-coefficient-of-x-1-x-CG-Jacobi-2x2-blocks-2.cg.json",
+        "Poisson-from-formulas-32x32-coefficient-of-x-1-x-CG-Jacobi-2x2-blocks.cg.json",
     ]
     press(bar, eventually, kind="open", text=names[0])
     assert loaded == [CHOSEN]
-    assert bar.said == "Opened Poisson from formulas, 32², coefficient of ∂x 1+x with CG, Jacobi, 2 blocks."
+    assert bar.said == "Opened Poisson from formulas, 32², coefficient of ∂x 1+x with CG, Jacobi, 2² blocks."
     press(bar, eventually, kind="open", text=f" {to_link(configure('two-layer'))}\n")
     assert loaded[1] == configure("two-layer")
 
@@ -59,7 +59,7 @@ def test_a_problem_goes_to_the_page_that_asked_and_comes_back_from_a_file(tmp_pa
     monkeypatch.setattr(bar, "send", lambda message, buffers: sent.append((message, b"".join(buffers))))
     press(bar, eventually, kind="save", page="here")
     ((message, content),) = sent
-    name = "Poisson-from-formulas-32x32-coefficient-of-x-1-x-CG-Jacobi-2-blocks.cg.json"
+    name = "Poisson-from-formulas-32x32-coefficient-of-x-1-x-CG-Jacobi-2x2-blocks.cg.json"
     assert message == {"kind": "file", "page": "here", "name": name}
     assert bar.said == f"Downloaded {name}"
     assert not bar.folder.exists()

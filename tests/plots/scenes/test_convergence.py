@@ -28,7 +28,7 @@ def curves(scene):
 
 def test_each_run_is_one_curve_of_relative_residuals_named_by_its_blocks(records):
     scene = convergence_scene(records)
-    assert [curve.name for curve in curves(scene)] == ["Jacobi, no deflation", "Neumann 2, 4 blocks"]
+    assert [curve.name for curve in curves(scene)] == ["Jacobi", "Neumann 2, 4² blocks"]
     for curve, record in zip(curves(scene), records, strict=True):
         np.testing.assert_array_equal(curve.x, np.arange(record.history.count))
         assert curve.y[-1] == pytest.approx(record.summary["relative_residual"])
@@ -76,7 +76,7 @@ def test_without_runs_it_says_so():
 def test_the_drift_of_deflated_runs_is_drawn_on_request(records):
     scene = convergence_scene(records, drift=True)
     (drift,) = [curve for curve in curves(scene) if curve.name.startswith("‖Zᵀr‖")]
-    assert drift.name == "‖Zᵀr‖ / ‖b‖ of Neumann 2, 4 blocks"
+    assert drift.name == "‖Zᵀr‖ / ‖b‖ of Neumann 2, 4² blocks"
     np.testing.assert_array_equal(drift.x, np.flatnonzero(records[1].history["drift"] > 0))
     assert drift.y.max() == pytest.approx(records[1].summary["drift"])
 

@@ -125,7 +125,7 @@ class InsidePage(View):
         # Only the last one keeps its vectors.
         for other in self.runs.of(INSPECT):
             other.settle()
-        made = self.runs.add(session, INSPECT, f"{run.name}, with timings")
+        made = self.runs.add(session, INSPECT, run.given)
         session.start()
         self.runs.choose([made.number])
         self.renew()

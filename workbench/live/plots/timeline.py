@@ -22,7 +22,7 @@ from workbench.plots.scenes.scene import Scene
 from workbench.plots.scenes.timeline import about, timeline_scene
 from workbench.records import Trace
 from workbench.run import Session, State
-from workbench.words.names import distinct_names
+from workbench.words.distinct import distinct_names
 
 MOST_EVENTS = 1 << 16
 """Events in one message, 1.3 megabytes; what is left goes with the next."""

@@ -14,7 +14,8 @@ from workbench.live.ui.run_handle import ACTIVE, AnyRun, RunHandle
 from workbench.records import Record
 from workbench.run import Result, Session
 from workbench.run.cancellation import STOPPED_EARLY
-from workbench.words.names import Parts, distinct_names, method_name
+from workbench.words.distinct import distinct_names
+from workbench.words.names import Parts, method_name
 
 KEPT = 100
 """Runs of one origin that are kept after their end, without their solutions. Pinned runs are kept in addition."""
@@ -46,8 +47,9 @@ class ListedRun:
 
     @functools.cached_property
     def parts(self) -> Parts:
-        """The parts of its name, see `workbench.words.names.run_parts`."""
-        return RunHandle(self.source).parts
+        """The parts of its name, see `workbench.words.names.run_parts`, and that kernels are timed."""
+        handle = RunHandle(self.source)
+        return {**handle.parts, "timings": "with timings" if handle.traced else ""}
 
     @property
     def name(self) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.plots.scenes.scene import ITERATIONS, Axis, CellsOf, CurveOf, Layer, LineAt, PointsOf, Scene
 from workbench.records import Record
-from workbench.words.names import distinct_names
+from workbench.words.distinct import distinct_names
 from workbench.words.numbers import number
 
 RESIDUAL = Axis("‖r‖ / ‖b‖", log=True)

@@ -18,7 +18,7 @@ from workbench.run.jobs.run_queue import MACHINE, QueueSlot, RunQueue
 from workbench.run.loop.result import Result
 from workbench.run.loop.traffic import iteration_bytes
 from workbench.run.results.report import result_of_failure
-from workbench.words.names import distinct_names
+from workbench.words.distinct import distinct_names
 
 SLICE_SECONDS = 0.03
 """Length of a time slice: long compared with refilling the caches, short compared with the refresh of a plot."""

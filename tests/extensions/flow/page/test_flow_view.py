@@ -118,7 +118,7 @@ def test_a_method_is_changed_between_two_steps(view):
     sequence = view.wait(60)
     assert [mark.step for mark in sequence.methods[1].marks] == [1, 2]
     first, second, changed = (layer.name for layer in curves(sequence)[0].layers)
-    assert first == "1. CG, Neumann 2, 2 blocks split by phase"
+    assert first == "1. CG, Neumann 2, 2² blocks split by phase"
     assert [second, changed] == ["2. CG, Jacobi", "from step 2: 2. CG, geometric multigrid"]
     assert max(sequence.methods[1].iterations[2:]) < 12
 

@@ -1,0 +1,77 @@
+"""Names of runs that are shown together: distinct, short, and of what differs."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.run import configure
+from workbench.words.distinct import LONGEST, distinct_names
+from workbench.words.names import run_parts
+
+PROBLEMS = [
+    ("bubbles-2d", {"n": 96}),
+    ("bubbles-2d", {"n": 128, "contrast": 1e-6}),
+    ("bubbles-3d", {"n": 48}),
+    ("poisson5", {"n": 64}),
+]
+CHOICES = {
+    "solver": ("cg", "pipecg", "chronopoulos-gear", "block-cg", "hybrid3"),
+    "preconditioner": ("none", "jacobi", "neumann:2", "schwarz:3x3,overlap=4", "amg:rs", "jacobi + neumann:1"),
+    "deflation": ("none", "blocks:8", "levelset:8", "levelset:0", "stripes"),
+    "coarse": ("auto", "cholesky", "multilevel"),
+    "device": ("cpu", "opencl", "cuda:1"),
+    "precision": ("float64", "mixed"),
+    "rhs": ("problem", "random:8", "ones"),
+    "x0": ("problem", "random"),
+    "seed": (0, 7),
+    "format": ("problem", "csr:8"),
+}
+
+
+def parts(problem, choices):
+    name, given_by = PROBLEMS[problem]
+    return run_parts({**choices, "problem": configure(name, **given_by).problem})
+
+
+@st.composite
+def runs(draw):
+    pick = {name: st.sampled_from(values) for name, values in CHOICES.items()}
+    problems = st.integers(0, len(PROBLEMS) - 1)
+    made = [parts(draw(problems), draw(st.fixed_dictionaries(pick))) for _ in range(draw(st.integers(2, 6)))]
+    # Runs of one configuration have one name, and their numbers tell them apart.
+    return list({tuple(each.items()): each for each in made}.values())
+
+
+@settings(max_examples=300, deadline=None)
+@given(runs())
+def test_names_are_distinct_and_short(made):
+    names = distinct_names(made)
+    assert len({*names}) == len(made) or len(made) == 1
+    assert len(made) == 1 or max(map(len, names)) <= LONGEST
+
+
+@settings(max_examples=100, deadline=None)
+@given(runs(), st.sampled_from([("cpu", "opencl"), ("opencl", "cuda:1")]))
+def test_two_runs_that_differ_in_the_device_alone_are_told_apart_by_it(made, devices):
+    texts = [run_parts({"device": device})["device"] for device in devices]
+    one, other = ({**made[0], "device": text} for text in texts)
+    assert distinct_names([one, other]) == [text[0].upper() + text[1:] for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("given_by", "name"),
+    [
+        ({"deflation": "blocks:8"}, "8² blocks"),
+        ({"deflation": "blocks:1"}, "1 block"),
+        ({"deflation": "levelset:0"}, "One vector per phase"),
+        ({"rhs": "random:8", "solver": "block-cg"}, "Block CG, b: 8 random columns"),
+    ],
+)
+def test_what_a_run_does_not_have_is_not_named(given_by, name):
+    plain = configure("bubbles-2d", n=96)
+    assert distinct_names([plain.parts, configure("bubbles-2d", n=96, **given_by).parts])[1] == name
+
+
+def test_blocks_of_a_cube_are_counted_in_space():
+    assert configure("bubbles-3d", n=48, deflation="levelset:4").label == "CG, Jacobi, 4³ blocks split by phase"
+    assert run_parts({"deflation": "blocks:4"})["deflation"] == "4 blocks per side"
