@@ -70,7 +70,7 @@ def queued(ahead: int) -> str:
     return f"queued, {count(ahead)} {'run' if ahead == 1 else 'runs'} before yours"
 
 
-def duration(value: float | None) -> str:
+def duration(value: float | None, digits: int = 3) -> str:
     """A time in the unit that fits: 0.458 s, 15.9 ms, 1.64 s, 2 min 5 s."""
     if value is None or not math.isfinite(value):
         return MISSING
@@ -79,7 +79,7 @@ def duration(value: float | None) -> str:
         hours, minutes = divmod(minutes, 60)
         parts = ((hours, "h"), (minutes, "min"), (rest if not hours else 0, "s"))
         return " ".join(f"{whole}{THIN}{unit}" for whole, unit in parts if whole)
-    return _in_units(value, TIMES)
+    return _in_units(value, TIMES, digits)
 
 
 def compiling(seconds: float | None) -> str:
@@ -141,11 +141,11 @@ def span(low: float, high: float, say: Callable[[Any], str]) -> str:
     return f"{say(low)} everywhere" if low == high else f"{say(low)} to {say(high)}"
 
 
-def _in_units(value: float, units: Units) -> str:
+def _in_units(value: float, units: Units, digits: int = 3) -> str:
     if value == 0:
         return f"0{THIN}{'s' if units is TIMES else 'B'}"
     size, unit, _ = next(entry for entry in units if abs(value) >= 0.9995 * entry[2])
-    return f"{number(value / size)}{THIN}{unit}"
+    return f"{number(value / size, digits)}{THIN}{unit}"
 
 
 def _grouped(text: str) -> str:

@@ -25,7 +25,9 @@ def lane_of(**choices):
 @pytest.fixture
 def view(tmp_path, opened):
     made = opened(
-        RaceView(lane_of(), lane_of(preconditioner="neumann:2", deflation="stripes"), folder=tmp_path / "exports")
+        RaceView(
+            lane_of(), lane_of(preconditioner="neumann:2", deflation="stripes"), folder=tmp_path / "exports", budget=0
+        )
     )
     assert made.measure.value == "seconds"
     assert made.adding.selected_index is None
@@ -41,24 +43,22 @@ def run(view):
 
 def finished(view, eventually):
     run(view)
-    eventually(lambda: view.status.state == "done" and "wins" in view.winner.text)
+    eventually(lambda: view.status.state == "done" and view.winner.quote)
 
 
 def test_the_winner_is_named_by_the_measure_that_is_chosen(view, eventually):
     finished(view, eventually)
     (first, second) = view.race.entries
-    wins = f"entry 2 ({second.name}) wins by iterations: {second.run.iterations}"
-    loses = f"next is entry 1 ({first.name}) with {first.run.iterations} iterations"
-    eventually(lambda: wins in view.winner.text and loses in view.winner.text)
+    wins = f"{second.name} {second.run.iterations} iterations, "
+    eventually(lambda: wins in view.winner.text and f" times fewer than {first.name}" in view.winner.text)
     view.measure.value = "bytes"
     spent = amount(second.run.iterations * second.iteration_bytes)
-    eventually(lambda: f"by bytes: {spent} ({second.run.iterations} iterations)" in view.winner.text)
+    eventually(lambda: f"{second.name} {spent}, " in view.winner.text)
     view.measure.value = "seconds"
     best = view.ranking().finished[0]
-    message = (
-        f"by seconds with setup: {duration(best.amount)} ({best.iterations} iterations, setup {duration(best.setup)})"
-    )
-    eventually(lambda: message in view.winner.text)
+    # Both take a millisecond or two, so that they may be too close to call.
+    eventually(lambda: duration(best.amount, 2) in view.winner.text and best.entry.name in view.winner.text)
+    assert view.winner.quote == view.winner.text
 
 
 def test_seconds_count_the_setup_unless_it_is_switched_off(view, page_of, eventually):
@@ -74,10 +74,9 @@ def test_seconds_count_the_setup_unless_it_is_switched_off(view, page_of, eventu
     assert view.with_setup.disabled
     view.measure.value = "seconds"
     assert view.ranking().finished[0].entry is first
-    eventually(lambda: "entry 1 " in view.winner.text and "setup 0.125\u202fs)" in view.winner.text)
-    assert "The first setup of a method includes loading its kernels" in view.winner.text
+    eventually(lambda: f"{first.name} 0.1" in view.winner.text and f"ahead of {second.name}" in view.winner.text)
     # Compilation is in no time of an entry, and has a sentence of its own.
-    assert view.winner.text.endswith("Compiling kernels took 9.00\u202fs more, once per machine.")
+    assert view.note.text == "Compiling kernels took 9.00\u202fs more, once per machine."
     setups = {cells[0]["text"][0]: cells[3]["text"] for cells in view.table.rows}
     assert setups == {"1": "0.125\u202fs", "2": "16\u202fmin 40\u202fs"}
     eventually(lambda: any(m["axis"] == "seconds" and len(m["curves"]) == 2 for m in page.messages))
@@ -87,8 +86,9 @@ def test_seconds_count_the_setup_unless_it_is_switched_off(view, page_of, eventu
     assert np.frombuffer(buffer, np.float32)[count] == np.float32(0.125 + first.run.history["seconds"][0])
     view.with_setup.value = False
     iterating = {lane: lane.run.history["seconds"][lane.run.iterations] for lane in (first, second)}
-    assert view.ranking().finished[0].entry is min(iterating, key=lambda lane: iterating[lane])
-    eventually(lambda: "by seconds without setup" in view.winner.text)
+    fastest = min(iterating, key=lambda lane: iterating[lane])
+    assert view.ranking().finished[0].entry is fastest
+    eventually(lambda: duration(iterating[fastest], 2) in view.winner.text)
     eventually(lambda: not page.messages[-1]["setup"])
 
 
@@ -103,24 +103,53 @@ def test_a_lane_that_was_held_up_is_named_where_seconds_decide(view, eventually,
     monkeypatch.setattr(Run, "history", property(histories.get))
     view.measure.value = "seconds"
     # It stays, since the seconds do: so it says when, and how long.
-    words = "held up by other work on this machine for 1.00\u202fs in iteration 5, so its times are too long"
-    eventually(lambda: f"Entry 1 ({first.name}): {words}" in view.winner.text)
-    assert f"ntry 2 ({second.name}): held" not in view.winner.text
+    words = "Other work on this machine delayed it for 1.00\u202fs in iteration 5, so its time is overstated."
+
+    def states():
+        return {cells[0]["text"][0]: (cells[-1]["text"], cells[-1].get("tip", "")) for cells in view.table.rows}
+
+    eventually(lambda: states()["1"] == ("converged, disturbed", words))
+    assert "disturbed" not in states()["2"][0]
     view.measure.value = "iterations"
-    eventually(lambda: "by iterations" in view.winner.text and "held up" not in view.winner.text)
+    eventually(lambda: states()["1"][0] == "converged")
 
 
 def test_the_tolerance_is_typed(view, eventually):
     finished(view, eventually)
     view.tolerance.box.value = "1e-2"
     assert view.tolerance.box.value == "0.01"
-    eventually(lambda: "residual of 0.01 entry 2" in view.winner.text)
+    best = view.ranking().finished[0]
+    assert (best.entry, view.ranking().tolerance) == (view.race.entries[1], 0.01)
+    eventually(lambda: f"{best.entry.name} {best.iterations} iteration" in view.winner.text)
     assert {curve.line for curve in view.convergence.curves} == {0.01}
     view.tolerance.box.value = "3.3e-4"
-    eventually(lambda: "residual of 3.3\u202f×\u202f10⁻⁴ entry 2" in view.winner.text)
+    eventually(lambda: f" {view.ranking().finished[0].iterations} iterations" in view.winner.text)
     assert view.ranking().finished[0].iterations < view.race.entries[1].run.iterations
     view.tolerance.box.value = "1e-13"
-    eventually(lambda: "the entries stop at 10⁻⁶; run them again to 10⁻¹³" in view.winner.text)
+    eventually(lambda: view.winner.text == "The entries stop at 10⁻⁶; run them again to 10⁻¹³.")
+    assert not view.winner.quote
+
+
+def test_short_runs_are_timed_again_and_their_medians_rank(opened, eventually):
+    view = opened(RaceView(lane_of(), lane_of(preconditioner="neumann:2")))
+    run(view)
+    eventually(lambda: view.entries.repeats is not None and not view.entries.repeats.alive)
+    finished = view.ranking().finished
+    assert all(finish.times.count >= 2 for finish in finished)
+    eventually(lambda: all("±" in cells[-2]["text"] for cells in view.table.rows))
+    # They are in no list of runs, and a new entry has no times of them.
+    assert len(view.runs.runs) == 2
+    view.add_from_form()
+    assert not view.entries.samples
+
+
+def test_a_race_that_is_stopped_is_not_timed_again(opened, eventually):
+    view = opened(RaceView(lane_of(), lane_of(stopping=ENDLESS, solver="sd")))
+    view.start()
+    eventually(lambda: view.race.entries[0].ended and view.race.entries[1].run is not None)
+    view.stop()
+    eventually(lambda: view.status.state == "done")
+    assert view.entries.repeats is None
 
 
 def test_a_race_that_has_ended_runs_again(view, eventually):
@@ -132,10 +161,7 @@ def test_a_race_that_has_ended_runs_again(view, eventually):
     assert [lane.configuration for lane in view.race.entries] == [lane.configuration for lane in lanes]
     assert not set(view.race.entries) & set(lanes)
     view.race.wait(LIMIT)
-    eventually(lambda: "all have ended" in view.status.text and "wins" in view.winner.text)
-    view.measure.value = "seconds"
-    eventually(lambda: "by seconds with setup" in view.winner.text)
-    assert "first setup" not in view.winner.text
+    eventually(lambda: "all have ended" in view.status.text and view.winner.quote)
     assert len(view.convergence.curves) == len(view.table.rows) == 2
     assert [lane.run.iterations for lane in view.race.entries] == [lane.run.iterations for lane in lanes]
 
@@ -167,7 +193,7 @@ def test_a_tolerance_finer_than_the_lanes_own_is_offered_and_run_to(view, eventu
     view.race.wait(LIMIT)
     assert {lane.configuration.stopping.rtol for lane in view.race.entries} == {1e-9}
     assert {curve.line for curve in view.convergence.curves} == {view.tolerance.value} == {1e-9}
-    eventually(lambda: "At a relative residual of 10⁻⁹ entry" in view.winner.text)
+    eventually(lambda: view.winner.quote)
     eventually(lambda: view.again.layout.display == "none")
     # Lanes that come later stop there too.
     assert view.add_from_form().configuration.stopping.rtol == 1e-9
@@ -196,7 +222,7 @@ def test_number_and_winner_follow_the_line_on_the_plot(view, page_of, eventually
     eventually(lambda: page.messages)
     page_says(view.convergence, {"kind": "tolerance", "value": 3.3e-4, "turn": 7})
     assert view.tolerance.box.value == "0.00033"
-    eventually(lambda: "residual of 3.3\u202f×\u202f10⁻⁴ entry 2" in view.winner.text)
+    eventually(lambda: f" {view.ranking().finished[0].iterations} iterations" in view.winner.text)
     eventually(lambda: page.messages[-1]["turn"] == 7)
     assert {message["tolerance"] for message in page.messages[-1]["curves"]} == {3.3e-4}
     page_says(view.convergence, {"kind": "tolerance", "value": None, "turn": 8})
@@ -308,15 +334,12 @@ def test_an_active_race_ends_on_its_problem_and_the_next_start_is_on_the_one_cho
 def test_one_entry_wins_against_nothing(eventually, opened):
     view = opened(RaceView(lane_of()))
     run(view)
-    words = "Reached a relative residual of 10⁻⁶ in "
-    eventually(lambda: view.winner.text.startswith(words) and "; add a method to compare." in view.winner.text)
-    assert "wins" not in view.winner.text
+    eventually(lambda: view.winner.text.endswith("; add a method to compare"))
     assert view.fastest.value == ""
     (mark,) = view.table.marks
     assert mark == ""
     view.tolerance.set(1e-9)
-    again = "A relative residual of 10⁻⁹ was not reached: the entry stops at 10⁻⁶; run it again to 10⁻⁹."
-    eventually(lambda: view.winner.text.startswith(again))
+    eventually(lambda: view.winner.text == "The entry stops at 10⁻⁶; run it again to 10⁻⁹.")
 
 
 def test_a_race_opens_with_methods_of_its_problem_which_follow_it_until_they_are_changed(eventually, opened):
@@ -385,14 +408,15 @@ def test_a_lane_that_fails_shows_its_sentence_in_its_row(eventually, opened):
 
     eventually(lambda: "400 vectors" in state_of(bad).get("tip", ""))
     eventually(lambda: state_of(good)["text"] == "converged")
-    eventually(lambda: f"Entry {bad.number} (" in view.winner.text and bad.error in view.winner.text)
+    assert bad.error in state_of(bad)["tip"]
 
 
 def test_mpcg_races_and_is_left_out_where_bytes_decide(eventually, opened):
     view = opened(RaceView(lane_of(solver="mpcg"), lane_of()))
     view.measure.value = "bytes"
     run(view)
-    eventually(lambda: "the bytes of its iterations differ or are not known" in view.winner.text)
+    tips = lambda: [cells[-1].get("tip", "") for cells in view.table.rows]  # noqa: E731
+    eventually(lambda: "Not ranked: the bytes of its iterations differ or are not known." in tips())
     assert all(entry.result.converged for entry in view.race.entries)
 
 

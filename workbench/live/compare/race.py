@@ -24,11 +24,10 @@ from workbench.live.compare.race_text import (
     compilation,
     entry_table,
     fastest,
-    finer,
     progress,
-    sentence,
     show_entries,
 )
+from workbench.live.compare.race_verdict import finer, verdict
 from workbench.live.plots.convergence import ConvergenceView, ListedCurves
 from workbench.live.solve.controller import Controller, PausableView
 from workbench.live.transport.publisher import Publisher
@@ -42,9 +41,9 @@ from workbench.plots.scenes.scene import Scene
 from workbench.run import Configuration, Norm, Race, RaceEntry, configure
 from workbench.run.choices.conflicts import conflicts
 from workbench.run.jobs.ranking import MEASURES, Ranking, rank
+from workbench.run.jobs.repeats import BUDGET
 from workbench.words.numbers import rounded
 
-FIRST_TIME = " The first setup of a method includes loading its kernels; Start again repeats the race without that."
 EMPTY = "Press Start. A curve for each entry appears here."
 ADD = "one more entry, with these blocks"
 PERIOD = 0.5
@@ -61,12 +60,12 @@ class RaceView(PausableView):
     runs of the list. Seconds count the setup unless "with setup" is unticked. folder: where `export` writes, by default
     exports/ next to the notebook. runs: the list of the page that entries are added to, with this origin; by default a
     list of its own. opening: returns the entries to begin with for a configuration, in place of the given ones; as long
-    as they are neither changed nor started, they follow what `rebase` is called with. Raises InputError for an entry on
-    another system.
+    as they are neither changed nor started, they follow what `rebase` is called with. budget: seconds in which short
+    runs are made again, so that their times are medians. Raises InputError for an entry on another system.
 
     Times are wall-clock times: what other programs and the updates of this page take from the cores counts for the
-    entry whose time slice it was. It shows as a flat piece against seconds, and the entry is named below the plot.
-    Times to quote come from `Race(...).wait()` on a quiet machine.
+    entry whose time slice it was. It shows as a flat piece against seconds, and as a remark in the entry's row. After
+    the race short runs are made again in turns; entries whose times lie within their spread are too close to call.
 
     Examples:
         >>> from workbench.live import RaceView
@@ -84,6 +83,7 @@ class RaceView(PausableView):
         runs: RunList | None = None,
         origin: str = RACE,
         opening: Callable[[Configuration], Sequence[Configuration]] | None = None,
+        budget: float = BUDGET,
     ) -> None:
         self.base = configurations[0] if configurations else configure("two-layer", n=256)
         """The problem and settings that all entries have."""
@@ -95,7 +95,7 @@ class RaceView(PausableView):
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
         self.publisher = Publisher()
         self.runs = runs or RunList()
-        self.entries = RaceEntries(self.runs, origin, lambda race: self.controller.add(race))
+        self.entries = RaceEntries(self.runs, origin, lambda job: self.controller.add(job), budget)
         self.convergence = ConvergenceView(publisher=self.publisher, nothing=EMPTY)
         shown = lambda run: run in self.entries.listed.values()  # noqa: E731
         self.curves = ListedCurves(self.convergence, self.runs, shown)
@@ -110,7 +110,9 @@ class RaceView(PausableView):
         self.controller = Controller(
             self.publisher,
             self.start,
-            lambda _race, _state: progress(self.race, self._next.problem.label, moved=bool(self._differences)),
+            lambda _job, _state: progress(
+                self.race, self.entries.repeats, self._next.problem.label, moved=bool(self._differences)
+            ),
             refresh=self._refresh,
             starting=lambda: "Start again" if self.entries.over and not self._differences else "Start",
             about="run all entries from the start",
@@ -118,7 +120,7 @@ class RaceView(PausableView):
         )
         self.controller.add(self.race)
         self.status = self.controller.bar
-        self.winner, self.saved = StatusLine(), StatusLine()
+        self.winner, self.note, self.saved = StatusLine(), StatusLine(), StatusLine()
         self.tolerance = ToleranceField(self._rtol, self.convergence.mark, self.controller.complain)
         self.again = button(
             "", "run all entries from the start, to this tolerance", self.controller.attempt(self.start), width="auto"
@@ -285,6 +287,7 @@ class RaceView(PausableView):
         while the race runs.
         """
         if not self.race.alive:
+            self.entries.end_repeats()
             self._move()
             self._renew()
         missing = "there is no entry yet; choose blocks and press Add entry"
@@ -296,7 +299,8 @@ class RaceView(PausableView):
     def ranking(self) -> Ranking:
         """The order in which the entries reach the tolerance, by the chosen measure."""
         plot = self.convergence
-        return rank(self.race.entries, self.tolerance.value, plot.axis, with_setup=plot.with_setup)
+        samples = self.entries.samples
+        return rank(self.race.entries, self.tolerance.value, plot.axis, with_setup=plot.with_setup, samples=samples)
 
     def export(self, kind: str) -> list[Path]:
         """Write a file for each entry that has ended, "csv" or "run", or their plot as "svg", "pdf" or "png".
@@ -308,6 +312,7 @@ class RaceView(PausableView):
     def close(self) -> None:
         """End all entries and remove all widgets from the page."""
         self.stop()
+        self.entries.end_repeats()
         self.curves.close()
         self.publisher.close()
         super().close()
@@ -318,7 +323,7 @@ class RaceView(PausableView):
         exports = line("wb-buttons", self.save_bar.box, *self.exports.values())
         best = widgets.HTML("Fastest by tolerance").add_class("wb-title")
         plot = [against, self.convergence]
-        tables = [self.winner.add_class("wb-answer"), self.table, best, self.fastest]
+        tables = [self.winner.add_class("wb-answer"), self.table, self.note, best, self.fastest]
         halves = line("wb-halves", widgets.VBox(plot), widgets.VBox(tables))
         parts = [
             self.status,
@@ -390,6 +395,8 @@ class RaceView(PausableView):
     def _refresh(self) -> None:
         """Update the table, the sentence on the winner and the exports."""
         self.entries.update()
+        if self.measure.value == "seconds":
+            self.entries.repeat(self.publisher.wake)
         entries = self.race.entries
         self.again.description = f"Run again to {rounded(self.tolerance.value)}"
         missed = self.entries.over and finer(self.tolerance.value, self._stops_at)
@@ -402,9 +409,7 @@ class RaceView(PausableView):
         finished = {finish.entry: finish for finish in found.finished}
         ordered = [*finished, *(entry for entry in entries if entry not in finished)]
         show_entries(self.table, found, ordered, self.entries.listed)
-        text = sentence(found, self._stops_at, alone=len(entries) == 1) if self.race.begun else ""
-        if found.finished and found.measure == "seconds" and found.with_setup and not self.entries.repeated:
-            text += FIRST_TIME
-        text += compilation(entries)
-        self.winner.say(text, "good" if found.finished else "plain")
-        self.fastest.value = fastest(entries, found.measure, with_setup=found.with_setup)
+        said = verdict(found, self.base.problem, self._stops_at, entries=entries) if self.race.begun else ""
+        self.winner.say(said, "good" if found.finished else "plain", quote=said if found.finished else "")
+        self.note.say(compilation(entries))
+        self.fastest.value = fastest(entries, found.measure, self.entries.samples, with_setup=found.with_setup)

@@ -11,6 +11,8 @@ from workbench.errors import InputError
 from workbench.live.ui.export import export
 from workbench.live.ui.run_list import ListedRun, RunList
 from workbench.run import Configuration, Race, RaceEntry
+from workbench.run.jobs.ranking import Samples
+from workbench.run.jobs.repeats import BUDGET, Repeats
 
 KINDS = {"csv": "Tables (CSV)", "run": "Run files"}
 
@@ -18,17 +20,22 @@ KINDS = {"csv": "Tables (CSV)", "run": "Run files"}
 class RaceEntries:
     """Entries that can be replaced by those of a new race. Each becomes a run of the list when its race has started.
 
-    runs, origin: the list, and the origin of the runs there. adopt: called with each new race. All methods may be
-    called from any thread.
+    runs, origin: the list, and the origin of the runs there. adopt: called with each new race. budget: seconds that
+    runs may take which are made again for their times alone. All methods may be called from any thread.
     """
 
-    def __init__(self, runs: RunList, origin: str, adopt: Callable[[Race], object]) -> None:
+    def __init__(
+        self, runs: RunList, origin: str, adopt: Callable[[Race | Repeats], object], budget: float = BUDGET
+    ) -> None:
         self.runs, self._origin, self._adopt = runs, origin, adopt
         self.race = Race()
         self.listed: dict[RaceEntry, ListedRun] = {}
         """The runs of the present entries; an entry that waits for the start of its race has none."""
         self.repeated = False
         """Set where all entries have run before, so that no setup loads kernels any more."""
+        self.budget = budget
+        self.repeats: Repeats | None = None
+        """The runs that are made again for their times, once all entries have ended."""
         self._ended = 0
         self._leaving: list[ListedRun] = []
         """Runs of removed entries, which may be finishing an iteration."""
@@ -39,8 +46,31 @@ class RaceEntries:
         """True if the race has been started and all entries have ended."""
         return self.race.begun and not self.race.alive
 
+    @property
+    def samples(self) -> Samples:
+        """The later runs of the entries."""
+        return self.repeats.samples if self.repeats is not None else {}
+
+    def repeat(self, changed: Callable[[], object]) -> None:
+        """Once all entries have ended by themselves, make short runs again for their times. changed: called when there
+        are more."""
+        ended = self.over and not any(entry.stopping for entry in self.race.entries)
+        if self.repeats is None and ended and len(self.race.entries) > 1:
+            self.repeats = Repeats(self.race.entries, changed, budget=self.budget)
+            if self.repeats.due:
+                self.repeats.start()
+                self._adopt(self.repeats)
+                changed()
+
+    def end_repeats(self) -> None:
+        """End the runs that are made again, and forget their times."""
+        if self.repeats is not None:
+            self.repeats.stop()
+        self.repeats = None
+
     def add(self, configuration: Configuration) -> RaceEntry:
         """Add an entry, which starts at once if the race has been started."""
+        self.end_repeats()
         entry = self.race.add(configuration)
         self.repeated = False
         self.update()
@@ -68,6 +98,7 @@ class RaceEntries:
     def replace(self, entries: Sequence[RaceEntry], configurations: Sequence[Configuration]) -> None:
         """Replace entries by new ones, paused where those were, in a race that has not been started."""
         paused = [entry.held and not entry.ended for entry in entries]
+        self.end_repeats()
         for entry in entries:
             self.remove(entry)
         self.race = Race()

@@ -1,4 +1,4 @@
-"""Texts of a race: its table with a row for each entry, the winner in a sentence, the fastest at each tolerance."""
+"""Texts of a race: its table with a row for each entry, the fastest at each tolerance, and its progress."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from workbench.live.compare.race_form import differences
+from workbench.live.compare.race_verdict import amount_text, remarks
 from workbench.live.compare.sweep_text import each_of
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.run_list import ListedRun
@@ -16,9 +17,9 @@ from workbench.live.ui.sort_table import SortTable, sample, time_bar
 from workbench.plots.html_table import html_table
 from workbench.plots.scenes.style import curve_style
 from workbench.run import Configuration, Race, RaceEntry, State
-from workbench.run.jobs.delay import held_up
-from workbench.run.jobs.ranking import Finish, Ranking, rank
-from workbench.words.numbers import amount, compiling, count, duration, number, queued, relative, rounded, tick
+from workbench.run.jobs.ranking import Finish, Ranking, Samples, rank
+from workbench.run.jobs.repeats import Repeats
+from workbench.words.numbers import amount, compiling, duration, number, queued, relative, tick
 
 COLUMNS = (
     "Entry",
@@ -36,8 +37,6 @@ LOW = ["Setup", "Iterating", "Traffic"]
 LOWER = ["‖r‖\u202f/\u202f‖b‖", "To tolerance"]
 TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 """Tolerances in the table of the fastest entries."""
-NOTABLE = 0.1
-"""Share of the time of an entry; one that waited for longer is named."""
 VERBS = (
     {"name": "pause", "title": "Pause", "tip": "pause this entry, or resume it", "inline": True},
     {"name": "stop", "title": "Stop", "tip": "end this entry; what it has computed stays", "inline": True},
@@ -45,14 +44,22 @@ VERBS = (
 )
 
 
-def row(entry: RaceEntry, run: ListedRun | None, finish: Finish | None, measure: str, longest: float) -> list[Any]:
+def row(
+    entry: RaceEntry,
+    run: ListedRun | None,
+    finish: Finish | None,
+    measure: str,
+    longest: float,
+    remark: tuple[str, str] = ("", ""),
+) -> list[Any]:
     """The cells of one entry. run: its run in the list, None before it has begun. longest: seconds of the slowest, for
-    the bar of setup and iterations."""
+    the bar of setup and iterations. remark: a word after the state, with its reason."""
     name = entry_label(entry, run)
     made = entry.run
     count = made.history.count if made is not None else 0
     words, tip = state_words(RunHandle(entry), entry.result.summary if entry.result else {})
-    state = {"key": words, "text": words, "tip": tip}
+    word, reason = remark
+    state = {"key": words, "text": f"{words}, {word}" if word else words, "tip": reason or tip}
     if made is None or run is None or not count:
         return [name, _missing(), *[None] * 7, state]
     setup, iterating, spent = made.setup_seconds, made.iteration_seconds, entry.iteration_bytes
@@ -68,7 +75,7 @@ def row(entry: RaceEntry, run: ListedRun | None, finish: Finish | None, measure:
         {"key": traffic, "text": "–" if traffic is None else amount(traffic),
          "tip": "not available" if traffic is None else "bytes that the iterations read and wrote, by count"},
         {"key": residual if math.isfinite(residual) else None, "text": relative(residual)},
-        {"key": finish.amount, "text": _amount(finish, measure)} if finish else None,
+        {"key": finish.amount, "text": amount_text(finish, measure)} if finish else None,
         state,
     ]  # fmt: skip
 
@@ -78,19 +85,19 @@ def entry_label(entry: RaceEntry, run: ListedRun | None) -> str:
     return f"{run.number}: {run.given or entry.name}" if run else entry.name
 
 
-def fastest(entries: Sequence[RaceEntry], measure: str, *, with_setup: bool) -> str:
-    """HTML: the first entry at each tolerance that was reached, and the factor by which the next is behind; empty where
-    there is nothing to compare."""
+def fastest(entries: Sequence[RaceEntry], measure: str, samples: Samples, *, with_setup: bool) -> str:
+    """HTML: the first entry at each tolerance that was reached, with those that are too close to it to call, and the
+    factor by which the next is behind; empty where there is nothing to compare."""
     rows = []
     for tolerance in TOLERANCES if len(entries) > 1 else ():
-        found = rank(entries, tolerance, measure, with_setup=with_setup)
+        found = rank(entries, tolerance, measure, with_setup=with_setup, samples=samples)
         if not found.finished:
             break
         first, rest = found.finished[0], found.finished[len(found.winners) :]
         names = ", ".join(finish.entry.label for finish in found.winners) + (" so far" if found.open else "")
         factor = number(rest[0].amount / first.amount) if rest and first.amount > 0 else "–"
         following = rest[0].entry.label if rest else "–"
-        rows.append([tick(tolerance, powers=True), names, _amount(first, measure), following, factor])
+        rows.append([tick(tolerance, powers=True), names, amount_text(first, measure), following, factor])
     unit = (
         "time with setup"
         if measure == "seconds" and with_setup
@@ -100,33 +107,6 @@ def fastest(entries: Sequence[RaceEntry], measure: str, *, with_setup: bool) -> 
     )
     heads = ("Tolerance", "Fastest", unit[0].upper() + unit[1:], "Next", "Factor")
     return html_table(heads, rows, numbers=(2, 4)) if rows else ""
-
-
-def sentence(found: Ranking, aim: float, *, alone: bool = False) -> str:
-    """The winner at the tolerance and by how much it leads, or why there is none. aim: where the entries stop. alone:
-    there is one entry, which wins against nothing."""
-    at = f"At a relative residual of {rounded(found.tolerance)}"
-    if not found.finished:
-        return " ".join([_why_no_winner(found, at, aim, alone), *_left_out(found)])
-    first = found.finished[0]
-    parts = [] if found.measure == "iterations" else [f"{count(first.iterations)} iterations"]
-    parts += [f"setup {duration(first.setup)}"] if first.setup else []
-    counted = f" ({', '.join(parts)})" if parts else ""
-    if alone:
-        reached = (
-            f"Reached a relative residual of {rounded(found.tolerance)} in {_amount(first, found.measure)}{counted}"
-        )
-        return " ".join([f"{reached}; add a method to compare.", *_left_out(found)])
-    by = found.measure
-    by += (" with setup" if found.with_setup else " without setup") if by == "seconds" else ""
-    names = " and ".join(_name(finish.entry) for finish in found.winners)
-    verb = "wins" if len(found.winners) == 1 else "win together"
-    so_far = " so far" if found.open else ""
-    parts = [f"{at} {names} {verb} by {by}{so_far}: {_amount(first, found.measure)}{counted}"]
-    rest = found.finished[len(found.winners) :]
-    if rest:
-        parts.append(f"next is {_name(rest[0].entry)} with {_amount(rest[0], found.measure)}{_times(rest[0], first)}")
-    return " ".join(["; ".join(parts) + ".", *_left_out(found)])
 
 
 def belonging(base: Configuration, chosen: Configuration, alive: bool) -> str:
@@ -146,11 +126,12 @@ def belonging(base: Configuration, chosen: Configuration, alive: bool) -> str:
 def compilation(entries: Sequence[RaceEntry]) -> str:
     """The time of compiling kernels for all entries, as a sentence; empty for next to nothing."""
     clause = compiling(sum(entry.run.setup.phases.compile_seconds for entry in entries if entry.run))
-    return f" {clause[0].upper()}{clause[1:]}." if clause else ""
+    return f"{clause[0].upper()}{clause[1:]}." if clause else ""
 
 
-def progress(race: Race, problem: str, *, moved: bool) -> tuple[str, str]:
-    """The progress of a race on a problem in words, and its tone. moved: the results are of another problem."""
+def progress(race: Race, repeats: Repeats | None, problem: str, *, moved: bool) -> tuple[str, str]:
+    """The progress of a race on a problem in words, and its tone. repeats: its runs that are made again. moved: the
+    results are of another problem."""
     entries = race.entries
     about = f"{problem}, {len(entries)} {'entry' if len(entries) == 1 else 'entries'}"
     match race.state:
@@ -162,73 +143,12 @@ def progress(race: Race, problem: str, *, moved: bool) -> tuple[str, str]:
             return f"{about}: paused; press Resume", "plain"
     if race.lingering:
         return f"{about}: stopped; the current step ends in the background", "plain"
+    if repeats is not None and repeats.alive:
+        again = "paused" if repeats.state is State.PAUSED else f"timing again, round {repeats.rounds + 1}"
+        return f"{about}: all have ended; {again}", "busy"
     if race.state is State.DONE and not moved:
         return f"{about}: all have ended", "good"
     return f"{about}: press Start" if entries else f"{about}; choose blocks and press Add entry", "plain"
-
-
-def finer(tolerance: float, aim: float) -> bool:
-    """True if entries that stop at `aim` need not reach a tolerance."""
-    return tolerance < aim * (1 - 1e-9)
-
-
-def _why_no_winner(found: Ranking, at: str, aim: float, alone: bool) -> str:
-    if alone:
-        if found.open:
-            return f"A relative residual of {rounded(found.tolerance)} is not reached yet."
-        again = f"; run it again to {rounded(found.tolerance)}" if finer(found.tolerance, aim) else ""
-        stops = f": the entry stops at {rounded(aim)}{again}" if again else ""
-        return f"A relative residual of {rounded(found.tolerance)} was not reached{stops}."
-    if not finer(found.tolerance, aim):
-        return f"{at} there is no winner yet." if found.open else f"{at} there is no winner: no entry reached it."
-    then = "" if found.open else f"; run them again to {rounded(found.tolerance)}"
-    return f"{at} there is no winner, since the entries stop at {rounded(aim)}{then}."
-
-
-def _disturbed(found: Ranking) -> list[tuple[tuple[RaceEntry], str]]:
-    """Entries that waited for the cores for more than a tenth of their time, and when; none unless seconds decide."""
-    if found.measure != "seconds":
-        return []
-    clocks = [(finish.entry, finish.entry.run.history["seconds"]) for finish in found.finished if finish.entry.run]
-    disturbed = []
-    for entry, clock in clocks:
-        lost, late = held_up(clock)
-        if lost > NOTABLE * clock[-1]:
-            at = count(late[0]) if late.size == 1 else f"{count(late[0])} to {count(late[-1])}"
-            when = f"for {duration(lost)} in iteration{'s' * (late.size > 1)} {at}"
-            why = f"held up by other work on this machine {when}, so its times are too long"
-            disturbed.append(((entry,), why))
-    return disturbed
-
-
-def _name(entry: RaceEntry) -> str:
-    return f"entry {entry.number} ({entry.name})"
-
-
-def _times(later: Finish, first: Finish) -> str:
-    return f", {number(later.amount / first.amount)} times as much" if first.amount > 0 else ""
-
-
-def _left_out(found: Ranking) -> list[str]:
-    """Entries that are not ranked, and why."""
-    reasons = (
-        (found.open, "still running and could win" if found.finished else "still running and could reach it"),
-        (found.residual_gap, "not ranked, since its residual gap opened before"),
-        *_disturbed(found),
-        (found.uncounted, "left out, since the bytes of its iterations differ or are not known"),
-        *(((entry,), entry.error) for entry in found.failed),
-    )
-    reported = [f"{', '.join(_name(entry) for entry in entries)}: {why}." for entries, why in reasons if entries]
-    return [text[0].upper() + text[1:] for text in reported]
-
-
-def _amount(finish: Finish, measure: str) -> str:
-    match measure:
-        case "iterations":
-            return count(finish.iterations) + (" iterations" if finish.iterations != 1 else " iteration")
-        case "seconds":
-            return duration(finish.amount)
-    return amount(finish.amount)
 
 
 def _missing() -> dict[str, Any]:
@@ -250,7 +170,11 @@ def show_entries(
     pairs = [(entry, listed.get(entry)) for entry in entries]
     times = [entry.run.setup_seconds + entry.run.iteration_seconds for entry, _ in pairs if entry.run]
     longest = max(times, default=1.0)
-    rows = [row(entry, run, finished.get(entry), found.measure, longest) for entry, run in pairs]
+    said, usual = remarks(found), ("", "")
+    rows = [
+        row(entry, run, finished.get(entry), found.measure, longest, said.get(entry, usual) if run else usual)
+        for entry, run in pairs
+    ]
     # One entry wins against nothing.
     winners = {finish.entry for finish in found.winners} if len(entries) > 1 else set()
     marks = ["failed" if entry.error else "best" if entry in winners else "" for entry, _ in pairs]

@@ -28,6 +28,8 @@ class StatusLine(LiveWidget):
     text = traitlets.Unicode("").tag(sync=True)
     tone = traitlets.Enum(("plain", "busy", "good", "bad"), "plain").tag(sync=True)
     state = traitlets.Unicode("idle").tag(sync=True)
+    quote = traitlets.Unicode("").tag(sync=True)
+    """The text that a button beside the sentence copies; none without a text."""
     advice = traitlets.Unicode().tag(sync=True)
     """Advice once the kernel is lost, which only the page can show then."""
 
@@ -41,8 +43,8 @@ class StatusLine(LiveWidget):
         super().__init__(**traits)
         self.on_msg(self._read)
 
-    def say(self, text: str, tone: str = "plain", state: str = "idle") -> None:
-        """Set all three, the text as `words.shown` prints it; only what differs is sent."""
+    def say(self, text: str, tone: str = "plain", state: str = "idle", quote: str = "") -> None:
+        """Set all four, the text as `words.shown` prints it; only what differs is sent."""
         text, now = shown(text), time.monotonic()
         unread = self._unread_since
         if tone == self.tone == "busy" and state == self.state and unread is not None and now - unread >= PATIENCE:
@@ -52,7 +54,7 @@ class StatusLine(LiveWidget):
         if unread is None and (text, tone, state) != (self.text, self.tone, self.state):
             self._unread_since = now
         with self.hold_sync():
-            self.text, self.tone, self.state = text, tone, state
+            self.text, self.tone, self.state, self.quote = text, tone, state, quote and shown(quote)
 
     def _read(self, _widget: object, _content: object, _buffers: object) -> None:
         self._unread_since = None

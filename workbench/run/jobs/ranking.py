@@ -1,10 +1,14 @@
-"""The ranking of a race: which entry reaches a tolerance first, in iterations, seconds or bytes."""
+"""The ranking of a race: which entry reaches a tolerance first, in iterations, seconds or bytes.
+
+A time that was measured several times is the median, with an interval that contains it with a probability of 90%.
+Two entries whose intervals overlap are too close to call.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -13,20 +17,79 @@ from workbench.registry import unknown_name
 from workbench.run.jobs.races import RaceEntry
 
 MEASURES = ("seconds", "iterations", "bytes")
+UNCERTAIN = 0.1
+"""Share by which a time that was measured once may be off: what times of short runs vary by on a quiet machine."""
+LEVEL = 0.9
+"""Probability that an interval contains the median."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    """The clock of one more run of an entry. setup: in s. seconds: at each iteration, shape (iterations + 1,)."""
+
+    setup: float
+    seconds: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class Median:
+    """A median, and the interval that contains that of all runs with the probability `LEVEL`; of few numbers it is from
+    the least to the largest.
+
+    Examples:
+        >>> from workbench.run.jobs.ranking import Median
+        >>> Median.of([3.0, 1.0, 2.0, 9.0, 4.0])
+        Median(value=3.0, low=1.0, high=9.0, count=5)
+    """
+
+    value: float
+    low: float
+    high: float
+    count: int = 1
+
+    @classmethod
+    def of(cls, numbers: Sequence[float]) -> Median:
+        """The median of at least one number. The interval is that of order statistics, whatever the distribution: the
+        k-th least and the k-th largest with the largest k for which 1 - 2 P(B < k) >= `LEVEL`, B binomial (n, 1/2)."""
+        found, count = sorted(numbers), len(numbers)
+        k, outside = 1, 1 / 2**count
+        while (outside := outside + math.comb(count, k) / 2**count) <= (1 - LEVEL) / 2:
+            k += 1
+        return cls(float(np.median(found)), found[k - 1], found[-k], count)
+
+    @property
+    def spread(self) -> float:
+        """Half the interval over the median; 0 for a median of 0."""
+        return (self.high - self.low) / 2 / self.value if self.value > 0 else 0.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Finish:
     """The first iteration of an entry with ||r|| <= tolerance ||b||, by its recurrence.
 
-    amount: spent until then, in the unit of the measure (iterations, seconds or bytes). setup: the seconds of the
-    amount that belong to the setup, 0 where it is not counted.
+    amount: spent until then, in the unit of the measure (iterations, seconds or bytes); of seconds the median of the
+    runs. setup: the seconds of the amount that belong to the setup, 0 where it is not counted. times: the median with
+    its interval, where seconds were measured several times.
     """
 
     entry: RaceEntry
     iterations: int
     amount: float
     setup: float = 0.0
+    times: Median | None = None
+
+    def close_to(self, other: Finish, measure: str) -> bool:
+        """True if the two cannot be told apart: their intervals overlap. Iterations and bytes are exact."""
+        if measure != "seconds":
+            return self.amount == other.amount
+        one, two = self._interval, other._interval
+        return one[0] <= two[1] and two[0] <= one[1]
+
+    @property
+    def _interval(self) -> tuple[float, float]:
+        if self.times is not None:
+            return self.times.low, self.times.high
+        return self.amount * (1 - UNCERTAIN), self.amount * (1 + UNCERTAIN)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,14 +114,26 @@ class Ranking:
 
     @property
     def winners(self) -> tuple[Finish, ...]:
-        """The first finish, and all others with the same amount."""
-        return tuple(finish for finish in self.finished if finish.amount == self.finished[0].amount)
+        """The first finish, and all others that are too close to it to call."""
+        return tuple(finish for finish in self.finished if finish.close_to(self.finished[0], self.measure))
+
+
+Samples = Mapping[RaceEntry, Sequence[Sample]]
+"""The later runs of entries."""
 
 
 def rank(
-    entries: Sequence[RaceEntry], tolerance: float, measure: str = "iterations", *, with_setup: bool = True
+    entries: Sequence[RaceEntry],
+    tolerance: float,
+    measure: str = "iterations",
+    *,
+    with_setup: bool = True,
+    samples: Samples | None = None,
 ) -> Ranking:
     """Rank the entries at a relative residual, by one of `MEASURES`, from their histories so far.
+
+    samples: of entries that were run again, see `workbench.run.jobs.repeats`; seconds are then their medians, without
+    the first run, whose setup loads kernels.
 
     with_setup: seconds are those of setup and iterations, the time to solution of a single system; without it they are
     those of the iterations, which decide where many systems share one setup.
@@ -86,11 +161,24 @@ def rank(
         elif _has_gap(entry, at):
             gaps += [entry]
         else:
-            finished += [Finish(entry, at, float(spent[at]), setup)]
+            more = (samples or {}).get(entry, ()) if measure == "seconds" else ()
+            finished += [_finish(entry, at, float(spent[at]), setup, more, with_setup=with_setup)]
     finished.sort(key=lambda finish: (finish.amount, finish.entry.number))
     best = finished[0].amount if finished else math.inf
     still = tuple(entry for entry, amount in running if amount < best)
     return Ranking(tolerance, measure, tuple(finished), still, tuple(gaps), tuple(uncounted), tuple(failed), with_setup)
+
+
+def _finish(
+    entry: RaceEntry, at: int, amount: float, setup: float, more: Sequence[Sample], *, with_setup: bool
+) -> Finish:
+    if not more:
+        return Finish(entry, at, amount, setup)
+    setups = [sample.setup if with_setup else 0.0 for sample in more]
+    # Where sums are added in another order, a run may take an iteration less.
+    ends = [float(sample.seconds[min(at, sample.seconds.size - 1)]) for sample in more]
+    times = Median.of([one + other for one, other in zip(setups, ends, strict=True)])
+    return Finish(entry, at, times.value, float(np.median(setups)), times)
 
 
 def _spent(entry: RaceEntry, measure: str, setup: float) -> np.ndarray | None:

@@ -1,4 +1,5 @@
 import { tellKernel } from "../transport/kernel.js";
+import { toClipboard } from "./clipboard.js";
 import { element, press, uniqueName } from "./page.js";
 import { saveAs } from "./saving.js";
 import { follow } from "./traits.js";
@@ -112,21 +113,6 @@ function project({ address, svg, note }) {
   panel.addEventListener("close", () => panel.remove());
   document.body.append(panel);
   panel.showModal();
-}
-
-// Browsers differ in what they allow: the newer way needs a secure page and a permission, the older one a selection.
-async function toClipboard(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch (refused) {
-    console.debug("the clipboard is not to be had directly", refused);
-  }
-  try {
-    return document.execCommand("copy");
-  } catch (refused) {
-    return false;
-  }
 }
 
 export default { render };

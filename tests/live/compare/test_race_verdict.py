@@ -1,0 +1,122 @@
+"""The verdict of a race: one line of at most 90 characters, which says no more than was measured."""
+
+import functools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.live.compare.race_verdict import LONGEST, remarks, verdict
+from workbench.records import History
+from workbench.run import Race, configure
+from workbench.run.jobs.ranking import Finish, Median, Ranking, rank
+from workbench.run.jobs.run_queue import RunQueue
+
+BUBBLES = configure("bubbles-2d", n=256).problem
+METHODS = (
+    {"preconditioner": "mg"},
+    {"preconditioner": "neumann:2", "deflation": "levelset:8"},
+    {"preconditioner": "jacobi"},
+    {"preconditioner": "neumann:2"},
+)
+
+
+@functools.cache
+def entries_of(count=4, n=256, **choices):
+    made = [configure("bubbles-2d", n=n, **METHODS[place], **choices) for place in range(count)]
+    return Race(made, queue=RunQueue()).entries
+
+
+def found(entries, amounts, measure="seconds", **more):
+    ends = [Finish(entry, int(amount), amount) for entry, amount in zip(entries, amounts, strict=False)]
+    return Ranking(1e-6, measure, tuple(ends), **{"open": (), "residual_gap": (), "uncounted": (), **more})
+
+
+def said(entries, amounts, measure="seconds", **more):
+    return verdict(found(entries, amounts, measure, **more), BUBBLES, 1e-6, entries=entries)
+
+
+@pytest.fixture(autouse=True)
+def two_cores(monkeypatch):
+    monkeypatch.setattr("workbench.live.compare.race_verdict.usable_cores", lambda: 2)
+
+
+def test_the_winner_and_its_lead_are_one_line():
+    text = said(entries_of(), [0.1, 0.3, 0.5])
+    assert text == "4 bubbles 256², 2 cores: Geometric multigrid 0.10\u202fs, 3.0 times ahead of Neumann 2, 8² blo…"
+    first, last = entries_of()[2:4], [0.1, 1.0]
+    assert said(first, last) == ("4 bubbles in a square 256², 2 cores: Jacobi 0.10\u202fs, 10 times ahead of Neumann 2")
+    assert said(first, [12, 15], "iterations").endswith("Jacobi 12 iterations, 1.2 times fewer than Neumann 2")
+    assert said(first, [1e6, 2e6], "bytes").endswith("Jacobi 1.00\u202fMB, 2.0 times less than Neumann 2")
+    assert said(first, last, open=(first[1],)).endswith(" so far")
+
+
+def test_what_is_within_the_spread_is_too_close_to_call():
+    entries = entries_of()
+    assert said(entries[2:], [0.10, 0.11]).endswith(
+        "Jacobi and Neumann 2 are too close to call, 0.10\u202fs to 0.11\u202fs"
+    )
+    assert said(entries, [0.1, 0.105, 0.11]).endswith("3 methods are too close to call, 0.10\u202fs to 0.11\u202fs")
+    # Iterations are exact.
+    assert said(entries[2:], [100, 101], "iterations").endswith("100 iterations, 1.01 times fewer than Neumann 2")
+    assert "Jacobi and Neumann 2 100 iterations" in said(entries[2:], [100, 100], "iterations")
+
+
+def test_measured_spreads_replace_the_guess():
+    one, two = entries_of()[2:]
+    near = (
+        Finish(one, 9, 0.100, times=Median(0.100, 0.099, 0.101, 5)),
+        Finish(two, 9, 0.104, times=Median(0.104, 0.103, 0.105, 5)),
+    )
+    assert "1.04 times ahead of" in verdict(
+        Ranking(1e-6, "seconds", near, (), (), ()), BUBBLES, 1e-6, entries=(one, two)
+    )
+    far = Finish(one, 9, 0.1, times=Median(0.1, 0.05, 0.3, 3)), Finish(two, 9, 0.2, times=Median(0.2, 0.19, 0.4, 3))
+    assert "too close to call" in verdict(Ranking(1e-6, "seconds", far, (), (), ()), BUBBLES, 1e-6, entries=(one, two))
+
+
+def test_one_entry_wins_against_nothing_and_a_missing_winner_has_its_reason():
+    entries = entries_of()
+    assert said(entries[2:3], [0.5]).endswith("Jacobi 0.50\u202fs; add a method to compare")
+    none = found(entries, [])
+    assert verdict(none, BUBBLES, 1e-6, entries=entries) == "No entry reached 10⁻⁶."
+    assert verdict(none, BUBBLES, 1e-3, entries=entries) == "The entries stop at 0.001; run them again to 10⁻⁶."
+    assert verdict(none, BUBBLES, 1e-3, entries=entries[:1]) == "The entry stops at 0.001; run it again to 10⁻⁶."
+    running = found(entries, [], open=entries)
+    assert verdict(running, BUBBLES, 1e-6, entries=entries) == "No entry has reached 10⁻⁶ yet."
+
+
+def test_devices_are_named_where_all_entries_share_one():
+    assert ", OpenCL: Jacobi" in said(entries_of(device="opencl")[2:], [0.1, 1.0])
+    mixed = Race([configure("bubbles-2d", n=64, device=device) for device in ("cpu", "opencl")], queue=RunQueue())
+    assert ", this machine: On CPU 0.10" in said(mixed.entries, [0.1, 1.0])
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.floats(1e-9, 1e6), min_size=0, max_size=4),
+    st.sampled_from(["seconds", "iterations", "bytes"]),
+    st.integers(1, 4),
+)
+def test_a_verdict_is_one_line(amounts, measure, count):
+    entries = entries_of(count, solver="pipecg", precision="mixed")
+    text = said(entries, sorted(amounts)[:count], measure)
+    assert 0 < len(text) <= LONGEST
+    assert "\n" not in text
+
+
+def test_an_entry_that_other_work_disturbed_has_a_remark_unless_its_time_is_a_median(monkeypatch):
+    race = Race([configure("two-layer", n=16)], queue=RunQueue())
+    race.wait(60)
+    (entry,) = race.entries
+    columns = entry.run.history.to_arrays()
+    rows = np.arange(entry.run.history.count)
+    delayed = History.from_arrays(columns | {"seconds": 1e-3 * rows + (rows >= 5)})
+    monkeypatch.setattr(type(entry.run), "history", property(lambda _run: delayed))
+    ((word, reason),) = remarks(rank(race.entries, 1e-6, "seconds")).values()
+    assert word == "disturbed"
+    assert reason == "Other work on this machine delayed it for 1.00\u202fs in iteration 5, so its time is overstated."
+    assert not remarks(rank(race.entries, 1e-6, "iterations"))
+    times = Finish(entry, 9, 1.0, times=Median(1.0, 0.9, 1.1, 5))
+    assert not remarks(Ranking(1e-6, "seconds", (times,), (), (), ()))

@@ -1,0 +1,14 @@
+// Browsers differ in what they allow: the newer way needs a secure page and a permission, the older one a selection.
+export async function toClipboard(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch (refused) {
+    console.debug("the clipboard is not to be had directly", refused);
+  }
+  try {
+    return document.execCommand("copy");
+  } catch (refused) {
+    return false;
+  }
+}

@@ -1,0 +1,151 @@
+"""Short runs of a race, made again until the medians of their times are known.
+
+One measurement of some milliseconds says little: the first setup loads kernels, and other work takes cores away. The
+runs are made again in turns, as in the race, so that what disturbs one disturbs the others too.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+
+from workbench.run.jobs.job import State
+from workbench.run.jobs.races import Race, RaceEntry
+from workbench.run.jobs.ranking import Median, Sample
+from workbench.run.jobs.run_queue import MACHINE, RunQueue
+
+KNOWN = 0.1
+"""Share of the median to which it is to be known."""
+LEAST = 5
+"""Runs of an entry before its median counts as known: with fewer no interval contains it with a probability of 90%."""
+BUDGET = 3.0
+"""Seconds that all runs together take at most; a round that would take longer than what is left is not begun."""
+
+
+class Repeats:
+    """The repeated runs of a race's converged entries, in one thread. It can be paused and stopped as a race.
+
+    samples: by entry the clocks of its later runs, complete ones only. on_change: called after each round, in the
+    thread. queue: None for a queue of its own. budget: in s, see `BUDGET`. A run that fails or is stopped ends the
+    repetition of its entry.
+
+    Examples:
+        >>> from workbench.run import Race, configure
+        >>> from workbench.run.jobs.repeats import Repeats
+        >>> race = Race([configure("two-layer", n=16)])
+        >>> _ = race.wait()
+        >>> repeats = Repeats(race.entries)
+        >>> repeats.start()
+        >>> repeats.wait(60)
+        >>> len(repeats.samples[race.entries[0]]) > 1
+        True
+    """
+
+    run = None
+    error = ""
+
+    def __init__(
+        self,
+        entries: Sequence[RaceEntry],
+        on_change: Callable[[], object] = lambda: None,
+        queue: RunQueue | None = MACHINE,
+        budget: float = BUDGET,
+    ) -> None:
+        self.samples: dict[RaceEntry, tuple[Sample, ...]] = {
+            entry: () for entry in entries if entry.result is not None and entry.result.converged
+        }
+        self._on_change, self._queue = on_change, queue
+        self._left = budget
+        self._out: set[RaceEntry] = set()
+        """Entries that are not run again."""
+        self._stopped = False
+        self._race: Race | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def due(self) -> list[RaceEntry]:
+        """The entries that are to be run again: their median is not known yet, and the time suffices for all."""
+        if self._stopped:
+            return []
+        wanted = [entry for entry in self.samples if entry not in self._out and not self._known(entry)]
+        return wanted if sum(_seconds(entry) for entry in wanted) <= self._left else []
+
+    @property
+    def rounds(self) -> int:
+        """The rounds that have been made."""
+        return max(map(len, self.samples.values()), default=0)
+
+    @property
+    def alive(self) -> bool:
+        """True from the start to the end of the last run."""
+        return self._thread is not None and self._thread.is_alive()
+
+    @property
+    def state(self) -> State:
+        """The state of the present round; DONE after the last."""
+        race = self._race
+        if not self.alive:
+            return State.DONE
+        return race.state if race is not None and race.alive else State.RUNNING
+
+    @property
+    def ending(self) -> bool:
+        """True after `stop`, until the last run has ended."""
+        return self._stopped and self.alive
+
+    lingering = False
+
+    @property
+    def steady(self) -> bool:
+        """It is active, with no request pending."""
+        return self.state is State.RUNNING and not self.ending
+
+    def start(self) -> None:
+        """Begin, unless nothing is due; called once."""
+        if self.due:
+            self._thread = threading.Thread(target=self._work, name="workbench-repeats", daemon=True)
+            self._thread.start()
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Wait until all has ended."""
+        if self._thread is not None:
+            self._thread.join(timeout)
+
+    def pause(self) -> None:
+        """Hold the present round."""
+        if self._race is not None:
+            self._race.pause()
+
+    def resume(self) -> None:
+        """Continue after `pause`."""
+        if self._race is not None:
+            self._race.resume()
+
+    def stop(self) -> None:
+        """End the present round, which does not count, and make no other."""
+        self._stopped = True
+        if self._race is not None:
+            self._race.stop()
+
+    def _known(self, entry: RaceEntry) -> bool:
+        totals = [sample.setup + float(sample.seconds[-1]) for sample in self.samples[entry]]
+        return len(totals) >= LEAST and Median.of(totals).spread <= KNOWN
+
+    def _work(self) -> None:
+        while due := self.due:
+            self._race = Race([entry.configuration for entry in due], queue=self._queue)
+            if self._stopped:
+                return
+            self._race.wait()
+            for entry, again in zip(due, self._race.entries, strict=True):
+                self._left -= _seconds(again)
+                if again.run is None or again.result is None or not again.result.converged:
+                    self._out.add(entry)
+                    continue
+                sample = Sample(again.run.setup_seconds, again.run.history["seconds"].copy())
+                self.samples = {**self.samples, entry: (*self.samples[entry], sample)}
+            self._on_change()
+
+
+def _seconds(entry: RaceEntry) -> float:
+    return entry.run.setup_seconds + entry.run.iteration_seconds if entry.run is not None else 0.0
