@@ -42,7 +42,7 @@ BOUNDS = {
     "rooms of flow": 1,
     "rooms of papers": 1,
     "rooms of lessons": 1,
-    "rooms of mpi": 3,
+    "rooms of mpi": 2,
     "rooms of dask": 1,
     "rooms of petsc": 2,
     "rooms of amgx": 1,
@@ -50,7 +50,7 @@ BOUNDS = {
     "rooms of formats": 5,
     "rooms of advise": 2,
     "rooms of stepping": 2,
-    "rooms of machines": 3,
+    "rooms of machines": 2,
 }
 """The largest number of each measure."""
 

@@ -14,7 +14,6 @@ from workbench.cli import (
     converting,
     listing,
     pages,
-    scaling,
     solving,
     storing,
     streams,
@@ -124,7 +123,6 @@ def parser(verb: str = "") -> argparse.ArgumentParser:
         converting,
         comparing,
         timing,
-        scaling,
         listing,
     )
     for group in groups:

@@ -45,7 +45,7 @@ def retime(trace: Trace[Rescheduled], profile: Profile, accelerator: Profile | N
 
     Examples:
         >>> from workbench.machines.profile import profile
-        >>> from workbench.models.retime import retime
+        >>> from workbench.machines.retime import retime
         >>> from workbench.run import Run, configure, run_through
         >>> trace = run_through(Run(configure("two-layer", n=16), trace=True)).trace
         >>> retime(trace, profile("k20m")).label
@@ -69,7 +69,7 @@ def machines_for(lanes: Iterable[str], known: Sequence[Profile]) -> tuple[list[P
 
     Examples:
         >>> from workbench.machines.profile import profiles
-        >>> from workbench.models.retime import machines_for
+        >>> from workbench.machines.retime import machines_for
         >>> cores, accelerators = machines_for(["cpu", "accelerator"], list(profiles().values()))
         >>> {one.kind for one in cores}, {one.kind for one in accelerators}
         ({'cpu'}, {'gpu'})
@@ -97,7 +97,7 @@ def compare(trace: Any, modelled: Any) -> list[dict[str, Any]]:
 
     Examples:
         >>> from workbench.machines.profile import profile
-        >>> from workbench.models.retime import compare, retime
+        >>> from workbench.machines.retime import compare, retime
         >>> from workbench.run import Run, configure, run_through
         >>> trace = run_through(Run(configure("two-layer", n=16), trace=True)).trace
         >>> [row["lane"] for row in compare(trace, retime(trace, profile("k20m")))]

@@ -8,8 +8,7 @@ import pytest
 
 from workbench.devices.clock import NETWORK, WAITING
 from workbench.errors import InputError
-from workbench.machines.profile import Number, Profile, profile
-from workbench.models.clusters import (
+from workbench.extensions.models.clusters import (
     COUNTS,
     cluster,
     clusters,
@@ -18,9 +17,10 @@ from workbench.models.clusters import (
     overtakes,
     scaling_on_ranks,
 )
-from workbench.models.one_rank import one_rank, one_rank_of
-from workbench.models.ranks_model import model_on_ranks, model_ranks
-from workbench.models.shared_rows import Fabric
+from workbench.extensions.models.one_rank import one_rank, one_rank_of
+from workbench.extensions.models.ranks_model import model_on_ranks, model_ranks
+from workbench.extensions.models.shared_rows import Fabric
+from workbench.machines.profile import Number, Profile, profile
 from workbench.run import Run, configure
 
 

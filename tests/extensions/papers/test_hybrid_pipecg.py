@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.extensions.papers.conftest import reproduced, small
+from workbench.extensions.models.host_and_gpu import HOSTS, machine
+from workbench.extensions.models.schedules import LIBRARY, expected, largest_share
 from workbench.extensions.papers import reproduce
 from workbench.extensions.papers.hybrid_claims import over_cores, share_for
 from workbench.extensions.papers.hybrid_model import min_entries_per_row, printed_best, systems
 from workbench.extensions.papers.hybrid_pipecg import printed
-from workbench.models.host_and_gpu import HOSTS, machine
-from workbench.models.schedules import LIBRARY, expected, largest_share
 
 
 def test_printed_entries_per_row_are_those_of_the_printed_sizes_but_for_one_misprint():

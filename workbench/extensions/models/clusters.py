@@ -15,11 +15,11 @@ from workbench.devices.clock import CPU, NETWORK, rank_lane
 from workbench.devices.dry_run import ITERATIONS
 from workbench.devices.host.slab import slab_of
 from workbench.errors import InputError
+from workbench.extensions.models.one_rank import OneRank, Part
+from workbench.extensions.models.schedules import Expected, per_iteration
+from workbench.extensions.models.shared_rows import COARSE_SUM, Fabric, SharedRows, Steps, Work, modelled
 from workbench.machines.profile import Number, Profile, profile, profiles
-from workbench.models.one_rank import OneRank, Part
-from workbench.models.retime import retime
-from workbench.models.schedules import Expected, per_iteration
-from workbench.models.shared_rows import COARSE_SUM, Fabric, SharedRows, Steps, Work, modelled
+from workbench.machines.retime import retime
 from workbench.records.trace import Trace
 from workbench.registry import unknown_name
 
@@ -41,7 +41,7 @@ def clusters() -> dict[str, Profile]:
     """The clusters among the machines, by name.
 
     Examples:
-        >>> from workbench.models.clusters import clusters
+        >>> from workbench.extensions.models.clusters import clusters
         >>> "archer2" in clusters()
         True
     """
@@ -73,8 +73,8 @@ def expected_on_ranks(
     that of the machine. Raises InputError for a number of ranks that is not modelled.
 
     Examples:
-        >>> from workbench.models.clusters import cluster, expected_on_ranks
-        >>> from workbench.models.one_rank import one_rank
+        >>> from workbench.extensions.models.clusters import cluster, expected_on_ranks
+        >>> from workbench.extensions.models.one_rank import one_rank
         >>> from workbench.run import configure
         >>> one = one_rank(configure("poisson7", n=16))
         >>> expected_on_ranks(one, cluster("archer2"), 4, n=512).seconds < 1
@@ -124,7 +124,7 @@ def overtakes(counts: Sequence[int], first: Sequence[float | None], other: Seque
     does, and where either is unknown.
 
     Examples:
-        >>> from workbench.models.clusters import overtakes
+        >>> from workbench.extensions.models.clusters import overtakes
         >>> overtakes([4, 8, 16, 32], [4.0, 3.0, 3.0, 3.0], [5.0, 2.9, 3.5, 2.0])
         32
     """

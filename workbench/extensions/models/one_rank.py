@@ -10,8 +10,8 @@ from collections.abc import Callable
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.extensions.models.shared_rows import launches
 from workbench.lines.schedule import Step, operator_of
-from workbench.models.shared_rows import launches
 from workbench.operators import Operator, Stencil
 from workbench.records.trace import Event
 from workbench.run import Configuration, Run, Stopping

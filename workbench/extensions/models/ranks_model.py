@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench.errors import InputError
+from workbench.extensions.models.clusters import COUNTS, cluster, coarse_seconds, expected_on_ranks, overtakes
+from workbench.extensions.models.one_rank import OneRank, one_rank
+from workbench.extensions.models.shared_rows import Fabric
 from workbench.machines.profile import Profile
-from workbench.models.clusters import COUNTS, cluster, coarse_seconds, expected_on_ranks, overtakes
-from workbench.models.one_rank import OneRank, one_rank
-from workbench.models.shared_rows import Fabric
 from workbench.run import Configuration
 from workbench.words.numbers import count, duration
 
@@ -26,7 +26,7 @@ class RanksModel:
     than the first one. why: there is nothing on the most ranks.
 
     Examples:
-        >>> from workbench.models.ranks_model import model_on_ranks
+        >>> from workbench.extensions.models.ranks_model import model_on_ranks
         >>> from workbench.run import configure
         >>> model = model_on_ranks([configure("poisson7", n=16)], "archer2", n=64)
         >>> model.counts[-1], model.seconds["CG"][-1], model.why[0][-36:]
@@ -76,7 +76,7 @@ def model_on_ranks(configurations: Sequence[Configuration], machine: str | Profi
     sum. Raises InputError for what does not run on ranks or is not modelled.
 
     Examples:
-        >>> from workbench.models.ranks_model import model_on_ranks
+        >>> from workbench.extensions.models.ranks_model import model_on_ranks
         >>> from workbench.run import configure
         >>> solvers = [configure("poisson7", n=16, solver=name) for name in ("cg", "pipecg")]
         >>> model_on_ranks(solvers, "archer2", n=64, shape="boxes").crossings

@@ -18,7 +18,7 @@ from workbench.devices.programs.workspace import Workspace
 from workbench.errors import InputError
 from workbench.lines.schedule import Step
 from workbench.machines.profile import Profile
-from workbench.models.retime import retime
+from workbench.machines.retime import retime
 from workbench.records.trace import DRY_RUN, Trace
 from workbench.registry import blocks as registry
 from workbench.solvers import Solver

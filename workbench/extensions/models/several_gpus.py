@@ -13,10 +13,18 @@ import math
 from workbench.devices.clock import ACCELERATOR, GPU
 from workbench.devices.dry_run import ITERATIONS, Sizes
 from workbench.errors import InputError
+from workbench.extensions.models.schedules import (
+    METHODS,
+    Expected,
+    Machine,
+    Method,
+    cached_dry_run,
+    per_iteration,
+    steps_of,
+)
+from workbench.extensions.models.shared_rows import Fabric, SharedRows, Steps, Work, launches, modelled
 from workbench.lines.schedule import Apply, Step
-from workbench.models.retime import retime
-from workbench.models.schedules import METHODS, Expected, Machine, Method, cached_dry_run, per_iteration, steps_of
-from workbench.models.shared_rows import Fabric, SharedRows, Steps, Work, launches, modelled
+from workbench.machines.retime import retime
 
 MOST = 4096
 """GPUs."""

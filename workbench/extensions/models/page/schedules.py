@@ -9,6 +9,10 @@ import numpy as np
 
 from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
+from workbench.extensions.models.host_and_gpu import HOSTS, MachineParameters, curves, machine, unknowns_up_to
+from workbench.extensions.models.schedules import METHODS, Expected, all_expected, fastest, slice_iterations
+from workbench.extensions.models.several_gpus import ON_SEVERAL, all_expected_on, scaling
+from workbench.extensions.models.shared_rows import Fabric
 from workbench.live.plots.chart import ChartView
 from workbench.live.plots.timeline import TimelineView
 from workbench.live.ui.rows import row
@@ -16,10 +20,6 @@ from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.turners import group, menu, slider
 from workbench.live.ui.view import View
 from workbench.machines.profile import profile
-from workbench.models.host_and_gpu import HOSTS, MachineParameters, curves, machine, unknowns_up_to
-from workbench.models.schedules import METHODS, Expected, all_expected, fastest, slice_iterations
-from workbench.models.several_gpus import ON_SEVERAL, all_expected_on, scaling
-from workbench.models.shared_rows import Fabric
 from workbench.plots.figures import draw
 from workbench.plots.scenes.scaling import crossover_scene, scaling_scene
 from workbench.records import hidden_fraction
