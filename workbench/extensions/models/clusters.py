@@ -16,8 +16,8 @@ from workbench.devices.dry_run import ITERATIONS
 from workbench.devices.host.slab import slab_of
 from workbench.errors import InputError
 from workbench.extensions.models.one_rank import OneRank, Part
-from workbench.extensions.models.schedules import Expected, per_iteration
-from workbench.extensions.models.shared_rows import COARSE_SUM, Fabric, SharedRows, Steps, Work, modelled
+from workbench.extensions.models.schedules import Expected
+from workbench.extensions.models.shared_rows import COARSE_SUM, Fabric, SharedRows, Steps, Work
 from workbench.machines.profile import Number, Profile, profile, profiles
 from workbench.machines.retime import retime
 from workbench.records.trace import Trace
@@ -97,16 +97,13 @@ def expected_on_ranks(
     of_a_rank = _rank_of(machine)
     timed = [shared.timed(place, rows[place], of_a_rank) for place in places]
     notes = [note.format(machine=one.machine) for note in NOTES] + timed[0][1]
-    made = SharedRows(
-        modelled(f"{ranks} ranks on {machine.title}", notes),
+    on_ranks = SharedRows(
         [rank_lane(place) for place in places],
         [steps for steps, _ in timed],
         functools.partial(fabric.all_reduce, ranks) if ranks > 1 else None,
         one.itemsize,
     )
-    for iteration in range(1, ITERATIONS + 1):
-        made.iterate(iteration)
-    return Expected(per_iteration(made.trace), trace=made.trace)
+    return on_ranks.expected(f"{ranks} ranks on {machine.title}", notes)
 
 
 def scaling_on_ranks(

@@ -11,7 +11,7 @@ import functools
 import math
 
 from workbench.devices.clock import ACCELERATOR, GPU
-from workbench.devices.dry_run import ITERATIONS, Sizes
+from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
 from workbench.extensions.models.schedules import (
     METHODS,
@@ -19,10 +19,9 @@ from workbench.extensions.models.schedules import (
     Machine,
     Method,
     cached_dry_run,
-    per_iteration,
     steps_of,
 )
-from workbench.extensions.models.shared_rows import Fabric, SharedRows, Steps, Work, launches, modelled
+from workbench.extensions.models.shared_rows import Fabric, SharedRows, Steps, Work, launches
 from workbench.lines.schedule import Apply, Step
 from workbench.machines.retime import retime
 
@@ -64,16 +63,13 @@ def expected_on(method: str | Method, sizes: Sizes, machine: Machine, fabric: Fa
         )
     border = _border(sizes)
     halos = {place: _halo(fabric, sizes, gpus, place, border) if gpus > 1 else None for place in shown}
-    made = SharedRows(
-        modelled(f"{gpus} x {machine.accelerator.title}, {fabric.per_node} a node", NOTES),
+    shared = SharedRows(
         [f"{GPU}{place + 1}" for place in shown],
         [_timed(method, slabs[place], machine, halos[place]) for place in shown],
         functools.partial(fabric.all_reduce, gpus) if gpus > 1 else None,
         sizes.dtype.itemsize,
     )
-    for iteration in range(1, ITERATIONS + 1):
-        made.iterate(iteration)
-    return Expected(per_iteration(made.trace), trace=made.trace)
+    return shared.expected(f"{gpus} x {machine.accelerator.title}, {fabric.per_node} a node", NOTES)
 
 
 def all_expected_on(sizes: Sizes, machine: Machine, fabric: Fabric, gpus: int) -> dict[str, Expected]:
