@@ -237,9 +237,11 @@ def scheduled(events: Sequence[Event], seconds: Iterable[float], trace: Trace) -
         waits = event.name == WAITING and bool(after)
         begun = free.get(event.lane, 0.0) if waits else start
         free[event.lane] = end
-        if end > begun or not waits:
-            number = trace.kernel(event.name, event.lane, event.bytes, event.flops)
-            index = trace.add(number, begun, end, event.iteration, () if waits else after)
+        if waits and end == begun:
+            added.append(after)
+            continue
+        number = trace.kernel(event.name, event.lane, event.bytes, event.flops)
+        index = trace.add(number, begun, end, event.iteration, () if waits else after)
         added.append(after if waits else (index,))
     return trace
 

@@ -16,14 +16,14 @@ from workbench.errors import InputError
 from workbench.extensions.models.schedules import (
     METHODS,
     Expected,
-    Machine,
     Method,
     cached_dry_run,
     steps_of,
+    usable_memory,
 )
 from workbench.extensions.models.shared_rows import Fabric, SharedRows, Steps, Work, launches
 from workbench.lines.schedule import Apply, Step
-from workbench.machines.retime import retime
+from workbench.machines.retime import Machine, retime
 
 MOST = 4096
 """GPUs."""
@@ -57,9 +57,9 @@ def expected_on(method: str | Method, sizes: Sizes, machine: Machine, fabric: Fa
     largest = max(slabs.values(), key=lambda slab: slab.size)
     received = 2 * _border(sizes) * sizes.dtype.itemsize if gpus > 1 else 0
     needs = cached_dry_run(method, largest, None).device_bytes + received
-    if needs > machine.memory:
+    if needs > (memory := usable_memory(machine)):
         return Expected(
-            None, f"needs {needs / 1e9:.3g} GB on each of {gpus} GPUs, which have {machine.memory / 1e9:.3g} GB usable"
+            None, f"needs {needs / 1e9:.3g} GB on each of {gpus} GPUs, which have {memory / 1e9:.3g} GB usable"
         )
     border = _border(sizes)
     halos = {place: _halo(fabric, sizes, gpus, place, border) if gpus > 1 else None for place in shown}
