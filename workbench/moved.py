@@ -42,6 +42,7 @@ MERGED = {
         "advise.predictions": ("candidates",),
         "advise.sequence_search": ("pair_search",),
         "extensions.models.host_and_gpu": ("size_sweep",),
+        "extensions.models.ranks_model": ("clusters",),
         "extensions.models.schedules": ("cuts", "dry_run"),
         "extensions.models.shared_rows": ("fabric",),
         "stepping.line_by_line": ("linewise",),
@@ -54,6 +55,7 @@ MERGED = {
         "plots.figures.saving": ("plotted_data", "provenance"),
         "plots.figures.style": ("colormaps",),
     },
+    "models": {"extensions.models.ranks_model": ("clusters",)},
     "recording": {"records.kernels": ("overlap",)},
     "scenes": {
         "plots.scenes.mpcg": ("vectors",),

@@ -7,7 +7,9 @@ EXTENSION = Extension(
     title="Times of an iteration on hosts with GPUs and on clusters that are not here",
     package="workbench.extensions.models",
     install="cg-workbench",
-    views=(PageView(place="learn", title="Schedules", make="workbench.extensions.models.page.on_page:schedules_view"),),
+    views=(
+        PageView(place="learn", title="Schedules", make="workbench.extensions.models.page.schedules:schedules_view"),
+    ),
     widgets={
         "ClusterView": "workbench.extensions.models.page.cluster_view",
         "Schedules": "workbench.extensions.models.page.schedules",

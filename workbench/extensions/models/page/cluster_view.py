@@ -8,10 +8,9 @@ from collections.abc import Sequence
 import ipywidgets as widgets
 
 from workbench.errors import InputError
-from workbench.extensions.models.clusters import COUNTS, SHAPES, clusters, expected_on_ranks
-from workbench.extensions.models.one_rank import one_rank
+from workbench.extensions.models.one_rank import SHAPES, expected_on_ranks, one_rank
 from workbench.extensions.models.page.schedules import ITERATIONS, positions
-from workbench.extensions.models.ranks_model import RanksModel, model_ranks
+from workbench.extensions.models.ranks_model import COUNTS, RanksModel, clusters, model_ranks
 from workbench.extensions.models.schedules import slice_iterations
 from workbench.extensions.models.shared_rows import Fabric
 from workbench.live.plots.chart import ChartView

@@ -59,7 +59,7 @@ class Schedules(View):
 
     Nothing is solved: schedules come from dry runs of the solvers, and times from the sliders. Display it, or `box`.
     `like` and `method` are dropdowns, `turn` moves the sliders; `seconds` is by method, None where the system does not
-    fit the accelerator. With more than one GPU, CG and pipelined CG on them are modelled (`analysis.several_gpus`), and
+    fit the accelerator. With more than one GPU, CG and pipelined CG on them are modelled (`several_gpus`), and
     the curves are those of strong scaling. Raises InputError for an unknown machine or method.
 
     Examples:
@@ -178,6 +178,11 @@ class Schedules(View):
         own = {key: getattr(numbers, key) / unit for key, (_text, _low, _high, unit) in SLIDERS.items()}
         own |= {PEERS + key: getattr(fabric, key) / unit for key, (_text, _low, _high, unit) in GPUS.items()}
         self.turn(gpus_per_node=fabric.per_node, **own, **more)
+
+
+def schedules_view(_page: View) -> Schedules:
+    """The view of the page; it shares nothing with the others."""
+    return Schedules()
 
 
 def positions(text: str, low: float, high: float, others: list[float]) -> widgets.SelectionSlider:
