@@ -132,7 +132,7 @@ class SharedRows:
 
 
 class _Events:
-    """The events of iterations in the order of their lanes. Each begins at 0: that it waits for is all that counts."""
+    """The list of the events of iterations. Each begins at 0 and has its duration; the scheduler gives it its times."""
 
     def __init__(self, shared: SharedRows) -> None:
         self.made: list[Event] = []
