@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.common import interleaved, median_ratio
 from workbench.machines.calibrate import calibrate
-from workbench.models.retime import compare, retime
+from workbench.machines.retime import compare, retime
 from workbench.run import Run, Stopping, configure, run_through
 
 CASES = (

@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser import lab
 from tests.browser.bench import Bench, unchanging, until
-from workbench.models.schedules import METHODS
+from workbench.extensions.models.schedules import METHODS
 
 pytestmark = pytest.mark.browser
 

@@ -14,6 +14,7 @@ from workbench.devices.clock import LANES, HostClock
 from workbench.errors import InputError
 from workbench.records import LABELS, Event, Trace, kernel_table, with_levels_summed
 from workbench.records.kernels import busy_seconds
+from workbench.records.trace import scheduled
 
 NAMES = st.sampled_from(["A", "M", "r = r - alpha*s", 'a "name", é'])
 SECONDS = st.floats(0, 1e3, allow_nan=False)
@@ -80,6 +81,28 @@ def test_rescheduling_two_dependent_lanes_by_hand():
     assert [(event.start, event.end) for event in made] == [(0, 2), (2, 5), (5, 7), (5, 6)]
     assert made.seconds == 7
     assert made.busy() == {"cpu": 4, "accelerator": 4}
+
+
+def test_a_wait_fills_the_time_until_what_it_waits_for_and_is_left_out_where_there_is_none():
+    # cpu: a 0-2, waiting 2-5, b 5-6; network: sum 2-5 (after a); accelerator: c 0-6, d 6-7 with no wait
+    events = [
+        Event("a", "cpu", 0, 2),
+        Event("sum", "network", 0, 3, after=(0,)),
+        Event("c", "accelerator", 0, 6),
+        Event("waiting", "cpu", 0, 0, after=(1,)),
+        Event("waiting", "accelerator", 0, 0, after=(1,)),
+        Event("b", "cpu", 0, 1, after=(3,)),
+        Event("d", "accelerator", 0, 1, after=(4,)),
+    ]
+    made = scheduled(events, [event.seconds for event in events], Trace())
+    assert [(event.name, event.start, event.end, event.after) for event in made] == [
+        ("a", 0, 2, ()),
+        ("sum", 2, 5, (0,)),
+        ("c", 0, 6, ()),
+        ("waiting", 2, 5, ()),
+        ("b", 5, 6, (1,)),
+        ("d", 6, 7, (1,)),
+    ]
 
 
 def test_a_trace_grows_beyond_its_initial_capacity():

@@ -12,7 +12,7 @@ from tests.waiting import LIMIT
 from workbench.cli import main
 from workbench.cli.mpiexec import SIZES
 from workbench.errors import InputError
-from workbench.models.one_rank import one_rank
+from workbench.extensions.models.one_rank import one_rank
 from workbench.registry import extensions
 from workbench.run import Run, configure, race
 from workbench.run.choices.conflicts import conflicts

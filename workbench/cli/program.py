@@ -38,7 +38,6 @@ COMMANDS = {
     "family": Command("cost of one iteration of each solver, counted from its lines", "workbench.cli.comparing:add"),
     "calibrate": Command("measure a profile of this machine, for retime", "workbench.cli.timing:add"),
     "retime": Command("model the times of a traced run on another machine", "workbench.cli.timing:add"),
-    "scaling": Command("model an iteration on 4 to 4,096 ranks of a cluster", "workbench.cli.scaling:add"),
     "blocks": Command("list the registered blocks and their parameters", "workbench.cli.listing:add"),
     "doctor": Command(
         "devices and packages of this machine, and how to install missing ones", "workbench.cli.listing:add"

@@ -46,7 +46,7 @@ def _calibrate(options: argparse.Namespace) -> int:
 
 def _retime(options: argparse.Namespace) -> int:
     from workbench.machines.profile import profile
-    from workbench.models.retime import compare, retime
+    from workbench.machines.retime import compare, retime
     from workbench.records import kernel_table, load_trace, save_trace
 
     trace = load_trace(options.file)

@@ -21,8 +21,6 @@ from workbench.live.field.volume_view import VolumeView
 from workbench.live.inspect.inside import InsideView
 from workbench.live.inspect.plain import html_of, page_of
 from workbench.live.inspect.replay import Replay, open_run
-from workbench.live.machines.cluster_view import ClusterView
-from workbench.live.machines.schedules import Schedules
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.method_view import MethodView
 from workbench.live.plots.roofline import RooflineView
@@ -44,7 +42,6 @@ from workbench.registry.extensions import ours
 __all__ = [
     "BubbleBuilder",
     "Builder",
-    "ClusterView",
     "ConvergenceView",
     "Explorer",
     "ExtensionView",
@@ -60,7 +57,6 @@ __all__ = [
     "RunList",
     "RunsPage",
     "SaveBar",
-    "Schedules",
     "ShareBar",
     "SpectrumView",
     "StepView",

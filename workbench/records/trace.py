@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -182,12 +182,8 @@ class Trace:
         An event starts when the previous event of its lane and its dependencies have ended. Host work between events
         is not modelled.
         """
-        trace = Trace(machine, label, notes)
-        spans = earliest((event.lane, seconds(event), event.after) for event in self)
-        for event, (start, end) in zip(self, spans, strict=True):
-            number = trace.kernel(event.name, event.lane, event.bytes, event.flops)
-            trace.add(number, start, end, event.iteration, event.after)
-        return trace
+        events = list(self)
+        return scheduled(events, map(seconds, events), Trace(machine, label, notes))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: a list of kernels, and columns of events."""
@@ -218,6 +214,36 @@ class Trace:
             check_times(index, start, end, iteration)
             trace.add(numbers[number], start, end, iteration, tuple(data.after.get(str(index), ())))
         return trace
+
+
+def scheduled(events: Sequence[Event], seconds: Iterable[float], trace: Trace) -> Trace:
+    """The empty trace with these events, each starting as early as possible; their own times do not matter.
+
+    after: places in the list. An event `waiting` that names what it waits for begins when its lane is free and ends
+    with that. It is left out if that has ended before, and what is after it is after what it waited for.
+
+    Examples:
+        >>> from workbench.records.trace import Event, Trace, scheduled
+        >>> events = [Event("sum", "network", 0, 0), Event("waiting", "rank 0", 0, 0, after=(0,))]
+        >>> [(event.lane, event.end) for event in scheduled(events, [2.0, 0.0], Trace())]
+        [('network', 2.0), ('rank 0', 2.0)]
+    """
+    spans = earliest((event.lane, length, event.after) for event, length in zip(events, seconds, strict=True))
+    free: dict[str, float] = {}
+    # By place in the list, the event of the trace; of a wait those that it waited for.
+    added: list[tuple[int, ...]] = []
+    for event, (start, end) in zip(events, spans, strict=True):
+        after = tuple(index for place in event.after for index in added[place])
+        waits = event.name == WAITING and bool(after)
+        begun = free.get(event.lane, 0.0) if waits else start
+        free[event.lane] = end
+        if waits and end == begun:
+            added.append(after)
+            continue
+        number = trace.kernel(event.name, event.lane, event.bytes, event.flops)
+        index = trace.add(number, begun, end, event.iteration, () if waits else after)
+        added.append(after if waits else (index,))
+    return trace
 
 
 def check_times(index: int, start: float, end: float, iteration: int) -> None:

@@ -13,7 +13,7 @@ from workbench.extensions.dask.worker_lanes import TRANSFER, Exchange, Span, Wor
 from workbench.extensions.dask.workers import Reply
 from workbench.lines.schedule import operator_of
 from workbench.machines.profile import profile
-from workbench.models.retime import retime
+from workbench.machines.retime import retime
 from workbench.plots.figures import draw
 from workbench.plots.scenes import timeline_scene
 from workbench.records import Event, Trace, load, load_trace, save, save_trace

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.extensions.papers.conftest import reproduced, small
+from workbench.extensions.models.host_and_gpu import HOSTS, machine
+from workbench.extensions.models.schedules import LIBRARY, expected, largest_share, usable_memory
 from workbench.extensions.papers import reproduce
 from workbench.extensions.papers.hybrid_claims import over_cores, share_for
 from workbench.extensions.papers.hybrid_model import min_entries_per_row, printed_best, systems
 from workbench.extensions.papers.hybrid_pipecg import printed
-from workbench.models.host_and_gpu import HOSTS, machine
-from workbench.models.schedules import LIBRARY, expected, largest_share
 
 
 def test_printed_entries_per_row_are_those_of_the_printed_sizes_but_for_one_misprint():
@@ -137,7 +137,7 @@ def test_what_the_printed_speedups_of_hybrid_3_would_need():
     at = {name: sizes for name, sizes, _ in systems()}
     where = machine("k20m")
     share = share_for(2.25, at["4.5M Poisson"], where)
-    assert 0.5 < share < largest_share(at["4.5M Poisson"], where.memory)
+    assert 0.5 < share < largest_share(at["4.5M Poisson"], usable_memory(where))
     assert over_cores(at["4.5M Poisson"], where, LIBRARY["pipecg cpu"], share) == pytest.approx(2.25, rel=0.03)
     assert share_for(2.5, at["6M Poisson"], where) is None
     rows = {(row["claim"], row["machine"]): row for row in small("hybrid-pipecg", "claims").rows}

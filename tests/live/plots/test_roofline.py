@@ -14,7 +14,7 @@ from workbench.live.plots.roofline import sentence
 from workbench.live.plots.timeline_messages import Shown, Watched
 from workbench.machines.describe import machine_line
 from workbench.machines.profile import Number, Profile, profile
-from workbench.models.retime import retime
+from workbench.machines.retime import retime
 from workbench.records import Event, Trace, load, save
 from workbench.run import Run, Session, configure, run_through
 from workbench.run.jobs.run_queue import MACHINE, QueueSlot

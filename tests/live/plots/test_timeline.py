@@ -12,7 +12,7 @@ from workbench.errors import InputError
 from workbench.live import TimelineView
 from workbench.live.plots import timeline as module
 from workbench.machines.profile import profile
-from workbench.models.retime import retime
+from workbench.machines.retime import retime
 from workbench.plots.figures import draw
 from workbench.plots.scenes.style import KINDS
 from workbench.records import Event, Trace, load, save

@@ -9,7 +9,7 @@ import pytest
 from workbench.devices.dry_run import Cut, Sizes
 from workbench.devices.dry_run.sizes import blocks
 from workbench.devices.pair import Rates
-from workbench.models.schedules import box_cut
+from workbench.extensions.models.schedules import box_cut
 from workbench.operators.box_stencil import box_nnz
 from workbench.run import Run, Stopping, configure, run_through
 from workbench.solvers.hybrid.auto import event_bytes, iteration_seconds, scheduled_events

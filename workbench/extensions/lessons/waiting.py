@@ -12,13 +12,13 @@ from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
 from workbench.extensions.lessons.exercise import Exercise, Number, Order, Text, Verdict
 from workbench.extensions.lessons.first_difference import FirstDifference, first_difference
+from workbench.extensions.models.host_and_gpu import machine
+from workbench.extensions.models.schedules import Method, slice_iterations
+from workbench.extensions.models.several_gpus import ON_SEVERAL, expected_on
+from workbench.extensions.models.shared_rows import Fabric
 from workbench.lines.dependence import Waiting, waiting
 from workbench.lines.edit import without_unread
 from workbench.machines.profile import profile
-from workbench.models.host_and_gpu import machine
-from workbench.models.schedules import Method, slice_iterations
-from workbench.models.several_gpus import ON_SEVERAL, expected_on
-from workbench.models.shared_rows import Fabric
 from workbench.records.trace import Trace
 from workbench.run import configure
 from workbench.solvers import Solver

@@ -9,15 +9,16 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from workbench.devices.dry_run import Sizes
+from workbench.extensions.models import host_and_gpu as hybrid_machines
+from workbench.extensions.models.host_and_gpu import machine
+from workbench.extensions.models.schedules import LIBRARY, METHODS, Method, expected
 from workbench.extensions.papers import items
 from workbench.extensions.papers.comparison import Compared
 from workbench.extensions.papers.hybrid_model import HYBRIDS, MODEL, printed_best, systems
 from workbench.extensions.papers.hybrid_pipecg import printed
 from workbench.extensions.papers.items import SHOWN, Case, Drawn, Item, Turned, Values
 from workbench.machines.profile import Number, Profile, profile
-from workbench.models import host_and_gpu as hybrid_machines
-from workbench.models.host_and_gpu import machine
-from workbench.models.schedules import LIBRARY, METHODS, Machine, Method, expected
+from workbench.machines.retime import Machine
 from workbench.plots.scenes.scene import Axis
 
 BARS: dict[str, Method] = METHODS | {f"{name} library": method for name, method in LIBRARY.items()}

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench.devices.dry_run import Sizes
+from workbench.extensions.models import host_and_gpu as hybrid_machines
+from workbench.extensions.models.host_and_gpu import REACHED, machine, with_slower_cores
+from workbench.extensions.models.schedules import LIBRARY, Expected, Method, balanced_share, expected
 from workbench.extensions.papers.hybrid_model import HYBRIDS, MODEL, systems
 from workbench.extensions.papers.hybrid_pipecg import printed
 from workbench.extensions.papers.reproduction import Progress, Reproduction
-from workbench.models import host_and_gpu as hybrid_machines
-from workbench.models.host_and_gpu import REACHED, machine, with_slower_cores
-from workbench.models.schedules import LIBRARY, Expected, Machine, Method, balanced_share, expected
+from workbench.machines.retime import Machine
 
 SLOWER = ("offshore", "Serena", "Queen_4147")
 """Matrices for which the papers found PCG on the GPU faster than hybrid 1 and 2."""

@@ -7,11 +7,11 @@ from typing import Any
 
 from workbench.devices.dry_run import Sizes
 from workbench.devices.host.storage import WORD
+from workbench.extensions.models import host_and_gpu as hybrid_machines
+from workbench.extensions.models.host_and_gpu import machine, unknowns_up_to
+from workbench.extensions.models.schedules import ACCELERATOR, LIBRARY, METHODS, all_expected, expected, fastest
 from workbench.extensions.papers.hybrid_model import MODEL, milliseconds, printed_best
 from workbench.extensions.papers.reproduction import Progress, Reproduction
-from workbench.models import host_and_gpu as hybrid_machines
-from workbench.models.host_and_gpu import machine, unknowns_up_to
-from workbench.models.schedules import ACCELERATOR, LIBRARY, METHODS, all_expected, expected, fastest
 from workbench.plots import figures
 from workbench.plots.scenes.scaling import crossover_scene
 from workbench.plots.scenes.timeline import timeline_scene

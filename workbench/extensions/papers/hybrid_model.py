@@ -6,11 +6,12 @@ from typing import Any
 
 from workbench.devices.clock import ACCELERATOR, CPU, TO_HOST
 from workbench.devices.dry_run import Sizes
+from workbench.extensions.models import host_and_gpu as hybrid_machines
+from workbench.extensions.models.host_and_gpu import HOSTS, machine
+from workbench.extensions.models.schedules import METHODS, Expected, all_expected, fastest
 from workbench.extensions.papers.hybrid_pipecg import printed
 from workbench.extensions.papers.reproduction import Progress, Reproduction
-from workbench.models import host_and_gpu as hybrid_machines
-from workbench.models.host_and_gpu import HOSTS, machine
-from workbench.models.schedules import METHODS, Expected, Machine, all_expected, fastest
+from workbench.machines.retime import Machine
 from workbench.registry import blocks as registry
 from workbench.solvers.hybrid.auto import scheduled_events
 

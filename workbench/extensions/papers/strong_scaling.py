@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from workbench.extensions.models.one_rank import OneRank, one_rank_of
+from workbench.extensions.models.ranks_model import cluster, overtakes, scaling_on_ranks
 from workbench.files.data_files import data_folder
 from workbench.lazy import sparse
 from workbench.machines.profile import Number, Profile
-from workbench.models.clusters import cluster, overtakes, scaling_on_ranks
-from workbench.models.one_rank import OneRank, one_rank_of
 from workbench.operators import Matrix
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure

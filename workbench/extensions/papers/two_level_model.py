@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from workbench.machines.profile import profile
-from workbench.models.retime import retime
+from workbench.machines.retime import retime
 from workbench.run import Configuration, Run
 
 MACHINES = CPU, GPU = "q9550", "c2070"

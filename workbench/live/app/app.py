@@ -22,7 +22,6 @@ from workbench.live.compare.suggest import Suggest
 from workbench.live.compare.sweep import SweepView
 from workbench.live.inspect.inside_page import InsidePage
 from workbench.live.inspect.replay import Replay
-from workbench.live.machines.schedules import Schedules
 from workbench.live.runs.runs_page import RunsPage
 from workbench.live.solve.explorer import Explorer
 from workbench.live.stepping.own_method import OwnMethod, originals
@@ -38,7 +37,7 @@ from workbench.run import Configuration
 
 BUILD, SOLVE, RACE, SWEEP = "Build", "Solve", "Race", "Sweep"
 INSIDE, STEP, OWN, OPEN = "Look inside", "Step", "Your method", "Open a run"
-SCHEDULES, SUGGEST, STORAGE, RUNS = "Schedules", "Suggest", "Storage", "Runs"
+SUGGEST, STORAGE, RUNS = "Suggest", "Storage", "Runs"
 
 
 class Workbench(View):
@@ -88,7 +87,6 @@ class Workbench(View):
         self.frame.add("inspect", OPEN, Page(lambda: Replay(folder=self.folder, runs=self.runs)))
         self.frame.add("learn", STEP, Page(lambda: StepPage(self.configuration), self._rebase))
         self.frame.add("learn", OWN, Page(self._own, self._rebase))
-        self.frame.add("learn", SCHEDULES, Page(Schedules))
         self.frame.add("runs", RUNS, Page(self._runs))
         self.extensions = ExtensionPages(self.frame, self, self._name_problem)
         self.bars = self.extensions.bars()

@@ -17,7 +17,7 @@ from workbench.live.ui.frontend import fitting
 from workbench.live.ui.run_handle import RunHandle, RunSource
 from workbench.live.ui.stream_view import StreamView
 from workbench.machines.profile import profile, profiles
-from workbench.models.retime import MODELLED, machines_for
+from workbench.machines.retime import MODELLED, machines_for
 from workbench.plots.scenes.scene import Scene
 from workbench.plots.scenes.timeline import about, timeline_scene
 from workbench.records import Trace

@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.machines.describe import machine_line
 from workbench.machines.profile import Profile
-from workbench.models.retime import retime
+from workbench.machines.retime import retime
 from workbench.plots.scenes.timeline import GrowingLanes
 from workbench.records import AlignedTraces, Trace
 from workbench.run import Session, State

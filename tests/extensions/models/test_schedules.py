@@ -12,8 +12,8 @@ from workbench.devices.dry_run import Sizes
 from workbench.devices.pair import profile_rates
 from workbench.devices.pair.decomposition import bytes_needed
 from workbench.errors import InputError
-from workbench.models.host_and_gpu import MachineParameters, curves, unknowns_up_to
-from workbench.models.schedules import (
+from workbench.extensions.models.host_and_gpu import MachineParameters, curves, unknowns_up_to
+from workbench.extensions.models.schedules import (
     LIBRARY,
     METHODS,
     all_expected,

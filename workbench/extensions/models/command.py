@@ -36,7 +36,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def _scaling(options: argparse.Namespace) -> int:
-    from workbench.models.ranks_model import model_on_ranks
+    from workbench.extensions.models.ranks_model import model_on_ranks
     from workbench.run import configure
 
     levels, more = chosen(options, LEVELS), parameters(options)

@@ -11,11 +11,12 @@ import pytest
 from workbench.devices.clock import NETWORK, WAITING, rank
 from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
+from workbench.extensions.models.schedules import METHODS, expected
+from workbench.extensions.models.several_gpus import ON_SEVERAL, all_expected_on, expected_on, scaling
+from workbench.extensions.models.shared_rows import HALO as EXCHANGE
+from workbench.extensions.models.shared_rows import Fabric
 from workbench.machines.profile import Number, Profile, profile, profiles
-from workbench.models.schedules import METHODS, Machine, expected
-from workbench.models.several_gpus import ON_SEVERAL, all_expected_on, expected_on, scaling
-from workbench.models.shared_rows import HALO as EXCHANGE
-from workbench.models.shared_rows import Fabric
+from workbench.machines.retime import Machine
 from workbench.records import hidden_fraction
 
 COUNTS = [2**k for k in range(11)]

@@ -8,9 +8,9 @@ import pytest
 
 from workbench.devices.dry_run import Cut, Sizes, cut_for_share
 from workbench.errors import InputError
+from workbench.extensions.models.schedules import box_cut, dry_run, per_iteration
 from workbench.machines.profile import Number, Profile
-from workbench.models.retime import retime
-from workbench.models.schedules import box_cut, dry_run, per_iteration
+from workbench.machines.retime import retime
 from workbench.operators.box_stencil import box_nnz
 from workbench.run import Run, Stopping, configure, run_through
 

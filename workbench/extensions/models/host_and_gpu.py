@@ -10,8 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from workbench.devices.dry_run import Sizes
+from workbench.extensions.models.schedules import METHODS, all_expected
 from workbench.machines.profile import Number, Profile, profile
-from workbench.models.schedules import METHODS, Machine, all_expected
+from workbench.machines.retime import Machine
 
 COPY = Number(
     6e-6,

@@ -1,4 +1,4 @@
-"""Iterations of a method whose rows are shared by GPUs or by ranks of MPI, simulated step by step.
+"""Iterations of a method whose rows are shared by GPUs or by ranks of MPI: the list of their events, and its times.
 
 In front of work that needs them, rows next to the own ones are exchanged. Dot products end in an all-reduce. A step
 that reads a sum waits for it; others, such as the product of pipelined CG, run meanwhile. Coarse vectors are summed at
@@ -12,12 +12,12 @@ import dataclasses
 import math
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from workbench.devices.clock import NETWORK, WAITING
+from workbench.devices.dry_run import ITERATIONS
+from workbench.extensions.models.schedules import Expected, per_iteration
 from workbench.lines.schedule import Apply, Pass, Step
 from workbench.machines.profile import Profile
-from workbench.records.trace import MODELLED, Trace
+from workbench.records.trace import MODELLED, Event, Trace, scheduled
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,29 +109,39 @@ Steps = Sequence[tuple[Step, Sequence[Work]]]
 """The steps of an iteration with their work; scalars alone are no work."""
 
 
+@dataclasses.dataclass(frozen=True)
 class SharedRows:
-    """Iterations as a trace, on the lanes that are shown and on one for the network.
+    """An iteration on several GPUs or ranks, of which some are shown.
 
-    steps: of each that is shown, in the same order. all_reduce: seconds of a sum over all by its bytes; None where one
-    alone has all rows.
+    lanes: of those that are shown. steps: of each of them, in the same order. all_reduce: seconds of a sum over all by
+    its bytes; None where one alone has all rows.
     """
 
-    def __init__(
-        self,
-        trace: Trace,
-        lanes: Sequence[str],
-        steps: Sequence[Steps],
-        all_reduce: Callable[[int], float] | None,
-        itemsize: int,
-    ) -> None:
-        self.trace = trace
-        self._lanes, self._steps, self._reduce = lanes, steps, all_reduce
-        self._itemsize = max(8, itemsize)
-        self._free = np.zeros(len(lanes))
-        self._latest: list[tuple[int, ...]] = [()] * len(lanes)
-        self._network = 0.0
-        self._sums: dict[str, tuple[float, int]] = {}
-        """Sums under way: the time of their arrival, and their event."""
+    lanes: Sequence[str]
+    steps: Sequence[Steps]
+    all_reduce: Callable[[int], float] | None
+    itemsize: int
+
+    def expected(self, title: str, notes: Sequence[str]) -> Expected:
+        """The modelled time of the iteration, and a trace of some, on the lanes shown and on one for the network."""
+        events = _Events(self)
+        for iteration in range(1, ITERATIONS + 1):
+            events.iterate(iteration)
+        trace = scheduled(events.made, [event.seconds for event in events.made], Trace(title, MODELLED, notes))
+        return Expected(per_iteration(trace), trace=trace)
+
+
+class _Events:
+    """The list of the events of iterations. Each begins at 0 and has its duration; the scheduler gives it its times."""
+
+    def __init__(self, shared: SharedRows) -> None:
+        self.made: list[Event] = []
+        self._lanes, self._steps, self._reduce = shared.lanes, shared.steps, shared.all_reduce
+        self._itemsize = max(8, shared.itemsize)
+        self._latest: list[tuple[int, ...]] = [()] * len(shared.lanes)
+        """By lane, its latest event."""
+        self._sums: dict[str, int] = {}
+        """Sums under way, and scalars made of them: the event of each."""
 
     def iterate(self, iteration: int) -> None:
         """One iteration more."""
@@ -140,33 +150,28 @@ class SharedRows:
             for place in range(len(works)):
                 self._work([steps[number][1][place] for steps in self._steps], iteration)
             if (names := _sums_of(step)) and self._reduce:
-                summed = self._sum(f"all-reduce of {', '.join(names)}", len(names), iteration)
+                summed = self._sum(self._reduce, f"all-reduce of {', '.join(names)}", len(names), iteration)
                 self._sums |= dict.fromkeys(names, summed)
 
     def _work(self, works: Sequence[Work], iteration: int) -> None:
         """One piece of work on each lane, between its exchange and its sum."""
         if works[0].before is not None:
             # All send once the last is ready: between neighbours, of which one in the middle is shown.
-            ready = self._free.max()
+            ready = self._all_latest
             for lane, work in enumerate(works):
                 seconds, nbytes = work.before or (0.0, 0)
-                self._wait(lane, ready, iteration)
-                self._add(lane, HALO.format(work.name.partition(" ")[0]), seconds, iteration, nbytes)
+                if ready:
+                    self._add(WAITING, self._lanes[lane], 0.0, iteration, after=ready)
+                self._add_behind(lane, HALO.format(work.name.partition(" ")[0]), seconds, iteration, nbytes)
         for lane, work in enumerate(works):
-            self._add(lane, work.name, work.seconds, iteration, work.bytes, work.flops)
+            self._add_behind(lane, work.name, work.seconds, iteration, work.bytes, work.flops)
         if works[0].words and self._reduce:
-            end, event = self._sum(COARSE_SUM, works[0].words, iteration)
-            self._wait_until(end, event, iteration)
+            self._wait_for(self._sum(self._reduce, COARSE_SUM, works[0].words, iteration), iteration)
 
-    def _sum(self, name: str, words: int, iteration: int) -> tuple[float, int]:
-        """Begin a sum; returns the time of its arrival, and its event."""
-        assert self._reduce is not None
-        start = max(self._network, self._free.max())
+    def _sum(self, seconds: Callable[[int], float], name: str, words: int, iteration: int) -> int:
+        """A sum over all, behind what each did; returns its event."""
         nbytes = words * self._itemsize
-        self._network = start + self._reduce(nbytes)
-        kernel = self.trace.kernel(name, NETWORK, nbytes)
-        after = tuple(event for events in self._latest for event in events)
-        return self._network, self.trace.add(kernel, start, self._network, iteration, after)
+        return self._add(name, NETWORK, seconds(nbytes), iteration, nbytes, after=self._all_latest)
 
     def _wait_for_sums(self, step: Step, iteration: int) -> None:
         """Wait for the sums that the step reads; scalars made of them arrive with them."""
@@ -174,32 +179,36 @@ class SharedRows:
         wanted = self._sums.keys() & {name for line in lines for name in line.reads}
         if not wanted:
             return
-        if not launches(step):
+        # Sums are made one after another: the latest ends last.
+        if launches(step):
+            self._wait_for(max(self._sums.pop(name) for name in wanted), iteration)
+        else:
             self._sums |= dict.fromkeys((line.target for line in lines), max(self._sums[name] for name in wanted))
-            return
-        self._wait_until(*max(self._sums.pop(name) for name in wanted), iteration)
 
-    def _wait_until(self, end: float, event: int, iteration: int) -> None:
-        for lane in range(len(self._free)):
-            self._wait(lane, end, iteration)
-            self._latest[lane] = (event,)
+    def _wait_for(self, event: int, iteration: int) -> None:
+        self._latest = [(self._add(WAITING, lane, 0.0, iteration, after=(event,)),) for lane in self._lanes]
 
-    def _wait(self, lane: int, until: float, iteration: int) -> None:
-        if until > self._free[lane]:
-            kernel = self.trace.kernel(WAITING, self._lanes[lane])
-            self.trace.add(kernel, float(self._free[lane]), float(until), iteration)
-            self._free[lane] = until
+    def _add_behind(self, lane: int, name: str, seconds: float, iteration: int, nbytes: int, flops: int = 0) -> None:
+        """An event on a lane that is shown, behind the latest one there."""
+        added = self._add(name, self._lanes[lane], seconds, iteration, nbytes, flops, self._latest[lane])
+        self._latest[lane] = (added,)
 
-    def _add(self, lane: int, name: str, seconds: float, iteration: int, nbytes: int, flops: int = 0) -> None:
-        start = float(self._free[lane])
-        kernel = self.trace.kernel(name, self._lanes[lane], nbytes, flops)
-        self._free[lane] = start + seconds
-        self._latest[lane] = (self.trace.add(kernel, start, start + seconds, iteration, self._latest[lane]),)
+    def _add(
+        self,
+        name: str,
+        lane: str,
+        seconds: float,
+        iteration: int,
+        nbytes: int = 0,
+        flops: int = 0,
+        after: tuple[int, ...] = (),
+    ) -> int:
+        self.made.append(Event(name, lane, 0.0, seconds, nbytes, flops, iteration, after))
+        return len(self.made) - 1
 
-
-def modelled(title: str, notes: Sequence[str]) -> Trace:
-    """An empty trace for a simulation."""
-    return Trace(title, MODELLED, notes)
+    @property
+    def _all_latest(self) -> tuple[int, ...]:
+        return tuple(event for events in self._latest for event in events)
 
 
 def launches(step: Step) -> bool:

@@ -8,7 +8,11 @@ from collections.abc import Sequence
 import ipywidgets as widgets
 
 from workbench.errors import InputError
-from workbench.live.machines.schedules import ITERATIONS, positions
+from workbench.extensions.models.one_rank import SHAPES, expected_on_ranks, one_rank
+from workbench.extensions.models.page.schedules import ITERATIONS, positions
+from workbench.extensions.models.ranks_model import COUNTS, RanksModel, clusters, model_ranks
+from workbench.extensions.models.schedules import slice_iterations
+from workbench.extensions.models.shared_rows import Fabric
 from workbench.live.plots.chart import ChartView
 from workbench.live.plots.timeline import TimelineView
 from workbench.live.ui.rows import row
@@ -16,11 +20,6 @@ from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.turners import group, menu, slider
 from workbench.live.ui.view import View
 from workbench.machines.profile import Number, Profile
-from workbench.models.clusters import COUNTS, SHAPES, clusters, expected_on_ranks
-from workbench.models.one_rank import one_rank
-from workbench.models.ranks_model import RanksModel, model_ranks
-from workbench.models.schedules import slice_iterations
-from workbench.models.shared_rows import Fabric
 from workbench.plots.figures import draw
 from workbench.plots.scenes.scaling import scaling_scene
 from workbench.registry import unknown_name

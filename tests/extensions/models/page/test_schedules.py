@@ -3,8 +3,8 @@
 import pytest
 
 from workbench.errors import InputError
+from workbench.extensions.models.schedules import METHODS
 from workbench.live import Schedules
-from workbench.models.schedules import METHODS
 from workbench.words.numbers import duration
 
 

@@ -10,7 +10,7 @@ from tests.records.test_trace import traces
 from workbench.devices.clock import LANES
 from workbench.errors import InputError
 from workbench.machines.profile import Number, Profile, profile
-from workbench.models.retime import compare, retime
+from workbench.machines.retime import compare, retime
 from workbench.records import Event, Trace
 
 

@@ -11,12 +11,19 @@ import functools
 import math
 
 from workbench.devices.clock import ACCELERATOR, GPU
-from workbench.devices.dry_run import ITERATIONS, Sizes
+from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
+from workbench.extensions.models.schedules import (
+    METHODS,
+    Expected,
+    Method,
+    cached_dry_run,
+    steps_of,
+    usable_memory,
+)
+from workbench.extensions.models.shared_rows import Fabric, SharedRows, Steps, Work, launches
 from workbench.lines.schedule import Apply, Step
-from workbench.models.retime import retime
-from workbench.models.schedules import METHODS, Expected, Machine, Method, cached_dry_run, per_iteration, steps_of
-from workbench.models.shared_rows import Fabric, SharedRows, Steps, Work, launches, modelled
+from workbench.machines.retime import Machine, retime
 
 MOST = 4096
 """GPUs."""
@@ -50,22 +57,19 @@ def expected_on(method: str | Method, sizes: Sizes, machine: Machine, fabric: Fa
     largest = max(slabs.values(), key=lambda slab: slab.size)
     received = 2 * _border(sizes) * sizes.dtype.itemsize if gpus > 1 else 0
     needs = cached_dry_run(method, largest, None).device_bytes + received
-    if needs > machine.memory:
+    if needs > (memory := usable_memory(machine)):
         return Expected(
-            None, f"needs {needs / 1e9:.3g} GB on each of {gpus} GPUs, which have {machine.memory / 1e9:.3g} GB usable"
+            None, f"needs {needs / 1e9:.3g} GB on each of {gpus} GPUs, which have {memory / 1e9:.3g} GB usable"
         )
     border = _border(sizes)
     halos = {place: _halo(fabric, sizes, gpus, place, border) if gpus > 1 else None for place in shown}
-    made = SharedRows(
-        modelled(f"{gpus} x {machine.accelerator.title}, {fabric.per_node} a node", NOTES),
+    shared = SharedRows(
         [f"{GPU}{place + 1}" for place in shown],
         [_timed(method, slabs[place], machine, halos[place]) for place in shown],
         functools.partial(fabric.all_reduce, gpus) if gpus > 1 else None,
         sizes.dtype.itemsize,
     )
-    for iteration in range(1, ITERATIONS + 1):
-        made.iterate(iteration)
-    return Expected(per_iteration(made.trace), trace=made.trace)
+    return shared.expected(f"{gpus} x {machine.accelerator.title}, {fabric.per_node} a node", NOTES)
 
 
 def all_expected_on(sizes: Sizes, machine: Machine, fabric: Fabric, gpus: int) -> dict[str, Expected]:

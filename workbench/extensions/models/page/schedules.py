@@ -9,6 +9,10 @@ import numpy as np
 
 from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
+from workbench.extensions.models.host_and_gpu import HOSTS, MachineParameters, curves, machine, unknowns_up_to
+from workbench.extensions.models.schedules import METHODS, Expected, all_expected, fastest, slice_iterations
+from workbench.extensions.models.several_gpus import ON_SEVERAL, all_expected_on, scaling
+from workbench.extensions.models.shared_rows import Fabric
 from workbench.live.plots.chart import ChartView
 from workbench.live.plots.timeline import TimelineView
 from workbench.live.ui.rows import row
@@ -16,10 +20,6 @@ from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.turners import group, menu, slider
 from workbench.live.ui.view import View
 from workbench.machines.profile import profile
-from workbench.models.host_and_gpu import HOSTS, MachineParameters, curves, machine, unknowns_up_to
-from workbench.models.schedules import METHODS, Expected, all_expected, fastest, slice_iterations
-from workbench.models.several_gpus import ON_SEVERAL, all_expected_on, scaling
-from workbench.models.shared_rows import Fabric
 from workbench.plots.figures import draw
 from workbench.plots.scenes.scaling import crossover_scene, scaling_scene
 from workbench.records import hidden_fraction
@@ -59,7 +59,7 @@ class Schedules(View):
 
     Nothing is solved: schedules come from dry runs of the solvers, and times from the sliders. Display it, or `box`.
     `like` and `method` are dropdowns, `turn` moves the sliders; `seconds` is by method, None where the system does not
-    fit the accelerator. With more than one GPU, CG and pipelined CG on them are modelled (`analysis.several_gpus`), and
+    fit the accelerator. With more than one GPU, CG and pipelined CG on them are modelled (`several_gpus`), and
     the curves are those of strong scaling. Raises InputError for an unknown machine or method.
 
     Examples:
@@ -178,6 +178,11 @@ class Schedules(View):
         own = {key: getattr(numbers, key) / unit for key, (_text, _low, _high, unit) in SLIDERS.items()}
         own |= {PEERS + key: getattr(fabric, key) / unit for key, (_text, _low, _high, unit) in GPUS.items()}
         self.turn(gpus_per_node=fabric.per_node, **own, **more)
+
+
+def schedules_view(_page: View) -> Schedules:
+    """The view of the page; it shares nothing with the others."""
+    return Schedules()
 
 
 def positions(text: str, low: float, high: float, others: list[float]) -> widgets.SelectionSlider:

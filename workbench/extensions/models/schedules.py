@@ -18,7 +18,7 @@ from workbench.devices.programs.workspace import Workspace
 from workbench.errors import InputError
 from workbench.lines.schedule import Step
 from workbench.machines.profile import Profile
-from workbench.models.retime import retime
+from workbench.machines.retime import Machine, retime
 from workbench.records.trace import DRY_RUN, Trace
 from workbench.registry import blocks as registry
 from workbench.solvers import Solver
@@ -187,18 +187,10 @@ LIBRARY = {
 """The methods on one device with one pass per line, as with a library of vector operations."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Machine:
-    """Profiles of the cores and of an accelerator with its link."""
-
-    cores: Profile
-    accelerator: Profile
-
-    @property
-    def memory(self) -> float:
-        """Usable bytes of the accelerator's memory; infinite if the profile does not state its size."""
-        found = self.accelerator.memory_bytes
-        return USABLE * found.value if found else float("inf")
+def usable_memory(machine: Machine) -> float:
+    """Usable bytes of the accelerator's memory; infinite if the profile does not state its size."""
+    found = machine.accelerator.memory_bytes
+    return USABLE * found.value if found else float("inf")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -229,16 +221,17 @@ def expected(
         if method not in METHODS:
             raise InputError(f"a method is one of {', '.join(METHODS)}, got {method!r}")
         method = METHODS[method]
+    memory = usable_memory(machine)
     if method.name.startswith("hybrid3") and cut is None:
         requested = balanced_share(machine.cores, machine.accelerator) if share is None else share
-        fits = largest_share(sizes, machine.memory / USABLE)
+        fits = largest_share(sizes, memory / USABLE)
         try:
             cut = cut_for_share(sizes, min(requested, fits))
         except InputError as error:
             return Expected(None, str(error))
     made = cached_dry_run(method, sizes, cut)
-    if made.device_bytes > machine.memory:
-        needs, has = made.device_bytes / 1e9, machine.memory / 1e9
+    if made.device_bytes > memory:
+        needs, has = made.device_bytes / 1e9, memory / 1e9
         return Expected(None, f"needs {needs:.3g} GB on the accelerator, which has {has:.3g} GB usable")
     trace = retime(made.trace, machine.cores, machine.accelerator)
     return Expected(per_iteration(trace), trace=trace)

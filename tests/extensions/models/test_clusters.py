@@ -8,19 +8,19 @@ import pytest
 
 from workbench.devices.clock import NETWORK, WAITING
 from workbench.errors import InputError
-from workbench.machines.profile import Number, Profile, profile
-from workbench.models.clusters import (
+from workbench.extensions.models.one_rank import expected_on_ranks, one_rank, one_rank_of
+from workbench.extensions.models.ranks_model import (
     COUNTS,
     cluster,
     clusters,
     coarse_seconds,
-    expected_on_ranks,
+    model_on_ranks,
+    model_ranks,
     overtakes,
     scaling_on_ranks,
 )
-from workbench.models.one_rank import one_rank, one_rank_of
-from workbench.models.ranks_model import model_on_ranks, model_ranks
-from workbench.models.shared_rows import Fabric
+from workbench.extensions.models.shared_rows import Fabric
+from workbench.machines.profile import Number, Profile, profile
 from workbench.run import Run, configure
 
 

@@ -9,24 +9,29 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Sequence
+import statistics
+from collections.abc import Callable
 
-from workbench.devices.clock import CPU, NETWORK, rank_lane
-from workbench.devices.dry_run import ITERATIONS
+import numpy as np
+
+from workbench.devices.clock import CPU, rank_lane
 from workbench.devices.host.slab import slab_of
 from workbench.errors import InputError
-from workbench.machines.profile import Number, Profile, profile, profiles
-from workbench.models.one_rank import OneRank, Part
-from workbench.models.retime import retime
-from workbench.models.schedules import Expected, per_iteration
-from workbench.models.shared_rows import COARSE_SUM, Fabric, SharedRows, Steps, Work, modelled
-from workbench.records.trace import Trace
+from workbench.extensions.models.schedules import Expected
+from workbench.extensions.models.shared_rows import Fabric, SharedRows, Steps, Work, launches
+from workbench.lines.schedule import Step, operator_of
+from workbench.machines.profile import Number, Profile
+from workbench.machines.retime import retime
+from workbench.operators import Operator, Stencil
+from workbench.records.trace import Event, Trace
 from workbench.registry import unknown_name
+from workbench.run import Configuration, Run, Stopping
+from workbench.run.choices.rank_rules import check_on_ranks
+from workbench.run.loop.tracing import noting
+from workbench.words.names import name_of, sentence_case
 
 MOST = 4096
 """Ranks."""
-COUNTS = tuple(2**k for k in range(2, 13))
-"""4 to 4,096 ranks."""
 SHAPES = ("slabs", "boxes")
 NOTES = (
     "modelled from a trace of one rank on {machine}: nothing was measured on several ranks",
@@ -35,26 +40,101 @@ NOTES = (
     "shown are the first rank, the one with the most rows, and the last",
 )
 REDUNDANT = "E^-1 on every rank: "
+WARM_UP, MEASURED = 2, 5
+"""Iterations before the measured ones, and the measured ones."""
+FIRST_LEVELS = ("none", "jacobi", "neumann", "block-ic")
+"""First levels with known messages: none, or one exchange in front."""
 
 
-def clusters() -> dict[str, Profile]:
-    """The clusters among the machines, by name.
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """An event of a step. planes: exchanged in front of it. words: of a coarse vector, summed behind it. redundant:
+    of the coarse solve, which every rank makes as a whole."""
 
-    Examples:
-        >>> from workbench.models.clusters import clusters
-        >>> "archer2" in clusters()
-        True
+    event: Event
+    planes: int = 0
+    words: int = 0
+    redundant: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class OneRank:
+    """An iteration traced on one rank.
+
+    title: of the solver, with the deflation. grid: cells a side, slowest first. ghosts: planes that vectors have room
+    for on either side. at_once: of a grid, the planes that slabs have a multiple of. machine: where events without
+    bytes were measured.
     """
-    return {name: found for name, found in profiles().items() if found.ranks_per_node}
+
+    title: str
+    grid: tuple[int, ...]
+    itemsize: int
+    steps: tuple[tuple[Step, tuple[Part, ...]], ...]
+    ghosts: int
+    at_once: Callable[[tuple[int, ...]], int]
+    machine: str
+
+    @property
+    def unknowns(self) -> int:
+        """Unknowns of the traced system."""
+        return math.prod(self.grid)
 
 
-def cluster(name: str) -> Profile:
-    """A cluster by name, or from a .toml file. Raises InputError for what is none."""
-    found = profile(name) if name.endswith(".toml") else clusters().get(name.lower())
-    if found is None:
-        raise InputError(f"{unknown_name('cluster', name.lower(), clusters())}; or pass the path of a .toml file")
-    found.required("ranks_per_node")
-    return found
+def one_rank(configuration: Configuration) -> OneRank:
+    """Trace some iterations of a configuration on the cores, where it runs on ranks.
+
+    Cost: the setup and eight iterations. Raises InputError for what does not run on ranks or is not modelled.
+    """
+    check_on_ranks(configuration, 2)
+    if configuration.preconditioner.name not in FIRST_LEVELS:
+        raise InputError(
+            f"the model of ranks has preconditioner {', '.join(FIRST_LEVELS)}, got {configuration.preconditioner.name}"
+        )
+    return one_rank_of(Run(dataclasses.replace(configuration, stopping=Stopping(rtol=1e-300)), trace=True))
+
+
+def one_rank_of(run: Run) -> OneRank:
+    """Trace some iterations of a run that has been made with a trace, and not been stepped.
+
+    The run is of no other use afterwards. A system without a grid is one of planes of one row, of which a product reads
+    as many as its band is wide.
+    """
+    trace, setup = run.trace, run.setup
+    if trace is None:
+        raise InputError("the model of ranks needs a traced run; make it with trace=True")
+    for _ in range(WARM_UP):
+        run.step(1)
+    program = run.workspace.programs[-1]
+    before = program.calls
+    run.step(1)
+    if program.calls != before + 1:
+        raise InputError(f"iterations of solver {run.configuration.solver.name} differ; use cg, pipecg or gropp")
+    taken: list[list[list[Event]]] = [[] for _ in program.runs]
+    with noting(run.workspace.clock):
+        for _ in range(MEASURED):
+            for place, call in enumerate(program.runs):
+                first = trace.count
+                call()
+                taken[place].append(list(trace)[first:])
+    # A series of order m reads m planes, and has room for one more.
+    grid = setup.system.grid or (setup.b.size,)
+    reach = _reach(setup.operator, math.prod(grid[1:]))
+    first = run.configuration.preconditioner
+    room = first.ghost_planes
+    words = setup.projection.count if setup.projection else 0
+    steps = tuple(
+        (
+            step,
+            _parts([_median(same) for same in zip(*events, strict=True)], reach, room - 1, words)
+            if launches(step)
+            else (),
+        )
+        for step, events in zip(program.steps, taken, strict=True)
+    )
+    chosen = run.configuration
+    name = sentence_case(name_of("solver", chosen.solver.name))
+    name += f", {chosen.deflation.text}" * (chosen.deflation.name != "none")
+    return OneRank(name, grid, setup.b.dtype.itemsize, steps, max(reach, room), first.planes_at_once, trace.machine)
 
 
 def expected_on_ranks(
@@ -73,8 +153,8 @@ def expected_on_ranks(
     that of the machine. Raises InputError for a number of ranks that is not modelled.
 
     Examples:
-        >>> from workbench.models.clusters import cluster, expected_on_ranks
-        >>> from workbench.models.one_rank import one_rank
+        >>> from workbench.extensions.models.one_rank import expected_on_ranks, one_rank
+        >>> from workbench.extensions.models.ranks_model import cluster
         >>> from workbench.run import configure
         >>> one = one_rank(configure("poisson7", n=16))
         >>> expected_on_ranks(one, cluster("archer2"), 4, n=512).seconds < 1
@@ -97,55 +177,13 @@ def expected_on_ranks(
     of_a_rank = _rank_of(machine)
     timed = [shared.timed(place, rows[place], of_a_rank) for place in places]
     notes = [note.format(machine=one.machine) for note in NOTES] + timed[0][1]
-    made = SharedRows(
-        modelled(f"{ranks} ranks on {machine.title}", notes),
+    on_ranks = SharedRows(
         [rank_lane(place) for place in places],
         [steps for steps, _ in timed],
         functools.partial(fabric.all_reduce, ranks) if ranks > 1 else None,
         one.itemsize,
     )
-    for iteration in range(1, ITERATIONS + 1):
-        made.iterate(iteration)
-    return Expected(per_iteration(made.trace), trace=made.trace)
-
-
-def scaling_on_ranks(
-    one: OneRank, machine: Profile, counts: Sequence[int] = COUNTS, **choices: object
-) -> list[float | None]:
-    """Modelled seconds of an iteration on each of these numbers of ranks, None where the grid has no rows for them.
-
-    choices: as in `expected_on_ranks`.
-    """
-    return [expected_on_ranks(one, machine, count, **choices).seconds for count in counts]  # type: ignore[arg-type]
-
-
-def overtakes(counts: Sequence[int], first: Sequence[float | None], other: Sequence[float | None]) -> int | None:
-    """The least number of ranks from which on, up to the last, `other` takes less time than `first`; None if it never
-    does, and where either is unknown.
-
-    Examples:
-        >>> from workbench.models.clusters import overtakes
-        >>> overtakes([4, 8, 16, 32], [4.0, 3.0, 3.0, 3.0], [5.0, 2.9, 3.5, 2.0])
-        32
-    """
-    found = None
-    for count, a, b in zip(counts, first, other, strict=True):
-        if a is None or b is None:
-            continue
-        found = (found or count) if b < a else None
-    return found
-
-
-def coarse_seconds(trace: Trace) -> float:
-    """Seconds of an iteration of a modelled trace that the coarse level takes: the sum of Z^T r, and the coarse solve,
-    which every rank makes as a whole."""
-    lanes = (NETWORK, rank_lane(0))
-    of_level = (COARSE_SUM, REDUNDANT)
-    return sum(
-        event.seconds
-        for event in trace
-        if event.iteration == ITERATIONS and event.lane in lanes and event.name.startswith(of_level)
-    )
+    return on_ranks.expected(f"{ranks} ranks on {machine.title}", notes)
 
 
 def _rank_of(machine: Profile) -> Profile:
@@ -225,3 +263,31 @@ class _Shared:
             return self.fabric.exchange_of_boxes(self.ranks, len(self.grid), face), nbytes
         others = [other for other in (place - 1, place + 1) if 0 <= other < self.ranks]
         return self.fabric.exchange(place, others, [nbytes // max(1, len(others))] * len(others)), nbytes
+
+
+def _reach(operator: Operator, plane: int) -> int:
+    """Planes on either side that a product reads."""
+    if isinstance(operator, Stencil):
+        return 1
+    matrix = operator.to_csr()
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return max(1, round(float(abs(matrix.indices - rows).max(initial=0)) / plane))
+
+
+def _median(same: tuple[Event, ...]) -> Event:
+    """An event with the median duration of its repetitions."""
+    return dataclasses.replace(same[0], start=0.0, end=statistics.median(event.seconds for event in same))
+
+
+def _parts(events: list[Event], reach: int, depth: int, words: int) -> tuple[Part, ...]:
+    """The events of a step, with their messages by their names. depth: planes that M reads."""
+    made, coarse = [], False
+    for event in events:
+        operator = operator_of(event.name).partition(",")[0]
+        if operator in ("AZ", "Z"):
+            coarse = False
+        planes = reach if operator == "A" or operator.startswith("b - A") else depth if operator == "M" else 0
+        restricts = "Z^T" in event.name
+        made.append(Part(event, 0 if coarse else planes, words if restricts else 0, coarse))
+        coarse = coarse or restricts
+    return tuple(made)

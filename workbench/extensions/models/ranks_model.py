@@ -1,5 +1,5 @@
-"""Several methods on the ranks of a cluster: their curves, where one overtakes the first, and what the coarse level
-costs there."""
+"""Several methods on the ranks of a cluster: their curves, where one overtakes the first, and the cost of the coarse
+level there."""
 
 from __future__ import annotations
 
@@ -7,15 +7,41 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from workbench.devices.clock import NETWORK, rank_lane
+from workbench.devices.dry_run import ITERATIONS
 from workbench.errors import InputError
-from workbench.machines.profile import Profile
-from workbench.models.clusters import COUNTS, cluster, coarse_seconds, expected_on_ranks, overtakes
-from workbench.models.one_rank import OneRank, one_rank
-from workbench.models.shared_rows import Fabric
+from workbench.extensions.models.one_rank import REDUNDANT, OneRank, expected_on_ranks, one_rank
+from workbench.extensions.models.shared_rows import COARSE_SUM, Fabric
+from workbench.machines.profile import Profile, profile, profiles
+from workbench.records.trace import Trace
+from workbench.registry import unknown_name
 from workbench.run import Configuration
 from workbench.words.numbers import count, duration
 
 __all__ = ["RanksModel", "model_on_ranks"]
+
+COUNTS = tuple(2**k for k in range(2, 13))
+"""4 to 4,096 ranks."""
+
+
+def clusters() -> dict[str, Profile]:
+    """The clusters among the machines, by name.
+
+    Examples:
+        >>> from workbench.extensions.models.ranks_model import clusters
+        >>> "archer2" in clusters()
+        True
+    """
+    return {name: found for name, found in profiles().items() if found.ranks_per_node}
+
+
+def cluster(name: str) -> Profile:
+    """A cluster by name, or from a .toml file. Raises InputError for what is none."""
+    found = profile(name) if name.endswith(".toml") else clusters().get(name.lower())
+    if found is None:
+        raise InputError(f"{unknown_name('cluster', name.lower(), clusters())}; or pass the path of a .toml file")
+    found.required("ranks_per_node")
+    return found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,7 +52,7 @@ class RanksModel:
     than the first one. why: there is nothing on the most ranks.
 
     Examples:
-        >>> from workbench.models.ranks_model import model_on_ranks
+        >>> from workbench.extensions.models.ranks_model import model_on_ranks
         >>> from workbench.run import configure
         >>> model = model_on_ranks([configure("poisson7", n=16)], "archer2", n=64)
         >>> model.counts[-1], model.seconds["CG"][-1], model.why[0][-36:]
@@ -76,7 +102,7 @@ def model_on_ranks(configurations: Sequence[Configuration], machine: str | Profi
     sum. Raises InputError for what does not run on ranks or is not modelled.
 
     Examples:
-        >>> from workbench.models.ranks_model import model_on_ranks
+        >>> from workbench.extensions.models.ranks_model import model_on_ranks
         >>> from workbench.run import configure
         >>> solvers = [configure("poisson7", n=16, solver=name) for name in ("cg", "pipecg")]
         >>> model_on_ranks(solvers, "archer2", n=64, shape="boxes").crossings
@@ -125,3 +151,42 @@ def model_ranks(
     sides = " x ".join(count(max(1, round(side * planes / ones[0].grid[0]))) for side in ones[0].grid)
     title = f"{sides} unknowns in {shape}, modelled on {machine.title}"
     return RanksModel(title, tuple(counts), seconds, coarse, crossings, list(why), list(notes))
+
+
+def scaling_on_ranks(
+    one: OneRank, machine: Profile, counts: Sequence[int] = COUNTS, **choices: object
+) -> list[float | None]:
+    """Modelled seconds of an iteration on each of these numbers of ranks, None where the grid has no rows for them.
+
+    choices: as in `expected_on_ranks`.
+    """
+    return [expected_on_ranks(one, machine, count, **choices).seconds for count in counts]  # type: ignore[arg-type]
+
+
+def overtakes(counts: Sequence[int], first: Sequence[float | None], other: Sequence[float | None]) -> int | None:
+    """The least number of ranks from which on, up to the last, `other` takes less time than `first`; None if it never
+    does, and where either is unknown.
+
+    Examples:
+        >>> from workbench.extensions.models.ranks_model import overtakes
+        >>> overtakes([4, 8, 16, 32], [4.0, 3.0, 3.0, 3.0], [5.0, 2.9, 3.5, 2.0])
+        32
+    """
+    found = None
+    for ranks, a, b in zip(counts, first, other, strict=True):
+        if a is None or b is None:
+            continue
+        found = (found or ranks) if b < a else None
+    return found
+
+
+def coarse_seconds(trace: Trace) -> float:
+    """Seconds of an iteration of a modelled trace that the coarse level takes: the sum of Z^T r, and the coarse solve,
+    which every rank makes as a whole."""
+    lanes = (NETWORK, rank_lane(0))
+    of_level = (COARSE_SUM, REDUNDANT)
+    return sum(
+        event.seconds
+        for event in trace
+        if event.iteration == ITERATIONS and event.lane in lanes and event.name.startswith(of_level)
+    )
