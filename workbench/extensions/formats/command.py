@@ -30,7 +30,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def _formats(options: argparse.Namespace) -> int:
     # Imported here: it takes longer than the other commands need.
-    from workbench.costs.storage import medians, storage_of
+    from workbench.extensions.formats.comparison import medians, storage_of
     from workbench.run import MACHINE_USE, configure
 
     names = [declared.name for declared in CHOICES]

@@ -1,4 +1,4 @@
-"""The storage formats of the matrix chosen: words, padding, pictures, the time of a product here, and the choice."""
+"""The view Storage: words, padding, pictures and times of a product of the matrix chosen, by format, and the choice."""
 
 from __future__ import annotations
 
@@ -6,22 +6,31 @@ import contextlib
 import dataclasses
 import html
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets as widgets
 import numpy as np
 
-from workbench.costs.storage import ROUNDS, FormatFacts, Storage, form_title, medians, storage_of, why_not
 from workbench.errors import InputError, error_message
+from workbench.extensions.formats import scenes as pictures
+from workbench.extensions.formats.comparison import (
+    ROUNDS,
+    FormatFacts,
+    Storage,
+    form_title,
+    medians,
+    storage_of,
+    why_not,
+)
 from workbench.live.field.preview import NotYetError, check_size
 from workbench.live.plots.chart import ChartStack
 from workbench.live.solve.controller import ControlledView, Controller
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.extension_view import ExtensionView
 from workbench.live.ui.rows import row as line
 from workbench.live.ui.sort_table import SortTable
 from workbench.operators import BandStencil
-from workbench.plots.scenes import storage as pictures
 from workbench.plots.scenes.scene import Scene
 from workbench.problems import Problem
 from workbench.run import MACHINE, Configuration, State, Stopping, configure
@@ -30,6 +39,9 @@ from workbench.run.jobs.thread_job import ThreadJob
 from workbench.run.machine_use import MACHINE_USE, sharing
 from workbench.settings import BY_DIAGONALS, COMPACT, GIVEN_FORM
 from workbench.words.numbers import amount, count, duration, number, percent
+
+if TYPE_CHECKING:
+    from workbench.live import Workbench
 
 COLUMNS = ("Format", "Words", "Words a row", "Padding", "Bytes a product", "Time here", "GB/s", "In a run")
 LOW, LOWER = ["GB/s", "Bytes a product"], ["Words a row"]
@@ -52,14 +64,14 @@ VERBS = (
 )
 
 
-class StorageView(ControlledView):
+class StorageView(ExtensionView, ControlledView):
     """A matrix in every format: words, bytes, and the time of a product. Display it; press Measure. `storage` holds the
     facts of the matrix, `seconds` the medians so far.
 
     base: a configuration, or a problem; by default one that is drawn entry by entry. take: called with the
-    configuration that has the format chosen; without it that of the view, `base`, changes. Measuring uses the machine
-    in the order of the run queue. A matrix of more than 2^19 unknowns, a large file, or one that is downloaded waits
-    until Measure is pressed.
+    configuration that has the format chosen; without it that of the view, `base`, changes. chosen: returns the
+    configuration to show when the view is turned to again. Measuring uses the machine in the order of the run queue. A
+    matrix of more than 2^19 unknowns, a large file, or one that is downloaded waits until Measure is pressed.
 
     Examples:
         >>> from workbench.live import StorageView
@@ -73,11 +85,12 @@ class StorageView(ControlledView):
         self,
         base: Configuration | Problem | str | None = None,
         take: Callable[[Configuration], object] | None = None,
+        chosen: Callable[[], Configuration] | None = None,
     ) -> None:
         base = configure("two-layer", n=4, deflation="stripes") if base is None else base
         self.base = base if isinstance(base, Configuration) else configure(base)
         self.publisher = Publisher()
-        self.on_take = take
+        self.on_take, self._chosen = take, chosen
         self.storage: Storage | None = None
         self.seconds: dict[tuple[str, str], float] = {}
         """Seconds of a product, by setting and value."""
@@ -112,6 +125,11 @@ class StorageView(ControlledView):
             self.base = configuration
             self._look()
             self.publisher.wake()
+
+    def renew(self) -> None:
+        """Show the matrix that is chosen now."""
+        if self._chosen is not None:
+            self.rebase(self._chosen())
 
     def measure(self) -> ThreadJob:
         """Time products in the background; returns at once. Raises InputError while it is active."""
@@ -278,6 +296,11 @@ class StorageView(ControlledView):
             setting, _, name = str(rows[0]).partition(":")
             value = next((each.value for at, each in self._forms if (at, each.name) == (setting, name)), "")
             self.controller.attempt(lambda: self.take(setting, value))()
+
+
+def on_page(page: Workbench) -> StorageView:
+    """The formats of the matrix of the page; the form of Solve takes the one chosen."""
+    return StorageView(page.configuration, page.load, lambda: page.configuration)
 
 
 def scenes(found: Storage, setting: str, facts: FormatFacts) -> list[Scene]:

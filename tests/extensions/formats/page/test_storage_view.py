@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
-from workbench.costs.storage import storage_of
 from workbench.errors import InputError
+from workbench.extensions.formats.comparison import storage_of
+from workbench.extensions.formats.page import scenes
 from workbench.live import StorageView
-from workbench.live.compare.storage import scenes
 from workbench.run import configure, solve
 from workbench.settings import AZ_FORMS, FORMATS
 
