@@ -29,6 +29,8 @@ FORMER = {
     "workbench.papers": ("reproduce", "workbench.extensions.papers"),
     "workbench.recording": ("load", "workbench.records"),
     "workbench.scenes.scene": ("Scene", "workbench.plots.scenes.scene"),
+    "workbench.recording.archive": ("read_arrays", "workbench.files.arrays"),
+    "workbench.run.jobs.sweep_files": ("to_csv", "workbench.run.jobs.sweeping"),
     "workbench.run.share_link": ("to_link", "workbench.run.choices.share_link"),
 }
 """Former modules with a name in them, and where that is now."""

@@ -57,6 +57,8 @@ MERGED = {
     "live.compare": {"extensions.formats.page": ("storage",)},
     "operators": {"operators.matrix": ("formats",), "devices.host.storage": ("formats",)},
     "plots.scenes": {"extensions.formats.scenes": ("storage",)},
+    "records": {"files.arrays": ("archive",)},
+    "run.jobs": {"run.jobs.sweeping": ("sweep_files",)},
     "recording": {"records.kernels": ("overlap",)},
     "scenes": {
         "plots.scenes.mpcg": ("vectors",),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 
-from workbench.cli.common import CONVERGED, finite
+from workbench.cli.common import CONVERGED
 from workbench.cli.options import add_option, chosen, parameters, problem_arguments
+from workbench.files.codec import finite
 from workbench.settings import BLOCKS, RUN
 
 CHOICES = (BLOCKS["deflation"], RUN["device"], RUN["seed"])
