@@ -9,10 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as widgets
-import numpy as np
 
 from workbench.errors import InputError, error_message
-from workbench.extensions.formats import scenes as pictures
 from workbench.extensions.formats.comparison import (
     ROUNDS,
     FormatFacts,
@@ -22,6 +20,7 @@ from workbench.extensions.formats.comparison import (
     storage_of,
     why_not,
 )
+from workbench.extensions.formats.scenes import scenes_of
 from workbench.live.field.preview import NotYetError, check_size
 from workbench.live.plots.chart import ChartStack
 from workbench.live.solve.controller import ControlledView, Controller
@@ -30,14 +29,12 @@ from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.extension_view import ExtensionView
 from workbench.live.ui.rows import row as line
 from workbench.live.ui.sort_table import SortTable
-from workbench.operators import BandStencil
-from workbench.plots.scenes.scene import Scene
 from workbench.problems import Problem
 from workbench.run import MACHINE, Configuration, State, Stopping, configure
 from workbench.run.jobs.run_queue import QueueSlot
 from workbench.run.jobs.thread_job import ThreadJob
 from workbench.run.machine_use import MACHINE_USE, sharing
-from workbench.settings import BY_DIAGONALS, COMPACT, GIVEN_FORM
+from workbench.settings import COMPACT, GIVEN_FORM
 from workbench.words.numbers import amount, count, duration, number, percent
 
 if TYPE_CHECKING:
@@ -51,8 +48,6 @@ LEGEND = (
 )
 MOST_AT_ONCE = 1 << 19
 """Unknowns up to which a matrix is assembled unasked."""
-MOST_AZ, SMALL_AZ = 64, 16
-"""Rows up to which the cells of an AZ are drawn, as in the paper, and the rows and columns that are drawn."""
 VERBS = (
     {
         "name": "take",
@@ -272,7 +267,7 @@ class StorageView(ExtensionView, ControlledView):
         if reason := why_not(each):
             said.insert(0, f"{form_title(setting, each)} cannot be chosen: {reason}")
         self.note.value = "".join(f'<p class="wb-note">{html.escape(each)}.</p>' for each in said)
-        self.charts.show(scenes(found, setting, each))
+        self.charts.show(scenes_of(found, setting, each))
 
     def _row(self, setting: str, each: FormatFacts) -> list[Any]:
         assert self.storage is not None
@@ -301,46 +296,6 @@ class StorageView(ExtensionView, ControlledView):
 def on_page(page: Workbench) -> StorageView:
     """The formats of the matrix of the page; the form of Solve takes the one chosen."""
     return StorageView(page.configuration, page.load, lambda: page.configuration)
-
-
-def scenes(found: Storage, setting: str, facts: FormatFacts) -> list[Scene]:
-    """The pictures of a format of A or a form of AZ: entry by entry for a small matrix, else where its words lie."""
-    title = form_title(setting, facts)
-    if setting == "az":
-        return _of_az(found, facts, title)
-    if facts.name == GIVEN_FORM:
-        return _as_given(found, title)
-    if pictures.is_small(found.csr):
-        arrays = pictures.arrays_of(facts.name, found.csr)
-        return [pictures.matrix_scene(found.csr), pictures.arrays_scene(arrays, title)]
-    return [pictures.words_scene(pictures.words_of(found.csr, facts.stored, facts.nbytes), title)]
-
-
-def _as_given(found: Storage, title: str) -> list[Scene]:
-    given: Any = found.operator
-    small, bands = pictures.is_small(found.csr), isinstance(given, BandStencil)
-    if small and bands:
-        constant = given.nbytes < given.main.nbytes * (1 + len(given.lower))
-        arrays = pictures.bands_of(None if constant else given.main, given.lower)
-        return [pictures.matrix_scene(found.csr), pictures.arrays_scene(arrays, title)]
-    facts = found.of(GIVEN_FORM)
-    words = np.full(found.unknowns, facts.words / found.unknowns)
-    if bands:
-        zeros = np.sum([band == 0 for band in given.lower], axis=0)
-        return [pictures.words_scene({pictures.ENTRIES: words - zeros, pictures.PADDING: zeros}, title)]
-    return [pictures.words_scene({pictures.INDICES: words}, f"{title}: entries follow from codes")]
-
-
-def _of_az(found: Storage, facts: FormatFacts, title: str) -> list[Scene]:
-    az, labels = found.az, found.labels
-    assert az is not None
-    assert labels is not None
-    words = pictures.words_scene(pictures.words_of(az, facts.stored, facts.nbytes), title)
-    if labels.size > MOST_AZ:
-        return [words]
-    compressed = facts.name == BY_DIAGONALS
-    second = pictures.compressed_az_scene(az, labels, SMALL_AZ) if compressed else words
-    return [pictures.az_scene(az, labels, SMALL_AZ, SMALL_AZ), second]
 
 
 def _takes_long(problem: Problem) -> bool:
