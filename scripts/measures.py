@@ -47,7 +47,7 @@ BOUNDS = {
     "rooms of petsc": 2,
     "rooms of amgx": 1,
     "rooms of classroom": 2,
-    "rooms of formats": 5,
+    "rooms of formats": 2,
     "rooms of advise": 2,
     "rooms of stepping": 2,
     "rooms of machines": 2,

@@ -15,6 +15,12 @@ FORMER = {
     "workbench.analysis.ritz": ("ritz_values", "workbench.spectra.convergence_estimates"),
     "workbench.analysis.block_costs": ("block_costs", "workbench.costs.block_costs"),
     "workbench.figures": ("draw", "workbench.plots.figures"),
+    "workbench.analysis.storage": ("storage_of", "workbench.extensions.formats.comparison"),
+    "workbench.costs.storage": ("storage_of", "workbench.extensions.formats.comparison"),
+    "workbench.live.compare.storage": ("StorageView", "workbench.extensions.formats.page"),
+    "workbench.operators.formats": ("in_format", "workbench.operators.matrix"),
+    "workbench.plots.scenes.storage": ("arrays_of", "workbench.extensions.formats.scenes"),
+    "workbench.scenes.storage": ("arrays_of", "workbench.extensions.formats.scenes"),
     "workbench.flow.sequence": ("Sequence", "workbench.sequences.sequence"),
     "workbench.flow.records": ("save", "workbench.extensions.flow.records"),
     "workbench.lessons": ("lesson", "workbench.extensions.lessons"),
@@ -26,6 +32,8 @@ FORMER = {
     "workbench.papers": ("reproduce", "workbench.extensions.papers"),
     "workbench.recording": ("load", "workbench.records"),
     "workbench.scenes.scene": ("Scene", "workbench.plots.scenes.scene"),
+    "workbench.recording.archive": ("read_arrays", "workbench.files.arrays"),
+    "workbench.run.jobs.sweep_files": ("to_csv", "workbench.run.jobs.sweeping"),
     "workbench.run.share_link": ("to_link", "workbench.run.choices.share_link"),
 }
 """Former modules with a name in them, and where that is now."""

@@ -48,6 +48,7 @@ MERGED = {
         "stepping.line_by_line": ("linewise",),
         "stepping.step_spaces": ("step_sides",),
     },
+    "costs": {"extensions.formats.comparison": ("storage",)},
     "figures": {
         "plots.figures.drawing": ("lanes",),
         "plots.figures.edited": ("columns",),
@@ -56,6 +57,11 @@ MERGED = {
         "plots.figures.style": ("colormaps",),
     },
     "models": {"extensions.models.ranks_model": ("clusters",)},
+    "live.compare": {"extensions.formats.page": ("storage",)},
+    "operators": {"operators.matrix": ("formats",), "devices.host.storage": ("formats",)},
+    "plots.scenes": {"extensions.formats.scenes": ("storage",)},
+    "records": {"files.arrays": ("archive",)},
+    "run.jobs": {"run.jobs.sweeping": ("sweep_files",)},
     "recording": {"records.kernels": ("overlap",)},
     "scenes": {
         "plots.scenes.mpcg": ("vectors",),
@@ -64,12 +70,12 @@ MERGED = {
     },
 }
 """By former package, the modules that now have the names of some of its modules."""
-OF_MODULES = {
-    f"workbench.{package}.{module}": f"workbench.{now}"
-    for package, merged in MERGED.items()
-    for now, modules in merged.items()
-    for module in modules
-}
+OF_MODULES: dict[str, list[str]] = {}
+"""By former module, those that have its names now."""
+for _package, _merged in MERGED.items():
+    for _present, _modules in _merged.items():
+        for _module in _modules:
+            OF_MODULES.setdefault(f"workbench.{_package}.{_module}", []).append(f"workbench.{_present}")
 
 
 class Finder:
@@ -116,10 +122,15 @@ def _now(name: str) -> list[str]:
     if name in MOVED and name != "workbench.run":
         return list(MOVED[name])
     if name in OF_MODULES:
-        return [OF_MODULES[name]]
+        return OF_MODULES[name]
     package, _, module = name.rpartition(".")
     places = (f"{place}.{module}" for place in MOVED.get(package, ()))
-    return [place for place in places if importlib.util.find_spec(place) is not None][:1]
+    for place in places:
+        if place in OF_MODULES:
+            return OF_MODULES[place]
+        if importlib.util.find_spec(place) is not None:
+            return [place]
+    return []
 
 
 def install() -> None:

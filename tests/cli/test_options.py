@@ -25,7 +25,7 @@ HANDED_ON = {
     "flow": (["flow", "heat-steps"], ("workbench.sequences.sequence.Sequence",)),
     "sweep": (["sweep", "poisson5", "--n", "8"], ("workbench.run.sweep",)),
     "advise": (["advise", "poisson5"], ("workbench.advise.advise",)),
-    "formats": (["formats", "poisson5"], ("workbench.costs.storage.storage_of",)),
+    "formats": (["formats", "poisson5"], ("workbench.extensions.formats.comparison.storage_of",)),
     "convert": (["convert", "poisson5", "a.mtx"], ("workbench.run.configure",)),
     "family": (
         ["family"],

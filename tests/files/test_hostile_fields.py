@@ -25,6 +25,7 @@ from workbench.deflation.subspace import as_subspace
 from workbench.extensions.flow import records
 from workbench.extensions.lessons.exercise import Choice, Number, Order, Text
 from workbench.extensions.papers.report import Choices, Report, asked, configuration
+from workbench.files.codec import read_json
 from workbench.files.columns import VectorFile, read_values
 from workbench.files.petsc_binary import write_petsc
 from workbench.live.inspect.plain import html_of, save_page
@@ -44,7 +45,6 @@ from workbench.records import (
     to_csv,
 )
 from workbench.records.chrome import to_chrome
-from workbench.records.typed import read_json
 from workbench.registry import Parameter
 from workbench.run import Run, configure, run_through
 from workbench.run.choices.link_codec import PREFIX, shorten

@@ -12,9 +12,11 @@ from scipy.sparse.linalg import aslinearoperator
 
 from workbench import devices
 from workbench.cli.program import run as command
+from workbench.devices.host import storage
 from workbench.devices.ops.storage import DiagonalColumns
 from workbench.errors import InputError
-from workbench.operators import Matrix, formats
+from workbench.operators import Matrix
+from workbench.operators.matrix import in_format
 from workbench.run import Run, configure, solve
 from workbench.settings import AZ_FORMS, FORMATS
 
@@ -106,14 +108,14 @@ def test_a_format_of_one_dense_row_is_refused_with_its_words(name):
 
 def test_a_format_that_exceeds_the_memory_limit_is_refused_with_its_words():
     with pytest.raises(InputError, match="needs .* words .* in format ell.* use format csr") as caught:
-        formats.in_format(Matrix(sparse.csr_array(np.diag(np.ones(500)))), "ell", devices.device("cpu").limited(1000))
+        in_format(Matrix(sparse.csr_array(np.diag(np.ones(500)))), "ell", devices.device("cpu").limited(1000))
     assert caught.value.changes == {"format": "csr"}
 
 
 def test_az_by_diagonals_that_exceeds_the_memory_is_refused_with_its_words(monkeypatch):
     chosen = {"n": 24, "deflation": "levelset:8", "variant": "def1"}
     finished("bubbles-2d", **chosen, az="dia")
-    monkeypatch.setattr(formats, "limits", SimpleNamespace(memory=lambda: (2**34, 10_000)))
+    monkeypatch.setattr(storage, "limits", SimpleNamespace(memory=lambda: (2**34, 10_000)))
     with pytest.raises(
         InputError, match=r"AZ of \d.* entries needs .* words .* in format dia.*: use az compact"
     ) as caught:

@@ -10,7 +10,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.run import QueueSlot, Run, RunQueue, configure, run_through, sweep
-from workbench.run.jobs.sweep_files import plain, to_csv, to_json
+from workbench.run.jobs.sweeping import plain, to_csv, to_json
 
 OVER = {"n": [8, 16], "preconditioner": ["jacobi", "neumann:2"], "deflation": ["none", "stripes"]}
 

@@ -6,9 +6,10 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.common import CONVERGED, finite
+from workbench.cli.common import CONVERGED
 from workbench.cli.options import add_option, parameters, problem_arguments
 from workbench.cli.streams import log
+from workbench.files.codec import finite
 from workbench.settings import RUN, STOPPING
 
 if TYPE_CHECKING:

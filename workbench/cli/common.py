@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import sys
 from typing import Any
 
 CONVERGED, NOT_CONVERGED, WRONG_INPUT = 0, 1, 2
-
-
-def finite(value: Any) -> Any:
-    """The value with null for NaN and infinity, which JSON lacks."""
-    if isinstance(value, dict):
-        return {key: finite(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [finite(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def print_summary(summary: dict[str, Any], notes: list[str]) -> None:

@@ -31,9 +31,6 @@ COMMANDS = {
     "advise": Command(
         "rank pairs of first and second level by the measured time of a solve", "workbench.cli.advising:add"
     ),
-    "formats": Command(
-        "words and padding of A in each storage format, and of AZ; with --time products", "workbench.cli.storing:add"
-    ),
     "convert": Command("write A as a Matrix Market file, or in PETSc's binary format", "workbench.cli.converting:add"),
     "family": Command("cost of one iteration of each solver, counted from its lines", "workbench.cli.comparing:add"),
     "calibrate": Command("measure a profile of this machine, for retime", "workbench.cli.timing:add"),

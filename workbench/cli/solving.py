@@ -11,11 +11,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.common import CONVERGED, NOT_CONVERGED, finite, print_summary
+from workbench.cli.common import CONVERGED, NOT_CONVERGED, print_summary
 from workbench.cli.options import add_option, chosen, parameters, problem_arguments
 from workbench.cli.streams import StatusLine
 from workbench.errors import InputError
 from workbench.files import replacing
+from workbench.files.codec import finite
 from workbench.settings import BLOCKS, RUN, STOPPING
 
 if TYPE_CHECKING:

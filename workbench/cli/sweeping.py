@@ -41,8 +41,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def _sweep(options: argparse.Namespace) -> int:
     from workbench.run import configure, sweep
-    from workbench.run.jobs.sweep_files import plain, to_csv
-    from workbench.run.jobs.sweeping import WORKER_FIELDS
+    from workbench.run.jobs.sweeping import WORKER_FIELDS, plain, to_csv
 
     over: dict[str, list[str]] = {name: values for name in ("n", *SWEEP_AXES) if (values := getattr(options, name))}
     for text in options.param:

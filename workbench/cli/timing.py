@@ -6,10 +6,11 @@ import argparse
 import json
 from pathlib import Path
 
-from workbench.cli.common import CONVERGED, finite
+from workbench.cli.common import CONVERGED
 from workbench.cli.options import add_option
 from workbench.cli.streams import log
 from workbench.errors import InputError
+from workbench.files.codec import finite
 from workbench.settings import RUN
 
 

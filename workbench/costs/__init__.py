@@ -1,4 +1,4 @@
-"""Costs of methods and of storage formats, counted from lines and sizes."""
+"""Costs of methods, counted from lines and sizes."""
 
 from workbench.costs.roofline import RooflinePoint, roofline_points
 from workbench.costs.solver_costs import Cost, solver_costs

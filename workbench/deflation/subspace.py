@@ -22,13 +22,12 @@ from workbench.deflation.galerkin import (
 )
 from workbench.deflation.parts import Parts
 from workbench.devices.host.boxes import Boxes, EarlierParts, Rows
-from workbench.devices.host.storage import stored_az
+from workbench.devices.host.storage import check_room, stored_az
 from workbench.devices.operator_protocols import CoarseUpdate, DeviceVector, Restriction
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator, Stencil
-from workbench.operators.formats import check_room
 from workbench.operators.matrix_checks import check_indices
 from workbench.settings import COMPACT
 

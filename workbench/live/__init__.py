@@ -13,7 +13,6 @@ from workbench.live.builders.builder import Builder
 from workbench.live.builders.matrix_builder import MatrixBuilder
 from workbench.live.builders.poisson_builder import PoissonBuilder
 from workbench.live.compare.race import RaceView
-from workbench.live.compare.storage import StorageView
 from workbench.live.compare.suggest import Suggest
 from workbench.live.compare.sweep import SweepView
 from workbench.live.field.field_view import FieldView
@@ -61,7 +60,6 @@ __all__ = [
     "SpectrumView",
     "StepView",
     "Stepper",
-    "StorageView",
     "Suggest",
     "SweepView",
     "TimelineView",

@@ -16,7 +16,7 @@ from workbench.arrays.validation import (
     to_working_dtype,
     working_dtype,
 )
-from workbench.devices.host.storage import stored
+from workbench.devices.host.storage import check_room, stored
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
@@ -32,6 +32,7 @@ from workbench.operators.matrix_checks import (
     check_shape,
     rows_of_zeros,
 )
+from workbench.settings import GIVEN_FORM, format_of
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
@@ -311,6 +312,29 @@ def as_operator(A: Any, kind: type[Matrix] = Matrix) -> Operator:
     raise InputError(
         f"cannot use {type(A).__name__} as A; pass a SciPy sparse array, a LinearOperator or a workbench operator"
     )
+
+
+def in_format(operator: Operator, text: str, device: Device) -> Operator:
+    """The operator as a device is to store it, assembled where it is none of CSR; itself for format problem.
+
+    text: a checked value of the setting `format`. Raises InputError for an operator without entries, and for a format
+    whose words do not fit the machine.
+    """
+    if text == GIVEN_FORM:
+        return operator
+    name, items = format_of(text)
+    if not isinstance(operator, Matrix):
+        try:
+            operator = Matrix(operator.to_csr())
+        except MissingEntriesError:
+            raise InputError(
+                f"format {text} stores the entries of A, which a LinearOperator does not show; pass a sparse matrix, "
+                "or leave out the format",
+                changes={"format": GIVEN_FORM},
+            ) from None
+    if name != "csr":
+        check_room(device, "A", stored(name, operator.csr), operator.csr, name, {"format": "csr"})
+    return operator.in_format(name, items)
 
 
 def precision_in(dtype: np.dtype) -> np.dtype:

@@ -15,8 +15,9 @@ import workbench
 from workbench.devices.clock import rank
 from workbench.errors import InputError, printable_path
 from workbench.files import read_bytes, write
+from workbench.files.codec import read_json
 from workbench.records.trace import Event, Trace, check_times
-from workbench.records.typed import read, read_json
+from workbench.records.typed import read
 
 Kind = TypeVar("Kind")
 

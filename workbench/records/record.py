@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import functools
 import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +12,13 @@ import numpy as np
 
 from workbench.errors import InputError, printable_path
 from workbench.files import opened, write
-from workbench.records.archive import read_arrays, text_of
+from workbench.files.arrays import json_array, json_of, read_arrays
+from workbench.files.codec import table
 from workbench.records.film import MEMBERS as FILM
 from workbench.records.film import Film
 from workbench.records.history import COLUMNS, History
 from workbench.records.trace import Trace
-from workbench.records.typed import read, read_json
+from workbench.records.typed import read
 from workbench.words.names import method_code, method_name, problem_name, run_parts
 
 FORMAT = "cg-workbench run"
@@ -115,11 +114,11 @@ def save(record: Record, path: str | Path) -> Path:
     if record.solution is not None:
         arrays["solution"] = record.solution
     if record.trace is not None:
-        arrays["trace"] = np.array(json.dumps(record.trace.to_dict()))
+        arrays["trace"] = json_array(record.trace.to_dict())
     if record.film is not None:
         arrays |= record.film.to_arrays()
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, head=np.array(json.dumps(head)), **arrays)  # pyright: ignore[reportArgumentType]
+    np.savez_compressed(buffer, head=json_array(head), **arrays)  # pyright: ignore[reportArgumentType]
     return write(Path(path), buffer.getvalue())
 
 
@@ -138,7 +137,7 @@ def load(path: str | Path) -> Record:
     with opened(path, "run file") as stream:
         try:
             arrays = read_arrays(stream, MEMBERS)
-            head = read_json(text_of(arrays.pop("head"))) if "head" in arrays else None
+            head = json_of(arrays.pop("head")) if "head" in arrays else None
         except InputError as error:
             raise InputError(f"{printable_path(path)} is not a workbench run file: {error}; {HINT}") from None
     if not isinstance(head, dict) or head.get("format") != FORMAT:
@@ -170,7 +169,7 @@ def _record(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Record:
             f"its solution has the shape {solution.shape} of {solution.dtype}, but the run has {summary.N} unknowns"
         )
     text = arrays.pop("trace", None)
-    trace = None if text is None else Trace.from_dict(read_json(text_of(text)))
+    trace = None if text is None else Trace.from_dict(json_of(text))
     film = Film.from_arrays({name: arrays.pop(name) for name in FILM if name in arrays})
     style = head.get("style")
     known = isinstance(style, int) and 0 <= style < MOST_STYLES
@@ -303,11 +302,5 @@ def to_csv(record: Record, path: str | Path) -> Path:
         >>> "iteration,residual" in to_csv(record, "layers.csv").read_text()
         True
     """
-    text = io.StringIO()
-    for key, value in record.summary.items():
-        text.write(f"# {key}: {json.dumps(value)}\n")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["iteration", *COLUMNS])
-    for row in range(record.history.count):
-        writer.writerow([row, *(repr(float(record.history[name][row])) for name in COLUMNS)])
-    return write(Path(path), text.getvalue())
+    rows = ([row, *(float(record.history[name][row]) for name in COLUMNS)] for row in range(record.history.count))
+    return write(Path(path), table(record.summary, ["iteration", *COLUMNS], rows))

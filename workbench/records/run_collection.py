@@ -13,9 +13,10 @@ from pathlib import Path
 
 from workbench.errors import InputError, printable_path
 from workbench.files import TemporaryFolder, opened, write
-from workbench.records.archive import check_unpacked
+from workbench.files.arrays import check_unpacked
+from workbench.files.codec import read_json
 from workbench.records.record import Record, load, save
-from workbench.records.typed import read, read_json
+from workbench.records.typed import read
 
 FORMAT = "cg-workbench runs"
 VERSION = 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import json
 import types
 import typing
 from collections.abc import Collection, Iterator
@@ -25,15 +24,6 @@ SCALARS: dict[Any, set[type]] = {
 """Python types of JSON values that are accepted for each field type."""
 MAX_NAMED = 12
 """Number of invalid entries that a message names."""
-
-
-def read_json(content: bytes | str) -> Any:
-    """Parse JSON. Raises InputError for invalid JSON and for JSON that is nested too deeply."""
-    try:
-        return json.loads(content)
-    # ValueError covers syntax, encoding and numbers with thousands of digits.
-    except (ValueError, RecursionError):
-        raise InputError("it is not valid JSON") from None
 
 
 def read(kind: type[Kind], plain: object, what: str) -> Kind:

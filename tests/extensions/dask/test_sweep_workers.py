@@ -13,7 +13,7 @@ from workbench.errors import CLUSTERS, InputError
 from workbench.extensions.dask import workers as of_dask
 from workbench.extensions.dask.local_workers import LocalWorkers
 from workbench.run import sweep
-from workbench.run.jobs.sweep_files import to_csv
+from workbench.run.jobs.sweeping import to_csv
 
 pytest.importorskip("distributed", reason="workers need Dask")
 

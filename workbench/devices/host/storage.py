@@ -7,10 +7,14 @@ Tali, Vainikko, section II, figures 2 and 3; for AZ Gupta, van Gijzen, Vuik 2013
 from __future__ import annotations
 
 import dataclasses
+from typing import Protocol
 
 import numpy as np
 
+from workbench.errors import InputError
 from workbench.lazy import sparse
+from workbench.process import limits
+from workbench.words.numbers import count
 
 USED_ROWS = 3
 """HYB has a column for entry k of each row while a third of the rows have it: entries in coordinates take about three
@@ -55,6 +59,40 @@ def stored(name: str, matrix: sparse.csr_array) -> Stored:
     width = ell_width(lengths) if name == "ell" else hyb_width(lengths)
     rest = int(np.maximum(lengths - width, 0).sum())
     return Stored(width * size + rest, width * size + 2 * rest, width * size + rest - entries, width)
+
+
+class Room(Protocol):
+    """A device, as `check_room` asks it."""
+
+    def need_room(self, nbytes: int, way_out: str = "") -> None:
+        """Raise InputError where so many bytes do not fit."""
+        ...
+
+
+def check_room(
+    device: Room, what: str, found: Stored, matrix: sparse.csr_array, name: str, changes: dict[str, object]
+) -> None:
+    """Raise InputError where a format needs more words than the memory of this machine, or of the device, has left.
+
+    found: what format `name` stores of a matrix, which is called `what`. changes: the choice of another.
+    """
+    item, index = matrix.data.itemsize, matrix.indices.itemsize
+    needed, other = found.nbytes(item, index), stored("csr", matrix).nbytes(item, index)
+    free, use = limits.memory()[1], "use {} {}".format(*next(iter(changes.items())))
+    why = f"{what} of {count(matrix.nnz)} entries needs {_words(needed)} in format {name}"
+    if found.padding:
+        why += f", {count(found.padding)} zeros among them,"
+    why += f" and {_words(other)} in format csr"
+    if needed > free:
+        raise InputError(f"{why}; this machine has {_words(free)} free: {use}", changes=changes)
+    try:
+        device.need_room(needed, use)
+    except InputError as error:
+        raise InputError(f"{why}; {error}", changes=changes) from None
+
+
+def _words(nbytes: int) -> str:
+    return f"{nbytes / WORD:.3g} words ({nbytes / 1e9:.3g} GB)"
 
 
 def ell_width(lengths: np.ndarray) -> int:

@@ -7,11 +7,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.common import CONVERGED, NOT_CONVERGED, finite
+from workbench.cli.common import CONVERGED, NOT_CONVERGED
 from workbench.cli.options import add_option, chosen, parameters
 from workbench.cli.streams import StatusLine, log
 from workbench.errors import InputError
 from workbench.files import check_target, write
+from workbench.files.codec import finite
 from workbench.settings import BLOCKS, RUN, STOPPING
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import numpy as np
 
 from workbench.errors import InputError, printable_path
 from workbench.files import opened
+from workbench.files.arrays import json_of, read_arrays, text_of
 from workbench.files.data_files import path_of
-from workbench.records.archive import read_arrays, text_of
-from workbench.records.typed import read, read_json
+from workbench.records.typed import read
 from workbench.run import Configuration
 from workbench.sequences.method import PARTS, MethodMark
 from workbench.sequences.sequence import COLUMNS
@@ -120,7 +120,7 @@ def marks_of(plain: list[list[Any]]) -> list[MethodMark]:
 
 def _checked(found: Mapping[str, np.ndarray]) -> Record:
     """The record, if its arrays fit one another."""
-    about = read(About, read_json(text_of(found["about"])), "description")
+    about = read(About, json_of(found["about"]), "description")
     configuration = Configuration.from_dict(about.configuration)
     if not isinstance(configuration.problem, SystemSequence):
         raise InputError("its configuration is no sequence")

@@ -6,11 +6,8 @@ kept also b of all steps or the last ones, in double precision, which is then it
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import functools
-import io
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,6 +20,8 @@ from workbench.errors import InputError, printable_path
 from workbench.extensions.flow.components import Components
 from workbench.extensions.flow.record_file import FORMAT, STATE, Record, load, marks_of
 from workbench.files import replacing, with_ending
+from workbench.files.arrays import json_array
+from workbench.files.codec import table as csv_of
 from workbench.files.data_files import path_of
 from workbench.problems import LinearSystem
 from workbench.problems.files import RECORD
@@ -62,7 +61,7 @@ def save(sequence: Sequence, path: str | Path, last: int = 0) -> Path:
     starts = sequence.methods[0].starts
     arrays = {
         "format": np.array(FORMAT),
-        "about": np.array(json.dumps(about)),
+        "about": json_array(about),
         "series": np.array(list(sequence.series.values())),
         "phases": np.array(sequence.phases),
         "units": np.array(sequence.units),
@@ -82,11 +81,7 @@ def table(sequence: Sequence) -> str:
     """The series as CSV, a row for every step."""
     columns = [name for name in ORDER if name in sequence.series]
     columns += [name for name in sequence.series if name not in columns]
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(columns)
-    rows.writerows(zip(*(sequence.series[name] for name in columns), strict=True))
-    return text.getvalue()
+    return csv_of({}, columns, zip(*(sequence.series[name] for name in columns), strict=True))
 
 
 def resume(path: str | Path) -> Sequence:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from workbench.extensions.formats.scenes import Array, arrays_of, arrays_scene, matrix_scene
 from workbench.extensions.papers.reproduction import Progress, Reproduction
 from workbench.lazy import sparse
 from workbench.plots.figures import draw
 from workbench.plots.scenes.labelled_cells import labelled_cells
-from workbench.plots.scenes.storage import Array, arrays_of, arrays_scene, matrix_scene
 
 GROUPS, ITEMS = 3, 4
 """Per side: 9 groups of 16 work-items."""

@@ -8,10 +8,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli.common import CONVERGED, NOT_CONVERGED, finite
+from workbench.cli.common import CONVERGED, NOT_CONVERGED
 from workbench.cli.streams import log
 from workbench.errors import InputError
 from workbench.extensions.papers.printed import FILES
+from workbench.files.codec import finite
 
 if TYPE_CHECKING:
     from workbench.extensions.papers.report import Asked, Choices

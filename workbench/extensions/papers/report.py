@@ -20,10 +20,11 @@ from workbench.extensions.papers import PAPERS, Target, target_of
 from workbench.extensions.papers.report_page import page
 from workbench.extensions.papers.reproduction import Progress
 from workbench.files import write
+from workbench.files.codec import read_json
 from workbench.files.data_files import PACKAGE, data_folder
 from workbench.machines.describe import machine_line
 from workbench.plots.figures.saving import save
-from workbench.records.typed import read, read_json
+from workbench.records.typed import read
 
 MARK, MARKED = "report.json", "tables and figures of papers"
 """The file by which a folder is known as a report, and what it says."""

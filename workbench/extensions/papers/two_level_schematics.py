@@ -6,12 +6,12 @@ import numpy as np
 
 from workbench.deflation.base import Deflation
 from workbench.devices.host.storage import stored_az
+from workbench.extensions.formats.scenes import az_scene, compressed_az_scene
 from workbench.extensions.papers.reproduction import Progress, Reproduction
 from workbench.lazy import sparse
 from workbench.plots.figures import draw
 from workbench.plots.scenes.labelled_cells import labelled_cells
 from workbench.plots.scenes.scene import Scene
-from workbench.plots.scenes.storage import az_scene, compressed_az_scene
 from workbench.registry import blocks as registry
 from workbench.run import configure
 

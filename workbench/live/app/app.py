@@ -17,7 +17,6 @@ from workbench.live.app.page import Page
 from workbench.live.builders.builder import Builder
 from workbench.live.compare.race import RaceView
 from workbench.live.compare.race_opening import opening
-from workbench.live.compare.storage import StorageView
 from workbench.live.compare.suggest import Suggest
 from workbench.live.compare.sweep import SweepView
 from workbench.live.inspect.inside_page import InsidePage
@@ -37,7 +36,7 @@ from workbench.run import Configuration
 
 BUILD, SOLVE, RACE, SWEEP = "Build", "Solve", "Race", "Sweep"
 INSIDE, STEP, OWN, OPEN = "Look inside", "Step", "Your method", "Open a run"
-SUGGEST, STORAGE, RUNS = "Suggest", "Storage", "Runs"
+SUGGEST, RUNS = "Suggest", "Runs"
 
 
 class Workbench(View):
@@ -82,7 +81,6 @@ class Workbench(View):
         self.frame.add("compare", RACE, Page(self._race, self._rebase), flush=True)
         self.frame.add("compare", SWEEP, Page(self._sweep, self._rebase), flush=True)
         self.frame.add("compare", SUGGEST, Page(self._suggest, self._rebase), flush=True)
-        self.frame.add("compare", STORAGE, Page(self._storage, self._rebase), flush=True)
         self.frame.add("inspect", INSIDE, Page(self._inside, InsidePage.renew))
         self.frame.add("inspect", OPEN, Page(lambda: Replay(folder=self.folder, runs=self.runs)))
         self.frame.add("learn", STEP, Page(lambda: StepPage(self.configuration), self._rebase))
@@ -225,9 +223,6 @@ class Workbench(View):
 
     def _suggest(self) -> Suggest:
         return Suggest(self.configuration, self._take_pair, self._race_pairs)
-
-    def _storage(self) -> StorageView:
-        return StorageView(self.configuration, self.load)
 
     def _runs(self) -> RunsPage:
         made = RunsPage(self.runs, self.folder)

@@ -39,8 +39,7 @@ from workbench.problems import Problem
 from workbench.run import MACHINE, Configuration, Result, State, Stopping, Sweep, sweep
 from workbench.run.choices.conflicts import Conflict
 from workbench.run.jobs.run_queue import QueueSlot
-from workbench.run.jobs.sweep_files import to_csv, to_json
-from workbench.run.jobs.sweeping import Row, combinations
+from workbench.run.jobs.sweeping import Row, combinations, to_csv, to_json
 from workbench.run.jobs.thread_job import ThreadJob
 from workbench.settings import SECOND_LEVEL, SWEEP_WORKERS
 from workbench.words.names import PROBLEM, method_name, problem_name, sentence_case

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
@@ -28,6 +27,7 @@ from PIL import Image, UnidentifiedImageError
 
 from workbench.errors import InputError
 from workbench.files import opened, write
+from workbench.files.codec import table
 from workbench.machines.describe import describe_machine
 from workbench.plots.figures.edited import resized
 
@@ -267,11 +267,7 @@ def save_table(data: Table, path: Path, about: str | None = None) -> Path:
     lengths = {name: len(column) for name, column in data.items()}
     if len(set(lengths.values())) > 1:
         raise InputError(f"the columns of a table must have one length, got {lengths}")
-    text = io.StringIO()
-    if about is not None:
-        text.write(f"# {about}\n")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(data)
+    comment = "" if about is None else f"# {about}\n"
     # value == value is false for NaN only.
-    writer.writerows([value if value == value else "" for value in row] for row in zip(*data.values(), strict=True))
-    return write(path, text.getvalue())
+    rows = ([value if value == value else "" for value in row] for row in zip(*data.values(), strict=True))
+    return write(path, comment + table({}, data, rows))

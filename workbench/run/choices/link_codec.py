@@ -1,32 +1,31 @@
-"""Encoding of configurations as share links, which leave out what most runs have in common; reading of saved files."""
+"""Configurations as share links, which leave out what most runs have in common, and as saved files; `files.codec` makes
+the text of both."""
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
-import re
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from workbench.errors import InputError
 from workbench.files import read_bytes
+from workbench.files.codec import AGAIN, Link, read_object
 from workbench.files.data_files import path_of
 from workbench.registry import Parameter, lookup, unknown_name
 from workbench.settings import BLOCKS, RUN, STOPPING, differing, is_address
 
-PREFIX = "cgw1."
-LINK = re.compile(r"\s*cgw(\d+)\.")
 LONGEST = 1 << 16
 """Largest length of a link, in characters."""
 MOST_BYTES = 1 << 18
 """Largest size of an unpacked link and of a saved file; a thousand bubbles need a tenth of it."""
+LINK = Link("cgw", 1, "configuration", LONGEST, MOST_BYTES)
+PREFIX = LINK.prefix
+FORMAT = PREFIX[:-1]
+"""The entry of a saved file that says what it is."""
 ENDING = ".cg.json"
 LEFT_OUT = {"solver": "cg", "preconditioner": "jacobi", "deflation": "none", "coarse": "cholesky", "variant": "def1"}
 """Blocks that a link leaves out. They were the defaults of the first version, and are the meaning of its links."""
-AGAIN = "copy the whole text again"
 
 
 def is_shared(text: str) -> bool:
@@ -36,7 +35,7 @@ def is_shared(text: str) -> bool:
 
 def read_shared(text: str) -> dict[str, Any]:
     """The complete plain data of a share link or saved file. Raises InputError for any other text."""
-    return _checked(expand(_unpacked(text)) if LINK.match(text) else _from_file(path_of(text.strip())))
+    return _checked(expand(LINK.unpack(text)) if LINK.match(text) else _from_file(path_of(text.strip())))
 
 
 def without_address(plain: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,19 +45,16 @@ def without_address(plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pack(plain: Mapping[str, Any]) -> str:
-    """The share link of the plain data of `Configuration.to_dict`: a version, then compressed JSON in URL-safe base64.
+    """The share link of the plain data of `Configuration.to_dict`. The address of a scheduler is left out.
 
-    The address of a scheduler is left out. Raises InputError where the JSON or the link is too long.
+    Raises InputError where the JSON or the link is too long.
     """
-    content = json.dumps(shorten(without_address(plain)), separators=(",", ":")).encode()
-    if len(content) > MOST_BYTES:
-        raise InputError(
-            f"a link holds at most {MOST_BYTES} bytes, this configuration needs {len(content)}; save it as a file"
-        )
-    text = PREFIX + base64.urlsafe_b64encode(zlib.compress(content, 9)).decode().rstrip("=")
-    if len(text) > LONGEST:
-        raise InputError(f"a link has at most {LONGEST} characters, this one has {len(text)}; save it as a file")
-    return text
+    return LINK.pack(shorten(without_address(plain)))
+
+
+def file_text(plain: Mapping[str, Any]) -> str:
+    """The text of a file of the plain data of `Configuration.to_dict`, without the address of a scheduler."""
+    return json.dumps({"format": FORMAT, "configuration": without_address(plain)}, indent=2) + "\n"
 
 
 def shorten(plain: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,50 +98,12 @@ def _expanded_block(kind: str, entry: Any) -> dict[str, Any]:
     return {"kind": kind, "name": name, "parameters": values} | ({"extension": extension[0]} if extension else {})
 
 
-def _unpacked(text: str) -> dict[str, Any]:
-    """The JSON of a link. White space, such as line breaks inserted by mail programs, is ignored."""
-    text = "".join(text.split())
-    found = LINK.match(text)
-    if found and found.group(1) != PREFIX[3:-1]:
-        raise InputError(
-            f"the link is of version {found.group(1)[:9]}, this workbench reads version 1; use a newer workbench"
-        )
-    if len(text) > LONGEST:
-        raise InputError(
-            f"the link has {len(text)} characters, at most {LONGEST} are allowed; save the configuration as a file"
-        )
-    body = text[len(PREFIX) :]
-    unpacking = zlib.decompressobj()
-    try:
-        packed = base64.b64decode(body + "=" * (-len(body) % 4), altchars=b"-_", validate=True)
-        content = unpacking.decompress(packed, MOST_BYTES + 1)
-    except (binascii.Error, ValueError, zlib.error):
-        raise InputError(f"the link is damaged; {AGAIN}") from None
-    if len(content) > MOST_BYTES:
-        raise InputError(
-            f"the link unpacks to more than {MOST_BYTES} bytes, more than any configuration needs; {AGAIN}"
-        )
-    if not unpacking.eof or unpacking.unused_data:
-        raise InputError(f"the link is truncated or has trailing characters; {AGAIN}")
-    return _parsed(content, "the link")
-
-
 def _from_file(path: Path) -> dict[str, Any]:
     content = read_bytes(path, MOST_BYTES, "saved configuration")
-    plain = _parsed(content, str(path))
-    if plain.get("format") != PREFIX[:-1] or not isinstance(plain.get("configuration"), dict):
+    plain = read_object(content, str(path), LINK.value)
+    if plain.get("format") != FORMAT or not isinstance(plain.get("configuration"), dict):
         raise InputError(f"{path} is no saved configuration of version 1; choose a file written by Save problem")
     return plain["configuration"]
-
-
-def _parsed(content: bytes, what: str) -> dict[str, Any]:
-    try:
-        plain = json.loads(content)
-    except (ValueError, RecursionError):
-        raise InputError(f"{what} holds no configuration; {AGAIN}") from None
-    if not isinstance(plain, dict):
-        raise InputError(f"{what} holds no configuration; {AGAIN}")
-    return plain
 
 
 def _checked(plain: dict[str, Any]) -> dict[str, Any]:

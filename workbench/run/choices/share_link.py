@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import shlex
 from pathlib import Path
@@ -13,7 +12,7 @@ from workbench.files import with_ending, write
 from workbench.files.data_files import path_of
 from workbench.registry import blocks as registry
 from workbench.run.choices.configuration import Configuration
-from workbench.run.choices.link_codec import ENDING, LINK, PREFIX, pack, read_shared, without_address
+from workbench.run.choices.link_codec import ENDING, LINK, PREFIX, file_text, pack, read_shared
 from workbench.settings import BLOCKS, RUN, STOPPING, differing, settings_of
 
 __all__ = ["from_link", "load_configuration", "save_configuration", "to_command", "to_link", "to_python", "to_script"]
@@ -122,8 +121,7 @@ def save_configuration(configuration: Configuration, path: str | Path) -> Path:
     if not path.name:
         raise InputError(f"{str(path)!r} names no file; give it a name, such as mine{ENDING}")
     path = with_ending(path, ENDING, ".json")
-    plain = {"format": PREFIX[:-1], "configuration": without_address(configuration.to_dict())}
-    return write(path, json.dumps(plain, indent=2) + "\n")
+    return write(path, file_text(configuration.to_dict()))
 
 
 def load_configuration(path: str | Path) -> Configuration:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import itertools
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import workbench
 from workbench.errors import CLUSTERS, DeviceError, InputError, error_message
-from workbench.files import EndedBySignal
+from workbench.files import EndedBySignal, write
+from workbench.files.codec import finite, table
 from workbench.machines.describe import describe_machine
 from workbench.problems import Problem
 from workbench.run.cancellation import StoppedError
@@ -86,6 +89,24 @@ class Sweep:
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return dataclasses.asdict(self)
+
+
+def to_csv(swept: Sweep, path: str | Path) -> Path:
+    """Write one row per run, and the provenance in comment lines that start with #. Raises InputError on failure."""
+    about = {**swept.provenance, "cancelled": swept.cancelled}
+    rows = ([row.get(name) for name in swept.columns] for row in swept.rows)
+    return write(Path(path), table(about, swept.columns, rows))
+
+
+def to_json(swept: Sweep, path: str | Path) -> Path:
+    """Write over, rows, cancelled and provenance as one object. Raises InputError on failure."""
+    return write(Path(path), json.dumps(plain(swept), indent=1))
+
+
+def plain(swept: Sweep) -> dict[str, Any]:
+    """The sweep with null for NaN and infinity in its rows, which JSON lacks."""
+    whole = swept.to_dict()
+    return {**whole, "rows": finite(whole["rows"])}
 
 
 def sweep(

@@ -20,7 +20,7 @@ from workbench.errors import InputError
 from workbench.machines.profile import profile
 from workbench.operators import BoundOperator, Operator, TwoPhaseStencil
 from workbench.operators.empty_rows import without_empty_rows
-from workbench.operators.formats import in_format
+from workbench.operators.matrix import in_format
 from workbench.operators.null_space import NullSpace, null_space_of
 from workbench.operators.slab_stencil import SlabStencil
 from workbench.preconditioners import ElementWise

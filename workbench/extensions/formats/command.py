@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 
-from workbench.cli.common import CONVERGED, finite
+from workbench.cli.common import CONVERGED
 from workbench.cli.options import add_option, chosen, parameters, problem_arguments
+from workbench.files.codec import finite
 from workbench.settings import BLOCKS, RUN
 
 CHOICES = (BLOCKS["deflation"], RUN["device"], RUN["seed"])
@@ -29,7 +30,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def _formats(options: argparse.Namespace) -> int:
     # Imported here: it takes longer than the other commands need.
-    from workbench.costs.storage import medians, storage_of
+    from workbench.extensions.formats.comparison import medians, storage_of
     from workbench.run import MACHINE_USE, configure
 
     names = [declared.name for declared in CHOICES]

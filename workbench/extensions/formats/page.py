@@ -1,4 +1,4 @@
-"""The storage formats of the matrix chosen: words, padding, pictures, the time of a product here, and the choice."""
+"""The view Storage: words, padding, pictures and times of a product of the matrix chosen, by format, and the choice."""
 
 from __future__ import annotations
 
@@ -6,30 +6,39 @@ import contextlib
 import dataclasses
 import html
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets as widgets
-import numpy as np
 
-from workbench.costs.storage import ROUNDS, FormatFacts, Storage, form_title, medians, storage_of, why_not
 from workbench.errors import InputError, error_message
+from workbench.extensions.formats.comparison import (
+    ROUNDS,
+    FormatFacts,
+    Storage,
+    form_title,
+    medians,
+    storage_of,
+    why_not,
+)
+from workbench.extensions.formats.scenes import scenes_of
 from workbench.live.field.preview import NotYetError, check_size
 from workbench.live.plots.chart import ChartStack
 from workbench.live.solve.controller import ControlledView, Controller
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.extension_view import ExtensionView
 from workbench.live.ui.rows import row as line
 from workbench.live.ui.sort_table import SortTable
-from workbench.operators import BandStencil
-from workbench.plots.scenes import storage as pictures
-from workbench.plots.scenes.scene import Scene
 from workbench.problems import Problem
 from workbench.run import MACHINE, Configuration, State, Stopping, configure
 from workbench.run.jobs.run_queue import QueueSlot
 from workbench.run.jobs.thread_job import ThreadJob
 from workbench.run.machine_use import MACHINE_USE, sharing
-from workbench.settings import BY_DIAGONALS, COMPACT, GIVEN_FORM
+from workbench.settings import COMPACT, GIVEN_FORM
 from workbench.words.numbers import amount, count, duration, number, percent
+
+if TYPE_CHECKING:
+    from workbench.live import Workbench
 
 COLUMNS = ("Format", "Words", "Words a row", "Padding", "Bytes a product", "Time here", "GB/s", "In a run")
 LOW, LOWER = ["GB/s", "Bytes a product"], ["Words a row"]
@@ -39,8 +48,6 @@ LEGEND = (
 )
 MOST_AT_ONCE = 1 << 19
 """Unknowns up to which a matrix is assembled unasked."""
-MOST_AZ, SMALL_AZ = 64, 16
-"""Rows up to which the cells of an AZ are drawn, as in the paper, and the rows and columns that are drawn."""
 VERBS = (
     {
         "name": "take",
@@ -52,14 +59,14 @@ VERBS = (
 )
 
 
-class StorageView(ControlledView):
+class StorageView(ExtensionView, ControlledView):
     """A matrix in every format: words, bytes, and the time of a product. Display it; press Measure. `storage` holds the
     facts of the matrix, `seconds` the medians so far.
 
     base: a configuration, or a problem; by default one that is drawn entry by entry. take: called with the
-    configuration that has the format chosen; without it that of the view, `base`, changes. Measuring uses the machine
-    in the order of the run queue. A matrix of more than 2^19 unknowns, a large file, or one that is downloaded waits
-    until Measure is pressed.
+    configuration that has the format chosen; without it that of the view, `base`, changes. chosen: returns the
+    configuration to show when the view is turned to again. Measuring uses the machine in the order of the run queue. A
+    matrix of more than 2^19 unknowns, a large file, or one that is downloaded waits until Measure is pressed.
 
     Examples:
         >>> from workbench.live import StorageView
@@ -73,11 +80,12 @@ class StorageView(ControlledView):
         self,
         base: Configuration | Problem | str | None = None,
         take: Callable[[Configuration], object] | None = None,
+        chosen: Callable[[], Configuration] | None = None,
     ) -> None:
         base = configure("two-layer", n=4, deflation="stripes") if base is None else base
         self.base = base if isinstance(base, Configuration) else configure(base)
         self.publisher = Publisher()
-        self.on_take = take
+        self.on_take, self._chosen = take, chosen
         self.storage: Storage | None = None
         self.seconds: dict[tuple[str, str], float] = {}
         """Seconds of a product, by setting and value."""
@@ -112,6 +120,11 @@ class StorageView(ControlledView):
             self.base = configuration
             self._look()
             self.publisher.wake()
+
+    def renew(self) -> None:
+        """Show the matrix that is chosen now."""
+        if self._chosen is not None:
+            self.rebase(self._chosen())
 
     def measure(self) -> ThreadJob:
         """Time products in the background; returns at once. Raises InputError while it is active."""
@@ -254,7 +267,7 @@ class StorageView(ControlledView):
         if reason := why_not(each):
             said.insert(0, f"{form_title(setting, each)} cannot be chosen: {reason}")
         self.note.value = "".join(f'<p class="wb-note">{html.escape(each)}.</p>' for each in said)
-        self.charts.show(scenes(found, setting, each))
+        self.charts.show(scenes_of(found, setting, each))
 
     def _row(self, setting: str, each: FormatFacts) -> list[Any]:
         assert self.storage is not None
@@ -280,44 +293,9 @@ class StorageView(ControlledView):
             self.controller.attempt(lambda: self.take(setting, value))()
 
 
-def scenes(found: Storage, setting: str, facts: FormatFacts) -> list[Scene]:
-    """The pictures of a format of A or a form of AZ: entry by entry for a small matrix, else where its words lie."""
-    title = form_title(setting, facts)
-    if setting == "az":
-        return _of_az(found, facts, title)
-    if facts.name == GIVEN_FORM:
-        return _as_given(found, title)
-    if pictures.is_small(found.csr):
-        arrays = pictures.arrays_of(facts.name, found.csr)
-        return [pictures.matrix_scene(found.csr), pictures.arrays_scene(arrays, title)]
-    return [pictures.words_scene(pictures.words_of(found.csr, facts.stored, facts.nbytes), title)]
-
-
-def _as_given(found: Storage, title: str) -> list[Scene]:
-    given: Any = found.operator
-    small, bands = pictures.is_small(found.csr), isinstance(given, BandStencil)
-    if small and bands:
-        constant = given.nbytes < given.main.nbytes * (1 + len(given.lower))
-        arrays = pictures.bands_of(None if constant else given.main, given.lower)
-        return [pictures.matrix_scene(found.csr), pictures.arrays_scene(arrays, title)]
-    facts = found.of(GIVEN_FORM)
-    words = np.full(found.unknowns, facts.words / found.unknowns)
-    if bands:
-        zeros = np.sum([band == 0 for band in given.lower], axis=0)
-        return [pictures.words_scene({pictures.ENTRIES: words - zeros, pictures.PADDING: zeros}, title)]
-    return [pictures.words_scene({pictures.INDICES: words}, f"{title}: entries follow from codes")]
-
-
-def _of_az(found: Storage, facts: FormatFacts, title: str) -> list[Scene]:
-    az, labels = found.az, found.labels
-    assert az is not None
-    assert labels is not None
-    words = pictures.words_scene(pictures.words_of(az, facts.stored, facts.nbytes), title)
-    if labels.size > MOST_AZ:
-        return [words]
-    compressed = facts.name == BY_DIAGONALS
-    second = pictures.compressed_az_scene(az, labels, SMALL_AZ) if compressed else words
-    return [pictures.az_scene(az, labels, SMALL_AZ, SMALL_AZ), second]
+def on_page(page: Workbench) -> StorageView:
+    """The formats of the matrix of the page; the form of Solve takes the one chosen."""
+    return StorageView(page.configuration, page.load, lambda: page.configuration)
 
 
 def _takes_long(problem: Problem) -> bool:

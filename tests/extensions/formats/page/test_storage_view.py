@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
-from workbench.costs.storage import storage_of
 from workbench.errors import InputError
+from workbench.extensions.formats.comparison import storage_of
+from workbench.extensions.formats.scenes import scenes_of
 from workbench.live import StorageView
-from workbench.live.compare.storage import scenes
 from workbench.run import configure, solve
 from workbench.settings import AZ_FORMS, FORMATS
 
@@ -67,17 +67,17 @@ def test_a_matrix_that_is_large_or_elsewhere_waits_and_one_that_is_missing_is_sa
 def test_pictures_of_a_small_matrix_hold_its_arrays():
     """The entries of a path of 3 x 3 cells with 33 entries, and the words of a larger matrix."""
     found = storage_of(configure("poisson5", n=3))
-    matrix, arrays = scenes(found, "format", found.of("csr"))
+    matrix, arrays = scenes_of(found, "format", found.of("csr"))
     assert sum(layer.x.size for layer in matrix.layers if layer.name) == found.entries == 33
     assert arrays.y.names == ["ptr", "col", "val"]
-    kinds = {layer.name: layer.x.size for layer in scenes(found, "format", found.of("dia"))[1].layers}
+    kinds = {layer.name: layer.x.size for layer in scenes_of(found, "format", found.of("dia"))[1].layers}
     assert (kinds["entries"], kinds["padding"], kinds["indices"]) == (33, 45 - 33, 5)
 
 
 def test_pictures_of_a_large_matrix_add_up_to_its_words():
     large = storage_of(configure("two-layer", n=32, deflation="stripes"))
     for setting, facts in [("format", each) for each in large.formats] + [("az", each) for each in large.az_forms]:
-        (words,) = scenes(large, setting, facts)
+        (words,) = scenes_of(large, setting, facts)
         # 1024 rows are divided evenly among bars.
         assert np.max([layer.y for layer in words.layers], axis=0).mean() == pytest.approx(facts.words / 1024)
 
@@ -85,7 +85,7 @@ def test_pictures_of_a_large_matrix_add_up_to_its_words():
 def test_pictures_of_az_hold_its_entries():
     found = storage_of(configure("two-layer", n=4, deflation="stripes"))
     dia = found.az_forms[0]
-    whole, compressed = scenes(found, "az", dia)
+    whole, compressed = scenes_of(found, "az", dia)
     for scene in (whole, compressed):
         assert sum(layer.x.size for layer in scene.layers) == found.az.nnz
     assert compressed.x.names == ["-2", "-1", "0", "1", "2"]

@@ -12,15 +12,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.devices.host import storage
+from workbench.extensions.formats.comparison import FormatFacts, Storage, form_title
 from workbench.lazy import sparse
+from workbench.operators import BandStencil
 from workbench.plots.scenes.labelled_cells import labelled_cells
 from workbench.plots.scenes.scene import Axis, BarsOf, Scene
+from workbench.settings import BY_DIAGONALS, GIVEN_FORM
 
 ENTRIES, PADDING, INDICES = "entries", "padding", "indices"
 STYLES = {ENTRIES: 6, PADDING: 1, INDICES: 3}
 MOST_CELLS = 64
 """Rows, or entries, of a matrix that is drawn entry by entry."""
 MOST_BARS = 128
+MOST_AZ, SMALL_AZ = 64, 16
+"""Rows up to which the cells of an AZ are drawn, as in the paper, and the rows and columns that are drawn."""
 LONGEST_WORD, LONG_WORD = 4, 6
 """Characters that a cell has room for, and one of few."""
 FEW = (10, 20)
@@ -41,6 +46,46 @@ class Array(NamedTuple):
 def is_small(matrix: sparse.csr_array) -> bool:
     """True if a matrix is small enough to be drawn entry by entry."""
     return max(matrix.shape[0] * 2, int(matrix.nnz)) <= MOST_CELLS
+
+
+def scenes_of(found: Storage, setting: str, facts: FormatFacts) -> list[Scene]:
+    """The pictures of a format of A or a form of AZ: entry by entry for a small matrix, else where its words lie."""
+    title = form_title(setting, facts)
+    if setting == "az":
+        return _of_az(found, facts, title)
+    if facts.name == GIVEN_FORM:
+        return _as_given(found, title)
+    if is_small(found.csr):
+        arrays = arrays_of(facts.name, found.csr)
+        return [matrix_scene(found.csr), arrays_scene(arrays, title)]
+    return [words_scene(words_of(found.csr, facts.stored, facts.nbytes), title)]
+
+
+def _as_given(found: Storage, title: str) -> list[Scene]:
+    given: Any = found.operator
+    small, bands = is_small(found.csr), isinstance(given, BandStencil)
+    if small and bands:
+        constant = given.nbytes < given.main.nbytes * (1 + len(given.lower))
+        arrays = bands_of(None if constant else given.main, given.lower)
+        return [matrix_scene(found.csr), arrays_scene(arrays, title)]
+    facts = found.of(GIVEN_FORM)
+    words = np.full(found.unknowns, facts.words / found.unknowns)
+    if bands:
+        zeros = np.sum([band == 0 for band in given.lower], axis=0)
+        return [words_scene({ENTRIES: words - zeros, PADDING: zeros}, title)]
+    return [words_scene({INDICES: words}, f"{title}: entries follow from codes")]
+
+
+def _of_az(found: Storage, facts: FormatFacts, title: str) -> list[Scene]:
+    az, labels = found.az, found.labels
+    assert az is not None
+    assert labels is not None
+    words = words_scene(words_of(az, facts.stored, facts.nbytes), title)
+    if labels.size > MOST_AZ:
+        return [words]
+    compressed = facts.name == BY_DIAGONALS
+    second = compressed_az_scene(az, labels, SMALL_AZ) if compressed else words
+    return [az_scene(az, labels, SMALL_AZ, SMALL_AZ), second]
 
 
 def matrix_scene(matrix: sparse.csr_array, name: str = "matrix") -> Scene:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from workbench.cli.program import run as command
-from workbench.costs.storage import medians, storage_facts, storage_of
+from workbench.extensions.formats.comparison import medians, storage_facts, storage_of
 from workbench.run import configure
 from workbench.settings import AZ_FORMS, FORMATS
 
