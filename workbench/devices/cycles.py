@@ -24,12 +24,11 @@ import numpy as np
 from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import Level, Levels
 from workbench.devices.cycle_parts import bottom_part, entry_parts, level_parts
-from workbench.devices.on_cores import OnCores
+from workbench.devices.on_cores import OnCores, as_unsigned
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.ops.levels import LevelOperations, solution
 from workbench.devices.programs.on_cores import OnePassOnCores
 from workbench.jit.compiled import kernel
-from workbench.jit.indices import as_unsigned
 from workbench.jit.threads import launch, prepare
 
 FIRST_STEP = """

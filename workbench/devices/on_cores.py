@@ -10,7 +10,6 @@ import numpy as np
 from workbench.devices.bound import OVERRIDES, Bound, Request, RowForm
 from workbench.jit.compiled import Kernel
 from workbench.jit.frames import each_row, summed_rows
-from workbench.jit.indices import as_unsigned
 from workbench.jit.threads import chunks_of, launch, prepare
 from workbench.jit.tiles import widths
 from workbench.lines.types import accumulator
@@ -113,3 +112,8 @@ def _readable(value: object) -> object:
         return value
     value = np.ascontiguousarray(value)
     return as_unsigned(value) if value.dtype.kind == "i" else value
+
+
+def as_unsigned(index: np.ndarray) -> np.ndarray:
+    """Indices as unsigned numbers, which need no test for negative ones."""
+    return index.view(np.uint32 if index.dtype.itemsize == 4 else np.uint64)

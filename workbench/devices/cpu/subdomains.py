@@ -20,9 +20,9 @@ import numpy as np
 from workbench.compiler.words import shared, threads, unrolled
 from workbench.devices.host.boxes import Boxes
 from workbench.devices.host.coarse_rows import alike, by_column
+from workbench.devices.on_cores import as_unsigned
 from workbench.jit.compiled import REORDERED, kernel
 from workbench.jit.dot_sums import total, with_row
-from workbench.jit.indices import as_unsigned
 from workbench.jit.threads import CHUNK, chunks_of, launch, prepare
 from workbench.lazy import sparse
 from workbench.lines.types import accumulator

@@ -26,8 +26,8 @@ from workbench.live.plots.chart import ChartStack
 from workbench.live.solve.controller import ControlledView, Controller
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.controls import row as line
 from workbench.live.ui.extension_view import ExtensionView
-from workbench.live.ui.rows import row as line
 from workbench.live.ui.sort_table import SortTable
 from workbench.problems import Problem
 from workbench.run import MACHINE, Configuration, State, Stopping, configure

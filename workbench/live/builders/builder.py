@@ -14,9 +14,8 @@ from workbench.live.builders.bubble_builder import BubbleBuilder
 from workbench.live.builders.matrix_builder import MatrixBuilder
 from workbench.live.builders.poisson_builder import PoissonBuilder
 from workbench.live.transport.publisher import Publisher
-from workbench.live.ui.controls import button
+from workbench.live.ui.controls import button, row
 from workbench.live.ui.listeners import Listeners
-from workbench.live.ui.rows import row
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.problems import Problem

@@ -18,9 +18,8 @@ from workbench.live.field.preview import MOST_BYTES
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.controls import button
+from workbench.live.ui.controls import button, row
 from workbench.live.ui.listeners import Listeners
-from workbench.live.ui.rows import row
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.live.ui.words import shown

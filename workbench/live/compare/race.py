@@ -31,9 +31,8 @@ from workbench.live.compare.race_verdict import finer, verdict
 from workbench.live.plots.convergence import ConvergenceView, ListedCurves
 from workbench.live.solve.controller import Controller, PausableView
 from workbench.live.transport.publisher import Publisher
-from workbench.live.ui.controls import button
+from workbench.live.ui.controls import button, row
 from workbench.live.ui.export import PICTURES, provenance
-from workbench.live.ui.rows import row as line
 from workbench.live.ui.run_list import RACE, ListedRun, RunList
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
@@ -129,7 +128,7 @@ class RaceView(PausableView):
         self._correct = button("", "make these changes in the form above", lambda: self.form.correct(), width="auto")
         self.form = EntryForm(self._adopted, self._offer_entry)
         self._offer_entry()
-        form = widgets.VBox([self.form.box, line("wb-buttons", self.add_button, self._correct)])
+        form = widgets.VBox([self.form.box, row("wb-buttons", self.add_button, self._correct)])
         self.adding = widgets.Accordion([form], titles=("Add a method",))
         """Folded once there is something to race."""
         self.belongs = widgets.HTML()
@@ -318,13 +317,13 @@ class RaceView(PausableView):
         super().close()
 
     def _layout(self) -> widgets.Box:
-        aim = line("wb-aim", self.tolerance.box)
-        against = line("wb-buttons", widgets.Label("x-axis"), self.measure, self.with_setup, aim, self.again)
-        exports = line("wb-buttons", self.save_bar.box, *self.exports.values())
+        aim = row("wb-aim", self.tolerance.box)
+        against = row("wb-buttons", widgets.Label("x-axis"), self.measure, self.with_setup, aim, self.again)
+        exports = row("wb-buttons", self.save_bar.box, *self.exports.values())
         best = widgets.HTML("Fastest by tolerance").add_class("wb-title")
         plot = [against, self.convergence]
         tables = [self.winner.add_class("wb-answer"), self.table, self.note, best, self.fastest]
-        halves = line("wb-halves", widgets.VBox(plot), widgets.VBox(tables))
+        halves = row("wb-halves", widgets.VBox(plot), widgets.VBox(tables))
         parts = [
             self.status,
             self.belongs,

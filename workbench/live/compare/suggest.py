@@ -32,7 +32,7 @@ from workbench.live.compare.sweep_text import remaining
 from workbench.live.plots.chart import ChartView
 from workbench.live.solve.controller import ControlledView, Controller
 from workbench.live.transport.publisher import Publisher
-from workbench.live.ui.rows import row as line
+from workbench.live.ui.controls import row as line
 from workbench.live.ui.sort_table import SortTable
 from workbench.run import MACHINE, Configuration, State, Stopping, configure
 from workbench.run.jobs.run_queue import QueueSlot

@@ -21,7 +21,7 @@ from workbench.live.plots.timeline import HINT, TimelineView
 from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.rows import row
+from workbench.live.ui.controls import row
 from workbench.live.ui.run_handle import RunHandle, RunSource
 from workbench.live.ui.run_pictures import RunView
 from workbench.live.ui.view import View

@@ -11,8 +11,7 @@ import ipywidgets as widgets
 from workbench.errors import InputError, error_message
 from workbench.live.inspect.inside import InsideView
 from workbench.live.transport.publisher import Publisher
-from workbench.live.ui.controls import button
-from workbench.live.ui.rows import row
+from workbench.live.ui.controls import button, row
 from workbench.live.ui.run_list import INSPECT, ListedRun, RunList, labels
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View

@@ -15,8 +15,7 @@ from workbench.files import TemporaryFolder
 from workbench.files.data_files import path_of
 from workbench.live.inspect.inside import InsideView
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.controls import button
-from workbench.live.ui.rows import row
+from workbench.live.ui.controls import button, row
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.run_list import FILE, RunList
 from workbench.live.ui.save_bar import SaveBar

@@ -12,7 +12,7 @@ from workbench.costs.block_costs import gflops
 from workbench.errors import InputError
 from workbench.live.plots.chart import ChartStack
 from workbench.live.transport.publisher import PollAgain, Publisher
-from workbench.live.ui.rows import row
+from workbench.live.ui.controls import row
 from workbench.live.ui.run_handle import RunHandle, RunSource
 from workbench.live.ui.run_pictures import RunView
 from workbench.plots.scenes.block import columns_scene, products_scene, rank_scenes, residuals_scene

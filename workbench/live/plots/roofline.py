@@ -17,9 +17,8 @@ from workbench.devices.clock import ACCELERATOR, CPU
 from workbench.errors import InputError
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import PollAgain, Publisher
-from workbench.live.ui.controls import button
+from workbench.live.ui.controls import button, row
 from workbench.live.ui.frontend import fitting
-from workbench.live.ui.rows import row
 from workbench.live.ui.run_handle import RunHandle, RunSource
 from workbench.live.ui.run_pictures import RunView
 from workbench.live.ui.save_bar import SaveBar

@@ -14,9 +14,8 @@ from workbench.live.plots.convergence import ConvergenceView, ListedCurves
 from workbench.live.plots.curve import AXES
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.controls import button
+from workbench.live.ui.controls import button, row
 from workbench.live.ui.export import provenance
-from workbench.live.ui.rows import row
 from workbench.live.ui.run_list import FILE, ListedRun, RunList
 from workbench.live.ui.run_table import RunTable
 from workbench.live.ui.save_bar import SaveBar

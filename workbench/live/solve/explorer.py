@@ -24,11 +24,10 @@ from workbench.live.solve.form import Form
 from workbench.live.solve.problem_picture import ProblemPicture
 from workbench.live.solve.run_bar import Progress
 from workbench.live.transport.publisher import Publisher
-from workbench.live.ui.controls import button
+from workbench.live.ui.controls import button, row
 from workbench.live.ui.export import pictures
 from workbench.live.ui.frontend import FORGETS, in_voila
 from workbench.live.ui.page_link import asked_for
-from workbench.live.ui.rows import row
 from workbench.live.ui.run_handle import AnyRun, RunHandle, RunSource
 from workbench.live.ui.run_list import SOLVE, ListedRun, RunList, labels
 from workbench.live.ui.run_table import RunTable

@@ -9,9 +9,8 @@ import ipywidgets as widgets
 
 from workbench import devices
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.controls import button
+from workbench.live.ui.controls import button, row
 from workbench.live.ui.export import FILES, KINDS, PICTURES, TIPS, export, file_stem, provenance
-from workbench.live.ui.rows import row
 from workbench.live.ui.run_list import ListedRun
 from workbench.live.ui.save_bar import Picture, SaveBar
 from workbench.live.ui.status import StatusLine

@@ -15,8 +15,7 @@ from workbench.errors import InputError
 from workbench.live.compare.race import RaceView
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.assets import script
-from workbench.live.ui.controls import button
-from workbench.live.ui.rows import row
+from workbench.live.ui.controls import button, row
 from workbench.live.ui.run_list import OWN, RunList
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import LiveWidget, View

@@ -10,7 +10,7 @@ import ipywidgets as widgets
 
 from workbench.live.plots.chart import ChartView
 from workbench.live.stepping.step_text import DIGITS, label_of
-from workbench.live.ui.rows import row
+from workbench.live.ui.controls import row
 from workbench.live.ui.view import View
 from workbench.plots.html_table import Html, html_table
 from workbench.plots.scenes.convergence import orthogonality_scene, residual_gap_scene

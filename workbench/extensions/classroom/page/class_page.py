@@ -12,8 +12,7 @@ from workbench.errors import InputError, error_message
 from workbench.extensions.classroom.page.classroom import Classroom
 from workbench.live.runs.runs_page import RunsPage, open_bytes
 from workbench.live.transport.worker import InOrder
-from workbench.live.ui.controls import button
-from workbench.live.ui.rows import row
+from workbench.live.ui.controls import button, row
 from workbench.live.ui.run_list import RunList
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View

@@ -12,8 +12,7 @@ from workbench.extensions.flow import records
 from workbench.extensions.flow.plane_scene import PHASE, Look, plane_of_flow
 from workbench.extensions.flow.scenes import curves
 from workbench.files import write
-from workbench.live.ui.controls import button
-from workbench.live.ui.rows import row
+from workbench.live.ui.controls import button, row
 from workbench.live.ui.run_pictures import PAINTING
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine

@@ -24,9 +24,8 @@ from workbench.live.field.volume_view import VolumeView
 from workbench.live.solve.controller import Controller, PausableView
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.transport.rate_limit import RateLimit
-from workbench.live.ui.controls import button
+from workbench.live.ui.controls import button, row
 from workbench.live.ui.extension_view import ExtensionView
-from workbench.live.ui.rows import row
 from workbench.live.ui.share_bar import ShareBar
 from workbench.problems import Problem
 from workbench.problems.bubble_geometry import to_text

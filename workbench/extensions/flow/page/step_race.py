@@ -11,8 +11,7 @@ from workbench.errors import InputError
 from workbench.extensions.flow import records
 from workbench.extensions.flow.page.player import Player
 from workbench.files import TemporaryFolder
-from workbench.live.ui.controls import button
-from workbench.live.ui.rows import row
+from workbench.live.ui.controls import button, row
 from workbench.live.ui.status import StatusLine
 from workbench.plots.html_table import html_table
 from workbench.run import State

@@ -11,8 +11,7 @@ from workbench.extensions.lessons import Exercise, lesson
 from workbench.extensions.lessons.exercise import Choice, Number, Order
 from workbench.extensions.lessons.page.line_order import LineOrder
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.controls import button
-from workbench.live.ui.rows import row
+from workbench.live.ui.controls import button, row
 from workbench.live.ui.server_connection import server_connection
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View

@@ -20,7 +20,7 @@ from workbench.extensions.lessons.quadratic import (
 from workbench.extensions.lessons.quadratic_scene import VIEW, quadratic_scene
 from workbench.live.plots.chart import ChartView, Handle, HandledChart
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.rows import row
+from workbench.live.ui.controls import row
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.words.numbers import number, percent

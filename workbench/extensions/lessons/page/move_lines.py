@@ -14,8 +14,7 @@ from workbench.extensions.lessons.waiting import CG_LINES, DERIVATIONS, RANKS, A
 from workbench.live.plots.timeline import TimelineView
 from workbench.live.stepping.step_text import FEWER, label_of
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.controls import button
-from workbench.live.ui.rows import row
+from workbench.live.ui.controls import button, row
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.registry import unknown_name

@@ -21,7 +21,7 @@ from workbench.extensions.lessons.residual_polynomials import (
 )
 from workbench.live.plots.chart import ChartView, Handle, HandledChart
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.rows import row
+from workbench.live.ui.controls import row
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View

@@ -15,9 +15,8 @@ from workbench.extensions.models.schedules import slice_iterations
 from workbench.extensions.models.shared_rows import Fabric
 from workbench.live.plots.chart import ChartView
 from workbench.live.plots.timeline import TimelineView
-from workbench.live.ui.rows import row
+from workbench.live.ui.controls import group, menu, row, slider
 from workbench.live.ui.save_bar import SaveBar
-from workbench.live.ui.turners import group, menu, slider
 from workbench.live.ui.view import View
 from workbench.machines.profile import Number, Profile
 from workbench.plots.figures import draw

@@ -15,9 +15,8 @@ from workbench.extensions.models.several_gpus import ON_SEVERAL, all_expected_on
 from workbench.extensions.models.shared_rows import Fabric
 from workbench.live.plots.chart import ChartView
 from workbench.live.plots.timeline import TimelineView
-from workbench.live.ui.rows import row
+from workbench.live.ui.controls import group, menu, row, slider
 from workbench.live.ui.save_bar import SaveBar
-from workbench.live.ui.turners import group, menu, slider
 from workbench.live.ui.view import View
 from workbench.machines.profile import profile
 from workbench.plots.figures import draw

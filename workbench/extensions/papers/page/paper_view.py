@@ -25,13 +25,11 @@ from workbench.extensions.papers.page.paper_scene import (
 )
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import PollAgain, Publisher
-from workbench.live.ui.controls import button
-from workbench.live.ui.rows import row
+from workbench.live.ui.controls import button, group, menu, row, slider
 from workbench.live.ui.run_list import PAPERS, RunList
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.sort_table import SortTable
 from workbench.live.ui.status import StatusLine
-from workbench.live.ui.turners import group, menu, slider
 from workbench.live.ui.view import View
 from workbench.live.ui.words import shown
 from workbench.records import Record

@@ -10,9 +10,8 @@ import ipywidgets as widgets
 from workbench.errors import InputError
 from workbench.extensions.papers.page.paper_view import PaperView
 from workbench.extensions.papers.page.shelf import Shelf
-from workbench.live.ui.controls import button
+from workbench.live.ui.controls import button, row
 from workbench.live.ui.extension_view import ExtensionView
-from workbench.live.ui.rows import row
 from workbench.live.ui.run_list import RunList
 from workbench.live.ui.status import StatusLine
 
