@@ -136,8 +136,8 @@ def _of_the_method(conflict: Conflict) -> Conflict:
 
 def _offered(kind: str, configuration: Configuration) -> Block:
     """The block, or for one that no form offers, such as a user-defined method, the default one."""
-    block = getattr(configuration, kind)
-    return block if known(kind, block.name) else getattr(configure("poisson5"), kind)
+    block = configuration.blocks[kind]
+    return block if known(kind, block.name) else configure("poisson5").blocks[kind]
 
 
 class ToleranceField:

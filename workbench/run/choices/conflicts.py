@@ -151,7 +151,7 @@ def changed(configuration: Configuration, changes: Mapping[str, Any]) -> Configu
         if name in STOPPING:
             kind, value = "stopping", configuration.stopping.changed({name: value})
         elif parameter:
-            value = getattr(configuration, kind).changed({parameter: value})
+            value = configuration.blocks[kind].changed({parameter: value})
         configuration = dataclasses.replace(configuration, **{kind: value})
     return configuration
 

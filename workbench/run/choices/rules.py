@@ -118,7 +118,7 @@ def _of_cluster(c: Configuration) -> Rules:
         "schwarz:3x3, or leave the cluster out",
         {"cluster": None},
     )
-    on_workers = getattr(c.solver, "sums", HERE) != HERE
+    on_workers = c.solver.parameter_values.get("sums", HERE) != HERE
     yield (
         on_workers and not (c.cluster and c.preconditioner.name == "schwarz"),
         f"{c.solver.name} with sums=workers needs preconditioner schwarz alone, and a cluster that solves its boxes, "
@@ -177,9 +177,9 @@ def _of_storage(c: Configuration, device: Device) -> Rules:
         "format csr",
         {"format": "csr"},
     )
-    for block in getattr(c.preconditioner, "blocks", (c.preconditioner,)):
+    for block in c.preconditioner.blocks:
         yield (
-            name != GIVEN_FORM and (block.needs_stencil or getattr(block, "coefficients", "") == "constant"),
+            name != GIVEN_FORM and (block.needs_stencil or block.parameter_values.get("coefficients") == "constant"),
             f"preconditioner {block.text} needs a nearest-neighbour stencil, and format {c.format} assembles it; leave "
             "out the format",
             {"format": GIVEN_FORM},
@@ -312,7 +312,7 @@ def _check_unknowns(c: Configuration, unknowns: int) -> None:
     most = limits.page_unknowns(os.environ.get(MOST_UNKNOWNS, ""))
     if unknowns <= most:
         return
-    n, grid = getattr(c.problem, "n", None), c.problem.grid
+    n, grid = c.problem.per_side, c.problem.grid
     fitting = int(n * (most / unknowns) ** (1 / len(grid))) if n and grid else 0
     raise InputError(
         f"this problem has {count(unknowns)} unknowns and may have {count(int(most))} on pages of this server; "

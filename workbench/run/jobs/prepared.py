@@ -19,7 +19,6 @@ from workbench.operators import as_operator
 from workbench.problems import LinearSystem
 from workbench.process.forks import WorkLock
 from workbench.records import History
-from workbench.registry import as_block
 from workbench.run.cancellation import check_stopped
 from workbench.run.choices.configuration import Configuration, configure
 from workbench.run.choices.in_memory import (
@@ -367,7 +366,7 @@ def prepare(
         if more or not stopping or (solver, M, deflation, nullspace) != (None, "jacobi", "none", None):
             raise InputError("a configuration says the method already; change it with dataclasses.replace")
         return Prepared(A)
-    method: Any = as_block("solver", solver or "cg")
+    method = Solver.named(solver or "cg")
     if isinstance(A, LinearSystem):
         system = A
     else:
