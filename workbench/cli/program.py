@@ -21,7 +21,7 @@ from workbench.cli import (
     sweeping,
     timing,
 )
-from workbench.cli.common import NOT_CONVERGED, WRONG_INPUT, CompilationNotice
+from workbench.cli.common import NOT_CONVERGED, WRONG_INPUT, Commands, CompilationNotice
 from workbench.cli.mpiexec import rank_of
 from workbench.cli.streams import log
 from workbench.errors import InputError, error_message, printable_path
@@ -136,7 +136,7 @@ def parser(verb: str = "") -> argparse.ArgumentParser:
     return parser
 
 
-def _add_commands(extension: Extension, verbs: argparse._SubParsersAction[_Parser], verb: str) -> None:
+def _add_commands(extension: Extension, verbs: Commands, verb: str) -> None:
     for name, command in extension.commands.items():
         if name == verb:
             extension.called(command.add, verbs)

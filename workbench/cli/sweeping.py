@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from workbench.cli.common import CONVERGED, NOT_CONVERGED
+from workbench.cli.common import CONVERGED, NOT_CONVERGED, Commands
 from workbench.cli.options import PROBLEM, add_option, chosen, described, key_value
 from workbench.cli.streams import StatusLine
 from workbench.settings import BLOCKS, RUN, STOPPING, SWEEP_AXES, SWEEP_WORKERS
@@ -15,7 +15,7 @@ CRITERIA = ("rtol", "maxiter")
 COLUMNS = ("N", "iterations", "setup_seconds", "iteration_seconds", "true_relative_residual", "reason")
 
 
-def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add(verbs: Commands) -> None:
     """Add the command `sweep` to the subparsers of argparse."""
     sweep = verbs.add_parser("sweep", help="solve every combination of some choices, and print a table")
     sweep.add_argument("problem", metavar="PROBLEM", help=PROBLEM)

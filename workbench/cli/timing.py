@@ -6,14 +6,14 @@ import argparse
 import json
 from pathlib import Path
 
-from workbench.cli.common import CONVERGED, finite
+from workbench.cli.common import CONVERGED, Commands, finite
 from workbench.cli.options import add_option
 from workbench.cli.streams import log
 from workbench.errors import InputError
 from workbench.settings import RUN
 
 
-def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add(verbs: Commands) -> None:
     """Add the commands `calibrate` and `retime` to the subparsers of argparse."""
     calibrate = verbs.add_parser("calibrate", help="measure a profile of this machine, for retime")
     calibrate.add_argument("--name", default="this", help="name of the profile (default this)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import Future, TimeoutError
 from typing import TypeVar
 
@@ -21,7 +21,7 @@ _spent = threading.local()
 
 
 @contextlib.contextmanager
-def listening(listener: Callable[[float | None], None]) -> Iterator[None]:
+def listening(listener: Callable[[float | None], None]) -> Generator[None]:
     """Call listener(seconds) twice a second on any thread that waits for kernels, with the seconds that it has waited
     in all, and listener(None) when no thread waits any more. It may not raise."""
     _listeners.append(listener)
@@ -59,7 +59,7 @@ def wait(coming: Future[T]) -> T:
 
 
 @contextlib.contextmanager
-def here(*, at_once: bool = False) -> Iterator[None]:
+def here(*, at_once: bool = False) -> Generator[None]:
     """A context in which this thread compiles. at_once: notify listeners now, since nothing can while it compiles."""
     thread = threading.get_ident()
     if thread in _since:

@@ -14,7 +14,7 @@ import os
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, ClassVar
@@ -42,7 +42,7 @@ MOST_OF_A_RECORD = 1 << 12
 
 
 @contextmanager
-def downloaded(url: str, target: Path, sha256: str = "") -> Iterator[IO[bytes]]:
+def downloaded(url: str, target: Path, sha256: str = "") -> Generator[IO[bytes]]:
     """Fetch `url`, with a progress bar on a terminal, and hand it to the block as a stream from its beginning.
 
     When the block ends, the file is put at `target`, and its checksum next to it where `sha256`, what the file must

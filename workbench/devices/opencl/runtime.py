@@ -249,24 +249,23 @@ class OpenCL:
             asked.append(event)
 
     def _errors(self) -> _Errors:
-        return _Errors(self)
+        return _Errors(self._one_at_a_time, self._cl.Error, f"device {self.name} ({self.title})")
 
 
 class _Errors:
     """Holds the device's lock and turns errors of the driver into one sentence."""
 
-    def __init__(self, runtime: OpenCL) -> None:
-        self._runtime = runtime
+    def __init__(self, lock: threading.RLock, of_driver: type[Exception], where: str) -> None:
+        self._lock, self._of_driver, self._where = lock, of_driver, where
 
     def __enter__(self) -> None:
-        self._runtime._one_at_a_time.acquire()
+        self._lock.acquire()
 
     def __exit__(self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None) -> None:
-        self._runtime._one_at_a_time.release()
-        if error is None or not isinstance(error, self._runtime._cl.Error):
+        self._lock.release()
+        if error is None or not isinstance(error, self._of_driver):
             return
-        where = f"device {self._runtime.name} ({self._runtime.title})"
-        text = str(error)
+        where, text = self._where, str(error)
         if "ALLOCATION_FAILURE" in text or "OUT_OF_HOST_MEMORY" in text:
             raise InputError(f"{where} is out of memory; take a smaller problem or device cpu") from None
         if "OUT_OF_RESOURCES" in text:

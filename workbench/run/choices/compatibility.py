@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
@@ -23,7 +23,7 @@ _WITHOUT = {
 
 
 @contextlib.contextmanager
-def needing_entries(block: Block) -> Iterator[None]:
+def needing_entries(block: Block) -> Generator[None]:
     """Name the block that needs entries of A where A has none: raises InputError with the way out."""
     try:
         yield

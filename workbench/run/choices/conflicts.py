@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from workbench import devices
@@ -109,7 +109,7 @@ def obstacles(
 
 
 @contextlib.contextmanager
-def all_at_once(configuration: Configuration, *known: Any) -> Iterator[None]:
+def all_at_once(configuration: Configuration, *known: Any) -> Generator[None]:
     """An InputError that a change of the configuration mends becomes one that names all conflicts, and all changes.
 
     known: further arguments of `conflicts`.

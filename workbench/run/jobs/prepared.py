@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 import numpy as np
@@ -253,7 +253,7 @@ class Prepared:
         )
 
     @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _alone(self) -> Generator[None]:
         """Wait for the call of another thread. Raises InputError within a call of this thread, and where a
         call was in progress when this process was forked."""
         if self._at_work.worker == threading.get_ident():
