@@ -72,7 +72,7 @@ def _run(arguments: list[str] | None) -> int:
         return int(ended.code or 0)
     options.rank = rank_of(options)
     # Fail before a long solve rather than after it.
-    for path in filter(None, (getattr(options, name, None) for name in OUTPUTS)):
+    for path in filter(None, map(vars(options).get, OUTPUTS)):
         check_target(Path(path))
     with compiling.listening(CompilationNotice()):
         return options.command(options)

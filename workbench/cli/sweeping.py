@@ -44,7 +44,7 @@ def _sweep(options: argparse.Namespace) -> int:
     from workbench.run.jobs.sweep_files import plain, to_csv
     from workbench.run.jobs.sweeping import WORKER_FIELDS
 
-    over: dict[str, list[str]] = {name: values for name in ("n", *SWEEP_AXES) if (values := getattr(options, name))}
+    over: dict[str, list[str]] = {name: values for name in ("n", *SWEEP_AXES) if (values := vars(options)[name])}
     for text in options.param:
         key, value = key_value(text)
         over.setdefault(key, []).append(value)

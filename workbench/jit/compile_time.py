@@ -17,7 +17,16 @@ T = TypeVar("T")
 _listeners: list[Callable[[float | None], None]] = []
 _since: dict[int, float] = {}
 """The beginning of the wait, by the identifier of each thread that compiles or waits."""
-_spent = threading.local()
+
+
+class _Spent(threading.local):
+    """The seconds that a thread has spent on kernels in all, and when the present wait would have begun for them."""
+
+    seconds = 0.0
+    begun = 0.0
+
+
+_spent = _Spent()
 
 
 @contextlib.contextmanager
@@ -40,7 +49,7 @@ def seconds() -> float | None:
 def spent() -> float:
     """Seconds that this thread has spent on kernels in all: compiling, waiting for a compiler, or loading on an
     accelerator. It grows once a kernel is there."""
-    return getattr(_spent, "seconds", 0.0)
+    return _spent.seconds
 
 
 def active(thread: int) -> bool:

@@ -69,6 +69,12 @@ PROCESSOR_FLAGS = ("-cl-unsafe-math-optimizations",)
 PROBE = "__kernel void probe(__global int* a) { a[get_global_id(0)] = 1; }"
 
 
+class _OfThread(threading.local):
+    """Events of the work that a thread asks for, noted while it is timed."""
+
+    asked: list[Event] | None = None
+
+
 class OpenCL:
     """One OpenCL device with its context and an in-order queue.
 
@@ -97,7 +103,7 @@ class OpenCL:
         with self._errors():
             self._context = cl.Context([device])
             self._queue = cl.CommandQueue(self._context, properties=cl.command_queue_properties.PROFILING_ENABLE)
-        self._thread = threading.local()
+        self._thread = _OfThread()
         probe = self._build(PROBE, "probe")
         self.launch(probe, 1, 1, (self.allocate(4),))
         self.synchronize()
@@ -224,7 +230,7 @@ class OpenCL:
 
     def timed(self, work: Callable[[], Returned], name: str) -> tuple[Returned, Span | None]:
         # Work that other threads enqueue in the meantime is not counted.
-        outer, asked = getattr(self._thread, "asked", None), []
+        outer, asked = self._thread.asked, list[Event]()
         self._thread.asked = asked
         try:
             returned = work()
@@ -244,7 +250,7 @@ class OpenCL:
             return 1e-9 * marker.profile.end
 
     def _note(self, event: Event) -> None:
-        asked = getattr(self._thread, "asked", None)
+        asked = self._thread.asked
         if asked is not None:
             asked.append(event)
 

@@ -164,8 +164,9 @@ class BubbleBuilder(View):
 
     def _forget_what_changed(self, before: Drawing) -> None:
         """Drop the complaints about fields whose value has changed."""
+        known, values = before.parameters.parameter_values, self._model.drawing.parameters.parameter_values
         for name in KEPT:
-            if getattr(before.parameters, name) != getattr(self._model.drawing.parameters, name):
+            if known[name] != values[name]:
                 self.form.complaints.pop(name, None)
 
     def _show(self) -> None:

@@ -59,7 +59,8 @@ def base_of(
 def fixed(base: Configuration, over: Mapping[str, Sequence[Any]]) -> tuple[Problem, dict[str, Any]]:
     """The problem of a sweep and its other fixed settings, as `configure` takes it."""
     names = [name for name in (*BLOCKS, *RUN, "stopping") if name not in over]
-    return base.problem, {name: getattr(base, name) for name in names}
+    choices = base.choices
+    return base.problem, {name: choices[name] for name in names}
 
 
 def points(base: Configuration, over: Mapping[str, Sequence[Any]]) -> list[Any]:

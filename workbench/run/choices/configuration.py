@@ -84,6 +84,11 @@ class Configuration:
         }
 
     @property
+    def choices(self) -> dict[str, Any]:
+        """The blocks, the settings and the stopping criteria by name, as the constructor takes them."""
+        return {**self.blocks, **settings_of(self, RUN), "stopping": self.stopping}
+
+    @property
     def deflated(self) -> bool:
         """True if there is a second level."""
         return self.deflation.name != "none"
