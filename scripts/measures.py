@@ -33,9 +33,9 @@ CAPABILITIES = {
 """Words of file and folder names, by capability."""
 BOUNDS = {
     "files": 842,
-    "lines with `: Any`": 288,
-    "lines with `cast(`": 30,
-    "lines with `getattr(`": 209,
+    "lines with `: Any`": 260,
+    "lines with `cast(`": 20,
+    "lines with `getattr(`": 96,
     "modules with one importer": 193,
     "imports of extensions": 0,
     "docstrings that begin badly": 0,

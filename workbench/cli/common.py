@@ -29,7 +29,7 @@ class Commands(Protocol):
         ...
 
 
-def finite(value: Any) -> Any:
+def finite(value: object) -> object:
     """The value with null for NaN and infinity, which JSON lacks."""
     if isinstance(value, dict):
         return {key: finite(part) for key, part in value.items()}

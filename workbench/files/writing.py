@@ -17,7 +17,8 @@ import stat
 import threading
 from collections.abc import Generator
 from pathlib import Path
-from typing import IO, Any
+from types import FrameType
+from typing import IO
 
 from workbench.errors import InputError, printable_path
 from workbench.files.reading import kind_of
@@ -59,7 +60,7 @@ def ended_in_order(received: list[int] | None = None) -> Generator[None]:
     Only in the main thread, and where nothing else handles them.
     """
 
-    def end(number: int, _frame: Any) -> None:
+    def end(number: int, _frame: FrameType | None) -> None:
         if received is not None:
             received.append(number)
         if _unbroken:

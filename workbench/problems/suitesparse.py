@@ -140,7 +140,7 @@ def _chunks(url: str, by_hand: str) -> Iterator[bytes]:
         raise InputError(f"{printable_path(url)} answered {error.code} {one_line(error.reason)}{by_hand}") from None
     # All that sockets raise is an OSError.
     except (OSError, http.client.HTTPException) as error:
-        reason = getattr(error, "reason", None) or error
+        reason = (error.reason if isinstance(error, urllib.error.URLError) else "") or error
         raise InputError(f"cannot download {printable_path(url)} ({one_line(reason)}){by_hand}") from None
     if announced is not None and received != announced:
         raise InputError(f"{printable_path(url)} sent {received} of {announced} bytes{by_hand}")

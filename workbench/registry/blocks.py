@@ -332,10 +332,18 @@ def catalogue() -> dict[str, list[dict[str, Any]]]:
 
 
 def _described(cls: type[Block]) -> dict[str, Any]:
-    plain = ("name", "default", "help", "low", "high", "unit")
     parameters = [
-        {name: getattr(declared, name) for name in plain}
-        | {"type": declared.kind.__name__, "choices": list(declared.choices), "bounds": declared.bounds()}
+        {
+            "name": declared.name,
+            "default": declared.default,
+            "help": declared.help,
+            "low": declared.low,
+            "high": declared.high,
+            "unit": declared.unit,
+            "type": declared.kind.__name__,
+            "choices": list(declared.choices),
+            "bounds": declared.bounds(),
+        }
         for declared in cls.parameters()
     ]
     return {"name": cls.name, "title": cls.title, "parameters": parameters}

@@ -198,6 +198,6 @@ def _base(problem: str | Problem) -> Configuration:
     """The configuration of a link or file, or the default blocks on a problem."""
     if isinstance(problem, str) and is_shared(problem):
         return Configuration.from_dict(read_shared(problem))
-    chosen: Any = problem_from_text(problem) if isinstance(problem, str) else problem
+    chosen = problem_from_text(problem) if isinstance(problem, str) else problem
     defaults: dict[str, Any] = {kind: declared.default for kind, declared in BLOCKS.items()}
     return Configuration(chosen, **defaults)

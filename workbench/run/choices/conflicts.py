@@ -109,15 +109,15 @@ def obstacles(
 
 
 @contextlib.contextmanager
-def all_at_once(configuration: Configuration, *known: Any) -> Generator[None]:
+def all_at_once(configuration: Configuration, operator_of: OperatorOf, given: Operator | None) -> Generator[None]:
     """An InputError that a change of the configuration mends becomes one that names all conflicts, and all changes.
 
-    known: further arguments of `conflicts`.
+    operator_of, given: as in `conflicts`.
     """
     try:
         yield
     except InputError as error:
-        found = conflicts(configuration, *known) if error.changes else []
+        found = conflicts(configuration, operator_of, given) if error.changes else []
         if len(found) < 2:
             raise
         raise InputError(in_words(found), changes=changes_of(found)) from None

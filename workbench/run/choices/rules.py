@@ -23,6 +23,8 @@ from workbench.operators import (
     TwoPhaseStencil,
     UnsymmetricMatrix,
 )
+from workbench.operators.matrix_rows import MatrixRows
+from workbench.operators.slab_stencil import SlabStencil
 from workbench.problems.right_hand_sides import NO_GRID, NO_PHASES, NOTHING_LEFT
 from workbench.process import limits
 from workbench.run.choices.compatibility import unmet
@@ -249,7 +251,7 @@ def _of_matrix(c: Configuration, operator: Operator) -> Rules:
         else:
             way_out = "choose cg or block-cg"
             yield bilinear, f"A is Hermitian, and solver {c.solver.name} needs A = A^T; {way_out}", {"solver": "cg"}
-    two_phases = isinstance(getattr(operator, "tall", operator), TwoPhaseStencil)
+    two_phases = isinstance(operator.tall if isinstance(operator, SlabStencil) else operator, TwoPhaseStencil)
     yield c.precision == MIXED and not two_phases, TWO_PHASES, DOUBLE
     c.deflation.check(c.problem.grid or (unknowns_of(operator),))
 
@@ -324,8 +326,7 @@ def _check_unknowns(c: Configuration, unknowns: int) -> None:
 
 def unknowns_of(known: Operator | Size) -> int:
     """The unknowns of all ranks, which by their own rows would not all refuse."""
-    slab = getattr(known, "slab", None)
-    return slab.whole if slab else known.shape[0]
+    return known.slab.whole if isinstance(known, SlabStencil | MatrixRows) else known.shape[0]
 
 
 def traits_of(configuration: Configuration) -> MethodTraits:
