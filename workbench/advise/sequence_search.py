@@ -68,7 +68,7 @@ class PairSearch:
                 yield self._refuse(pair, reason)
             else:
                 kept.append(pair)
-        return kept  # pyright: ignore[reportReturnType]
+        return kept
 
     def _refusal(self, pair: LevelPair) -> str:
         """Why a pair does not fit, as a sentence; empty if it does, as far as its memory is known beforehand."""

@@ -220,7 +220,7 @@ class Numbers(Reader):
             return part
         if part.op == "const":
             made = {"b": bool, "i": int}.get(str(t), float)
-            return Node("const", t, (), made(part.of))  # pyright: ignore[reportArgumentType]
+            return Node("const", t, (), made(part.of))
         return self.truth(Value(INT, (part,))) if t == "b" else Node("to", t, (part,))
 
     # Arithmetic.

@@ -5,16 +5,13 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from workbench.errors import InputError
 from workbench.problems import LinearSystem, Problem
 from workbench.sequences.starts import check_start
-
-if TYPE_CHECKING:
-    from workbench.devices.accelerator.placed_phase import PlacedPhase
 
 STARTS_HELP = "first guess of a step: zero, last, linear, quadratic, or fischer:m for the best of m solutions"
 LARGEST_TIME = 1e6
@@ -34,7 +31,7 @@ class StepSystem(NamedTuple):
     time: float
     dt: float
     b: np.ndarray
-    labels: np.ndarray | PlacedPhase
+    labels: Any
     unit: float
     moved: np.ndarray | None = None
 

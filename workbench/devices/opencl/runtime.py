@@ -230,7 +230,8 @@ class OpenCL:
 
     def timed(self, work: Callable[[], Returned], name: str) -> tuple[Returned, Span | None]:
         # Work that other threads enqueue in the meantime is not counted.
-        outer, asked = self._thread.asked, list[Event]()
+        outer = self._thread.asked
+        asked: list[Event] = []
         self._thread.asked = asked
         try:
             returned = work()
