@@ -136,4 +136,4 @@ def _now(name: str) -> list[str]:
 def install() -> None:
     """Let former names be imported."""
     if Finder not in sys.meta_path:
-        sys.meta_path.append(Finder)  # pyright: ignore[reportArgumentType]
+        sys.meta_path.append(Finder)

@@ -173,5 +173,11 @@ def configuration_of(problem: Problem, pair: LevelPair, stopping: Stopping, seed
 
 
 def _numbers(row: Estimate) -> dict[str, object]:
-    names = ("iterations", "setup_seconds", "iteration_seconds", "per_iteration", "grid_n", "probe_ns")
-    return {name: getattr(row, name) for name in names}
+    return {
+        "iterations": row.iterations,
+        "setup_seconds": row.setup_seconds,
+        "iteration_seconds": row.iteration_seconds,
+        "per_iteration": row.per_iteration,
+        "grid_n": row.grid_n,
+        "probe_ns": row.probe_ns,
+    }

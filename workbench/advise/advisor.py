@@ -19,9 +19,10 @@ from collections.abc import Callable, Iterator, Sequence
 from workbench.advise.advice import Advice, Event, Ranked, Stage
 from workbench.advise.predictions import coarsened, level_pairs
 from workbench.advise.sequence_search import PairSearch, SequenceSearch
+from workbench.deflation import Deflation
 from workbench.errors import InputError
+from workbench.preconditioners import Preconditioner
 from workbench.problems import Problem
-from workbench.registry import find
 from workbench.run import Stopping, configure
 from workbench.run.choices.compatibility import index_cuts
 from workbench.sequences.systems import SystemSequence
@@ -125,7 +126,11 @@ def advising(
         raise InputError(f"no pair of levels solves {full.label} to rtol {rtol:g}; loosen it, or check the matrix")
     # Of predictions, those from the larger grid first: the others were left behind there.
     ranked = sorted(rows, key=lambda row: (not row.measured, -(row.grid_n or 0) if probe_n else 0, row.seconds))
-    tried = (find(kind, getattr(row.pair, kind)) for row in ranked for kind in ("preconditioner", "deflation"))
+    tried = (
+        block
+        for row in ranked
+        for block in (Preconditioner.named(row.pair.preconditioner), Deflation.named(row.pair.deflation))
+    )
     notes = *search.notes, *index_cuts(search.system, *tried)
     took = time.perf_counter() - started
     yield Ranked(Advice(full, tuple(ranked), search.refused, took, rtol, seed, notes))
@@ -133,8 +138,8 @@ def advising(
 
 def _ratios(problem: Problem, probe_n: int) -> tuple[int, int]:
     """The ratios of the problem's grid to the probing grids, per side. Raises InputError without such grids."""
-    n = getattr(problem, "n", None)
-    if not isinstance(n, int):
+    n = problem.per_side
+    if n is None:
         raise InputError(
             f"problem {problem.name} has no parameter n, and is probed at full size only; leave probe_n out"
         )

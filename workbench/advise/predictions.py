@@ -156,8 +156,8 @@ def second_levels(system: LinearSystem, ratio: int = 1) -> list[tuple[str, str]]
 
 def coarsened(problem: Problem, ratio: int) -> Problem | None:
     """The problem with `ratio` times fewer points per side; None without a parameter n or with too few points."""
-    n = getattr(problem, "n", None)
-    if not isinstance(n, int) or n // ratio < 2 * MIN_CELLS:
+    n = problem.per_side
+    if n is None or n // ratio < 2 * MIN_CELLS:
         return None
     try:
         return problem.changed({"n": n // ratio})

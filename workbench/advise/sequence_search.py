@@ -68,7 +68,7 @@ class PairSearch:
                 yield self._refuse(pair, reason)
             else:
                 kept.append(pair)
-        return kept  # pyright: ignore[reportReturnType]
+        return kept
 
     def _refusal(self, pair: LevelPair) -> str:
         """Why a pair does not fit, as a sentence; empty if it does, as far as its memory is known beforehand."""
@@ -86,8 +86,8 @@ class PairSearch:
         except InputError:
             # A coarse grid may have no cell inside a small bubble.
             return
-        n, best = int(getattr(small, "n", 0)), math.inf
-        ratio = max(1, round(int(getattr(self.problem, "n", n)) / n))
+        n, best = small.per_side or 0, math.inf
+        ratio = max(1, round((self.problem.per_side or n) / n))
         for pair in candidates:
             if self.stopped():
                 return
@@ -112,7 +112,7 @@ class PairSearch:
         """Extrapolate a probe, and one on a coarser grid if there was one, to the full grid."""
         probes = self.probes.setdefault(pair, [])
         probes.append(probe)
-        made = predict(pair, probes, int(getattr(self.problem, "n", probe.n)))
+        made = predict(pair, probes, self.problem.per_side or probe.n)
         self.found[pair] = Estimate(
             pair,
             made.iterations,
@@ -157,7 +157,7 @@ class PairSearch:
         if result is None:
             needed = iterations_needed(run)
             seconds = run.iteration_seconds * needed / max(1, run.iterations)
-            grid_n = int(getattr(self.problem, "n", 0)) or None
+            grid_n = self.problem.per_side
             measured.setdefault(pair, Estimate(pair, needed, run.setup_seconds, seconds, False, grid_n))
         elif result.converged:
             made = Estimate(pair, result.iterations, run.setup_seconds, run.iteration_seconds, True)
@@ -280,7 +280,7 @@ class SequenceSearch(PairSearch):
 
     def _settings(self, pair: LevelPair) -> dict[str, Any]:
         made = configuration_of(self.problem, pair, self.stopping, self.seed)
-        return {field.name: getattr(made, field.name) for field in dataclasses.fields(pair)}
+        return {field.name: made.choices[field.name] for field in dataclasses.fields(pair)}
 
 
 def _estimate(pair: LevelPair, method: Method, steps: int, *, measured: bool) -> Estimate:

@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.common import CONVERGED
+from workbench.cli.common import CONVERGED, Commands
 from workbench.cli.options import add_option, parameters, problem_arguments
 from workbench.cli.streams import log
 from workbench.files.codec import finite
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.advise.advice import Advice
 
 
-def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add(verbs: Commands) -> None:
     """Add the command `advise` to the subparsers of argparse."""
     advise = verbs.add_parser(
         "advise",

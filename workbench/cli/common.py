@@ -4,9 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from typing import Any
+from collections.abc import Container
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import argparse
 
 CONVERGED, NOT_CONVERGED, WRONG_INPUT = 0, 1, 2
+
+
+class Commands(Protocol):
+    """The subparsers of argparse, which have no public class: a command adds its own."""
+
+    @property
+    def choices(self) -> Container[str]:
+        """The names of the commands so far."""
+        ...
+
+    def add_parser(
+        self, name: str, *, help: str = "", description: str | None = None, epilog: str | None = None
+    ) -> argparse.ArgumentParser:
+        """The parser of a new command."""
+        ...
 
 
 def print_summary(summary: dict[str, Any], notes: list[str]) -> None:

@@ -6,13 +6,13 @@ import argparse
 import dataclasses
 import json
 
-from workbench.cli.common import CONVERGED
+from workbench.cli.common import CONVERGED, Commands
 from workbench.cli.options import add_option
 from workbench.errors import InputError
 from workbench.settings import BLOCKS
 
 
-def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add(verbs: Commands) -> None:
     """Add the command `family` to the subparsers of argparse."""
     family = verbs.add_parser("family")
     family.add_argument("--problem", default="poisson7", help="a registered problem with n (default poisson7)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from workbench.cli.common import CONVERGED
+from workbench.cli.common import CONVERGED, Commands
 from workbench.cli.options import add_option, parameters, problem_arguments
 from workbench.errors import InputError, printable_path, quoted
 from workbench.settings import RUN
@@ -13,7 +13,7 @@ from workbench.settings import RUN
 MARKET, PETSC = ".mtx", ".petsc"
 
 
-def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add(verbs: Commands) -> None:
     """Add the command `convert` to the subparsers of argparse."""
     convert = verbs.add_parser(
         "convert",

@@ -6,13 +6,13 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.common import CONVERGED, print_summary
+from workbench.cli.common import CONVERGED, Commands, print_summary
 
 if TYPE_CHECKING:
     from workbench.registry.extensions import Extension
 
 
-def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add(verbs: Commands) -> None:
     """Add the commands `blocks`, `doctor` and `show` to the subparsers of argparse."""
     listing = verbs.add_parser("blocks")
     listing.add_argument("--json", action="store_true", help="print JSON")

@@ -56,8 +56,8 @@ def add_option(parser: argparse.ArgumentParser, declared: Parameter, default: ob
 
 def chosen(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
     """The options that were given, by name."""
-    values = {name: getattr(options, name) for name in names}
-    return {name: value for name, value in values.items() if value is not None}
+    values = vars(options)
+    return {name: values[name] for name in names if values[name] is not None}
 
 
 def described(declared: Parameter) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn, Protocol
 
+from workbench.cli.common import Commands
 from workbench.cli.streams import log
 from workbench.errors import InputError, printable_path
 from workbench.files.data_files import PACKAGE, docs_folder, notebooks_folder, path_of
@@ -35,7 +36,7 @@ class PageServer(Protocol):
     def connection(self) -> str: ...
 
 
-def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add(verbs: Commands) -> None:
     """Add the commands `app` and `lab`. Options that they do not know are passed on."""
     app = verbs.add_parser(
         "app",

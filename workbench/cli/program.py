@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import workbench
 from workbench.cli import streams
-from workbench.cli.common import NOT_CONVERGED, WRONG_INPUT, CompilationNotice
+from workbench.cli.common import NOT_CONVERGED, WRONG_INPUT, Commands, CompilationNotice
 from workbench.cli.mpiexec import rank_of
 from workbench.cli.streams import log
 from workbench.errors import InputError, error_message, printable_path
@@ -81,7 +81,7 @@ def _run(arguments: list[str] | None) -> int:
         return int(ended.code or 0)
     options.rank = rank_of(options)
     # Fail before a long solve rather than after it.
-    for path in filter(None, (getattr(options, name, None) for name in OUTPUTS)):
+    for path in filter(None, map(vars(options).get, OUTPUTS)):
         check_target(Path(path))
     with compiling.listening(CompilationNotice()):
         return options.command(options)
@@ -136,7 +136,7 @@ def parser(verb: str = "") -> argparse.ArgumentParser:
     return parser
 
 
-def _add_commands(extension: Extension, verbs: argparse._SubParsersAction[_Parser], verb: str) -> None:
+def _add_commands(extension: Extension, verbs: Commands, verb: str) -> None:
     if verb in extension.commands and verb not in verbs.choices:
         reference = extension.commands[verb].add
         extension.called(reference, verbs)
@@ -145,7 +145,7 @@ def _add_commands(extension: Extension, verbs: argparse._SubParsersAction[_Parse
     _add_names(extension.commands, verbs)
 
 
-def _add_names(commands: Mapping[str, Command], verbs: argparse._SubParsersAction[_Parser]) -> None:
+def _add_names(commands: Mapping[str, Command], verbs: Commands) -> None:
     for name, command in commands.items():
         if name not in verbs.choices:
             # argparse fills in what follows a percent sign.

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.common import CONVERGED, NOT_CONVERGED, print_summary
+from workbench.cli.common import CONVERGED, NOT_CONVERGED, Commands, print_summary
 from workbench.cli.options import add_option, chosen, parameters, problem_arguments
 from workbench.cli.streams import StatusLine
 from workbench.errors import InputError
@@ -35,7 +35,7 @@ COMBINED = {"sum": "sum-cg", "multi": "mpcg"}
 """The solver of each --combine."""
 
 
-def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add(verbs: Commands) -> None:
     """Add the command `solve` to the subparsers of argparse."""
     solve = verbs.add_parser("solve")
     problem_arguments(solve)

@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from workbench.cli.common import CONVERGED, NOT_CONVERGED
+from workbench.cli.common import CONVERGED, NOT_CONVERGED, Commands
 from workbench.cli.options import PROBLEM, add_option, chosen, described, key_value
 from workbench.cli.streams import StatusLine
 from workbench.settings import BLOCKS, RUN, STOPPING, SWEEP_AXES, SWEEP_WORKERS
@@ -15,7 +15,7 @@ CRITERIA = ("rtol", "maxiter")
 COLUMNS = ("N", "iterations", "setup_seconds", "iteration_seconds", "true_relative_residual", "reason")
 
 
-def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add(verbs: Commands) -> None:
     """Add the command `sweep` to the subparsers of argparse."""
     sweep = verbs.add_parser("sweep")
     sweep.add_argument("problem", metavar="PROBLEM", help=PROBLEM)
@@ -43,7 +43,7 @@ def _sweep(options: argparse.Namespace) -> int:
     from workbench.run import configure, sweep
     from workbench.run.jobs.sweeping import WORKER_FIELDS, plain, to_csv
 
-    over: dict[str, list[str]] = {name: values for name in ("n", *SWEEP_AXES) if (values := getattr(options, name))}
+    over: dict[str, list[str]] = {name: values for name in ("n", *SWEEP_AXES) if (values := vars(options)[name])}
     for text in options.param:
         key, value = key_value(text)
         over.setdefault(key, []).append(value)

@@ -6,7 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
-from workbench.cli.common import CONVERGED
+from workbench.cli.common import CONVERGED, Commands
 from workbench.cli.options import add_option
 from workbench.cli.streams import log
 from workbench.errors import InputError
@@ -14,7 +14,7 @@ from workbench.files.codec import finite
 from workbench.settings import RUN
 
 
-def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add(verbs: Commands) -> None:
     """Add the commands `calibrate` and `retime` to the subparsers of argparse."""
     calibrate = verbs.add_parser("calibrate")
     calibrate.add_argument("--name", default="this", help="name of the profile (default this)")

@@ -14,8 +14,10 @@ from workbench.compiler.tree import POSITIVE, Function, Node, Pointer, Room, Sca
 
 Language = Literal["opencl", "cuda"]
 SCALARS: dict[Scalar, str] = {"i": "I64", "b": "int", "f": "float", "d": "double"}
-MEMORY = {"b1": "unsigned char", "i1": "signed char", "u1": "unsigned char", "i2": "short", "u2": "unsigned short"}
-MEMORY |= {"i4": "int", "u4": "unsigned int", "i8": "I64", "u8": "I64", "f4": "float", "f8": "double"}
+MEMORY = {
+    **{"b1": "unsigned char", "i1": "signed char", "u1": "unsigned char", "i2": "short", "u2": "unsigned short"},
+    **{"i4": "int", "u4": "unsigned int", "i8": "I64", "u8": "I64", "f4": "float", "f8": "double"},
+}
 """Integers of 64 bits have a sign, as in registers."""
 ROUNDED = """DEVICE I64 rounded_quotient(I64 a, I64 b)
 {

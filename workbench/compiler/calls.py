@@ -38,7 +38,21 @@ from workbench.compiler.kinds import (
 from workbench.compiler.numbers import complex_modulus, complex_root, is_complex
 from workbench.compiler.reader import named
 from workbench.compiler.source import ROWS, Source
-from workbench.compiler.tree import ONE, POSITIVE, ZERO, Do, For, Function, Node, Pointer, Room, integer, minus, times
+from workbench.compiler.tree import (
+    ONE,
+    POSITIVE,
+    ZERO,
+    Do,
+    For,
+    Function,
+    Node,
+    Pointer,
+    Room,
+    Statement,
+    integer,
+    minus,
+    times,
+)
 from workbench.compiler.vectors import NOTHING, TWO, Vectors
 from workbench.compiler.words import WORDS
 
@@ -104,7 +118,7 @@ class DeviceWords(Vectors):
         place = Node("place", pointer.type, (pointer, self._scaled(of.kind, self.integer(column, node))))
         return Value(dataclasses.replace(of.kind, ndim=1, apart=True), (place, rows, integer(width)))
 
-    def items(self, name: str, ends: list[Node], body: Callable[[], tuple], node: ast.AST) -> For:
+    def items(self, name: str, ends: list[Node], body: Callable[[], tuple[Statement, ...]], node: ast.AST) -> For:
         """The loop over those of `rows` indices from a first to before a last one that belong to a work-item."""
         self._check_device("items", node)
         self._check_kernel("items", node)

@@ -39,7 +39,7 @@ from workbench.compiler.tree import Node, Scalar, Type, integer, minus, plus, ti
 
 
 @helper()
-def complex_quotient(a, b, c, d):
+def complex_quotient(a: float, b: float, c: float, d: float) -> tuple[float, float]:
     """(a + b i)/(c + d i), scaled so that no square overflows, as NumPy divides (Smith, 1962)."""
     if abs(c) >= abs(d):
         if c == 0 and d == 0:
@@ -53,7 +53,7 @@ def complex_quotient(a, b, c, d):
 
 
 @helper()
-def complex_modulus(a, b):
+def complex_modulus(a: float, b: float) -> float:
     """|a + b i|; no square overflows or becomes 0."""
     large, small = abs(a), abs(b)
     if small > large:
@@ -63,7 +63,7 @@ def complex_modulus(a, b):
 
 
 @helper()
-def complex_root(a, b):
+def complex_root(a: float, b: float) -> tuple[float, float]:
     """The square root of a + b i whose real part is not negative."""
     root = sqrt(abs(a) / 2 + complex_modulus(a, b) / 2)
     if root == 0:
@@ -220,7 +220,7 @@ class Numbers(Reader):
             return part
         if part.op == "const":
             made = {"b": bool, "i": int}.get(str(t), float)
-            return Node("const", t, (), made(part.of))  # pyright: ignore[reportArgumentType]
+            return Node("const", t, (), made(part.of))
         return self.truth(Value(INT, (part,))) if t == "b" else Node("to", t, (part,))
 
     # Arithmetic.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Generator
 
 Names = frozenset[str] | None
 """None where no path leads: behind `return`, `break` and `continue`."""
@@ -37,7 +37,7 @@ class Paths:
         self.names = other if self.names is None else self.names if other is None else self.names & other
 
     @contextlib.contextmanager
-    def loop(self, *, skipped: bool, endless: bool = False) -> Iterator[None]:
+    def loop(self, *, skipped: bool, endless: bool = False) -> Generator[None]:
         """A context for the body of a loop. skipped: it may run not at all; endless: only `break` ends it."""
         before = self.names
         self._jumps.append([])

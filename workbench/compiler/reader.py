@@ -9,7 +9,7 @@ from __future__ import annotations
 import abc
 import ast
 import contextlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from typing import NoReturn
 
 from workbench.compiler.constants import Named
@@ -173,7 +173,7 @@ class Reader(abc.ABC):
             self.write(Set(n, part))
 
     @contextlib.contextmanager
-    def apart(self) -> Iterator[None]:
+    def apart(self) -> Generator[None]:
         """A part of the text that may run not at all, or again."""
         outside, self._outer, self._grown = (self._outer, self._grown), frozenset(self._lengths), set()
         yield
@@ -209,7 +209,7 @@ class Reader(abc.ABC):
         self._out += lines
 
     @contextlib.contextmanager
-    def aside(self) -> Iterator[list[Statement]]:
+    def aside(self) -> Generator[list[Statement]]:
         """A list of the statements that are written in this context."""
         outside, self._out = self._out, []
         try:

@@ -84,7 +84,8 @@ def roofline_points(trace: Trace, lane: str = "cpu") -> list[RooflinePoint]:
     points = []
     for name in dict.fromkeys(kernels[number].name for number in in_lane):
         same = [number for number in in_lane if kernels[number].name == name]
-        moved, flops = (sum(getattr(kernels[n], what) * int(calls[n]) for n in same) for what in ("bytes", "flops"))
+        moved = sum(kernels[number].bytes * int(calls[number]) for number in same)
+        flops = sum(kernels[number].flops * int(calls[number]) for number in same)
         time = float(seconds[same].sum())
         points.append(RooflinePoint(name, int(calls[same].sum()), time, time / total, moved, flops))
     return sorted(points, key=lambda point: -point.seconds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from workbench.deflation import lapack
 from workbench.deflation.galerkin import PlacedMatrix
 from workbench.deflation.parts import Parts
-from workbench.devices.coarse import MOST_DENSE_ON_GPU, Banded, Form
+from workbench.devices.coarse import MOST_DENSE_ON_GPU, Banded, Form, Levels
 from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.registry import Block, register
@@ -94,6 +95,11 @@ class Factor:
     def solve_columns(self, right: np.ndarray) -> np.ndarray:
         """E^-1 a for each column of a, shape (d, s)."""
         return np.stack([self.solve(column) for column in right.T], axis=1)
+
+    @functools.cached_property
+    def levels(self) -> Levels | None:
+        """The levels of a solver by cycles, in host memory; None for any other."""
+        return None
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from workbench.deflation.galerkin import PlacedMatrix, in_host_memory
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import MOST_DENSE_ON_GPU
 from workbench.lazy import sparse
-from workbench.registry import find, register
+from workbench.registry import register
 
 SOLVES = 30
 """Coarse solves of a run, about as many as iterations with boxes of four cells per side."""
@@ -75,7 +75,7 @@ class Auto(CoarseSolver):
         allowed = by_seconds(seconds, exact=exact)
         chosen = allowed[0]
         listed = ", ".join(f"{name} {seconds[name]:.2g} s" for name in allowed)
-        solver = cast(CoarseSolver, find("coarse", chosen))
+        solver = CoarseSolver.named(chosen)
         solver, more = solver.resolved(matrix, parts, on_host=on_host, exact=exact)
         reason = f"coarse auto is {chosen} for {matrix.shape[0]} vectors; estimated setup and solves: {listed}"
         if parts is None and not solver.is_exact(matrix.shape[0]):
@@ -84,7 +84,7 @@ class Auto(CoarseSolver):
 
     def for_count(self, count: int, width: int, *, on_host: bool, exact: bool) -> CoarseSolver:
         chosen = by_seconds(seconds_for(count, width, on_host=on_host), exact=exact)[0]
-        return cast(CoarseSolver, find("coarse", chosen))
+        return CoarseSolver.named(chosen)
 
     def instead(self, count: int) -> CoarseSolver | None:
         return Inverse() if count <= FEW else None

@@ -168,7 +168,7 @@ class Multilevel(CoarseSolver):
             return self, ""
         # Elsewhere the inverse of a thousand vectors is made on the host, in a sixth of a second.
         device = matrix.device if isinstance(matrix, PlacedMatrix) and matrix.dtype == np.float64 else None
-        inverts = getattr(device, "inverts", False)
+        inverts = device is not None and device.inverts
         bottoms = [bottom for bottom in BOTTOMS if bottom < count] if inverts and not self.bottom else [usual]
         easy = _is_easy(parts)
         if (easy and len(bottoms) == 1) or (kinds := parts.kinds) < 2:

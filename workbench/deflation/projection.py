@@ -187,7 +187,7 @@ class Projection(Corrections):
     @property
     def levels(self) -> Levels | None:
         """The levels of a coarse solver by cycles, in host memory; None for any other."""
-        return getattr(self._factor, "levels", None)
+        return self._factor.levels if self._factor else None
 
     def prepare_az(self) -> None:
         """Compute AZ now, as part of the setup."""
@@ -227,7 +227,7 @@ class Projection(Corrections):
 
     @property
     def pairs(self) -> bool:
-        return getattr(self._product, "pairs", False)
+        return self._product.pairs
 
     def correction(self, u: DeviceVector, r: DeviceVector) -> Dots:
         """Make E^-1 Z^H (r - A u), and the dot products (r, u + Z of that) and (r, r): the former is (r, u) and, with

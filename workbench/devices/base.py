@@ -19,6 +19,7 @@ from workbench.devices.programs.workspace import Workspace
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from workbench.arrays.validation import Drawn
     from workbench.devices.operator_protocols import BlockWatch, DeviceOperator, DeviceVector
     from workbench.devices.programs.block_workspace import BlockWorkspace
     from workbench.lines.schedule import Inlined
@@ -46,6 +47,10 @@ class DeviceBase(Collectives, LinesDevice):
     def holds(self, values: object) -> bool:
         """True for a user's vector in the memory of this device."""
         return False
+
+    def drawn(self, numbers: Drawn, dtype: np.dtype) -> DeviceVector | None:
+        """Random numbers that the device draws into its memory; None where the host does."""
+        return None
 
     def release(self) -> None:
         """Free the memory of a run whose device this is alone; devices that runs share have none."""

@@ -197,7 +197,9 @@ class HostLevels:
 
 
 @kernel()
-def _enter(taken, order, scale, right, mean, b):  # pragma: no cover
+def _enter(
+    taken: np.ndarray, order: np.ndarray, scale: np.ndarray, right: np.ndarray, mean: float, b: np.ndarray
+) -> None:  # pragma: no cover
     # On one thread: once in a solve.
     for i in range(b.size):
         b[i] = scale[i] * (right[order[i]] - mean)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextvars import ContextVar
 
 from workbench import devices
@@ -14,7 +14,7 @@ _taken: ContextVar[tuple[str, ...]] = ContextVar("accelerators", default=ORDER)
 
 
 @contextlib.contextmanager
-def accelerators_among(names: tuple[str, ...]) -> Iterator[None]:
+def accelerators_among(names: tuple[str, ...]) -> Generator[None]:
     """Inside, the default accelerator is one of these: none of them for (), where accelerators are left out."""
     before = _taken.set(names)
     try:

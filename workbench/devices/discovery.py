@@ -10,6 +10,11 @@ import dataclasses
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyopencl import Device
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,7 +68,7 @@ def opencl_devices() -> Found:
     return Found(tuple(devices), "; ".join(problems))
 
 
-def _opencl_device(platform: str, device) -> Accelerator:
+def _opencl_device(platform: str, device: Device) -> Accelerator:
     import pyopencl as cl
 
     kinds = {"CPU": cl.device_type.CPU, "GPU": cl.device_type.GPU, "accelerator": cl.device_type.ACCELERATOR}
@@ -92,7 +97,7 @@ def cuda_devices() -> Found:
         return Found(problem=f"CuPy finds no CUDA device: {_sentence(error)}")
 
 
-def _cuda_device(properties: dict) -> Accelerator:
+def _cuda_device(properties: Mapping[str, Any]) -> Accelerator:
     return Accelerator(
         platform="CUDA",
         name=properties["name"].decode(),

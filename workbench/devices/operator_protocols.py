@@ -168,6 +168,11 @@ class RestrictedProduct(Protocol):
     @property
     def saved(self) -> int: ...
 
+    @property
+    def pairs(self) -> bool:
+        """True if `paired` makes the dot products of a correction in the pass of the residual."""
+        ...
+
     def apply(self, x: DeviceVector, out: DeviceVector, *wanted: str) -> tuple[Dots, DeviceVector]: ...
 
     def residual(self, b: DeviceVector, x: DeviceVector, work: DeviceVector) -> DeviceVector:

@@ -34,6 +34,7 @@ from workbench.devices.second_level import SecondLevel
 from workbench.lazy import sparse
 
 if TYPE_CHECKING:
+    from workbench.arrays.validation import Drawn
     from workbench.devices.bound import Bound, Request
     from workbench.devices.element_wise import ElementWise
     from workbench.devices.programs.block_workspace import BlockWorkspace
@@ -70,6 +71,10 @@ class Memory(Protocol):
 
     def forget_copies(self) -> None:
         """A setup begins: host arrays may have changed since the last one."""
+        ...
+
+    def drawn(self, numbers: Drawn, dtype: np.dtype) -> DeviceVector | None:
+        """Random numbers that the device draws into its memory; None where the host does."""
         ...
 
     def zeros(self, size: int, dtype: np.dtype) -> DeviceVector:

@@ -14,6 +14,7 @@ class ProductThenRestriction:
     """out = A x, then Z^H out."""
 
     saved = 0
+    pairs = False
 
     def __init__(self, device: Device, bound: DeviceOperator, z: Restriction) -> None:
         self._device, self._bound, self._z = device, bound, z

@@ -43,6 +43,6 @@ def path_of(text: str | Path) -> Path:
             path.stat()
     # A ~ of no user; a name too long or out of reach; a character that no name may hold.
     except (RuntimeError, OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error).rstrip(".")
+        reason = (error.strerror if isinstance(error, OSError) else "") or str(error).rstrip(".")
         raise InputError(f"{quoted(str(text))} cannot be a path ({reason}); check it") from None
     return path

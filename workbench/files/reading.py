@@ -33,7 +33,8 @@ def opened(path: str | Path, what: str = "file") -> IO[bytes]:
         raise InputError(f"no {what} at {printable_path(path)}") from None
     # A ValueError is a path with a null character.
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot read {printable_path(path)}: {getattr(error, 'strerror', None) or error}") from None
+        reason = (error.strerror if isinstance(error, OSError) else "") or error
+        raise InputError(f"cannot read {printable_path(path)}: {reason}") from None
 
 
 def read_bytes(path: str | Path, most: int, what: str = "file") -> bytes:

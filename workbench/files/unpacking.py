@@ -7,7 +7,7 @@ import io
 import os
 import tarfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, NamedTuple
@@ -67,7 +67,7 @@ def file_stem(path: Path) -> str:
 
 
 @contextmanager
-def unpacked(stream: IO[bytes], name: str, refusal: str, part: str = "", *, exact: bool = False) -> Iterator[Unpacked]:
+def unpacked(stream: IO[bytes], name: str, refusal: str, part: str = "", *, exact: bool = False) -> Generator[Unpacked]:
     """The text of an open file called `name`: plain, gzipped, or the matrix in an archive, whatever the name says.
 
     Of an archive NAME.tar.gz, NAME/NAME.mtx is taken, else its only .mtx file, else the only one that is named as its

@@ -15,9 +15,10 @@ import secrets
 import signal
 import stat
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
-from typing import IO, Any
+from types import FrameType
+from typing import IO
 
 from workbench.errors import InputError, printable_path
 from workbench.files.reading import kind_of
@@ -34,7 +35,7 @@ _late: list[int] = []
 
 
 @contextlib.contextmanager
-def unbroken() -> Iterator[None]:
+def unbroken() -> Generator[None]:
     """A block of the main thread that signals handled by `ended_in_order` end only after its last line, as what it
     starts would continue in threads of its own. In other threads, which no signal ends, it does nothing."""
     if threading.current_thread() is not threading.main_thread():
@@ -52,14 +53,14 @@ def unbroken() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def ended_in_order(received: list[int] | None = None) -> Iterator[None]:
+def ended_in_order(received: list[int] | None = None) -> Generator[None]:
     """SIGTERM and SIGHUP raise EndedBySignal inside, with the status that shells give for them, so that what the block
     and those around it have opened is closed; received: the list that they are added to.
 
     Only in the main thread, and where nothing else handles them.
     """
 
-    def end(number: int, _frame: Any) -> None:
+    def end(number: int, _frame: FrameType | None) -> None:
         if received is not None:
             received.append(number)
         if _unbroken:
@@ -102,7 +103,7 @@ def write(path: Path, content: bytes | str) -> Path:
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
+def replacing(path: Path) -> Generator[IO[bytes]]:
     """A stream for writing, and for reading what was written, that becomes the file when the block ends.
 
     When it ends by an exception, what was there stays and nothing is left behind. Raises InputError as `write` does,
@@ -185,7 +186,7 @@ def _place(path: Path) -> _Place:
 
 
 @contextlib.contextmanager
-def _failing_in_a_sentence(path: Path) -> Iterator[None]:
+def _failing_in_a_sentence(path: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
@@ -199,7 +200,7 @@ def _failing_in_a_sentence(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _replacing(place: _Place) -> Iterator[IO[bytes]]:
+def _replacing(place: _Place) -> Generator[IO[bytes]]:
     with _cleared_away(place.path.parent) as name:
         # Until it has the mode of the file that it replaces, only its owner may read it.
         mode = MODE if place.before is None else 0o600
@@ -225,7 +226,7 @@ def _take_over(stream: IO[bytes], before: os.stat_result | None) -> None:
 
 
 @contextlib.contextmanager
-def _cleared_away(folder: Path) -> Iterator[Path]:
+def _cleared_away(folder: Path) -> Generator[Path]:
     """The name for a file that is gone when the block ends, by renaming or else by removing it.
 
     In the main thread that also holds for SIGTERM and SIGHUP, which end the process once the file is gone.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import Future, TimeoutError
 from typing import TypeVar
 
@@ -17,11 +17,20 @@ T = TypeVar("T")
 _listeners: list[Callable[[float | None], None]] = []
 _since: dict[int, float] = {}
 """The beginning of the wait, by the identifier of each thread that compiles or waits."""
-_spent = threading.local()
+
+
+class _Spent(threading.local):
+    """The seconds that a thread has spent on kernels in all, and when the present wait would have begun for them."""
+
+    seconds = 0.0
+    begun = 0.0
+
+
+_spent = _Spent()
 
 
 @contextlib.contextmanager
-def listening(listener: Callable[[float | None], None]) -> Iterator[None]:
+def listening(listener: Callable[[float | None], None]) -> Generator[None]:
     """Call listener(seconds) twice a second on any thread that waits for kernels, with the seconds that it has waited
     in all, and listener(None) when no thread waits any more. It may not raise."""
     _listeners.append(listener)
@@ -40,7 +49,7 @@ def seconds() -> float | None:
 def spent() -> float:
     """Seconds that this thread has spent on kernels in all: compiling, waiting for a compiler, or loading on an
     accelerator. It grows once a kernel is there."""
-    return getattr(_spent, "seconds", 0.0)
+    return _spent.seconds
 
 
 def active(thread: int) -> bool:
@@ -59,7 +68,7 @@ def wait(coming: Future[T]) -> T:
 
 
 @contextlib.contextmanager
-def here(*, at_once: bool = False) -> Iterator[None]:
+def here(*, at_once: bool = False) -> Generator[None]:
     """A context in which this thread compiles. at_once: notify listeners now, since nothing can while it compiles."""
     thread = threading.get_ident()
     if thread in _since:

@@ -147,9 +147,9 @@ class Kernel:
 
     def __init__(self, function: types.FunctionType | None, source: Source) -> None:
         self.py_func, self.source = function, source
-        self._coming: dict[tuple, Future[bytes]] = {}
-        self._linked: dict[tuple, Callable[[np.ndarray, tuple], int]] = {}
-        self.run: Callable[[np.ndarray, tuple], int] = _not_loaded
+        self._coming: dict[Kinds, Future[bytes]] = {}
+        self._linked: dict[Kinds, linking.Launch] = {}
+        self.run: linking.Launch = _not_loaded
 
     def of(self, **constants: object) -> Kernel:
         """This kernel with given values of its constants, its keyword-only parameters: numbers, truths, dtypes and
@@ -161,7 +161,7 @@ class Kernel:
                 _with_constants[key] = Kernel(self.py_func, self.source._replace(constants=values))
             return _with_constants[key]
 
-    def run_other(self, taken: np.ndarray, arguments: tuple) -> None:
+    def run_other(self, taken: np.ndarray, arguments: tuple[object, ...]) -> None:
         """Run it with the code for the types of these arguments, which `run` does not take. Raises KernelError where
         they, or the kernel, are not in the grammar."""
         self.run = self.compile(kinds_of((taken, *arguments)))
@@ -178,7 +178,7 @@ class Kernel:
                 self._coming[kinds] = self._ask(kinds)
                 _unsettled[self, kinds] = None
 
-    def compile(self, kinds: Kinds) -> Callable[[np.ndarray, tuple], int]:
+    def compile(self, kinds: Kinds) -> linking.Launch:
         """The code for these types; waits for it where it is still being compiled."""
         with loading:
             self.prepare(kinds)
@@ -240,7 +240,7 @@ class Kernel:
         self._linked[kinds] = linking.link(code, kinds)
         store.write(self.key(kinds), code)
 
-    def _link(self, kinds: tuple, code: bytes) -> bool:
+    def _link(self, kinds: Kinds, code: bytes) -> bool:
         try:
             self._linked[kinds] = linking.link(code, kinds)
         # Any failure: compile instead.

@@ -37,6 +37,8 @@ from workbench.jit.launching import (
 _counter = itertools.count()
 IMPLIED = ("memcpy", "memmove", "memset")
 """Functions that the code generator calls for what a module only describes."""
+Launch = Callable[[np.ndarray, tuple[object, ...]], int]
+"""The code of a kernel: takes the array of what is taken, and the arguments."""
 _LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.py_object, ctypes.py_object, ctypes.py_object)
 OF_KINDS = {
     INT: frozenset((int, *(np.dtype(letter).type for letter in np.typecodes["AllInteger"]))),
@@ -60,7 +62,7 @@ _kept: list[llvm.ResourceTracker] = []
 """Libraries that LLVM has linked: it unloads those without a reference."""
 
 
-def link(code: bytes, kinds: Kinds) -> Callable[[np.ndarray, tuple], int]:
+def link(code: bytes, kinds: Kinds) -> Launch:
     """The function `launch(taken, arguments)` of an object file for arguments of these types (see `c_abi`).
 
     The code must be from this machine. Raises RuntimeError where it needs a symbol that this process does not have.
@@ -81,7 +83,7 @@ def link(code: bytes, kinds: Kinds) -> Callable[[np.ndarray, tuple], int]:
         return functools.partial(launch, b"")
     words_of = _reader(numbers)
 
-    def with_numbers(taken: np.ndarray, arguments: tuple) -> int:
+    def with_numbers(taken: np.ndarray, arguments: tuple[object, ...]) -> int:
         try:
             words = words_of(arguments)
         # A tuple has another length, anything else is where it was, or an integer has more than 64 bits.
@@ -136,7 +138,7 @@ def plain(argument: object) -> object:
     return tuple(map(plain, argument)) if isinstance(argument, tuple) else argument
 
 
-def _reader(places: list[tuple[tuple[int, ...], np.dtype]]) -> Callable[[tuple], bytes | None]:
+def _reader(places: list[tuple[tuple[int, ...], np.dtype]]) -> Callable[[tuple[object, ...]], bytes | None]:
     """A function that returns the words of the numbers at these places of the arguments, or None where one has another
     type. Raises struct.error for an integer of more than 64 bits.
 

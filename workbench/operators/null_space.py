@@ -167,10 +167,10 @@ def _maps_constants_to_zero(
     eps, size = precision_of(operator), operator.shape[0]
     if isinstance(operator, Matrix | MatrixRows):
         rows = stored_rows(operator)
-        ones = constants(rows.shape[1], operator.dtype)  # pyright: ignore[reportGeneralTypeIssues]
+        ones = constants(rows.shape[1], operator.dtype)
         if empty is not None:
             # No row has an entry in the column of an empty one, so that none is among the ghosts.
-            ones = _cleared(ones, empty + getattr(operator, "below", 0))
+            ones = _cleared(ones, empty + (operator.below if isinstance(operator, MatrixRows) else 0))
         found = excess(rows, ones, eps)
         return device.largest(float(found is not None)) == 0
     # Stencils and boxes may be large, so they are not assembled: |d| + |A 1 - d| bounds a row's sum of |A| from below,

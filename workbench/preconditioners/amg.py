@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import importlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -133,7 +133,7 @@ class CoarseInverse:
 
 
 @contextlib.contextmanager
-def _isolated_setup() -> Iterator[None]:
+def _isolated_setup() -> Generator[None]:
     """Run PyAMG's setup without side effects on global state, one thread at a time.
 
     PyAMG draws from NumPy's global random state, which is seeded and restored. Its compiled code prints to the standard
@@ -149,7 +149,7 @@ def _isolated_setup() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _stdout_to_stderr() -> Iterator[None]:
+def _stdout_to_stderr() -> Generator[None]:
     try:
         stdout = os.dup(1)
     except OSError:

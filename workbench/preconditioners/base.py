@@ -49,6 +49,11 @@ class Preconditioner(Block):
     """Texts of it that the advisor tries, where it is of an extension; `advise.predictions` has the core's."""
 
     @property
+    def blocks(self) -> tuple[Preconditioner, ...]:
+        """The first levels whose results it adds; itself where it is no sum."""
+        return (self,)
+
+    @property
     def ghost_planes(self) -> int:
         """Ghost planes of a slab of the grid whose entries M^-1 needs, where it runs on ranks."""
         return 1

@@ -60,7 +60,7 @@ def coupled_constants(matrix: sparse.csr_array, eps: float | None = None) -> np.
 
     eps: as in `pin_unknowns`.
     """
-    coupled = abs(matrix).sum(axis=1) > abs(matrix.diagonal())
+    coupled = abs(matrix).sum(axis=1) > np.abs(matrix.diagonal())
     null = coupled.astype(matrix.dtype)
     return null if coupled.any() and excess(matrix, null, eps) is None else None
 

@@ -18,7 +18,7 @@ from workbench.operators import Operator, Stencil
 from workbench.preconditioners import Preconditioner
 from workbench.preconditioners.preconditioner_sum import PreconditionerSum
 from workbench.problems import Problem
-from workbench.registry import as_block, parameter, register
+from workbench.registry import parameter, register
 from workbench.solvers.multi.members import Whole
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Sum(Preconditioner):
             raise InputError(f"sum needs at least two first levels with + between, got {self.members!r}")
 
     @property
-    def blocks(self) -> tuple[Any, ...]:
+    def blocks(self) -> tuple[Preconditioner, ...]:
         """The members."""
         return tuple(map(_member, self.members.split(" + ")))
 
@@ -161,5 +161,4 @@ def _member(text: str) -> Preconditioner:
     name, _, argument = text.strip().partition(":")
     if name == Coarse.name:
         return Coarse.create({"k": argument} if argument else {})
-    found: Any = as_block("preconditioner", text.strip())
-    return found
+    return Preconditioner.named(text.strip())

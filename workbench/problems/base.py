@@ -228,6 +228,11 @@ class Problem(Block):
         return self.known_size.grid if self.known_size else None
 
     @property
+    def per_side(self) -> int | None:
+        """The parameter n, which is the number of cells or unknowns per side; None for a problem without one."""
+        return self.parameter_values.get("n")
+
+    @property
     def unknowns_of_rows(self) -> int:
         """The unknowns of a problem without a grid, which ranks share by rows. Raises InputError as `assemble`."""
         size = self.known_size

@@ -7,7 +7,7 @@ import dataclasses
 import difflib
 import os
 from pathlib import Path
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from workbench.operators.matrix_rows import MatrixRows
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import catalogue, known_entry
 from workbench.problems.matrix_market import given_rhs, given_rhs_name, read_matrix, size_of
-from workbench.registry import find, known, parameter, register, registered, unknown_name
+from workbench.registry import known, parameter, register, registered, unknown_name
 
 RECORD = ".seq.npz"
 """Ending of a recorded sequence."""
@@ -112,9 +112,9 @@ def problem_from_text(text: str) -> Problem:
         64
     """
     if known("problem", text.partition(":")[0]):
-        return _problem(text)
+        return Problem.named(text)
     if text.endswith(RECORD):
-        return cast(Problem, find("problem", "recorded", path=text))
+        return Problem.named("recorded").changed({"path": text})
     # A text that is not a valid path may still be a name.
     with contextlib.suppress(InputError):
         path = path_of(text)
@@ -122,14 +122,8 @@ def problem_from_text(text: str) -> Problem:
         if path.is_file() or (text.lower().endswith(ENDINGS) and path.exists()):
             return MatrixFile(path=str(path))
     if known_entry(text):
-        return _problem(f"suitesparse:{text}")
+        return Problem.named(f"suitesparse:{text}")
     if text.lower().endswith(ENDINGS) or any(mark in text for mark in (os.sep, os.altsep or os.sep)):
         raise InputError(f"no file at {printable_path(text)}")
     near = difflib.get_close_matches(text, [*registered("problem"), *catalogue()], n=1, cutoff=0.5)
     raise InputError(unknown_name("problem", text, near or registered("problem")))
-
-
-def _problem(spec: str) -> Problem:
-    block = find("problem", spec)
-    assert isinstance(block, Problem)
-    return block

@@ -100,7 +100,7 @@ class PoissonFD(Problem):
 
     def _formula(self, name: str) -> Formula:
         try:
-            return Formula.parse(getattr(self, name), ("x", "y"))
+            return Formula.parse(self.parameter_values[name], ("x", "y"))
         except InputError as error:
             raise InputError(f"{self.name}: in {name}, {error}") from None
 

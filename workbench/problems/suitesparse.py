@@ -14,7 +14,7 @@ import os
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, ClassVar
@@ -42,7 +42,7 @@ MOST_OF_A_RECORD = 1 << 12
 
 
 @contextmanager
-def downloaded(url: str, target: Path, sha256: str = "") -> Iterator[IO[bytes]]:
+def downloaded(url: str, target: Path, sha256: str = "") -> Generator[IO[bytes]]:
     """Fetch `url`, with a progress bar on a terminal, and hand it to the block as a stream from its beginning.
 
     When the block ends, the file is put at `target`, and its checksum next to it where `sha256`, what the file must
@@ -140,7 +140,7 @@ def _chunks(url: str, by_hand: str) -> Iterator[bytes]:
         raise InputError(f"{printable_path(url)} answered {error.code} {one_line(error.reason)}{by_hand}") from None
     # All that sockets raise is an OSError.
     except (OSError, http.client.HTTPException) as error:
-        reason = getattr(error, "reason", None) or error
+        reason = (error.reason if isinstance(error, urllib.error.URLError) else "") or error
         raise InputError(f"cannot download {printable_path(url)} ({one_line(reason)}){by_hand}") from None
     if announced is not None and received != announced:
         raise InputError(f"{printable_path(url)} sent {received} of {announced} bytes{by_hand}")

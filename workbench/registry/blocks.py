@@ -40,13 +40,15 @@ class Block:
     """One line for menus; the class docstring gives cost and source."""
     on_ranks: ClassVar[bool] = False
     """True if it runs on ranks of MPI, each with a part of the rows."""
+    has_user_lines: ClassVar[bool] = False
+    """True if its lines are a user's, who named it."""
     joined_by: ClassVar[str] = ""
     """The sign between the texts of other blocks of this kind that together are the text of this one."""
 
     def __post_init__(self) -> None:
+        given = vars(self)
         for declared in self.parameters():
-            checked = declared.check(getattr(self, declared.name), self.name)
-            object.__setattr__(self, declared.name, checked)
+            object.__setattr__(self, declared.name, declared.check(given[declared.name], self.name))
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
@@ -58,16 +60,22 @@ class Block:
         )
 
     @property
+    def parameter_values(self) -> dict[str, Any]:
+        """The values of all parameters by name, in the declared order."""
+        return {declared.name: getattr(self, declared.name) for declared in self.parameters()}
+
+    @property
     def spec(self) -> str:
         """The text `name:argument`, which `find` reads back if only the first parameter differs from its default."""
-        declared = self.parameters()
-        return f"{self.name}:{getattr(self, declared[0].name)}" if declared else self.name
+        values = self.parameter_values
+        return f"{self.name}:{next(iter(values.values()))}" if values else self.name
 
     @property
     def differing(self) -> dict[str, Value]:
         """The parameters that differ from their defaults."""
-        values = {declared: getattr(self, declared.name) for declared in self.parameters()}
-        return {declared.name: value for declared, value in values.items() if value != declared.default}
+        values = self.parameter_values
+        differ = (declared for declared in self.parameters() if values[declared.name] != declared.default)
+        return {declared.name: values[declared.name] for declared in differ}
 
     @property
     def text(self) -> str:
@@ -83,8 +91,7 @@ class Block:
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: kind, name and all parameters, and for a block of an extension of others `extension`,
         what brings it."""
-        values = {declared.name: getattr(self, declared.name) for declared in self.parameters()}
-        plain = {"kind": self.kind, "name": self.name, "parameters": values}
+        plain = {"kind": self.kind, "name": self.name, "parameters": self.parameter_values}
         return plain | ({"extension": self.brought_by} if self.brought_by else {})
 
     @property
@@ -93,6 +100,21 @@ class Block:
         # The core's and ours are wherever the workbench is.
         extension = None if self.__module__.startswith("workbench.") else owner(self.kind, self.name)
         return extension.install if extension else ""
+
+    @classmethod
+    def named(cls, block: object) -> Self:
+        """A block of the kind of this class, from the block itself or from its text. Raises InputError for anything
+        else.
+
+        Examples:
+            >>> from workbench.solvers import Solver
+            >>> Solver.named("cg").text
+            'cg'
+        """
+        found = as_block(cls.kind, block)
+        if not isinstance(found, cls):
+            raise TypeError(f"{cls.kind} {found.name} must derive from {cls.__name__}")
+        return found
 
     @classmethod
     def create(cls, values: Mapping[str, Any] | None = None) -> Self:
@@ -106,8 +128,7 @@ class Block:
 
     def changed(self, values: Mapping[str, Any]) -> Self:
         """A copy with some parameters replaced. Raises InputError for unknown names as `create` does."""
-        present = {declared.name: getattr(self, declared.name) for declared in self.parameters()}
-        return self.create({**present, **values})
+        return self.create({**self.parameter_values, **values})
 
 
 class UnknownBlockError(InputError):
@@ -311,10 +332,18 @@ def catalogue() -> dict[str, list[dict[str, Any]]]:
 
 
 def _described(cls: type[Block]) -> dict[str, Any]:
-    plain = ("name", "default", "help", "low", "high", "unit")
     parameters = [
-        {name: getattr(declared, name) for name in plain}
-        | {"type": declared.kind.__name__, "choices": list(declared.choices), "bounds": declared.bounds()}
+        {
+            "name": declared.name,
+            "default": declared.default,
+            "help": declared.help,
+            "low": declared.low,
+            "high": declared.high,
+            "unit": declared.unit,
+            "type": declared.kind.__name__,
+            "choices": list(declared.choices),
+            "bounds": declared.bounds(),
+        }
         for declared in cls.parameters()
     ]
     return {"name": cls.name, "title": cls.title, "parameters": parameters}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from workbench.devices.interchange import kept, on_host, returned_as
 from workbench.errors import InputError, quoted
 from workbench.lazy import exported
 from workbench.preconditioners import Preconditioner
-from workbench.registry import as_block
 from workbench.run.choices.configuration import Configuration, configure
 from workbench.run.choices.in_memory import (
     InMemoryProblem,
@@ -176,7 +175,7 @@ def solve(
         from workbench.run.choices.engines import on_engine
 
         solver = on_engine(engine, solver, options)
-    method = cast(Solver, as_block("solver", solver or ("block-cg" if has_columns(b) else BLOCKS["solver"].default)))
+    method = Solver.named(solver or ("block-cg" if has_columns(b) else BLOCKS["solver"].default))
     kind = kind_of(method)
     given = {"A": A, "M": M, "deflation": deflation, "nullspace": nullspace, "diagonal": diagonal}
     A, M, deflation, nullspace, diagonal = (on_host(values, name) for name, values in given.items())

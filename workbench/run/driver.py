@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import numpy as np
@@ -240,7 +240,7 @@ class Run:
                 self._at_work.release()
 
     @contextlib.contextmanager
-    def _working(self) -> Iterator[None]:
+    def _working(self) -> Generator[None]:
         """Exclude snapshots while the vectors change, and serve the requests that were made meanwhile."""
         with self._at_work:
             try:

@@ -155,8 +155,7 @@ def problem_of(configuration: Configuration) -> SystemSequence:
 
 def settings_of(configuration: Configuration) -> dict[str, Any]:
     """All of a configuration but its problem, by name, as `configure` takes it."""
-    names = [field.name for field in dataclasses.fields(Configuration) if field.name != "problem"]
-    return {name: getattr(configuration, name) for name in names}
+    return {name: value for name, value in configuration.choices.items() if name != "problem"}
 
 
 def changed(configuration: Configuration, **settings: Any) -> Configuration:

@@ -162,8 +162,8 @@ class UserSolver(Solver):
             raise InputError(
                 f"a method's name is a letter and up to 39 letters, digits or . + - _ behind it, got {self.name!r}"
             )
-        for field in ("start", "iterate"):
-            object.__setattr__(self, field, tidied(getattr(self, field)))
+        object.__setattr__(self, "start", tidied(self.start))
+        object.__setattr__(self, "iterate", tidied(self.iterate))
         check(self.start, self.iterate)
 
     @property

@@ -277,8 +277,7 @@ def walk(configuration: Configuration, iterations: int, rtol: float = 0.0) -> li
 def difference(one: Moment, other: Moment, name: str) -> float:
     """The relative difference ||v - w||/||v|| of a vector or scalar; NaN unless both states have one of this name and
     shape."""
-    for kind in ("vectors", "scalars"):
-        first, second = getattr(one, kind), getattr(other, kind)
+    for first, second in ((one.vectors, other.vectors), (one.scalars, other.scalars)):
         if name in first and name in second and np.shape(first[name]) == np.shape(second[name]):
             norm = float(np.linalg.norm(first[name]))
             distance = float(np.linalg.norm(np.subtract(first[name], second[name])))

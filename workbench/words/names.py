@@ -85,10 +85,10 @@ def block_name(block: Block, dimensions: int = 0) -> str:
 
     A user's method has the name that its user gave it: method my-cg.
     """
-    if getattr(block, "has_user_lines", False):
+    if block.has_user_lines:
         return f"method {block.spec}"
     if block.joined_by:
-        members = str(getattr(block, block.parameters()[0].name)).split(f" {block.joined_by} ")
+        members = str(next(iter(block.parameter_values.values()))).split(f" {block.joined_by} ")
         return f" {block.joined_by} ".join(block_name(registry.find(block.kind, member.strip())) for member in members)
     found = details(block)
     name = called(block, dimensions)
@@ -102,7 +102,7 @@ def called(block: Block, dimensions: int = 0) -> str:
     8 blocks per side where they are not known (0).
     """
     listed = facts(type(block))
-    if listed.of_zero and not getattr(block, block.parameters()[0].name):
+    if listed.of_zero and not next(iter(block.parameter_values.values())):
         return listed.of_zero
     # One block, not 1 blocks.
     name = re.sub(r"^1ᵈ? (\w+)s\b", r"1 \1", _filled(listed.name, block))
@@ -122,7 +122,7 @@ def details(block: Block, *others: str) -> list[str]:
     listed = facts(type(block))
     without = {*others, *re.findall(r"{(\w+)}", listed.name + listed.size)}
     # Lines of a program name nothing.
-    named = [name for name in block.differing if name not in without and "\n" not in str(getattr(block, name))]
+    named = [name for name, value in block.differing.items() if name not in without and "\n" not in str(value)]
     return [f"{short_label(block.name, name)} {value_text(block, name)}" for name in named]
 
 

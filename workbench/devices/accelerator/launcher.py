@@ -101,7 +101,7 @@ class Launcher:
 
     def need(self, dtype: np.dtype) -> None:
         """Raise InputError where the device does not compute in this precision."""
-        if not self.layout.double and dtype in (np.float64, np.complex128):
+        if not self.layout.double and dtype in (np.dtype(np.float64), np.dtype(np.complex128)):
             raise InputError(
                 f"device {self.name} ({self.runtime.title}) does not compute in double precision; give A and b as "
                 "float32, or use device cpu"

@@ -206,11 +206,11 @@ def _dense(device: Launcher, prepared: _Kernels, rows: _Rows) -> tuple[Vector, n
     return matrix, 1 / scale / length, float(np.abs(device.to_host(sums) * scale).max()) / length
 
 
-def _children_at(i, children, order):  # pragma: no cover
+def _children_at(i: int, children: Sequence[int], order: Sequence[int]) -> int:  # pragma: no cover
     """Rows of a parent."""
     return children[order[i]]
 
 
-def _length_at(i, indptr, order):  # pragma: no cover
+def _length_at(i: int, indptr: Sequence[int], order: Sequence[int]) -> int:  # pragma: no cover
     """Entries of a row."""
     return indptr[order[i] + 1] - indptr[order[i]]

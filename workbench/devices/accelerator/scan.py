@@ -76,6 +76,6 @@ def scan_kernels(
     )
 
 
-def count_at(i, counts):  # pragma: no cover
+def count_at(i: int, counts: Sequence[int]) -> int:  # pragma: no cover
     """The value where vectors of counts are summed."""
     return counts[i]

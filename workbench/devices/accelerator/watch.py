@@ -172,7 +172,8 @@ class BlockWatch:
         active: columns that have not ended. limits, largest: of ||r_j||.
         """
         s, kept = self._columns, self.repeats.kept
-        eps, top = (float(getattr(np.finfo(self._held.dtype), name)) for name in ("eps", "max"))
+        of = np.finfo(self._held.dtype)
+        eps, top = float(of.eps), float(of.max)
         # The host compares square roots; every row that might meet a limit must reach it.
         squares = limits**2 * (1 + 8 * eps), largest**2 * (1 - 8 * eps)
         self._state[:] = np.concatenate([[0, 0], active, *(np.minimum(square, top) for square in squares)])

@@ -125,7 +125,7 @@ def blocked(taken, room, boxes, numbers, parts, first, sweeps, depth, alone, sta
             finished = 0
             for turn in range(count):
                 place = (low + turn) % count
-                done = published(states, place)  # pyright: ignore[reportCallIssue]
+                done = published(states, place)
                 if done >= passes:
                     finished += 1
                 elif (
@@ -146,7 +146,7 @@ def blocked(taken, room, boxes, numbers, parts, first, sweeps, depth, alone, sta
 def _ready(boxes, parts, left, place, states, done):  # pragma: no cover
     """True if the next pass of a part may begin: the part below has made it, the part above the one before."""
     k, count = parts[left + place, 0], states.shape[0] // 2
-    if published(states, count + place):  # pyright: ignore[reportCallIssue]
+    if published(states, count + place):
         return False
     below = left + place == boxes[k, 5] or published(states, place - 1) > done
     return below and (left + place + 1 == boxes[k, 6] or published(states, place + 1) >= done)
@@ -188,7 +188,7 @@ def _rows(room, boxes, numbers, k, odd, low, high, constant):  # pragma: no cove
 
 def _four_rows(room, old, new, right, pitch, width, west, south):  # pragma: no cover
     """`_constant_row` for four rows at once, whose neighbours among them are read once."""
-    a, b = spread(room, west), spread(room, south)  # pyright: ignore[reportCallIssue]
+    a, b = spread(room, west), spread(room, south)
     lanes, second, third = entries_of_line(room), 2 * pitch, 3 * pitch
     before0, line0 = line_at(room, old - lanes), line_at(room, old)
     before1, line1 = line_at(room, old + pitch - lanes), line_at(room, old + pitch)
@@ -215,7 +215,7 @@ def _four_rows(room, old, new, right, pitch, width, west, south):  # pragma: no 
 
 def _constant_row(room, old, new, right, pitch, width, west, south):  # pragma: no cover
     """z = right - west (z_w + z_e) - south (z_s + z_n), all of them over D."""
-    lanes = entries_of_line(room)  # pyright: ignore[reportCallIssue]
+    lanes = entries_of_line(room)
     a, b = spread(room, west), spread(room, south)
     before, line = line_at(room, old - lanes), line_at(room, old)
     for x in range(0, width, max(1, lanes)):
@@ -228,7 +228,7 @@ def _constant_row(room, old, new, right, pitch, width, west, south):  # pragma: 
 
 def _variable_row(room, old, new, right, plane, pitch, width):  # pragma: no cover
     """z = (r - sum of the four neighbours, each times its coupling)/D."""
-    lanes = entries_of_line(room)  # pyright: ignore[reportCallIssue]
+    lanes = entries_of_line(room)
     inverse, west, south = right + plane, right + 2 * plane, right + 3 * plane
     before, line, coupling = line_at(room, old - lanes), line_at(room, old), line_at(room, west)
     for x in range(0, width, max(1, lanes)):
@@ -243,7 +243,7 @@ def _variable_row(room, old, new, right, plane, pitch, width):  # pragma: no cov
 
 def _put(room, place, line, count):  # pragma: no cover
     """Store a line with zeros beyond the first `count` entries: the end of a row."""
-    if count >= entries_of_line(room):  # pyright: ignore[reportCallIssue]
+    if count >= entries_of_line(room):
         put_line(room, place, line)
     else:
         put_line(room, place, first_entries(line, count))

@@ -24,6 +24,8 @@ from workbench.lines.types import accumulator
 class RestrictedProduct:
     """out = A x and Z^T out in one pass."""
 
+    pairs = False
+
     def __init__(self, product: StencilProduct | FaceProduct, subdomains: Subdomains) -> None:
         self._subdomains, self._dtype = subdomains, product.request().dtype
         self._pass = _Pass(product.request(), subdomains)

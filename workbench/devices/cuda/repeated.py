@@ -53,8 +53,10 @@ ARENA, MOST_SCALARS = 46 * 1024, 2 * 1024
 """Bytes of shared memory that all steps reuse, and of the scalars: together what any CUDA device gives a block."""
 ALIGNED = 16
 """Every array of a step begins at a multiple of this in the arena."""
-BYTES = {"float": 4, "double": 8, "float2": 8, "double2": 16, "int": 4, "I64": 8, "short": 2, "signed char": 1}
-BYTES |= {"unsigned char": 1, "unsigned short": 2, "unsigned int": 4}
+BYTES = {
+    **{"float": 4, "double": 8, "float2": 8, "double2": 16, "int": 4, "I64": 8, "short": 2, "signed char": 1},
+    **{"unsigned char": 1, "unsigned short": 2, "unsigned int": 4},
+}
 _SHARED = re.compile(r"SHARED\(([\w ]+), \w+, (.+)\);")
 _NUMBER = re.compile(r"^#define (\w+) (\d+)$", re.MULTILINE)
 _TYPE = re.compile(r"^typedef (\w+) (\w+);$", re.MULTILINE)

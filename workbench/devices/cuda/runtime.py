@@ -40,6 +40,13 @@ COUNTER = 4
 INSTALL = 'pip install "cupy-cuda13x[ctk]" (or cupy-cuda12x for an older driver)'
 
 
+class _OfThread(threading.local):
+    """The launches of a thread so far, and the kernels of the iteration that it recorded last."""
+
+    launches = 0
+    iteration: tuple[int, ...]
+
+
 class Cuda:
     """CUDA device `number`. Raises InputError where CuPy, the driver or the device is missing."""
 
@@ -85,7 +92,7 @@ class Cuda:
         """Texts that `compile_ahead` has run, each with the kernels of the iteration that was recorded before."""
         self._collected: list[repeated.Launch] | None = None
         self._only_kernels = True
-        self._thread = threading.local()
+        self._thread = _OfThread()
         self._zero: Any = None
 
     cholesky_solve, cholesky_inverse = cholesky.solve, cholesky.inverse
@@ -304,13 +311,8 @@ class Cuda:
         with self._guarded():
             self._kernels.wait()
 
-    @property
-    def _launches_here(self) -> int:
-        """Launches of this thread."""
-        return getattr(self._thread, "launches", 0)
-
     def _launched(self) -> None:
-        self._thread.launches = self._launches_here + 1
+        self._thread.launches += 1
 
     def _collect(self, work: Callable[[], None]) -> tuple[list[repeated.Launch], bool]:
         """The launches of `work`, none of which is carried out, and True if it does nothing else, such as a copy."""
@@ -350,7 +352,7 @@ class Cuda:
         with self._guarded():
             # An event belongs to the device that is selected.
             events = self._cupy.cuda.Event(), self._cupy.cuda.Event()
-            before = self._launches_here
+            before = self._thread.launches
             events[0].record(self._stream)
         self._cupy.cuda.nvtx.RangePush(name)
         try:
@@ -358,7 +360,7 @@ class Cuda:
         finally:
             self._cupy.cuda.nvtx.RangePop()
         with self._guarded():
-            if self._launches_here == before:
+            if self._thread.launches == before:
                 return returned, None
             events[1].record(self._stream)
         return returned, lambda: (self._since_zero(events[0]), self._since_zero(events[1]))

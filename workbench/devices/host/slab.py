@@ -142,5 +142,5 @@ def of_all_slabs(slabs: Sequence[Boxes], grid: tuple[int, ...], per_side: tuple[
     others = math.prod(per_side[1:])
     firsts = np.cumsum([0, *(boxes.per_side[0] for boxes in slabs[:-1])]) * others
     box = [boxes.box + first for boxes, first in zip(slabs, firsts, strict=True)]
-    phases, sizes = ([getattr(boxes, name) for boxes in slabs] for name in ("phases", "sizes"))
+    phases, sizes = [boxes.phases for boxes in slabs], [boxes.sizes for boxes in slabs]
     return Boxes(grid, per_side, *(np.concatenate(parts) for parts in (box, phases, sizes)))

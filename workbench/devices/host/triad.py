@@ -9,12 +9,11 @@ from __future__ import annotations
 import dataclasses
 import statistics
 import time
-from typing import Any
 
 import numpy as np
 
 from workbench.compiler.words import shared, threads
-from workbench.jit.compiled import kernel
+from workbench.jit.compiled import Kernel, kernel
 from workbench.jit.threads import WORTH_SHARING, chunks_of, cores, launch
 
 LAUNCHES = 2000
@@ -109,7 +108,7 @@ def update_bandwidth(seconds: float = 0.5, array_bytes: int = DEFAULT_ARRAY_BYTE
     return _bandwidth(_update, seconds, array_bytes)
 
 
-def _bandwidth(kernel: Any, seconds: float, array_bytes: int) -> Triad:
+def _bandwidth(kernel: Kernel, seconds: float, array_bytes: int) -> Triad:
     a, b, c = (np.empty(max(1, array_bytes // 8)) for _ in range(3))
     chunks = chunks_of(a.size)
     launch(a.size, _touch, a, b, c, chunks)

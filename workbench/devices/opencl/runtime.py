@@ -69,6 +69,12 @@ PROCESSOR_FLAGS = ("-cl-unsafe-math-optimizations",)
 PROBE = "__kernel void probe(__global int* a) { a[get_global_id(0)] = 1; }"
 
 
+class _OfThread(threading.local):
+    """Events of the work that a thread asks for, noted while it is timed."""
+
+    asked: list[Event] | None = None
+
+
 class OpenCL:
     """One OpenCL device with its context and an in-order queue.
 
@@ -97,7 +103,7 @@ class OpenCL:
         with self._errors():
             self._context = cl.Context([device])
             self._queue = cl.CommandQueue(self._context, properties=cl.command_queue_properties.PROFILING_ENABLE)
-        self._thread = threading.local()
+        self._thread = _OfThread()
         probe = self._build(PROBE, "probe")
         self.launch(probe, 1, 1, (self.allocate(4),))
         self.synchronize()
@@ -224,7 +230,8 @@ class OpenCL:
 
     def timed(self, work: Callable[[], Returned], name: str) -> tuple[Returned, Span | None]:
         # Work that other threads enqueue in the meantime is not counted.
-        outer, asked = getattr(self._thread, "asked", None), []
+        outer = self._thread.asked
+        asked: list[Event] = []
         self._thread.asked = asked
         try:
             returned = work()
@@ -244,29 +251,28 @@ class OpenCL:
             return 1e-9 * marker.profile.end
 
     def _note(self, event: Event) -> None:
-        asked = getattr(self._thread, "asked", None)
+        asked = self._thread.asked
         if asked is not None:
             asked.append(event)
 
     def _errors(self) -> _Errors:
-        return _Errors(self)
+        return _Errors(self._one_at_a_time, self._cl.Error, f"device {self.name} ({self.title})")
 
 
 class _Errors:
     """Holds the device's lock and turns errors of the driver into one sentence."""
 
-    def __init__(self, runtime: OpenCL) -> None:
-        self._runtime = runtime
+    def __init__(self, lock: threading.RLock, of_driver: type[Exception], where: str) -> None:
+        self._lock, self._of_driver, self._where = lock, of_driver, where
 
     def __enter__(self) -> None:
-        self._runtime._one_at_a_time.acquire()
+        self._lock.acquire()
 
     def __exit__(self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None) -> None:
-        self._runtime._one_at_a_time.release()
-        if error is None or not isinstance(error, self._runtime._cl.Error):
+        self._lock.release()
+        if error is None or not isinstance(error, self._of_driver):
             return
-        where = f"device {self._runtime.name} ({self._runtime.title})"
-        text = str(error)
+        where, text = self._where, str(error)
         if "ALLOCATION_FAILURE" in text or "OUT_OF_HOST_MEMORY" in text:
             raise InputError(f"{where} is out of memory; take a smaller problem or device cpu") from None
         if "OUT_OF_RESOURCES" in text:

@@ -16,7 +16,7 @@ from workbench.devices.programs.program import Program, ProgramDevice, Storage, 
 from workbench.lines import count, schedule
 from workbench.lines import shapes as typing_rules
 from workbench.lines.parse import parse
-from workbench.lines.schedule import Apply, Step
+from workbench.lines.schedule import Apply, Inlined, Step
 from workbench.lines.shapes import infer
 from workbench.lines.types import (
     SCALAR,
@@ -109,7 +109,7 @@ class Workspace(NamedVectors[Compiled]):
         self.repeatable = True
         """Set while every program of the iterations is repeatable, see `Compiled.repeatable`."""
         for name, operator in self.operators.items():
-            for factor, vector in getattr(operator, "factors", {}).items():
+            for factor, vector in operator.factors.items() if isinstance(operator, Inlined) else ():
                 full = schedule.factor_name(name, factor)
                 if full in vectors:
                     raise LinesError(f"the name {full} belongs to operator {name}; rename the vector")

@@ -16,7 +16,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -87,7 +87,7 @@ class Library:
         self._left: collections.deque[list[Destroyed]] = collections.deque()
 
     @contextlib.contextmanager
-    def used(self) -> Iterator[tuple[Any, Any]]:
+    def used(self) -> Generator[tuple[Any, Any]]:
         """pyamgx and the `Resources` of the process, for one thread at a time."""
         # Before the lock: a fork copies it as it is, perhaps taken by a thread that does not exist here.
         self._refuse_a_fork()
@@ -247,7 +247,7 @@ class AmgxSolver:
         return made
 
     @contextlib.contextmanager
-    def _working(self) -> Iterator[None]:
+    def _working(self) -> Generator[None]:
         """A context with AmgX locked; its errors are raised as one sentence."""
         with self._library.used():
             if not self._made:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.common import CONVERGED, NOT_CONVERGED
+from workbench.cli.common import CONVERGED, NOT_CONVERGED, Commands
 from workbench.cli.options import add_option, chosen, parameters
 from workbench.cli.streams import StatusLine, log
 from workbench.errors import InputError
@@ -29,7 +29,7 @@ AGAINST = (
 CRITERIA = (STOPPING["rtol"], STOPPING["maxiter"])
 
 
-def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add(verbs: Commands) -> None:
     """Add the command `flow` to the subparsers of argparse."""
     flow = verbs.add_parser(
         "flow",

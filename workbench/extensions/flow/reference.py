@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import tomllib
 from pathlib import Path
@@ -42,4 +41,5 @@ def is_first_case(problem: Problem) -> bool:
     own = ("n", "until", "start", "volume_error")
     if not isinstance(problem, RisingBubbles):
         return False
-    return RisingBubbles() == dataclasses.replace(problem, **{name: getattr(RisingBubbles(), name) for name in own})
+    usual = RisingBubbles()
+    return usual == problem.changed({name: usual.parameter_values[name] for name in own})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from workbench.cli.common import CONVERGED
+from workbench.cli.common import CONVERGED, Commands
 from workbench.cli.options import add_option, chosen, parameters, problem_arguments
 from workbench.files.codec import finite
 from workbench.settings import BLOCKS, RUN
@@ -13,7 +13,7 @@ from workbench.settings import BLOCKS, RUN
 CHOICES = (BLOCKS["deflation"], RUN["device"], RUN["seed"])
 
 
-def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add(verbs: Commands) -> None:
     """Add the command `formats` to the subparsers of argparse."""
     formats = verbs.add_parser(
         "formats",

@@ -223,7 +223,7 @@ class Storage:
 
     def plain(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        head = {name: getattr(self, name) for name in ("unknowns", "entries", "longest_row")}
+        head = {"unknowns": self.unknowns, "entries": self.entries, "longest_row": self.longest_row}
         head |= {"device": self.device.name}
         lists = {"formats": self.formats, "az": self.az_forms}
         facts = {name: [dataclasses.asdict(each) for each in found] for name, found in lists.items()}

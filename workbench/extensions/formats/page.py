@@ -272,7 +272,7 @@ class StorageView(ExtensionView, ControlledView):
     def _row(self, setting: str, each: FormatFacts) -> list[Any]:
         assert self.storage is not None
         took, reason = self.seconds.get((setting, each.value)) if each.value else None, why_not(each)
-        now = getattr(self.base, setting) == each.value
+        now = self.base.choices[setting] == each.value
         state = "chosen" if now else "no" if reason else "possible" if each.value else "–"
         name = ("A: " if setting == "format" else "AZ: ") + form_title(setting, each)
         return [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from workbench.cli.common import CONVERGED
+from workbench.cli.common import CONVERGED, Commands
 from workbench.cli.options import add_option, chosen, parameters, problem_arguments
 from workbench.cli.streams import log
 from workbench.settings import BLOCKS
@@ -14,7 +14,7 @@ LEVELS = ("preconditioner", "deflation", "coarse", "variant")
 SOLVERS = ("cg", "pipecg", "gropp")
 
 
-def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add(verbs: Commands) -> None:
     """Add the command `scaling` to the subparsers of argparse."""
     scaling = verbs.add_parser(
         "scaling",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import cast
 
 from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.accelerator.launcher import USABLE
@@ -94,7 +93,7 @@ def dry_run(
     Cost: planning the lines, a few milliseconds. Raises InputError for unknown names, and for solver `hybrid`, which
     only chooses among the schedules of other solvers.
     """
-    method = cast(Solver, registry.as_block("solver", solver))
+    method = Solver.named(solver)
     if method.name == "hybrid":
         raise InputError("solver hybrid chooses among schedules; use hybrid1, hybrid2, hybrid3 or pipecg for a dry run")
     if on not in WHERE:
@@ -113,7 +112,7 @@ def steps_of(solver: str | Solver) -> tuple[Step, ...]:
 
     A dry run on the accelerator has an event there for each that launches a kernel, in this order.
     """
-    method = cast(Solver, registry.as_block("solver", solver))
+    method = Solver.named(solver)
     workspace = execute(method, Sizes(2, 2), _UntimedTrace(NO_MACHINE, DRY_RUN), iterations=1)
     # A workspace keeps no program alive.
     recurrence = method.iterates(workspace)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli.common import CONVERGED, NOT_CONVERGED
+from workbench.cli.common import CONVERGED, NOT_CONVERGED, Commands
 from workbench.cli.streams import log
 from workbench.errors import InputError
 from workbench.extensions.papers.printed import FILES
@@ -22,7 +22,7 @@ ALL = "all"
 DEVICES = ("cuda", "opencl", "cpu")
 
 
-def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add(verbs: Commands) -> None:
     """Add the command `reproduce` to the subparsers of argparse."""
     reproduce = verbs.add_parser("reproduce", help="reproduce tables and figures of papers, next to the published ones")
     reproduce.add_argument("paper", nargs="?", default="", help=", ".join(FILES))

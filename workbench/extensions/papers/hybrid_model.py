@@ -26,8 +26,9 @@ MODEL = (
 def systems() -> list[tuple[str, Sizes, list[str]]]:
     """Name, sizes and machines of every system of the papers."""
     tables = printed()
-    rows = [*tables["matrices"]["rows"], *([f"{name} Poisson", *rest] for name, *rest in tables["poisson125"]["rows"])]
-    return [(name, Sizes(size, entries), machines.split(",")) for name, size, entries, machines in rows]
+    named = [*tables["matrices"]["rows"]]
+    named += [[f"{name} Poisson", *rest] for name, *rest in tables["poisson125"]["rows"]]
+    return [(name, Sizes(size, entries), machines.split(",")) for name, size, entries, machines in named]
 
 
 def printed_best(size: int) -> str:

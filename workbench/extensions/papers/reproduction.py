@@ -137,8 +137,16 @@ def cell_text(value: object) -> str:
 
 def target_of_item(item: Item) -> Target:
     """An item as a table or figure that can be reproduced."""
-    common = {name: getattr(item, name) for name in ("smallest", "named", "compared", "quick", "on_device")}
-    return Target(functools.partial(_made, item), draws=item.name.startswith("fig"), item=item, **common)
+    return Target(
+        functools.partial(_made, item),
+        draws=item.name.startswith("fig"),
+        item=item,
+        smallest=item.smallest,
+        named=item.named,
+        compared=item.compared,
+        quick=item.quick,
+        on_device=item.on_device,
+    )
 
 
 def _solved(configuration: Configuration) -> Result:

@@ -73,7 +73,7 @@ def _sides(what: Configuration) -> tuple[int, ...]:
 def _with_side(what: Configuration, n: int) -> Configuration:
     """The solve on a smaller grid, on the cores, with a coarse solver that costs little: its kernel states no bytes,
     and is modelled apart."""
-    problem = dataclasses.replace(what.problem, n=n)  # pyright: ignore[reportCallIssue]
+    problem = dataclasses.replace(what.problem, n=n)
     return dataclasses.replace(what, problem=problem, coarse="cholesky", device="cpu", seed=0)
 
 

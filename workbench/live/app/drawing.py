@@ -42,7 +42,8 @@ class Drawing:
     @property
     def can_undo(self) -> bool:
         """True if a canvas with an undo of its own is in front."""
-        return self._in_front() and hasattr(getattr(self._builder(), "builder", None), "undo")
+        builder = self._builder()
+        return self._in_front() and builder is not None and hasattr(builder.builder, "undo")
 
     def undo(self) -> None:
         """Undo the last change of the canvas."""

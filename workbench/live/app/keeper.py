@@ -116,7 +116,7 @@ class Keeper(LiveWidget):
             return
         self.send({"kind": "keep", "token": token, "order": run.number}, [file])
 
-    def _receive(self, _widget: object, content: Any, buffers: Any) -> None:
+    def _receive(self, _widget: object, content: Any, buffers: list[memoryview]) -> None:
         kind = content.get("kind") if isinstance(content, dict) else None
         if kind == "run" and buffers:
             token, packed = str(content.get("token", ""))[:LONGEST_TOKEN], bytes(buffers[0])

@@ -34,9 +34,9 @@ def _unknowns(problem: Any) -> str:
     return f"{count(problem.n)}{POWERS[dimensions]} = {written} unknowns"
 
 
-def _ratio(problem: Any) -> str:
+def _ratio(problem: Problem) -> str:
     """The ratio of the heavy density to the light one, in words; empty for a problem without a contrast."""
-    contrast = getattr(problem, "contrast", None)
+    contrast = problem.parameter_values.get("contrast")
     if not contrast:
         return ""
     ratio = max(contrast, float(f"{1 / contrast:.15g}"))

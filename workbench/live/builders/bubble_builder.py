@@ -21,7 +21,7 @@ from workbench.live.ui.listeners import Listeners
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.problems.bubbles import Bubbles, Bubbles2D
-from workbench.registry import find
+from workbench.registry import Block, find
 from workbench.run import Configuration
 
 PATIENCE = 20.0
@@ -164,8 +164,9 @@ class BubbleBuilder(View):
 
     def _forget_what_changed(self, before: Drawing) -> None:
         """Drop the complaints about fields whose value has changed."""
+        known, values = before.parameters.parameter_values, self._model.drawing.parameters.parameter_values
         for name in KEPT:
-            if getattr(before.parameters, name) != getattr(self._model.drawing.parameters, name):
+            if known[name] != values[name]:
                 self.form.complaints.pop(name, None)
 
     def _show(self) -> None:
@@ -221,7 +222,7 @@ def _source(message: Mapping[str, Any]) -> str:
 
 def _bubbles(problem: object) -> Bubbles:
     if not isinstance(problem, Bubbles):
-        name = getattr(problem, "name", problem)
+        name = problem.name if isinstance(problem, Block) else problem
         raise InputError(f"the canvas is for the problems bubbles-2d and bubbles-3d, got {name}")
     return problem
 

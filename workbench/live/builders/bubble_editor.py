@@ -167,7 +167,7 @@ class BubbleCanvas(StreamView):
             self.link.send(*self._picture)
         return False
 
-    def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
+    def _receive(self, widget: object, content: object, buffers: list[memoryview]) -> None:
         if isinstance(content, dict) and "act" in content:
             self._act(content)
         else:

@@ -94,10 +94,10 @@ class BubbleForm(FieldForm):
         before, self._shown = None if complete else self._shown, drawing
         if before is None or before.dimensions != drawing.dimensions:
             self._turn(drawing)
+        values, known = drawing.parameters.parameter_values, before and before.parameters.parameter_values
         for name in KEPT:
-            value = getattr(drawing.parameters, name)
-            if before is None or value != getattr(before.parameters, name):
-                self.settings[name].put(value)
+            if known is None or values[name] != known[name]:
+                self.settings[name].put(values[name])
         # Parameters of a random layout, so that "Place at random" repeats it; else the number of bubbles.
         placed = _random_values(drawing)
         if placed and (before is None or placed != _random_values(before)):
@@ -150,5 +150,6 @@ def _random_values(drawing: Drawing) -> dict[str, Any]:
     if drawing.empty:
         return {}
     if drawing.parameters.layout == "random":
-        return {name: getattr(drawing.parameters, name) for name in RANDOM}
+        values = drawing.parameters.parameter_values
+        return {name: values[name] for name in RANDOM}
     return {"count": len(drawing.rows)}

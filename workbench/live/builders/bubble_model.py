@@ -97,7 +97,8 @@ class Drawing:
         return dataclasses.replace(self, parameters=self.parameters.changed(values))
 
     def _kept(self) -> dict[str, Any]:
-        return {name: getattr(self.parameters, name) for name in KEPT}
+        values = self.parameters.parameter_values
+        return {name: values[name] for name in KEPT}
 
     def room(self, centre: Sequence[float]) -> float:
         """The largest radius that a bubble at that place could have; below zero inside another bubble."""

@@ -106,7 +106,8 @@ class Builder(View):
     @property
     def deflation(self) -> Deflation | None:
         """The second level that is drawn over the bubbles; None where the builder draws none."""
-        return getattr(self.builder, "deflation", None)
+        builder = self.builder
+        return builder.deflation if isinstance(builder, BubbleBuilder) else None
 
     @property
     def built(self) -> Built:
@@ -153,7 +154,8 @@ class Builder(View):
         """Enable the button that solves the problem, or say why it cannot be solved."""
         try:
             _ = self.problem
-            why = getattr(self.builder, "unfit", "")
+            builder = self.builder
+            why = builder.unfit if isinstance(builder, MatrixBuilder) else ""
         except InputError as error:
             why = str(error)
         self.press.disabled, self.press.tooltip = bool(why), why or SOLVES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +77,7 @@ class UploadField(Field):
     size = 0
     content = b""
 
-    def typed(self, text: Any) -> None:
+    def typed(self, text: Mapping[str, Any]) -> None:
         self.size, self.content = int(text["size"]), text["content"] or b""
         self.value = str(text["name"])
 

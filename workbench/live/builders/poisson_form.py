@@ -123,8 +123,8 @@ class PoissonForm(UndoableForm[Problem]):
         with self.lock:
             self.settings["stencil"].put(problem.name)
             self._turn()
-            for item in problem.parameters():
-                self.settings[item.name].put(getattr(problem, item.name))
+            for name, value in problem.parameter_values.items():
+                self.settings[name].put(value)
             self._settle()
         self._changed()
 

@@ -36,7 +36,7 @@ def same_system(one: Configuration, other: Configuration) -> bool:
 
 def differences(one: Configuration, other: Configuration) -> list[str]:
     """The shared settings of entries that differ in the other configuration, in words."""
-    return [text for name, text in SHARED.items() if getattr(one, name) != getattr(other, name)]
+    return [text for name, text in SHARED.items() if one.choices[name] != other.choices[name]]
 
 
 def aimed(configuration: Configuration, tolerance: float) -> Configuration:
@@ -47,18 +47,21 @@ def aimed(configuration: Configuration, tolerance: float) -> Configuration:
 
 def aim_of(entry: Configuration, other: Configuration) -> Configuration:
     """The other configuration with the tolerance that an entry has."""
-    own = {name: getattr(entry.stopping, name) for name in ("norm", "rtol", "atol")}
-    return dataclasses.replace(other, stopping=dataclasses.replace(other.stopping, **own))
+    own = entry.stopping
+    stopping = dataclasses.replace(other.stopping, norm=own.norm, rtol=own.rtol, atol=own.atol)
+    return dataclasses.replace(other, stopping=stopping)
 
 
 def method_of(entry: Configuration) -> tuple[Any, ...]:
     """The choices that distinguish an entry from others on its system."""
-    return tuple(getattr(entry, name) for name in METHOD)
+    choices = entry.choices
+    return tuple(choices[name] for name in METHOD)
 
 
 def moved(entry: Configuration, base: Configuration) -> Configuration:
     """The method and device of an entry, and all else from another configuration."""
-    return dataclasses.replace(base, **{name: getattr(entry, name) for name in METHOD})
+    choices = entry.choices
+    return dataclasses.replace(base, **{name: choices[name] for name in METHOD})
 
 
 class EntryForm(FieldForm):
@@ -136,8 +139,8 @@ def _of_the_method(conflict: Conflict) -> Conflict:
 
 def _offered(kind: str, configuration: Configuration) -> Block:
     """The block, or for one that no form offers, such as a user-defined method, the default one."""
-    block = getattr(configuration, kind)
-    return block if known(kind, block.name) else getattr(configure("poisson5"), kind)
+    block = configuration.blocks[kind]
+    return block if known(kind, block.name) else configure("poisson5").blocks[kind]
 
 
 class ToleranceField:

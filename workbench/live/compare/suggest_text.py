@@ -65,7 +65,7 @@ def scene(estimates: Sequence[Estimate]) -> Scene:
                 filled=measured,
                 faint=not measured,
                 texts=[_words(place, row) for place, row in found],
-                labels=[str(place) if measured and place <= BEST else "" for place, row in found],
+                labels=[str(place) if measured and place <= BEST else "" for place, _ in found],
                 word="pair",
             )
         )

@@ -247,8 +247,9 @@ class SweepView(ControlledView):
             self._complain(str(error))
             return
         # Stopping criteria that the form does not show stay.
-        shown = {name: getattr(chosen.stopping, name) for name in ("norm", "rtol", "maxiter")}
-        self.base = dataclasses.replace(chosen, stopping=dataclasses.replace(self.base.stopping, **shown))
+        of = chosen.stopping
+        stopping = dataclasses.replace(self.base.stopping, norm=of.norm, rtol=of.rtol, maxiter=of.maxiter)
+        self.base = dataclasses.replace(chosen, stopping=stopping)
         if self.base.problem.name != self.choices.problem.name:
             before, gone = self.choices.problem.name, self.choices.rebase(self.base.problem)
             self._note(f"the problem is now {self.base.problem.label}{left_out(gone, before)}")

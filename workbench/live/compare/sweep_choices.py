@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -41,7 +40,7 @@ Against = Callable[[str, Sequence[Any]], dict[Any, list[Conflict]]]
 def suggestion(base: Configuration) -> dict[str, list[Any]]:
     """Choices to begin with: two sizes where the problem has one, and three preconditioners."""
     sizes = [declared for declared in base.problem.parameters() if declared.name == "n"]
-    n = getattr(base.problem, "n", 0)
+    n = base.problem.per_side or 0
     over: dict[str, list[Any]] = {"n": [n // 2, n]} if sizes and n // 2 >= (sizes[0].low or 1) else {}
     return {**over, "preconditioner": ["none", "jacobi", "neumann:2"]}
 
@@ -60,7 +59,8 @@ def base_of(
 def fixed(base: Configuration, over: Mapping[str, Sequence[Any]]) -> tuple[Problem, dict[str, Any]]:
     """The problem of a sweep and its other fixed settings, as `configure` takes it."""
     names = [name for name in (*BLOCKS, *RUN, "stopping") if name not in over]
-    return base.problem, {name: getattr(base, name) for name in names}
+    choices = base.choices
+    return base.problem, {name: choices[name] for name in names}
 
 
 def points(base: Configuration, over: Mapping[str, Sequence[Any]]) -> list[Any]:
@@ -106,8 +106,7 @@ def _way(name: str, value: object) -> str:
 
 def has_form(base: Configuration) -> bool:
     """True if all its blocks can be chosen from lists; blocks that the caller holds in memory cannot."""
-    blocks = [getattr(base, item.name) for item in dataclasses.fields(base)]
-    return all(known(block.kind, block.name) for block in blocks if isinstance(block, Block))
+    return all(known(kind, block.name) for kind, block in base.blocks.items())
 
 
 class Choices:

@@ -104,7 +104,7 @@ class Preview:
 
 def _cells(problem: Problem, *, symmetric: bool) -> Cells:
     """The problem's cells, or coarser ones where they are too many."""
-    side = getattr(problem, "n", None)
+    side = problem.per_side
     if side is None:
         check_size(problem)
         # An error here may be corrected outside the form, as that of a missing file, so Run stays enabled.
@@ -165,6 +165,6 @@ def check_size(problem: Problem) -> None:
         return
     if isinstance(problem, StandIn) and BYTES_PER_ENTRY * problem.entries > MOST_BYTES:
         raise NotYetError(f"{problem.label} is large; its pattern appears when the run starts")
-    path = getattr(problem, "path", "")
+    path = problem.parameter_values.get("path", "")
     if path and Path(path).is_file() and os.path.getsize(path) > MOST_BYTES:
         raise NotYetError(f"{problem.label} is a large file; its pattern appears when the run starts")

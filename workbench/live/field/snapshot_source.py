@@ -164,7 +164,8 @@ class SnapshotSource:
             found = look if look.done and (look.quantity, look.cut, look.column) == asked else None
         goes_on = self.goes_on
         # A run that was stopped counts as ended before its x is there.
-        has_result = getattr(self.watched.source, "result", None) is not None
+        source = self.watched.source
+        has_result = isinstance(source, ACTIVE) and source.result is not None
         wanted = (self.iterations, goes_on, has_result, *asked)
         wants = self._look is None and wanted != self._asked
         self._put_off = wants and not due.take()

@@ -56,7 +56,7 @@ class ChartView(StreamView):
             self._sent = scene
         return False
 
-    def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
+    def _receive(self, widget: object, content: object, buffers: list[memoryview]) -> None:
         if isinstance(content, dict) and content.get("kind") == "picked":
             for listener in self._subscribers:
                 listener(str(content.get("key", "")))
@@ -129,7 +129,7 @@ class HandledChart(ChartView):
         # `asdict` copies deeply, which takes longer than all else that a drag does.
         self.handles = [dict(vars(handle)) for handle in handles]
 
-    def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
+    def _receive(self, widget: object, content: object, buffers: list[memoryview]) -> None:
         match content:
             case {"kind": "moved", "key": str(key), "x": int() | float() as x, "y": int() | float() as y}:
                 if math.isfinite(x) and math.isfinite(y):

@@ -226,7 +226,7 @@ class ConvergenceView(StreamView):
             self._rewound = False
             self._pace.done()
 
-    def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
+    def _receive(self, widget: object, content: object, buffers: list[memoryview]) -> None:
         if isinstance(content, dict) and content.get("kind") == "tolerance":
             self._moved(content.get("value"), int(content.get("turn", 0)))
         else:

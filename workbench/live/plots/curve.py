@@ -60,7 +60,7 @@ class Curve:
         state = self.session.state
         run = self.session.run
         if run is not None and self.history is None:
-            self.iteration_bytes = getattr(self.session, "iteration_bytes", None)
+            self.iteration_bytes = self.session.iteration_bytes if isinstance(self.session, RaceEntry) else None
             self._begin(run)
         self.live = state in (State.SETUP, State.RUNNING)
         if state in (State.DONE, State.FAILED):

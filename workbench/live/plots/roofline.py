@@ -47,7 +47,7 @@ STYLE = {"description_width": "70px"}
 
 def sentence(found: list[RooflinePoint], roof: Profile | None) -> str:
     """The rate of all kernels together against the roof, in a sentence."""
-    seconds, moved = (sum(getattr(spot, what) for spot in found if spot.bytes) for what in ("seconds", "bytes"))
+    seconds, moved = sum(spot.seconds for spot in found if spot.bytes), sum(spot.bytes for spot in found)
     rate = moved / seconds if seconds > 0 else 0.0
     reported = f"{len(found)} {'kernel' if len(found) == 1 else 'kernels'}, together <b>{amount(rate)}/s</b>"
     if roof:

@@ -205,7 +205,7 @@ class Controller:
             return "it is active; press Stop first"
         return "what was stopped ends in the background" if any(job.lingering for job in self.jobs) else ""
 
-    def _say(self, job: Any) -> None:
+    def _say(self, job: Job | None) -> None:
         state = self.state
         word = STOPPING if job is not None and job.ending else state.value
         complaint, notice = self._why_not() or self.complaint, self.notice() if not self.alive else ""
@@ -222,7 +222,7 @@ class Controller:
         text, tone = self._sentence(job, state)
         self.bar.say("; ".join(filter(None, [text, others])), tone, word)
 
-    def _others(self, present: Any) -> str:
+    def _others(self, present: Job | None) -> str:
         """The jobs that are queued, paused, or finishing in the background; empty for none."""
         others = [job for job in self.jobs if job is not present]
         queued = [job for job in others if job.run is None and job.state in (State.QUEUED, State.PAUSED)]

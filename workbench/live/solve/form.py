@@ -97,7 +97,7 @@ class Form(UndoableForm[Configuration]):
         self._noticed = ("", "")
         # No change is reported while the form is half built.
         self._loading, self._altered = True, False
-        blocks = [BlockChoice(kind, self._notify, getattr(configuration, kind).name, self._show) for kind in KINDS]
+        blocks = [BlockChoice(kind, self._notify, configuration.blocks[kind].name, self._show) for kind in KINDS]
         declared = {**RUN, **STOPPING}
         self.columns = Field(COLUMNS)
         """The number of right-hand sides, where there are several."""
@@ -158,7 +158,7 @@ class Form(UndoableForm[Configuration]):
         Raises InputError for one with a block that the form does not offer, and shows nothing of it.
         """
         for kind in KINDS:
-            check_listed(kind, getattr(configuration, kind).name)
+            check_listed(kind, configuration.blocks[kind].name)
         with self.lock:
             self._loading, self._altered = True, False
             try:
@@ -177,7 +177,7 @@ class Form(UndoableForm[Configuration]):
 
     def _fill(self, configuration: Configuration) -> None:
         for kind, fields in self.blocks.items():
-            fields.load(getattr(configuration, kind))
+            fields.load(configuration.blocks[kind])
         stopping = self._stopping = configuration.stopping
         values = {**settings_of(configuration, RUN), **settings_of(stopping, STOPPING)}
         for name, value in values.items():

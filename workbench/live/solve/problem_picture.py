@@ -75,7 +75,7 @@ class ProblemPicture:
             if isinstance(error, UnfitError) and not error.changes:
                 found = (Conflict(str(error), {}, error.kind),)
             # An error of earlier values of the form is no longer of interest.
-            elif not getattr(error, "changes", None) and self._form.describes(chosen):
+            elif not (isinstance(error, InputError) and error.changes) and self._form.describes(chosen):
                 self._complain(str(error) or "there is not enough memory to draw this problem")
             self._panel.field.say(chosen.problem.label, "")
         self._form.refuse(chosen, found or self._conflicts(chosen))

@@ -110,7 +110,7 @@ class RunBar(StatusLine):
             for name, press in self._presses.items()
         }
 
-    def _pressed(self, _widget: object, content: Any, _buffers: object) -> None:
+    def _pressed(self, _widget: object, content: object, _buffers: object) -> None:
         press = self._presses.get(content.get("press", "")) if isinstance(content, dict) else None
         if press is None:
             return

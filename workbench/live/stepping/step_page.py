@@ -171,5 +171,5 @@ class StepPage(View):
 
 def smaller(problem: Problem, cells: int) -> Problem:
     """The problem with at most `cells` cells per side; one without a size as it is."""
-    n = getattr(problem, "n", None)
+    n = problem.per_side
     return problem if n is None or n <= cells else problem.changed({"n": cells})

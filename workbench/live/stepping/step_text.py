@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from workbench.devices.clock import ACCELERATOR, CPU, TO_DEVICE, TO_HOST
 from workbench.devices.cycle_parts import COARSEST
@@ -301,7 +302,7 @@ def _text(value: Any) -> str:
     return f"{_number(float(np.real(value)))} {sign} {_number(abs(float(np.imag(value))))}i"
 
 
-def _size(value: Any) -> float:
+def _size(value: ArrayLike) -> float:
     """The scalar's real part, or the vector's 2-norm."""
     return float(np.linalg.norm(value)) if np.ndim(value) else float(np.real(value))
 

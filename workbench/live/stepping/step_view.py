@@ -206,7 +206,7 @@ class StepView(StreamView):
         self._changed.set()
         self.publisher.wake()
 
-    def _receive(self, _widget: object, content: Any, _buffers: object) -> None:
+    def _receive(self, _widget: object, content: object, _buffers: object) -> None:
         super()._receive(_widget, content, _buffers)
         if not isinstance(content, dict):
             return

@@ -26,8 +26,8 @@ def keep() -> None:
         chosen = route(self, data, default)
         return chosen if chosen is None or chosen in _subshells() else None
 
-    alive.keeps_late_messages = True  # pyright: ignore[reportFunctionMemberAccess]
-    comm.BaseComm._reply_subshell_for = alive  # pyright: ignore[reportAttributeAccessIssue]
+    alive.keeps_late_messages = True
+    comm.BaseComm._reply_subshell_for = alive
 
 
 def _subshells() -> list[str]:

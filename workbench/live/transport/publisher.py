@@ -11,7 +11,7 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from workbench.live.transport.rate_limit import NEAR, RateLimit
@@ -76,7 +76,7 @@ class Publisher:
         self._asked.set()
 
     @contextlib.contextmanager
-    def at_rest(self) -> Iterator[None]:
+    def at_rest(self) -> Generator[None]:
         """Bring no view up to date inside, so that a solve can be measured by itself; afterwards they catch up."""
         self._resting.set()
         try:

@@ -49,7 +49,7 @@ class Download(LiveWidget):
             del self._taken[old]
         self.send({"kind": "file", "number": number, "name": file.name}, [file.content])
 
-    def _receive(self, _widget: object, content: Any, _buffers: object) -> None:
+    def _receive(self, _widget: object, content: object, _buffers: object) -> None:
         if isinstance(content, dict) and content.get("kind") == "saved":
             taken = self._taken.pop(content.get("number", 0), None)
             if taken is not None:

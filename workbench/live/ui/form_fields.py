@@ -142,8 +142,9 @@ class BlockChoice:
         """Show a block."""
         check_listed(self.kind, block.name)
         self.choice.value = block.name
+        values = block.parameter_values
         for name, field in self.fields.items():
-            field.put(getattr(block, name))
+            field.put(values[name])
 
     def note(self, sentence: str) -> None:
         """Say something below the choice until another block is chosen; empty for nothing."""

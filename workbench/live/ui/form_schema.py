@@ -12,6 +12,7 @@ from workbench.errors import InputError
 from workbench.lines.dependence import waiting
 from workbench.registry import Block, Parameter, registered
 from workbench.registry.facts import choice_label, facts, inverse_help, parameter_label
+from workbench.solvers import Solver
 from workbench.words.names import typeset_words
 from workbench.words.numbers import THIN, chosen, count
 
@@ -92,7 +93,7 @@ def _bound(value: float) -> str:
 @functools.cache
 def counted(cls: type[Block]) -> str:
     """The cost of an iteration of a solver, counted from its lines; empty for one that has none."""
-    text = getattr(cls, "iterate", "")
+    text = cls.iterate if issubclass(cls, Solver) else ""
     if not isinstance(text, str) or not text:
         return ""
     try:

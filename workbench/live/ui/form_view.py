@@ -30,6 +30,6 @@ class FormView(LiveWidget):
         self._take = receive
         self.on_msg(self._receive)
 
-    def _receive(self, _widget: object, content: Any, buffers: Any) -> None:
+    def _receive(self, _widget: object, content: object, buffers: list[memoryview]) -> None:
         if isinstance(content, dict):
             self._take({**content, "content": bytes(buffers[0])} if buffers else content)

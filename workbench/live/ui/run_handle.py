@@ -87,15 +87,15 @@ class RunHandle:
         that; empty otherwise."""
         if self.run is not None or self.over or not isinstance(self.source, ACTIVE):
             return ""
-        phases = getattr(self.source, "phases", None)
         state = "not started" if self.state is State.IDLE else self.state.value
-        return ", ".join(filter(None, (state, phases.present if phases else "")))
+        return ", ".join(filter(None, (state, self.source.phases.present)))
 
     @property
     def phases(self) -> list[list[Any]]:
         """The phases of an active setup, as `SetupPhases.shown`; none before and after it."""
-        phases = getattr(self.source, "phases", None) if self.state is State.SETUP else None
-        return phases.shown() if phases else []
+        if isinstance(self.source, ACTIVE) and self.state is State.SETUP:
+            return self.source.phases.shown()
+        return []
 
     @property
     def error(self) -> str:

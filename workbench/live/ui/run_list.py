@@ -12,7 +12,7 @@ from workbench.errors import InputError
 from workbench.live.ui.listeners import Listeners
 from workbench.live.ui.run_handle import ACTIVE, AnyRun, RunHandle
 from workbench.records import Record
-from workbench.run import Result, Session
+from workbench.run import RaceEntry, Result, Session
 from workbench.run.cancellation import STOPPED_EARLY
 from workbench.words.distinct import distinct_names
 from workbench.words.names import Parts, method_name
@@ -64,8 +64,8 @@ class ListedRun:
     @property
     def handle(self) -> RunHandle:
         """The run, as views take it: the result of a race entry that has ended, else the source itself."""
-        result = None if isinstance(self.source, Session) else getattr(self.source, "result", None)
-        return RunHandle(result if isinstance(result, Result) else self.source, self.label)
+        result = self.source.result if isinstance(self.source, RaceEntry) else None
+        return RunHandle(result or self.source, self.label)
 
     @property
     def active(self) -> bool:
@@ -78,7 +78,7 @@ class ListedRun:
         if self._record is None:
             if isinstance(self.source, Record):
                 return self.source
-            result = self.source if isinstance(self.source, Result) else getattr(self.source, "result", None)
+            result = self.source.result if isinstance(self.source, ACTIVE) else self.source
             self._record = result.record() if isinstance(result, Result) else None
         return self._record
 

@@ -6,7 +6,6 @@ import itertools
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import traitlets
@@ -180,7 +179,7 @@ class ShareBar(LiveWidget):
         with self.hold_sync():
             self.said, self.tone = sentence, tone
 
-    def _receive(self, _widget: object, content: Any, _buffers: object) -> None:
+    def _receive(self, _widget: object, content: object, _buffers: object) -> None:
         if isinstance(content, dict):
             fields = {name: str(content.get(name, "")) for name in ("kind", "text", "name", "page")}
             self._worker.ask(lambda: self._answer(**fields))

@@ -64,7 +64,7 @@ class SortTable(LiveWidget):
         if self._act is not None:
             self._act(verb, list(rows), value)
 
-    def _receive(self, _widget: object, content: Any, _buffers: object) -> None:
+    def _receive(self, _widget: object, content: object, _buffers: object) -> None:
         if isinstance(content, dict) and content.get("kind") == "act" and isinstance(content.get("rows"), list):
             try:
                 self.press(str(content.get("verb")), content["rows"], str(content.get("value", "")))

@@ -45,6 +45,6 @@ class StreamView(LiveWidget):
         thread."""
         raise TypeError(f"{type(self).__name__} does not say what it publishes")
 
-    def _receive(self, _widget: object, content: Any, _buffers: object) -> None:
+    def _receive(self, _widget: object, content: object, _buffers: object) -> None:
         if isinstance(content, dict):
             self.link.receive(content)

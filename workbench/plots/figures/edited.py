@@ -233,13 +233,13 @@ def _change_legend(legend: Legend, figure: Figure, changed: Mapping[str, str | N
         if changed.get(name, name) is not None
     ]
     size = legend.get_texts()[0].get_fontsize()
-    inside = legend.axes
+    inside, of_figure = legend.axes, legend in figure.legends
     legend.remove()
     if not kept:
         return
     handles, labels = zip(*kept, strict=True)
     options = {"fontsize": size, "frameon": legend.get_frame_on()}
-    if inside is None:
+    if of_figure:
         figure.legend(handles, labels, loc="outside lower left", **options)
     else:
         inside.legend(handles, labels, **options)

@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PathCollection, PolyCollection
-from matplotlib.container import BarContainer
+from matplotlib.container import BarContainer, Container
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
@@ -142,7 +142,7 @@ def _visible(artists: Iterable[Any], kind: type[Kind]) -> list[Kind]:
     return [artist for artist in artists if isinstance(artist, kind) and artist.get_visible()]
 
 
-def _name(artist: Any) -> str:
+def _name(artist: Artist | Container) -> str:
     """The artist's name in the legend; default labels of Matplotlib begin with an underscore."""
     label = str(artist.get_label())
     return "" if label.startswith("_") else label

@@ -20,7 +20,7 @@ from workbench.preconditioners.schwarz import subdomains
 from workbench.preconditioners.schwarz.subdomain_factors import Subdomain
 from workbench.preconditioners.schwarz.subdomain_method import EXACT, SWEEPS, SubdomainMethod
 from workbench.problems import Problem
-from workbench.registry import as_block, parameter, register
+from workbench.registry import parameter, register
 
 if TYPE_CHECKING:
     from workbench.preconditioners.schwarz.workers import BoxWorkers, WorkerSums
@@ -69,7 +69,7 @@ class Schwarz(Preconditioner):
         super().__post_init__()
         subdomains.parse(self.boxes)
         if self.solver not in (EXACT, SWEEPS):
-            as_block("preconditioner", self.solver)
+            Preconditioner.named(self.solver)
             if self.precision != "float64":
                 raise InputError(
                     f"schwarz: precision {self.precision} is for solver {EXACT} or {SWEEPS}, got {self.solver}; leave "
@@ -80,7 +80,7 @@ class Schwarz(Preconditioner):
 
     def check(self, device: Device) -> None:
         if self.solver not in (EXACT, SWEEPS):
-            as_block("preconditioner", self.solver).check(device)  # pyright: ignore[reportAttributeAccessIssue]
+            Preconditioner.named(self.solver).check(device)
 
     def check_problem(self, problem: Problem) -> None:
         if size := problem.known_size:

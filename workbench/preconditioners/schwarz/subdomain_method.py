@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from workbench.devices.protocol import Device
-from workbench.preconditioners import ElementWise
+from workbench.preconditioners import ElementWise, Preconditioner
 from workbench.preconditioners.schwarz.subdomain_factors import Subdomain, joined
 from workbench.preconditioners.schwarz.subdomain_solvers import ExactSolver, sweep_solver
-from workbench.registry import as_block
 
 if TYPE_CHECKING:
     from workbench.preconditioners.schwarz.subdomain_solvers import SubdomainSolver
@@ -40,6 +39,6 @@ class SubdomainMethod(NamedTuple):
         if self.solver == SWEEPS:
             return sweep_solver(boxes, device, self.sweeps, self.precision)
         matrix = joined(boxes)
-        first_level: Any = as_block("preconditioner", self.solver)
+        first_level = Preconditioner.named(self.solver)
         bound = first_level.setup(matrix, device)
         return device.applied(bound, matrix.shape[0], self.dtype) if isinstance(bound, ElementWise) else bound

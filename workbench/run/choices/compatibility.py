@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
 from workbench.operators.base import MissingEntriesError
+from workbench.preconditioners import Preconditioner
 from workbench.problems import LinearSystem, Problem
 from workbench.registry import Block
 
@@ -22,7 +23,7 @@ _WITHOUT = {
 
 
 @contextlib.contextmanager
-def needing_entries(block: Block) -> Iterator[None]:
+def needing_entries(block: Block) -> Generator[None]:
     """Name the block that needs entries of A where A has none: raises InputError with the way out."""
     try:
         yield
@@ -33,13 +34,13 @@ def needing_entries(block: Block) -> Iterator[None]:
         ) from None
 
 
-def index_cuts(system: LinearSystem, *blocks: Block) -> list[str]:
+def index_cuts(system: LinearSystem, *blocks: Preconditioner | Deflation) -> list[str]:
     """A sentence on the blocks of a run that cut a matrix without a grid by index; none where no block does."""
     if system.grid is not None or getattr(system.operator, "grid", None) is not None:
         return []
     # Of a sum its members.
-    each = [member for block in blocks for member in getattr(block, "blocks", (block,))]
-    names = dict.fromkeys(f"{block.kind} {block.name}" for block in each if getattr(block, "cuts_by_index", False))
+    each = [each for block in blocks for each in (block.blocks if isinstance(block, Preconditioner) else (block,))]
+    names = dict.fromkeys(f"{block.kind} {block.name}" for block in each if block.cuts_by_index)
     if not names:
         return []
     return [

@@ -65,10 +65,28 @@ class Configuration:
 
     def __post_init__(self) -> None:
         check_settings(self, RUN)
+        given = self.blocks
         for kind in ("problem", *BLOCKS):
-            object.__setattr__(self, kind, registry.as_block(kind, getattr(self, kind)))
+            object.__setattr__(self, kind, registry.as_block(kind, given[kind]))
         if not isinstance(self.stopping, Stopping):
             raise InputError(f"stopping must be a Stopping, got {quoted(self.stopping)}; write Stopping(rtol=1e-8)")
+
+    @property
+    def blocks(self) -> dict[str, registry.Block]:
+        """The problem and the blocks of the method, by kind."""
+        return {
+            "problem": self.problem,
+            "solver": self.solver,
+            "preconditioner": self.preconditioner,
+            "deflation": self.deflation,
+            "coarse": self.coarse,
+            "variant": self.variant,
+        }
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """The blocks, the settings and the stopping criteria by name, as the constructor takes them."""
+        return {**self.blocks, **settings_of(self, RUN), "stopping": self.stopping}
 
     @property
     def deflated(self) -> bool:
@@ -84,17 +102,19 @@ class Configuration:
     @cached_property
     def parts(self) -> Parts:
         """The parts of the run's name, see `workbench.words.names.run_parts`."""
-        return run_parts({**self.to_dict(), **{kind: getattr(self, kind) for kind in ("problem", *BLOCKS)}})
+        return run_parts({**self.to_dict(), **self.blocks})
 
     @property
     def code(self) -> str:
         """The method as code writes it, for tooltips."""
         without = () if self.deflated else ("coarse", "variant")
-        return method_code({kind: code(getattr(self, kind)) for kind in BLOCKS if kind not in without})
+        return method_code(
+            {kind: code(block) for kind, block in self.blocks.items() if kind in BLOCKS and kind not in without}
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        blocks = {kind: getattr(self, kind).to_dict() for kind in ("problem", *BLOCKS)}
+        blocks = {kind: block.to_dict() for kind, block in self.blocks.items()}
         return {**blocks, **settings_of(self, RUN), "stopping": dataclasses.asdict(self.stopping)}
 
     @classmethod
@@ -178,6 +198,6 @@ def _base(problem: str | Problem) -> Configuration:
     """The configuration of a link or file, or the default blocks on a problem."""
     if isinstance(problem, str) and is_shared(problem):
         return Configuration.from_dict(read_shared(problem))
-    chosen: Any = problem_from_text(problem) if isinstance(problem, str) else problem
+    chosen = problem_from_text(problem) if isinstance(problem, str) else problem
     defaults: dict[str, Any] = {kind: declared.default for kind, declared in BLOCKS.items()}
     return Configuration(chosen, **defaults)

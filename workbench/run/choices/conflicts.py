@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from workbench import devices
@@ -109,15 +109,15 @@ def obstacles(
 
 
 @contextlib.contextmanager
-def all_at_once(configuration: Configuration, *known: Any) -> Iterator[None]:
+def all_at_once(configuration: Configuration, operator_of: OperatorOf, given: Operator | None) -> Generator[None]:
     """An InputError that a change of the configuration mends becomes one that names all conflicts, and all changes.
 
-    known: further arguments of `conflicts`.
+    operator_of, given: as in `conflicts`.
     """
     try:
         yield
     except InputError as error:
-        found = conflicts(configuration, *known) if error.changes else []
+        found = conflicts(configuration, operator_of, given) if error.changes else []
         if len(found) < 2:
             raise
         raise InputError(in_words(found), changes=changes_of(found)) from None
@@ -151,7 +151,7 @@ def changed(configuration: Configuration, changes: Mapping[str, Any]) -> Configu
         if name in STOPPING:
             kind, value = "stopping", configuration.stopping.changed({name: value})
         elif parameter:
-            value = getattr(configuration, kind).changed({parameter: value})
+            value = configuration.blocks[kind].changed({parameter: value})
         configuration = dataclasses.replace(configuration, **{kind: value})
     return configuration
 

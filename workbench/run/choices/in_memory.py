@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -43,7 +43,6 @@ from workbench.operators.null_space import (
 )
 from workbench.preconditioners import Preconditioner
 from workbench.problems import LinearSystem, Problem
-from workbench.registry import as_block
 from workbench.solvers import Solver
 
 if TYPE_CHECKING:
@@ -119,7 +118,7 @@ def as_preconditioner(M: Any, size: int) -> Preconditioner:
     Raises InputError for other types, and for a matrix or LinearOperator of another shape.
     """
     if M is None or isinstance(M, (str, Preconditioner)):
-        return cast(Preconditioner, as_block("preconditioner", "none" if M is None else M))
+        return Preconditioner.named("none" if M is None else M)
     from scipy.sparse import linalg
 
     if isinstance(M, linalg.LinearOperator) or sparse.issparse(M) or isinstance(M, np.ndarray):
@@ -154,7 +153,7 @@ def kind_of(method: Solver) -> type[Matrix]:
 def as_deflation(Z: object) -> Deflation:
     """A second level: a name, a block, None for none, or user-supplied Z."""
     if Z is None or isinstance(Z, (str, Deflation)):
-        return cast(Deflation, as_block("deflation", "none" if Z is None else Z))
+        return Deflation.named("none" if Z is None else Z)
     return InMemoryDeflation(Z)
 
 

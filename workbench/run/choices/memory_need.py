@@ -339,7 +339,7 @@ def way_out(configuration: Configuration, room: int, where: Where, *, host: bool
 def largest_fitting(configuration: Configuration, room: int, where: Where, *, host: bool = False) -> int | None:
     """The largest n, a multiple of 8, that needs at most `room` bytes by the estimate; None without an n."""
     problem = configuration.problem
-    n, size = getattr(problem, "n", None), problem.known_size
+    n, size = problem.per_side, problem.known_size
     if n is None or size is None:
         return None
     dimensions = len(size.grid) if size.grid else 3

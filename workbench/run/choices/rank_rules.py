@@ -6,7 +6,7 @@ import os
 
 from workbench.devices.host.slab import Slab, slab_of
 from workbench.errors import CLUSTERS, InputError
-from workbench.registry import Block, registered
+from workbench.registry import registered
 from workbench.registry.extensions import service
 from workbench.run.choices.configuration import Configuration
 from workbench.settings import COMPACT, GIVEN_FORM, ON_DEVICE
@@ -42,7 +42,7 @@ def check_on_ranks(configuration: Configuration, count: int) -> None:
             changes={"ranks": most},
         )
     for kind in KINDS:
-        block: Block = getattr(configuration, kind)
+        block = configuration.blocks[kind]
         unused = kind in ("coarse", "variant") and configuration.deflation.name == "none"
         if block.on_ranks or unused:
             continue

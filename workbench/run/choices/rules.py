@@ -23,6 +23,8 @@ from workbench.operators import (
     TwoPhaseStencil,
     UnsymmetricMatrix,
 )
+from workbench.operators.matrix_rows import MatrixRows
+from workbench.operators.slab_stencil import SlabStencil
 from workbench.problems.right_hand_sides import NO_GRID, NO_PHASES, NOTHING_LEFT
 from workbench.process import limits
 from workbench.run.choices.compatibility import unmet
@@ -118,7 +120,7 @@ def _of_cluster(c: Configuration) -> Rules:
         "schwarz:3x3, or leave the cluster out",
         {"cluster": None},
     )
-    on_workers = getattr(c.solver, "sums", HERE) != HERE
+    on_workers = c.solver.parameter_values.get("sums", HERE) != HERE
     yield (
         on_workers and not (c.cluster and c.preconditioner.name == "schwarz"),
         f"{c.solver.name} with sums=workers needs preconditioner schwarz alone, and a cluster that solves its boxes, "
@@ -177,9 +179,9 @@ def _of_storage(c: Configuration, device: Device) -> Rules:
         "format csr",
         {"format": "csr"},
     )
-    for block in getattr(c.preconditioner, "blocks", (c.preconditioner,)):
+    for block in c.preconditioner.blocks:
         yield (
-            name != GIVEN_FORM and (block.needs_stencil or getattr(block, "coefficients", "") == "constant"),
+            name != GIVEN_FORM and (block.needs_stencil or block.parameter_values.get("coefficients") == "constant"),
             f"preconditioner {block.text} needs a nearest-neighbour stencil, and format {c.format} assembles it; leave "
             "out the format",
             {"format": GIVEN_FORM},
@@ -249,7 +251,7 @@ def _of_matrix(c: Configuration, operator: Operator) -> Rules:
         else:
             way_out = "choose cg or block-cg"
             yield bilinear, f"A is Hermitian, and solver {c.solver.name} needs A = A^T; {way_out}", {"solver": "cg"}
-    two_phases = isinstance(getattr(operator, "tall", operator), TwoPhaseStencil)
+    two_phases = isinstance(operator.tall if isinstance(operator, SlabStencil) else operator, TwoPhaseStencil)
     yield c.precision == MIXED and not two_phases, TWO_PHASES, DOUBLE
     c.deflation.check(c.problem.grid or (unknowns_of(operator),))
 
@@ -312,7 +314,7 @@ def _check_unknowns(c: Configuration, unknowns: int) -> None:
     most = limits.page_unknowns(os.environ.get(MOST_UNKNOWNS, ""))
     if unknowns <= most:
         return
-    n, grid = getattr(c.problem, "n", None), c.problem.grid
+    n, grid = c.problem.per_side, c.problem.grid
     fitting = int(n * (most / unknowns) ** (1 / len(grid))) if n and grid else 0
     raise InputError(
         f"this problem has {count(unknowns)} unknowns and may have {count(int(most))} on pages of this server; "
@@ -324,8 +326,7 @@ def _check_unknowns(c: Configuration, unknowns: int) -> None:
 
 def unknowns_of(known: Operator | Size) -> int:
     """The unknowns of all ranks, which by their own rows would not all refuse."""
-    slab = getattr(known, "slab", None)
-    return slab.whole if slab else known.shape[0]
+    return known.slab.whole if isinstance(known, SlabStencil | MatrixRows) else known.shape[0]
 
 
 def traits_of(configuration: Configuration) -> MethodTraits:

@@ -153,7 +153,7 @@ def _literal(value: object) -> str:
 
 def _blocks(configuration: Configuration) -> dict[str, str]:
     """The blocks besides the problem that are not the default ones, as texts that `registry.find` reads."""
-    return differing({kind: getattr(configuration, kind).text for kind in BLOCKS}, BLOCKS)
+    return differing({kind: configuration.blocks[kind].text for kind in BLOCKS}, BLOCKS)
 
 
 def _settings(configuration: Configuration) -> dict[str, Any]:
@@ -165,9 +165,8 @@ def _stopping(configuration: Configuration) -> dict[str, Any]:
 
 
 def _check_registered(configuration: Configuration) -> None:
-    for kind in ("problem", *BLOCKS):
-        block = getattr(configuration, kind)
-        if getattr(block, "has_user_lines", False):
+    for kind, block in configuration.blocks.items():
+        if block.has_user_lines:
             raise InputError(
                 "a user-defined method cannot be written as a link, a command or a file; save a run of it, which holds "
                 "its lines"

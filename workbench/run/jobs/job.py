@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 
 import numpy as np
 
@@ -130,7 +130,7 @@ class Job:
             self.error = STOPPED_IN_SETUP
 
     @contextlib.contextmanager
-    def _entering(self, state: State) -> Iterator[None]:
+    def _entering(self, state: State) -> Generator[None]:
         """Change the state after the block. Raises StoppedError before it if cancellation has been requested."""
         with self._changing:
             if self.stopping:

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 import numpy as np
@@ -19,7 +19,6 @@ from workbench.operators import as_operator
 from workbench.problems import LinearSystem
 from workbench.process.forks import WorkLock
 from workbench.records import History
-from workbench.registry import as_block
 from workbench.run.cancellation import check_stopped
 from workbench.run.choices.configuration import Configuration, configure
 from workbench.run.choices.in_memory import (
@@ -254,7 +253,7 @@ class Prepared:
         )
 
     @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _alone(self) -> Generator[None]:
         """Wait for the call of another thread. Raises InputError within a call of this thread, and where a
         call was in progress when this process was forked."""
         if self._at_work.worker == threading.get_ident():
@@ -367,7 +366,7 @@ def prepare(
         if more or not stopping or (solver, M, deflation, nullspace) != (None, "jacobi", "none", None):
             raise InputError("a configuration says the method already; change it with dataclasses.replace")
         return Prepared(A)
-    method: Any = as_block("solver", solver or "cg")
+    method = Solver.named(solver or "cg")
     if isinstance(A, LinearSystem):
         system = A
     else:

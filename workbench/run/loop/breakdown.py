@@ -20,7 +20,7 @@ from workbench.errors import InputError
 from workbench.lines.parse import parse_expression
 from workbench.lines.types import Name, walk
 from workbench.operators import BoxStencil, Stencil
-from workbench.preconditioners import MultigridCycle
+from workbench.preconditioners import ElementWise, MultigridCycle
 from workbench.run.choices.stopping import Reason
 from workbench.run.loop.energy import near_one
 from workbench.run.setup.level_scale import largest_eigenvalue
@@ -81,7 +81,8 @@ def _about_choices(reason: Reason, setup: SolveSetup) -> str:
     if setup.projection and (slow or reason in _COARSE_SOLVE) and setup.projection.advice:
         found.append(setup.projection.advice.removesuffix(f" or variant {setup.variant.name}"))
     # A multiple of the identity has no factors.
-    alone = setup.projection and not getattr(setup.first_level, "factors", True) and setup.variant.alone
+    first = setup.first_level
+    alone = setup.projection and isinstance(first, ElementWise) and not first.factors and setup.variant.alone
     if alone and reason in _DRIFTING:
         found.append(f"{alone}, most of all for blocks of columns; try variant bnn or preconditioner jacobi")
     if reason in _SINGLE and setup.first_level.advice:
@@ -96,15 +97,15 @@ def _not_finite(setup: SolveSetup, b: DeviceVector, x: DeviceVector) -> str:
 
     b, x: finite, of the scaled system. Cost: up to two applications of A and one of M.
     """
-    device, apply = setup.device, getattr(setup.first_level, "apply", None)
+    device, first = setup.device, setup.first_level
     r, product = (device.zeros(setup.b.size, setup.b.dtype) for _ in range(2))
     setup.bound.apply(x, r)
     if not np.isfinite(device.norm(r)):
         return "the product of A with a finite x is not finite, so check A"
     device.subtract_from(b, r)
     # In precision mixed M has vectors in single precision.
-    if apply and setup.stored == setup.b.dtype:
-        apply(r, product)
+    if not isinstance(first, ElementWise) and setup.stored == setup.b.dtype:
+        first.apply(r, product)
         if not np.isfinite(device.norm(product)):
             return "M^-1 r is not finite for a finite r, so check M"
     setup.bound.apply(r, product)

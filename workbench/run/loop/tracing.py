@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from workbench.devices.clock import Clock, HasParts
 from workbench.machines.describe import machine_line
@@ -41,7 +41,7 @@ def resolve(clock: Clock, setup: SolveSetup) -> None:
 
 
 @contextlib.contextmanager
-def noting(clock: Clock | None) -> Iterator[None]:
+def noting(clock: Clock | None) -> Generator[None]:
     """Record the kernels that run in this context; only these belong to the trace of the solve.
 
     Snapshots, the report of a result and `Run.x` apply the same operators, during a run and after its end, and must not

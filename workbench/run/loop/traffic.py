@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 from workbench.deflation.variants import TwoLevel
 from workbench.devices.programs.counting import CountingDevice
 from workbench.devices.programs.workspace import Workspace
+from workbench.lines.schedule import Inlined
 from workbench.run.setup.solve_setup import SolveSetup
 
 
@@ -47,4 +48,4 @@ def _first_level(setup: SolveSetup) -> int | None:
     """Bytes of one M^-1 r without the second level; None if it is element-wise and fused into the passes."""
     if isinstance(setup.M, TwoLevel):
         return next(traffic for _, _, name, traffic, _ in setup.M.parts() if name == "M")
-    return getattr(setup.M, "traffic", None)
+    return None if isinstance(setup.M, Inlined) else setup.M.traffic

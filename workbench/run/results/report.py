@@ -68,7 +68,7 @@ def result_of_failure(
     configuration: Configuration, reason: Reason, detail: str, history: History, setup_seconds: float
 ) -> Result:
     """The result of a run that has no solution. detail: the sentence of the error; setup_seconds: NaN where unknown."""
-    blocks = {kind: code(getattr(configuration, kind)) for kind in ("solver", "preconditioner", "deflation")}
+    blocks = {kind: code(configuration.blocks[kind]) for kind in ("solver", "preconditioner", "deflation")}
     summary = {
         **dict.fromkeys(SUMMARY),
         "problem": configuration.problem.to_dict(),

@@ -11,7 +11,7 @@ import contextlib
 import enum
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -114,7 +114,7 @@ class Look(Generic[T]):
 
 
 @contextlib.contextmanager
-def _reported(request: Snapshot | Look[Any], iteration: int) -> Iterator[None]:
+def _reported(request: Snapshot | Look[Any], iteration: int) -> Generator[None]:
     """A request is done in the block; errors are reported in its words. Raises DeviceError."""
     request.iteration = iteration
     try:

@@ -41,7 +41,7 @@ def with_entries(method: Solver, system: LinearSystem, A: Any) -> LinearSystem:
 
 
 def with_phase(
-    system: LinearSystem, phase: np.ndarray | PlacedPhase, moved: Any, *, numbered: bool
+    system: LinearSystem, phase: np.ndarray | PlacedPhase, moved: object, *, numbered: bool
 ) -> tuple[LinearSystem, np.ndarray, str]:
     """The system with moved phases, numbered, the flat places of cells that changed, and why all is to be made anew.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from workbench.operators.slab_stencil import SlabStencil
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.problems.files import rows_of
-from workbench.registry import find
 from workbench.run.cancellation import check_stopped
 from workbench.run.choices.compatibility import index_cuts, needing_entries
 from workbench.run.choices.configuration import Configuration
@@ -156,7 +155,7 @@ def prepare(
         raise
     if need and levels.projection and levels.projection.coarse_name != configuration.coarse.name:
         # Which one it is depends on E.
-        coarse = cast(CoarseSolver, find("coarse", levels.projection.coarse_name))
+        coarse = CoarseSolver.named(levels.projection.coarse_name)
         need = memory_need(dataclasses.replace(configuration, coarse=coarse), where_of(device))
     return SolveSetup(
         system=system,

@@ -263,8 +263,7 @@ def _random(seed: int | list[int], system: LinearSystem, device: Device) -> Devi
 def _made(numbers: Drawn, system: LinearSystem, device: Device) -> DeviceVector:
     """Random numbers in the precision of A, in the memory of a device that draws them, else in host memory."""
     dtype = system.operator.dtype
-    draw = getattr(device, "drawn", None)
-    if draw and (made := draw(numbers, dtype)):
+    if made := device.drawn(numbers, dtype):
         return made
     given = numbers is system.given_b
     return (system.b if given else numbers.array()).astype(dtype, copy=False)

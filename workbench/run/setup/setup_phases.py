@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.jit import compile_time as compiling
@@ -73,7 +73,7 @@ class SetupPhases:
         self._device = device
 
     @contextlib.contextmanager
-    def whole(self) -> Iterator[None]:
+    def whole(self) -> Generator[None]:
         """The setup as a whole, with everything that has no phase of its own as `REST`."""
         compiled = compiling.spent()
         with self(REST):
@@ -81,7 +81,7 @@ class SetupPhases:
         self.compile_seconds += compiling.spent() - compiled
 
     @contextlib.contextmanager
-    def __call__(self, name: str) -> Iterator[None]:
+    def __call__(self, name: str) -> Generator[None]:
         """A phase. Cost: two reads of the memory in use, tens of microseconds."""
         self._thread = threading.get_ident()
         begun, before = _clock(), self._in_use()

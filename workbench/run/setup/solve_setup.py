@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -139,7 +139,7 @@ class SolveSetup:
             self.workers.close()
 
     @contextlib.contextmanager
-    def closed_on_error(self) -> Iterator[None]:
+    def closed_on_error(self) -> Generator[None]:
         """Close where an error leaves this context."""
         try:
             yield

@@ -45,11 +45,7 @@ class HybridSolver(Solver):
     @property
     def spec(self) -> str:
         """The name and the parameters that differ from their defaults."""
-        changed = [
-            f"{declared.name}={getattr(self, declared.name)}"
-            for declared in self.parameters()
-            if getattr(self, declared.name) != declared.default
-        ]
+        changed = [f"{name}={value}" for name, value in self.differing.items()]
         return f"{self.name}:{','.join(changed)}" if changed else self.name
 
     def check(self, device: Device, traits: MethodTraits) -> None:

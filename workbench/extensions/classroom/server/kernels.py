@@ -56,7 +56,7 @@ class ForkingProvisioner(LocalProvisioner):
         if self.process is None:
             await super().launch_kernel(cmd, **kwargs)
         if pages.limit:
-            limit_memory(cast(Any, self.pid), pages.limit)
+            limit_memory(self.pid, pages.limit)
         return self.connection_info
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tornado.web import HTTPError
-from tornado.websocket import WebSocketClosedError
+from tornado.websocket import WebSocketClosedError, WebSocketHandler
 from zmq.eventloop.zmqstream import ZMQStream
 
 from workbench.extensions.classroom.server.connection import NoDelayConnection
@@ -63,10 +63,9 @@ class PageConnection(NoDelayConnection):
                 handler.ws_connection.stream.close()
             return
         try:
-            sent = handler.write_message(message, binary)
+            sent = _sent(handler, message, binary)
         except WebSocketClosedError:
             return
-        # Voila leaves some out.
         if sent is not None:
             self._unread += len(message)
             sent.add_done_callback(functools.partial(self._on_sent, len(message)))
@@ -76,6 +75,11 @@ class PageConnection(NoDelayConnection):
         if not sent.cancelled():
             # Otherwise asyncio logs that of a connection that has ended.
             sent.exception()
+
+
+def _sent(handler: WebSocketHandler, message: bytes | str, binary: bool) -> asyncio.Future[None] | None:
+    """The message on its way to the page; None for one that Voila leaves out."""
+    return handler.write_message(message, binary)
 
 
 def _bound(stream: ZMQStream) -> None:

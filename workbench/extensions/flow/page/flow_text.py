@@ -52,7 +52,7 @@ def facts(sequence: Sequence) -> str:
 
 def until(problem: Problem) -> float:
     """The time at which a sequence ends; 0 for a record."""
-    return float(getattr(problem, "until", 0.0))
+    return float(problem.parameter_values.get("until", 0.0))
 
 
 def _rate(sequence: Sequence) -> float:

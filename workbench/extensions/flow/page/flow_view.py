@@ -29,6 +29,7 @@ from workbench.live.ui.extension_view import ExtensionView
 from workbench.live.ui.share_bar import ShareBar
 from workbench.problems import Problem
 from workbench.problems.bubble_geometry import to_text
+from workbench.problems.bubbles import Bubbles
 from workbench.run import Configuration, State, configure
 from workbench.sequences.method import changed, problem_of, settings_of
 from workbench.sequences.sequence import Sequence
@@ -217,10 +218,9 @@ class FlowView(ExtensionView, PausableView):
     def _take_drawn(self) -> None:
         assert self._drawn is not None
         drawn = self._drawn()
-        found = getattr(drawn, "geometry", None)
-        if found is None:
+        if not isinstance(drawn, Bubbles):
             raise InputError("there are no bubbles in Build to take; choose bubbles there, and draw some")
-        geometry = found()
+        geometry = drawn.geometry()
         kept = self.sequence.problem if isinstance(self.sequence.problem, RisingBubbles) else RisingBubbles()
         taken = dataclasses.replace(kept, bubbles=to_text(geometry), dimensions=geometry.centres.shape[1])
         self.form.of_problem.load(taken)

@@ -27,7 +27,7 @@ class ExerciseView(View):
         self.field = _field(exercise)
         title = f"<p><b>Exercise {number}.</b> {html.escape(exercise.question)}</p>"
         self.check_button = button("Check", "say whether the answer is right, and why not", self.check)
-        line = [self.field, self.check_button]
+        line: list[widgets.Widget] = [self.field, self.check_button]
         if isinstance(exercise.answer, Number) and exercise.answer.unit:
             line.insert(1, widgets.Label(exercise.answer.unit))
         self.box = widgets.VBox([widgets.HTML(title), row("wb-buttons", *line), self.verdict])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import ipywidgets as widgets
@@ -76,16 +77,16 @@ class Schedules(View):
         self.like = menu("start from", titled, value=like)
         labels = [(each.label, name) for name, each in METHODS.items()]
         self.method = menu("lanes of", labels, value=method)
-        machines = [MachineParameters.of(machine(name)) for name in HOSTS]
+        machines = [dataclasses.asdict(MachineParameters.of(machine(name))) for name in HOSTS]
         self.sliders = {
-            name: positions(text, low, high, [getattr(numbers, name) / unit for numbers in machines])
+            name: positions(text, low, high, [numbers[name] / unit for numbers in machines])
             for name, (text, low, high, unit) in SLIDERS.items()
         }
-        fabrics = [Fabric.of(profile(name)) for name in HOSTS]
+        fabrics = [dataclasses.asdict(Fabric.of(profile(name))) for name in HOSTS]
         self.sliders["gpus"] = slider("GPUs", [(count(value), value) for value in COUNTS])
         self.sliders["gpus_per_node"] = slider("GPUs a node", [(str(value), value) for value in COUNTS[:OF_A_NODE]])
         for name, (text, low, high, unit) in GPUS.items():
-            known = [getattr(numbers, name) / unit for numbers in fabrics]
+            known = [numbers[name] / unit for numbers in fabrics]
             self.sliders[PEERS + name] = positions(text, low, high, known)
         self.sliders["unknowns"] = positions("unknowns N", 1000, LARGEST, [1e6])
         self.sliders["entries"] = positions("entries a row, nnz/N", 3, 300, [50])
@@ -174,8 +175,9 @@ class Schedules(View):
 
     def _start_from(self, name: str, **more: float) -> None:
         numbers, fabric = MachineParameters.of(machine(name)), Fabric.of(profile(name))
-        own = {key: getattr(numbers, key) / unit for key, (_text, _low, _high, unit) in SLIDERS.items()}
-        own |= {PEERS + key: getattr(fabric, key) / unit for key, (_text, _low, _high, unit) in GPUS.items()}
+        of_machine, of_fabric = dataclasses.asdict(numbers), dataclasses.asdict(fabric)
+        own = {key: of_machine[key] / unit for key, (_text, _low, _high, unit) in SLIDERS.items()}
+        own |= {PEERS + key: of_fabric[key] / unit for key, (_text, _low, _high, unit) in GPUS.items()}
         self.turn(gpus_per_node=fabric.per_node, **own, **more)
 
 

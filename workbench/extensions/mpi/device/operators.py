@@ -106,6 +106,8 @@ class SummedSubdomains(Subdomains):
 class SummedRestrictedProduct:
     """out = A x and Z^T out, or Z^T (b - A x), in one pass over the slab and one sum over the ranks."""
 
+    pairs = False
+
     def __init__(self, device: DeviceOfRank, product: WithHalo, z: SummedSubdomains, fused: RestrictedProduct) -> None:
         self._halo: Halo = device.halo
         self._sums: Sums = device.sums

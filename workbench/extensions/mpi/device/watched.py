@@ -35,7 +35,7 @@ class WatchedCommunicator(MPI.Intracomm):
     counted: int
     """Calls that have begun and those that have ended: odd while one waits."""
 
-    def __init__(self, _communicator: MPI.Intracomm) -> None:
+    def __init__(self, comm: MPI.Comm | None = None) -> None:
         self.counted = 0
 
     def wait_all(self, requests: Sequence[MPI.Request]) -> None:

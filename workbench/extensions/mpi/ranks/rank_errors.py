@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
 from workbench.errors import InputError, error_message
@@ -22,7 +22,7 @@ of them, however busy their cores are."""
 
 
 @contextlib.contextmanager
-def reported_errors(world: MPI.Intracomm, report: Callable[[Exception], object]) -> Iterator[None]:
+def reported_errors(world: MPI.Intracomm, report: Callable[[Exception], object]) -> Generator[None]:
     """An error of all ranks is reported by rank 0, and ends them with SystemExit; one that a rank has alone is written
     to its standard error, with its number, and ends all ranks at once.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Generator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -92,7 +92,7 @@ class RankSetup:
         """Nothing: the ranks end when their solution has been written."""
 
     @contextlib.contextmanager
-    def closed_on_error(self) -> Iterator[None]:
+    def closed_on_error(self) -> Generator[None]:
         """End the ranks where an error leaves this context."""
         try:
             yield

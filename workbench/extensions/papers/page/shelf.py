@@ -52,7 +52,7 @@ class Shelf(LiveWidget):
             raise InputError(unknown_name("paper", paper, items))
         return f"{paper}.{items[paper][0]['name']}"
 
-    def _receive(self, _widget: object, content: Any, _buffers: object) -> None:
+    def _receive(self, _widget: object, content: object, _buffers: object) -> None:
         if isinstance(content, dict) and content.get("kind") == "open":
             self._open(str(content.get("paper")), str(content.get("item")))
 
