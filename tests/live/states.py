@@ -21,16 +21,16 @@ PLAIN = {"preconditioner": "none", "deflation": "none", "stopping": ENDLESS}
 class ViewIn(Protocol):
     """Opens a view, brings it into a state, and closes it with the test.
 
-    kind: `solve`, `race`, `sweep`, `suggest` or `flow`. given, choices: as the view takes them; `seed_stopping` of an
-    endless state is chosen where none is given. measure: of a race, set before it starts. States:
+    given, choices: as the view takes them. A run that is to be at work when the test begins needs a rule by which it
+    does not end: solves and sweeps have one unless they are given another. measure: of a race, set before its start.
 
-    | kind    | states                                                   |
-    |---------|----------------------------------------------------------|
-    | solve   | fresh, solving, paused, stopped, ended                   |
-    | race    | fresh, racing, paused, stopped, ended                    |
-    | sweep   | fresh, sweeping, stopped, ended                          |
-    | suggest | fresh, ended                                             |
-    | flow    | fresh, begun (one step, then paused), ended              |
+    | kind    | states                                      |
+    |---------|---------------------------------------------|
+    | solve   | fresh, solving, paused, ended               |
+    | race    | fresh, racing, ended                        |
+    | sweep   | fresh, stopped, ended                       |
+    | suggest | fresh, ended                                |
+    | flow    | fresh, begun (one step, then paused), ended |
     """
 
     def __call__(self, kind: str, *given: Any, state: str = "fresh", **choices: Any) -> Any: ...
@@ -47,18 +47,8 @@ def _paused_solve(view: Any) -> None:
     until(lambda: view.session.state is State.PAUSED and not view.session.pausing)
 
 
-def _stopped_solve(view: Any) -> None:
-    _solving(view)
-    view.stop()
-    _said(view, view.session)
-
-
 def _solved(view: Any) -> None:
-    _said(view, view.run())
-
-
-def _said(view: Any, session: Session) -> None:
-    session.join(LIMIT)
+    view.run().join(LIMIT)
     until(lambda: view.status.state in ("done", "failed") and view.status.shown_elsewhere)
 
 
@@ -67,31 +57,15 @@ def _racing(view: Any) -> None:
     until(lambda: all(entry.run is not None and entry.run.iterations > 5 for entry in view.race.entries))
 
 
-def _paused_race(view: Any) -> None:
-    _racing(view)
-    view.pause()
-    until(lambda: view.status.state == "paused")
-
-
-def _stopped_race(view: Any) -> None:
-    _racing(view)
-    view.stop()
-    until(lambda: view.status.state == "done" and not view.race.alive)
-
-
 def _raced(view: Any) -> None:
     view.start()
     view.race.wait(LIMIT)
     until(lambda: view.status.state == "done" and view.winner.text)
 
 
-def _sweeping(view: Any) -> None:
+def _stopped_sweep(view: Any) -> None:
     view.run()
     until(lambda: not view.status.stop.disabled)
-
-
-def _stopped_sweep(view: Any) -> None:
-    _sweeping(view)
     view.stop()
     view.wait(LIMIT)
     until(lambda: view.status.state == "done" and not view.status.run.disabled)
@@ -117,15 +91,15 @@ def _played(view: Any) -> None:
 
 
 REACHED: dict[str, dict[str, Callable[[Any], None]]] = {
-    "solve": {"solving": _solving, "paused": _paused_solve, "stopped": _stopped_solve, "ended": _solved},
-    "race": {"racing": _racing, "paused": _paused_race, "stopped": _stopped_race, "ended": _raced},
-    "sweep": {"sweeping": _sweeping, "stopped": _stopped_sweep, "ended": _swept},
+    "solve": {"solving": _solving, "paused": _paused_solve, "ended": _solved},
+    "race": {"racing": _racing, "ended": _raced},
+    "sweep": {"stopped": _stopped_sweep, "ended": _swept},
     "suggest": {"ended": _suggested},
     "flow": {"begun": _begun_flow, "ended": _played},
 }
 """How a view comes into a state, by its kind."""
-GO_ON = ("solving", "racing", "sweeping", "paused", "stopped")
-"""States in which a solve or race is in progress, or was."""
+GO_ON = ("solving", "paused", "stopped")
+"""States that a solve or sweep does not reach if it ends by itself."""
 
 
 def _made(kind: str, given: tuple[Any, ...], folder: Path, endless: bool, choices: dict[str, Any]) -> Any:
