@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.all_pairs import on_accelerators
 from tests.compiler.checking import check, launched
 from tests.compiler.on_opencl import text_of
 from tests.conftest import DTYPES
@@ -71,9 +72,9 @@ def test_a_sum_in_chunks(page, size):
     check(page.dot, x, y, np.zeros((5, 1)), np.zeros(1), rtol=1e-13)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("size", [1, 1000, 70001])
-def test_a_kernel_of_work_items(of_work_items, accelerator, dtype, size):
+@on_accelerators(size=[1, 1000, 70001], dtype=DTYPES)
+def test_a_kernel_of_work_items(case, of_work_items, accelerator):
+    size, dtype = case["size"], case["dtype"]
     x = vector(size).astype(dtype)
     x = x * (1 + 1j) if x.dtype.kind == "c" else x
     groups = accelerator.layout.groups_for(size)

@@ -15,7 +15,7 @@ from workbench.deflation.subspace import DenseSubspace, PiecewiseConstant
 from workbench.devices.programs.in_blocks import ColumnByColumn, in_blocks
 from workbench.operators import Matrix
 from workbench.registry import registered
-from workbench.run import Run, configure, run_through
+from workbench.run import configure
 
 VARIANTS = sorted(set(registered("variant")) - {"pcdeflation"})
 """That of PETSc takes columns one by one, on the cores alone; see test_pcdeflation.py."""
@@ -107,14 +107,3 @@ def test_an_inner_iteration_solves_column_by_column():
     right = random_values((9, 4), float, 2)
     direct, inner = (projection_of(Matrix(A), labels, name).solve_columns(right) for name in ("cholesky", "inner-cg"))
     np.testing.assert_allclose(inner, direct, rtol=1e-6)
-
-
-@pytest.mark.parametrize("deflation", ["stripes", "blocks:4", "eigenvectors:4"])
-def test_block_runs_are_deflated_with_every_kind_of_vectors(deflation):
-    def iterations(second):
-        chosen = configure("two-layer", n=32, solver="block-cg", rhs="random:4", deflation=second)
-        result = run_through(Run(chosen))
-        assert result.converged
-        return result.iterations
-
-    assert iterations(deflation) < iterations("none")

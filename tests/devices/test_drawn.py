@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.all_pairs import on_accelerators
 from workbench.arrays.validation import Drawn
 from workbench.run import Run, configure
 
@@ -24,9 +25,9 @@ def test_the_numbers_are_those_of_numpy(accelerator, seed, size, first):
         np.testing.assert_allclose(np.asarray(centred), expected - expected.mean(), rtol=0, atol=near)
 
 
-@pytest.mark.parametrize("sides", ["neumann", "z-:dirichlet"])
-@pytest.mark.parametrize("rhs", ["problem", "random"])
-def test_a_run_starts_from_the_vectors_of_the_cores(accelerator, sides, rhs):
+@on_accelerators(rhs=["problem", "random"], sides=["neumann", "z-:dirichlet"])
+def test_a_run_starts_from_the_vectors_of_the_cores(accelerator, case):
+    rhs, sides = case["rhs"], case["sides"]
     runs = [
         Run(configure("bubbles-3d", n=11, sides=sides, rhs=rhs, device=device)) for device in ("cpu", accelerator.spec)
     ]

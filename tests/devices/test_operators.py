@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tests.all_pairs import on_devices
+from tests.all_pairs import on_accelerators, on_devices
 from tests.conftest import DTYPES, grid_stencil, random_matrix, random_values
 from tests.devices.comparing import assert_dots, same
 from workbench import devices
@@ -127,9 +127,9 @@ def test_products_with_matrices(device, case):
     same(device, device.csr(*parts(matrix)), lambda v: matrix @ v, x, eps=units_of(matrix))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("items", [0, 1, 2, 16, 32])
-def test_any_number_of_work_items_may_share_a_row(accelerator, items, dtype):
+@on_accelerators(items=[0, 1, 2, 16, 32], dtype=DTYPES)
+def test_any_number_of_work_items_may_share_a_row(accelerator, case):
+    items, dtype = case["items"], case["dtype"]
     if items > accelerator.layout.group:
         pytest.skip("more work-items per row than a group has")
     matrix = random_matrix(1001, dtype).csr

@@ -45,9 +45,9 @@ def test_products(device, case):
     assert bound.traffic >= (storage.stored(case["format"], matrix).values + 2 * matrix.shape[0]) * item
 
 
-@pytest.mark.parametrize("name", LARGE)
-@pytest.mark.parametrize("format", ["coo", "hyb"])
-def test_products_where_one_row_has_all_entries(device, name, format):
+@on_devices(format=["coo", "hyb"], name=LARGE)
+def test_products_where_one_row_has_all_entries(device, case):
+    format, name = case["format"], case["name"]
     matrix = MATRICES[name](np.float64)
     x = random_values(matrix.shape[0], np.float64, 1)
     same(device, device.stored(matrix, format), lambda v: matrix @ v, x, eps=units_of(matrix))

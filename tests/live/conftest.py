@@ -11,13 +11,11 @@ import numpy as np
 import pytest
 from ipywidgets.widgets.widget import _instances
 
+from tests.live.states import ENDLESS, run_in, view_in  # noqa: F401  fixtures
 from tests.waiting import LIMIT, LONGEST, until
 from workbench.live.ui.view import sheet
-from workbench.run import Session, Stopping, configure
+from workbench.run import Session, configure
 from workbench.run.setup import prepare as setup
-
-ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
-"""Of runs that end when they are stopped."""
 
 
 @pytest.fixture(autouse=True)
@@ -98,21 +96,6 @@ def ended(problem: str = "two-layer", *, trace: bool = False, **choices: Any) ->
     session = Session(configure(problem, **choices), trace=trace)
     session.wait(LIMIT)
     return session
-
-
-@pytest.fixture
-def endless_run() -> Iterator[Callable[..., Session]]:
-    """Makes a session that ends with the test, as `ended` does; it is not started."""
-    sessions: list[Session] = []
-
-    def make(problem: str = "two-layer", *, trace: bool = False, **choices: Any) -> Session:
-        sessions.append(Session(configure(problem, **{"stopping": ENDLESS, **choices}), trace=trace))
-        return sessions[-1]
-
-    yield make
-    for session in sessions:
-        session.stop()
-        session.join(LIMIT)
 
 
 @pytest.fixture

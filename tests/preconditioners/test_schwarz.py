@@ -138,10 +138,14 @@ def test_coefficients_of_the_centre():
     assert result.converged
 
 
-def test_constant_coefficients_of_a_complex_stencil_are_hermitian():
-    operator = grid_stencil((4, 4), np.complex128)
+OF_THE_CENTRE = "where the centre of a box has both neighbours, its two couplings are no conjugates of one another"
+
+
+@pytest.mark.parametrize("n", [4, pytest.param(6, marks=pytest.mark.xfail(strict=True, reason=OF_THE_CENTRE))])
+def test_constant_coefficients_of_a_complex_stencil_are_hermitian(n):
+    operator = grid_stencil((n, n), np.complex128)
     M = registry.find("preconditioner", "schwarz:2x2,overlap=0,coefficients=constant").setup(operator, CPU)
-    inverse = columns_of(M, 16, np.complex128)
+    inverse = columns_of(M, n * n, np.complex128)
     np.testing.assert_allclose(inverse, inverse.conj().T, atol=1e-14)
 
 
@@ -168,13 +172,6 @@ def test_parameters_that_would_be_ignored_are_refused(text, sentence):
 def test_constant_coefficients_of_a_matrix_are_refused():
     with pytest.raises(InputError, match="needs a nearest-neighbour stencil; leave coefficients out"):
         registry.find("preconditioner", "schwarz:2x2,coefficients=constant").setup(random_matrix(40), CPU)
-
-
-@pytest.mark.parametrize("solver", ["chebyshev:6", "jacobi", "ic", "neumann:2"])
-def test_first_levels_in_boxes(solver):
-    operator = grid_stencil((9, 8), shift=0.5)
-    result = solve(operator, np.ones(72), M=f"schwarz:2x2,solver={solver}", solver="mpcg", rtol=1e-9)
-    assert result.converged
 
 
 def test_a_matrix_without_a_grid():

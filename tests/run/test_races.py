@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
@@ -120,7 +118,8 @@ def test_entries_are_added_held_stopped_and_removed_while_others_run():
     until(lambda: third.ended)
     race.pause(first)
     until(lambda: first.state is State.PAUSED)
-    time.sleep(0.05)
+    # Once more than the slice in progress when it was paused.
+    iterating(second, beyond=second.run.iterations + 3)
     held, going = first.run.iterations, second.run.iterations
     iterating(second, beyond=going + 10)
     assert first.run.iterations == held

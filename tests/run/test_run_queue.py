@@ -135,14 +135,14 @@ def test_a_held_session_releases_its_slot_and_gets_it_again(endless):
     second.start()
     assert second.state is State.QUEUED
     assert second.ahead == 1
-    time.sleep(0.05)
+    iterating(first, beyond=first.run.iterations + 3)
     assert second.run is None
     first.pause()
     iterating(second)
     held = first.run.iterations
     first.resume()
     until(lambda: first.state is State.QUEUED)
-    time.sleep(0.05)
+    iterating(second, beyond=second.run.iterations + 3)
     assert first.run.iterations == held
     second.stop()
     assert second.wait(LIMIT).reason is Reason.CANCELLED
@@ -229,7 +229,7 @@ def test_a_race_takes_one_slot_and_releases_it_while_it_is_held(endless):
     race.start()
     iterating(*race.entries)
     session.start()
-    time.sleep(0.05)
+    iterating(*race.entries, beyond=max(entry.run.iterations for entry in race.entries) + 3)
     assert session.state is State.QUEUED
     race.pause()
     until(lambda: session.state is State.RUNNING)

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+from tests.all_pairs import on_accelerators
 from tests.run.conftest import iterating
 from tests.waiting import until
 from workbench.devices.slices import PlaneSlice, VolumeSlice
@@ -216,9 +217,9 @@ class Whole(Narrow):
     volume_slice = VolumeSlice((4, 8, 8), 3, peaks=True)
 
 
-@pytest.mark.parametrize("quantity", [Quantity.RESIDUAL, Quantity.SOLUTION, Quantity.ERROR])
-@pytest.mark.parametrize("cut", [Narrow(), Whole()], ids=["a slice", "a reduced volume"])
-def test_an_accelerator_copies_no_more_than_is_seen(accelerator, cut, quantity):
+@on_accelerators(cut=[Narrow, Whole], quantity=[Quantity.RESIDUAL, Quantity.SOLUTION, Quantity.ERROR])
+def test_an_accelerator_copies_no_more_than_is_seen(accelerator, case):
+    cut, quantity = case["cut"](), case["quantity"]
     run = stepped(device=accelerator.spec)
     seen = run.snapshots.request(quantity, cut)
     run.serve_snapshots()
@@ -233,9 +234,9 @@ class Either(Narrow):
         return self.plane_slice(vector)
 
 
-@pytest.mark.parametrize("quantity", [Quantity.RESIDUAL, Quantity.SOLUTION])
-@pytest.mark.parametrize("solver", ["hybrid1", "hybrid2", "hybrid3"])
-def test_snapshots_of_runs_on_two_devices_through_slices(accelerator, solver, quantity):
+@on_accelerators(solver=["hybrid1", "hybrid2", "hybrid3"], quantity=[Quantity.RESIDUAL, Quantity.SOLUTION])
+def test_snapshots_of_runs_on_two_devices_through_slices(accelerator, case):
+    solver, quantity = case["solver"], case["quantity"]
     run = stepped(device=accelerator.spec, solver=solver)
     seen = run.snapshots.request(quantity, Either())
     run.serve_snapshots()

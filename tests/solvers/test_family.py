@@ -79,13 +79,13 @@ def test_iterates_agree_with_cg(name, first, dtype):
 
 
 @pytest.mark.parametrize("name", EVERY)
-@pytest.mark.parametrize(("dtype", "rtol"), [(np.float32, 1e-4), (np.complex64, 1e-4), (np.float64, 1e-9)])
-def test_it_solves_in_every_precision(name, dtype, rtol):
+@pytest.mark.parametrize(("dtype", "rtol"), [(np.float32, 1e-4), (np.float64, 1e-9)])
+def test_it_solves_in_every_real_precision(name, dtype, rtol):
     operator = grid_stencil((9, 11), dtype, shift=0.5)
     b = np.random.default_rng(0).random(99).astype(dtype)
     result = solve(operator, b, rtol=rtol, solver=name)
     assert result.converged
-    dense = operator.to_csr().toarray().astype(np.complex128)
+    dense = operator.to_csr().toarray().astype(np.float64)
     assert np.linalg.norm(dense @ result.x - b) <= 1.1 * rtol * np.linalg.norm(b)
 
 

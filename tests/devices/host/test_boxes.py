@@ -123,9 +123,13 @@ def test_a_setup_shares_copies_of_arrays_and_the_next_does_not():
     assert device.to_host(device.to_device(values))[0] == 9
 
 
-@pytest.mark.parametrize(("grid", "per_side"), [((7,), (3,)), ((12, 11), (4, 3)), ((9, 8, 10), (3, 4, 2))])
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int32, np.int64])
-def test_parts_numbered_on_an_accelerator_are_those_of_the_cores(accelerator, grid, per_side, dtype):
+@on_accelerators(
+    dtype=[np.uint8, np.uint16, np.int32, np.int64],
+    grid_and_per_side=[((7,), (3,)), ((12, 11), (4, 3)), ((9, 8, 10), (3, 4, 2))],
+)
+def test_parts_numbered_on_an_accelerator_are_those_of_the_cores(accelerator, case):
+    dtype = case["dtype"]
+    grid, per_side = case["grid_and_per_side"]
     phase = np.random.default_rng(0).integers(0, 4, grid).astype(dtype)
     labels, boxes = numbered_parts(phase, grid, per_side)
     theirs, found = accelerator.numbered_parts(phase, grid, per_side)

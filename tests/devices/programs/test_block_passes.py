@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.all_pairs import on_devices
 from tests.conftest import DTYPES, random_values
 from workbench import devices
 from workbench.devices.element_wise import ElementWise
@@ -64,9 +65,10 @@ def expected(values, formula):
     return made, sums
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(("columns", "formula"), [(1, "d*v"), (3, "v"), (9, "0.25*v"), (17, "d*v")])
-def test_a_pass_is_what_numpy_computes(device, columns, formula, dtype):
+@on_devices(columns_and_formula=[(1, "d*v"), (3, "v"), (9, "0.25*v"), (17, "d*v")], dtype=DTYPES)
+def test_a_pass_is_what_numpy_computes(device, case):
+    columns, formula = case["columns_and_formula"]
+    dtype = case["dtype"]
     values = values_of(columns, dtype)
     space, program = space_of(device, TEXT, values, formula)
     program()

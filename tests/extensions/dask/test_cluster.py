@@ -13,7 +13,6 @@ import struct
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +21,7 @@ import pytest
 
 import workbench
 from tests.extensions.dask.faults import hang_and_be_missed, kill_during, process_of, watched_clusters
-from tests.waiting import LIMIT
+from tests.waiting import until
 from workbench.cli import main
 from workbench.errors import DeviceError, InputError
 from workbench.extensions.dask import silent_loggers, workers
@@ -46,10 +45,9 @@ def configuration(
 
 
 def alive(pids: list[int]) -> list[int]:
-    """Those that run, or become so within two seconds."""
-    deadline = time.monotonic() + 2
-    while time.monotonic() < deadline and any(map(running, pids)):
-        time.sleep(0.02)
+    """Those that run for ever."""
+    with contextlib.suppress(AssertionError):
+        until(lambda: not any(map(running, pids)))
     return [pid for pid in pids if running(pid)]
 
 
@@ -368,9 +366,7 @@ def test_a_command_that_is_ended_leaves_no_folder(begun, tmp_path):
         stderr=subprocess.PIPE,
         text=True,
     )
-    end = time.monotonic() + LIMIT
-    while not (made := list(tmp_path.glob(begun))) and time.monotonic() < end:
-        time.sleep(0.01)
+    made = until(lambda: list(tmp_path.glob(begun)))
     process.terminate()
     assert "Traceback" not in process.communicate()[1]
     assert process.returncode == 128 + signal.SIGTERM

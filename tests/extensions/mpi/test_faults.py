@@ -9,7 +9,6 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +22,6 @@ from workbench.extensions.mpi.mpiexec import other_mpi
 from workbench.extensions.mpi.run import launcher, messages, processes
 from workbench.problems.poisson import Poisson5
 from workbench.run import Reason, Run, Session, configure
-
-LOADED = 5
-"""Seconds in which ranks end on a machine with other work; one without takes a fraction of one."""
 
 LOST = "rank [01] (was killed by signal 9.*|ended, .*)"
 """Which one is not always known, see `EndedFirst`."""
@@ -121,26 +117,22 @@ while run.step():
 """
 
 
-def test_ranks_end_within_a_second_of_the_process_that_started_them():
+def test_ranks_end_with_the_process_that_started_them():
     parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True)
     pids = [int(pid) for pid in parent.stdout.readline().split()]
     assert len(pids) == 2
     parent.kill()
     parent.wait()
-    killed = time.monotonic()
     until(lambda: gone(pids))
-    assert time.monotonic() - killed < LOADED
 
 
-def test_stop_ends_all_ranks_within_a_second_and_keeps_x_and_history():
+def test_stop_ends_all_ranks_and_keeps_x_and_history():
     session = Session(endless())
     session.start()
     pids = pids_of(iterating(session))
-    stopped = time.monotonic()
     session.stop()
     result = session.wait(LIMIT)
     until(lambda: gone(pids))
-    assert time.monotonic() - stopped < LOADED
     assert result.reason is Reason.CANCELLED
     assert np.isfinite(result.x).all()
     assert np.isfinite(result.true_relative_residual)

@@ -6,7 +6,6 @@ import pytest
 
 from tests.waiting import LIMIT
 from workbench.errors import DeviceError
-from workbench.live import RaceView, SweepView, explore
 from workbench.run import Reason, Run, State, configure
 from workbench.run.choices.in_memory import InMemoryPreconditioner
 from workbench.run.jobs.sweeping import RESULT_FIELDS
@@ -38,8 +37,8 @@ def solving():
 
 
 @pytest.fixture
-def explorer(tmp_path, opened):
-    return opened(explore(n=16, folder=tmp_path))
+def explorer(view_in):
+    return view_in("solve", n=16)
 
 
 @pytest.fixture
@@ -94,9 +93,9 @@ def test_a_lost_device_ends_the_run_with_its_reason(explorer, eventually, monkey
 
 
 @pytest.mark.parametrize(("error", "sentence"), SENTENCES)
-def test_a_race_says_it_in_the_lane_and_the_others_go_on(eventually, error, sentence, opened):
+def test_a_race_says_it_in_the_lane_and_the_others_go_on(view_in, eventually, error, sentence):
     bad = configure("two-layer", n=16, preconditioner=InMemoryPreconditioner(Breaks(error)))
-    view = opened(RaceView(configure("two-layer", n=16)))
+    view = view_in("race", configure("two-layer", n=16))
     view.add(bad)
     view.start()
     good, failing = view.race.entries
@@ -111,9 +110,8 @@ def test_a_race_says_it_in_the_lane_and_the_others_go_on(eventually, error, sent
 
 
 @pytest.mark.parametrize(("error", "sentence"), SENTENCES[:2])
-def test_a_sweep_has_a_row_that_says_it(eventually, tmp_path, error, sentence):
-    first = InMemoryPreconditioner(Breaks(error))
-    view = SweepView("two-layer", {"n": [12, 16]}, preconditioner=first, folder=tmp_path)
+def test_a_sweep_has_a_row_that_says_it(view_in, eventually, error, sentence):
+    view = view_in("sweep", "two-layer", {"n": [12, 16]}, preconditioner=InMemoryPreconditioner(Breaks(error)))
     view.run()
     bad, good = view.wait(LIMIT).rows
     assert bad["reason"] == sentence
@@ -123,8 +121,8 @@ def test_a_sweep_has_a_row_that_says_it(eventually, tmp_path, error, sentence):
     assert view.wait(LIMIT).converged
 
 
-def test_a_sweep_that_breaks_as_a_whole_keeps_its_rows_and_can_be_run_again(eventually, tmp_path, monkeypatch):
-    view = SweepView("two-layer", {"n": [12, 16]}, folder=tmp_path)
+def test_a_sweep_that_breaks_as_a_whole_keeps_its_rows_and_can_be_run_again(view_in, eventually, monkeypatch):
+    view = view_in("sweep", "two-layer", {"n": [12, 16]})
 
     def breaks(*given, progress, **more):
         progress(1, 2, {"n": 12, **dict.fromkeys(RESULT_FIELDS), "converged": False, "reason": "none"})

@@ -1,15 +1,16 @@
 """The race's widget: lanes, axis, tolerance and winner, without a browser."""
 
+import functools
 import re
-import time
 
 import numpy as np
 import pytest
 
-from tests.live.conftest import ENDLESS, page_says
+from tests.live.conftest import page_says
+from tests.live.states import ENDLESS, bring
 from tests.waiting import LIMIT
 from workbench.errors import InputError
-from workbench.live import ConvergenceView, RaceView
+from workbench.live import ConvergenceView
 from workbench.live.compare.race_form import method_of
 from workbench.live.compare.race_opening import opening
 from workbench.records import History, load
@@ -23,31 +24,35 @@ def lane_of(**choices):
 
 
 @pytest.fixture
-def view(tmp_path, opened):
-    made = opened(
-        RaceView(
-            lane_of(), lane_of(preconditioner="neumann:2", deflation="stripes"), folder=tmp_path / "exports", budget=0
-        )
+def race(view_in):
+    """The race of two methods by iterations, in a state."""
+    return functools.partial(
+        view_in,
+        "race",
+        lane_of(),
+        lane_of(preconditioner="neumann:2", deflation="stripes"),
+        measure="iterations",
+        budget=0,
     )
-    assert made.measure.value == "seconds"
-    assert made.adding.selected_index is None
-    made.measure.value = "iterations"
-    return made
 
 
-def run(view):
-    """Race to the end; returns the results."""
-    view.start()
-    return view.race.wait(LIMIT)
+@pytest.fixture
+def view(race):
+    return race()
 
 
-def finished(view, eventually):
-    run(view)
-    eventually(lambda: view.status.state == "done" and view.winner.quote)
+@pytest.fixture
+def ended_race(race):
+    return race(state="ended")
 
 
-def test_the_winner_is_named_by_the_measure_that_is_chosen(view, eventually):
-    finished(view, eventually)
+@pytest.fixture
+def endless_race(view_in):
+    return view_in("race", lane_of(stopping=ENDLESS, solver="sd"), state="racing")
+
+
+def test_the_winner_is_named_by_the_measure_that_is_chosen(ended_race, eventually):
+    view = ended_race
     (first, second) = view.race.entries
     wins = f"{second.name} {second.run.iterations} iterations, "
     eventually(lambda: wins in view.winner.text and f" times fewer than {first.name}" in view.winner.text)
@@ -61,8 +66,8 @@ def test_the_winner_is_named_by_the_measure_that_is_chosen(view, eventually):
     assert view.winner.quote == view.winner.text
 
 
-def test_seconds_count_the_setup_unless_it_is_switched_off(view, page_of, eventually):
-    finished(view, eventually)
+def test_seconds_count_the_setup_unless_it_is_switched_off(ended_race, page_of, eventually):
+    view = ended_race
     first, second = view.race.entries
     # The one that iterates faster has the longer setup.
     for entry, seconds in ((first, 0.125), (second, 1000.0)):
@@ -92,8 +97,8 @@ def test_seconds_count_the_setup_unless_it_is_switched_off(view, page_of, eventu
     eventually(lambda: not page.messages[-1]["setup"])
 
 
-def test_a_lane_that_was_held_up_is_named_where_seconds_decide(view, eventually, monkeypatch):
-    finished(view, eventually)
+def test_a_lane_that_was_held_up_is_named_where_seconds_decide(ended_race, eventually, monkeypatch):
+    view = ended_race
     first, second = view.race.entries
     histories = {}
     for lane, held_up in ((first, 1.0), (second, 0.0)):
@@ -114,8 +119,8 @@ def test_a_lane_that_was_held_up_is_named_where_seconds_decide(view, eventually,
     eventually(lambda: states()["1"][0] == "converged")
 
 
-def test_the_tolerance_is_typed(view, eventually):
-    finished(view, eventually)
+def test_the_tolerance_is_typed(ended_race, eventually):
+    view = ended_race
     view.tolerance.box.value = "1e-2"
     assert view.tolerance.box.value == "0.01"
     best = view.ranking().finished[0]
@@ -130,9 +135,8 @@ def test_the_tolerance_is_typed(view, eventually):
     assert not view.winner.quote
 
 
-def test_short_runs_are_timed_again_and_their_medians_rank(opened, eventually):
-    view = opened(RaceView(lane_of(), lane_of(preconditioner="neumann:2")))
-    run(view)
+def test_short_runs_are_timed_again_and_their_medians_rank(view_in, eventually):
+    view = view_in("race", lane_of(), lane_of(preconditioner="neumann:2"), state="ended")
     eventually(lambda: view.entries.repeats is not None and not view.entries.repeats.alive)
     finished = view.ranking().finished
     assert all(finish.times.count >= 2 for finish in finished)
@@ -143,8 +147,8 @@ def test_short_runs_are_timed_again_and_their_medians_rank(opened, eventually):
     assert not view.entries.samples
 
 
-def test_a_race_that_is_stopped_is_not_timed_again(opened, eventually):
-    view = opened(RaceView(lane_of(), lane_of(stopping=ENDLESS, solver="sd")))
+def test_a_race_that_is_stopped_is_not_timed_again(view_in, eventually):
+    view = view_in("race", lane_of(), lane_of(stopping=ENDLESS, solver="sd"))
     view.start()
     eventually(lambda: view.race.entries[0].ended and view.race.entries[1].run is not None)
     view.stop()
@@ -152,8 +156,8 @@ def test_a_race_that_is_stopped_is_not_timed_again(opened, eventually):
     assert view.entries.repeats is None
 
 
-def test_a_race_that_has_ended_runs_again(view, eventually):
-    finished(view, eventually)
+def test_a_race_that_has_ended_runs_again(ended_race, eventually):
+    view = ended_race
     lanes = view.race.entries
     eventually(lambda: not view.status.run.disabled)
     assert view.status.run.description == "Start again"
@@ -183,8 +187,8 @@ def test_entries_that_run_again_are_new_runs_and_those_held_before_the_start_sta
     assert held.state is State.PAUSED
 
 
-def test_a_tolerance_finer_than_the_lanes_own_is_offered_and_run_to(view, eventually):
-    finished(view, eventually)
+def test_a_tolerance_finer_than_the_lanes_own_is_offered_and_run_to(ended_race, eventually):
+    view = ended_race
     assert view.again.layout.display == "none"
     view.tolerance.box.value = "1e-9"
     eventually(lambda: view.again.layout.display is None)
@@ -203,7 +207,7 @@ def test_the_tolerance_of_a_race_is_its_own(view):
     view.tolerance.set(1e-9)
     elsewhere = configure("poisson5", n=16, stopping=Stopping(rtol=1e-6, norm="natural"))
     view.rebase(elsewhere)
-    run(view)
+    bring(view, "ended")
     assert {(lane.configuration.stopping.norm, lane.configuration.stopping.rtol) for lane in view.race.entries} == {
         ("residual", 1e-9)
     }
@@ -216,8 +220,8 @@ def test_the_tolerance_of_a_race_is_its_own(view):
     assert {curve.line for curve in view.convergence.curves} == {1e-2}
 
 
-def test_number_and_winner_follow_the_line_on_the_plot(view, page_of, eventually):
-    finished(view, eventually)
+def test_number_and_winner_follow_the_line_on_the_plot(ended_race, page_of, eventually):
+    view = ended_race
     page = page_of(view.convergence)
     eventually(lambda: page.messages)
     page_says(view.convergence, {"kind": "tolerance", "value": 3.3e-4, "turn": 7})
@@ -239,11 +243,9 @@ def test_a_wrong_tolerance_is_told_and_the_old_one_stays(view, eventually, text)
     assert "it stays 10⁻⁶" in view.status.text
 
 
-def test_lanes_come_from_the_form_while_others_run(tmp_path, eventually, opened):
-    view = opened(RaceView(lane_of(stopping=ENDLESS, solver="sd"), folder=tmp_path))
-    view.start()
+def test_lanes_come_from_the_form_while_others_run(endless_race, eventually):
+    view = endless_race
     (first,) = view.race.entries
-    eventually(lambda: first.run and first.run.iterations > 5)
     view.form.set("solver", "cg")
     view.form.set("preconditioner", "neumann")
     view.form.set("preconditioner.order", "3")
@@ -268,8 +270,10 @@ def test_lanes_come_from_the_form_while_others_run(tmp_path, eventually, opened)
     assert not view.race.alive
 
 
-def test_results_stay_and_are_said_to_be_of_their_problem_until_the_next_start_is_on_the_one_chosen(view, eventually):
-    finished(view, eventually)
+def test_results_stay_and_are_said_to_be_of_their_problem_until_the_next_start_is_on_the_one_chosen(
+    ended_race, eventually
+):
+    view = ended_race
     lanes, before = view.race.entries, view.base
     methods = [method_of(lane.configuration) for lane in lanes]
     other = configure("poisson5", n=16, solver="pipecg", stopping=Stopping(rtol=1e-4))
@@ -293,8 +297,8 @@ def test_results_stay_and_are_said_to_be_of_their_problem_until_the_next_start_i
     assert len(view.runs.of("Race")) == 4
 
 
-def test_what_is_added_after_another_problem_was_chosen_is_on_that(view, eventually):
-    finished(view, eventually)
+def test_what_is_added_after_another_problem_was_chosen_is_on_that(ended_race, eventually):
+    view = ended_race
     other = configure("poisson5", n=16, solver="pipecg")
     view.rebase(other)
     assert view.add_from_form().configuration == other
@@ -303,8 +307,8 @@ def test_what_is_added_after_another_problem_was_chosen_is_on_that(view, eventua
     assert not view.convergence.curves
 
 
-def test_what_was_chosen_and_is_so_no_more_leaves_no_mark(view, eventually):
-    finished(view, eventually)
+def test_what_was_chosen_and_is_so_no_more_leaves_no_mark(ended_race, eventually):
+    view = ended_race
     lanes, before = view.race.entries, view.base
     view.rebase(configure("poisson5", n=16))
     eventually(lambda: "These results are of" in view.belongs.value)
@@ -316,9 +320,8 @@ def test_what_was_chosen_and_is_so_no_more_leaves_no_mark(view, eventually):
     assert view.race.entries == lanes
 
 
-def test_an_active_race_ends_on_its_problem_and_the_next_start_is_on_the_one_chosen(eventually, opened):
-    view = opened(RaceView(lane_of(stopping=ENDLESS, solver="sd")))
-    view.start()
+def test_an_active_race_ends_on_its_problem_and_the_next_start_is_on_the_one_chosen(endless_race, eventually):
+    view = endless_race
     (entry,) = view.race.entries
     view.rebase(configure("poisson5", n=16))
     eventually(lambda: "This race is of Two layers, 24²; when it has ended, press Start to race" in view.belongs.value)
@@ -331,9 +334,8 @@ def test_an_active_race_ends_on_its_problem_and_the_next_start_is_on_the_one_cho
     assert {lane.configuration.problem.label for lane in view.race.entries} == {"Poisson, 16²"}
 
 
-def test_one_entry_wins_against_nothing(eventually, opened):
-    view = opened(RaceView(lane_of()))
-    run(view)
+def test_one_entry_wins_against_nothing(view_in, eventually):
+    view = view_in("race", lane_of(), state="ended")
     eventually(lambda: view.winner.text.endswith("; add a method to compare"))
     assert view.fastest.value == ""
     (mark,) = view.table.marks
@@ -342,19 +344,20 @@ def test_one_entry_wins_against_nothing(eventually, opened):
     eventually(lambda: view.winner.text == "The entry stops at 10⁻⁶; run it again to 10⁻⁹.")
 
 
-def test_a_race_opens_with_methods_of_its_problem_which_follow_it_until_they_are_changed(eventually, opened):
-    view = opened(RaceView(lane_of(), opening=opening))
+def test_a_race_opens_with_methods_of_its_problem_which_follow_it_until_they_are_changed(view_in):
+    view = view_in("race", lane_of(), opening=opening)
+    assert view.measure.value == "seconds"
     assert [lane.configuration for lane in view.race.entries] == opening(lane_of())
     assert view.adding.selected_index is None
     view.rebase(configure("stand-in"))
     assert [lane.configuration for lane in view.race.entries] == opening(configure("stand-in"))
     view.rebase(lane_of())
-    run(view)
+    bring(view, "ended")
     # After a start they stay where they fit.
     view.rebase(configure("two-layer", n=20, solver="pipecg"))
     view._move()
     assert {lane.configuration.solver.name for lane in view.race.entries} == {"cg"}
-    run(view)
+    bring(view, "ended")
     view.rebase(configure("stand-in"))
     view._move()
     assert [lane.configuration for lane in view.race.entries] == opening(configure("stand-in"))
@@ -398,9 +401,9 @@ def test_a_wrong_number_in_the_form_is_a_sentence(view, eventually):
     assert len(view.race.entries) == 2
 
 
-def test_a_lane_that_fails_shows_its_sentence_in_its_row(eventually, opened):
-    view = opened(RaceView(configure("two-layer", n=4, deflation="eigenvectors:400"), configure("two-layer", n=4)))
-    run(view)
+def test_a_lane_that_fails_shows_its_sentence_in_its_row(view_in, eventually):
+    failing = configure("two-layer", n=4, deflation="eigenvectors:400")
+    view = view_in("race", failing, configure("two-layer", n=4), state="ended")
     bad, good = view.race.entries
 
     def state_of(entry):
@@ -411,10 +414,8 @@ def test_a_lane_that_fails_shows_its_sentence_in_its_row(eventually, opened):
     assert bad.error in state_of(bad)["tip"]
 
 
-def test_mpcg_races_and_is_left_out_where_bytes_decide(eventually, opened):
-    view = opened(RaceView(lane_of(solver="mpcg"), lane_of()))
-    view.measure.value = "bytes"
-    run(view)
+def test_mpcg_races_and_is_left_out_where_bytes_decide(view_in, eventually):
+    view = view_in("race", lane_of(solver="mpcg"), lane_of(), state="ended", measure="bytes")
     tips = lambda: [cells[-1].get("tip", "") for cells in view.table.rows]  # noqa: E731
     eventually(lambda: "Not ranked: the bytes of its iterations differ or are not known." in tips())
     assert all(entry.result.converged for entry in view.race.entries)
@@ -423,7 +424,7 @@ def test_mpcg_races_and_is_left_out_where_bytes_decide(eventually, opened):
 def test_exports_are_of_the_axis_that_is_shown(view, eventually):
     with pytest.raises(InputError, match="no entry has ended yet"):
         view.export("svg")
-    finished(view, eventually)
+    bring(view, "ended")
     view.measure.value = "bytes"
     (path,) = view.export("svg")
     text = path.read_text(encoding="utf-8")
@@ -457,21 +458,21 @@ def test_positions_are_streamed_with_the_residuals(page_of, eventually, opened):
         convergence.axis = "second"
 
 
-def test_an_empty_race_says_what_to_do(eventually, opened):
-    view = opened(RaceView())
+def test_an_empty_race_says_what_to_do(view_in, eventually):
+    view = view_in("race")
     eventually(lambda: "press Add entry" in view.status.text)
     view.start()
-    time.sleep(0.05)
+    assert not view.race.begun
     assert not view.race.alive
 
 
-def test_entries_are_runs_of_the_list_and_stay_there_when_the_race_is_run_again(view, eventually):
-    finished(view, eventually)
+def test_entries_are_runs_of_the_list_and_stay_there_when_the_race_is_run_again(ended_race, eventually):
+    view = ended_race
     first = view.runs.of("Race")
     assert [run.number for run in first] == [1, 2]
     styles = [view.curves.of(run).style for run in first]
     assert styles == [run.style for run in first] == [0, 1]
-    run(view)
+    bring(view, "ended")
     eventually(lambda: len([run for run in view.runs.runs if run.record is not None]) == 4)
     assert [run.number for run in view.runs.runs] == [1, 2, 3, 4]
     assert [run.style for run in view.runs.runs] == [0, 1, 2, 3]
@@ -482,8 +483,8 @@ def test_entries_are_runs_of_the_list_and_stay_there_when_the_race_is_run_again(
     assert all(run.handle.run is None for run in first)
 
 
-def test_entries_are_in_the_list_of_runs_from_the_start_on(tmp_path, eventually, opened):
-    view = opened(RaceView(lane_of(), lane_of(solver="sd"), folder=tmp_path))
+def test_entries_are_in_the_list_of_runs_from_the_start_on(view_in, eventually):
+    view = view_in("race", lane_of(), lane_of(solver="sd"))
     eventually(lambda: [cells[0]["text"] for cells in view.table.rows] == ["CG", "Steepest descent"])
     assert view.runs.runs == ()
     # A stop would start the others.
@@ -506,8 +507,8 @@ def test_entries_are_in_the_list_of_runs_from_the_start_on(tmp_path, eventually,
     assert [run.number for run in view.runs.runs] == [1, 2, 3, 4]
 
 
-def test_the_fastest_by_tolerance_is_that_of_the_ranking(view, eventually):
-    finished(view, eventually)
+def test_the_fastest_by_tolerance_is_that_of_the_ranking(ended_race, eventually):
+    view = ended_race
     view.measure.value = "seconds"
     eventually(lambda: "Time with setup" in view.fastest.value)
     best, second = view.ranking().finished
@@ -517,11 +518,9 @@ def test_the_fastest_by_tolerance_is_that_of_the_ranking(view, eventually):
     assert float(cells[3].replace("\u202f", "")) == pytest.approx(second.amount / best.amount, rel=0.01)
 
 
-def test_an_entry_is_stopped_held_and_removed_in_its_row(eventually, tmp_path, opened):
-    view = opened(RaceView(lane_of(stopping=ENDLESS, solver="sd"), folder=tmp_path))
-    view.start()
+def test_an_entry_is_stopped_held_and_removed_in_its_row(endless_race, eventually):
+    view = endless_race
     (entry,) = view.race.entries
-    eventually(lambda: entry.run and entry.run.iterations > 3)
     view.table.press("pause", [entry.number])
     eventually(lambda: entry.state is State.PAUSED)
     eventually(lambda: view.table.facts[0]["words"]["pause"] == "Resume")

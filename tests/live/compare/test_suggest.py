@@ -8,27 +8,21 @@ import pytest
 from workbench.advise.advice import Probed, RuledOut, Stage
 from workbench.advise.advisor import advise, advising
 from workbench.errors import InputError
-from workbench.live import Suggest
 from workbench.live.compare.suggest_text import Progress, scene
 from workbench.run import Stopping, configure
 
+CHOSEN = configure("two-layer", n=16, stopping=Stopping(rtol=1e-5), seed=3)
+
 
 @pytest.fixture
-def view(opened):
-    view = opened(
-        Suggest(configure("two-layer", n=16, stopping=Stopping(rtol=1e-5), seed=3), taken.append, raced.append)
-    )
-    taken.clear()
-    raced.clear()
-    return view
+def view(view_in):
+    return view_in("suggest", CHOSEN, print, print)
 
 
-taken, raced = [], []
-
-
-def test_the_ranking_is_that_of_the_advisor_and_each_pair_can_be_taken_and_raced(view, eventually):
-    view.find().join()
-    eventually(lambda: "fastest is" in view.status.text and len(view.table.rows) > 3)
+def test_the_ranking_is_that_of_the_advisor_and_each_pair_can_be_taken_and_raced(view_in):
+    taken, raced = [], []
+    view = view_in("suggest", CHOSEN, taken.append, raced.append, state="ended")
+    assert len(view.table.rows) > 3
     estimates = view.advice.estimates
     assert [row.pair for row in view.estimates] == [row.pair for row in estimates]
     assert {row.pair.label for row in estimates} == {row.pair.label for row in advise("two-layer", n=16).estimates}
@@ -46,8 +40,8 @@ def test_the_ranking_is_that_of_the_advisor_and_each_pair_can_be_taken_and_raced
     assert [c.label for c in raced[0]] == [view.configuration_of(row).label for row in estimates[:3]]
 
 
-def test_a_sequence_is_probed_by_its_steps_and_not_raced_on_its_first_system(opened, eventually):
-    view = opened(Suggest(configure("rising-bubbles", n=16), taken.append, raced.append))
+def test_a_sequence_is_probed_by_its_steps_and_not_raced_on_its_first_system(view_in, eventually):
+    view = view_in("suggest", configure("rising-bubbles", n=16), print, print)
     eventually(lambda: "pairs solve few steps from zero, then the best ones 20" in view.status.text)
     assert view.best.layout.display == "none"
     view.rebase(configure("two-layer", n=16))

@@ -1,12 +1,13 @@
 """The sweep's widget: progress, table and heat map follow the rows."""
 
+import functools
 import json
 import math
 
 import numpy as np
 import pytest
 
-from tests.live.conftest import ENDLESS, page_says
+from tests.live.conftest import page_says
 from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.live import SweepView
@@ -27,15 +28,9 @@ RUNS = Runs(ROWS, {"n": [8, 16], "deflation": ["none", "stripes"], "seed": [0, 1
 
 
 @pytest.fixture
-def swept(opened):
+def swept(view_in):
     """Makes the view of a sweep that has ended."""
-
-    def make(over, **options):
-        view = opened(SweepView("two-layer", over, **options))
-        view.wait(LIMIT)
-        return view
-
-    return make
+    return functools.partial(view_in, "sweep", "two-layer", state="ended")
 
 
 def test_the_grid_holds_the_smallest_of_the_converged():
@@ -70,8 +65,8 @@ def test_parallel_coordinates_have_an_axis_for_each_choice_and_one_for_the_resul
     assert axes[-1][1][0] == (0.0, "18")
 
 
-def test_everything_is_shown_at_the_end():
-    view = SweepView("two-layer", OVER)
+def test_everything_is_shown_at_the_end(view_in):
+    view = view_in("sweep", "two-layer", OVER)
     until(lambda: "8 runs; press Run" in view.status.text)
     found = view.wait(LIMIT)
     assert [row["iterations"] for row in found.rows] == [row["iterations"] for row in sweep("two-layer", OVER).rows]
@@ -103,9 +98,10 @@ def test_a_click_on_a_point_chooses_the_run_in_the_list(swept):
     assert "Run 2: cells per side 16" in view.best.text
 
 
-def test_rows_and_columns_of_the_map_stay_two_choices_when_what_varies_changes(eventually):
+def test_rows_and_columns_of_the_map_stay_two_choices_when_what_varies_changes(view_in, eventually):
     # How accurate its runs are does not matter.
-    view = SweepView("two-layer:8", {"n": [8, 16], "preconditioner": ["jacobi", "none"]}, stopping=Stopping(rtol=0.5))
+    over = {"n": [8, 16], "preconditioner": ["jacobi", "none"]}
+    view = view_in("sweep", "two-layer:8", over, stopping=Stopping(rtol=0.5))
     assert (view.map.down.value, view.map.across.value) == ("n", "preconditioner")
     first, second = view.choices.rows
     first.name.value = "preconditioner"
@@ -122,11 +118,8 @@ def test_rows_and_columns_of_the_map_stay_two_choices_when_what_varies_changes(e
     assert (view.map.down.value, view.map.across.value) == (across, down)
 
 
-def test_stop_keeps_the_rows_and_run_begins_anew(eventually):
-    view = SweepView("two-layer", {"n": [24, 32]}, stopping=ENDLESS, solver="sd")
-    view.run()
-    eventually(lambda: not view.status.stop.disabled)
-    view.stop()
+def test_stop_keeps_the_rows_and_run_begins_anew(view_in):
+    view = view_in("sweep", "two-layer", {"n": [24, 32]}, solver="sd", state="stopped")
     found = view.wait(LIMIT)
     assert found.cancelled
     assert len(found.rows) <= 1
@@ -134,8 +127,8 @@ def test_stop_keeps_the_rows_and_run_begins_anew(eventually):
     until(lambda: not view.status.run.disabled)
 
 
-def test_exports_wait_for_the_end_and_are_downloaded(tmp_path, downloads, eventually):
-    view = SweepView("two-layer", {"n": [8, 16], "solver": ["cg", "pipecg"]}, folder=tmp_path / "exports")
+def test_exports_wait_for_the_end_and_are_downloaded(view_in, downloads, eventually):
+    view = view_in("sweep", "two-layer", {"n": [8, 16], "solver": ["cg", "pipecg"]})
     with pytest.raises(InputError, match="has not ended"):
         view.export("csv")
     files = downloads(view.save_bar.saver.download)
@@ -211,8 +204,8 @@ def test_values_are_written_with_commas():
 
 
 @pytest.fixture
-def small():
-    return SweepView(configure("two-layer", n=16, contrast=1e3), {"n": [8, 16]})
+def small(view_in):
+    return view_in("sweep", configure("two-layer", n=16, contrast=1e3), {"n": [8, 16]})
 
 
 def row_of(view, name):
@@ -263,9 +256,9 @@ def test_a_wrong_value_is_a_sentence_and_run_repeats_it(small, eventually, name,
         small.wait(LIMIT)
 
 
-def test_workers_are_typed_checked_and_named_in_the_table(opened, eventually):
+def test_workers_are_typed_checked_and_named_in_the_table(view_in, eventually):
     pytest.importorskip("distributed", reason="workers need Dask")
-    view = opened(SweepView("two-layer", {"n": [8, 13]}))
+    view = view_in("sweep", "two-layer", {"n": [8, 13]})
     view.workers.value = "local:0"
     eventually(lambda: "workers is the address of a Dask scheduler" in view.plan.text)
     view.workers.value = "local:1"
@@ -313,8 +306,8 @@ def test_known_values_that_cannot_run_with_the_rest_are_grey(small):
     assert "pipecg" not in known.box.state["reasons"]["solver"]
 
 
-def test_a_parameter_is_typed_and_shown_as_in_the_form():
-    view = SweepView(configure("bubbles-2d", n=16, contrast=1e-2), {"contrast": [1e-2, 1e-3]})
+def test_a_parameter_is_typed_and_shown_as_in_the_form(view_in):
+    view = view_in("sweep", configure("bubbles-2d", n=16, contrast=1e-2), {"contrast": [1e-2, 1e-3]})
     (row,) = view.choices.rows
     assert (row.title, row.text.value) == ("Density ratio", "100, 1000")
     assert view.choices.over() == {"contrast": [1e-2, 1e-3]}
@@ -324,7 +317,6 @@ def test_a_parameter_is_typed_and_shown_as_in_the_form():
     row.text.value = "-1"
     with pytest.raises(InputError, match="Density ratio, heavy to light"):
         view.choices.over()
-    view.close()
 
 
 def test_what_stays_the_same_can_be_changed(small, eventually):
@@ -380,8 +372,8 @@ def test_files_are_named_after_the_sweep_and_not_after_what_was_chosen_since(tmp
     assert view.export("csv").name.startswith("sweep-Two-layers-")
 
 
-def test_it_begins_with_a_suggestion():
-    view = SweepView()
+def test_it_begins_with_a_suggestion(view_in):
+    view = view_in("sweep")
     assert view.runs == 6
     assert view.plan.text == "6 runs = 2 (cells per side) × 3 (preconditioner)"
     with pytest.raises(InputError, match="give it alone"):
@@ -447,8 +439,8 @@ def test_the_answer_names_methods_and_says_compilation_apart():
     assert (setup["key"], setup["tip"]) == (1.0, "compiling kernels took 0.500\u202fs more, once per machine")
 
 
-def test_results_are_runs_of_the_list_hidden_on_plots(opened):
-    view = opened(SweepView("two-layer", {"n": [8, 16], "rtol": ["1e-3", 1e-6]}))
+def test_results_are_runs_of_the_list_hidden_on_plots(swept):
+    view = swept({"n": [8, 16], "rtol": ["1e-3", 1e-6]})
     found = view.wait(LIMIT)
     runs = view.listed.of("Sweep")
     assert [run.record.summary["iterations"] for run in runs] == [row["iterations"] for row in found.rows]

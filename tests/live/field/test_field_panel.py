@@ -4,7 +4,6 @@ import pytest
 
 from tests.live.conftest import ended
 from tests.waiting import LIMIT
-from workbench.live import explore
 from workbench.live.field.field_panel import SLICES, SOLID, FieldPanel
 from workbench.live.inspect.inside import InsideView
 from workbench.live.transport.publisher import Publisher
@@ -76,8 +75,8 @@ def test_the_3d_view_follows_the_run_that_is_looked_into(eventually, page_of, op
     eventually(lambda: any(message.get("iteration") == iterations[1] for message in page.messages))
 
 
-def test_the_field_of_solve_follows_the_latest_run_started_or_chosen(eventually, tmp_path, opened):
-    explorer = opened(explore("bubbles-3d", folder=tmp_path, **CUBE))
+def test_the_field_of_solve_follows_the_latest_run_started_or_chosen(view_in, eventually):
+    explorer = view_in("solve", "bubbles-3d", **CUBE)
     sessions = [explorer.run() for _ in range(2)]
     for session in sessions:
         session.wait(LIMIT)
@@ -91,11 +90,8 @@ def test_the_field_of_solve_follows_the_latest_run_started_or_chosen(eventually,
     eventually(lambda: explorer.followed is third)
 
 
-def test_a_problem_that_was_changed_is_shown_in_3d_and_the_vectors_stay_those_of_the_run(
-    eventually, tmp_path, page_of, opened
-):
-    explorer = opened(explore("bubbles-3d", folder=tmp_path, **CUBE))
-    explorer.run().wait(LIMIT)
+def test_a_problem_that_was_changed_is_shown_in_3d_and_the_vectors_stay_those_of_the_run(view_in, eventually, page_of):
+    explorer = view_in("solve", "bubbles-3d", state="ended", **CUBE)
     eventually(lambda: explorer.field.solid)
     explorer.panel.view.value = SOLID
     volume = explorer.panel.volume
@@ -108,8 +104,8 @@ def test_a_problem_that_was_changed_is_shown_in_3d_and_the_vectors_stay_those_of
     eventually(lambda: volume.look is not None and volume.look.values.size == 12**3)
 
 
-def test_a_problem_changed_before_the_views_have_seen_the_run_stays_drawn(eventually, tmp_path, opened):
-    explorer = opened(explore("bubbles-3d", folder=tmp_path, **CUBE))
+def test_a_problem_changed_before_the_views_have_seen_the_run_stays_drawn(view_in, eventually):
+    explorer = view_in("solve", "bubbles-3d", **CUBE)
     eventually(lambda: explorer.field.solid)
     explorer.panel.view.value = SOLID
     with explorer.publisher.at_rest():

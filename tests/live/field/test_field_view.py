@@ -100,11 +100,10 @@ def shown(page, quantity, **said):
     return last.get("quantity") == quantity and last.get("width") and all(last[key] == said[key] for key in said)
 
 
-def test_the_residual_of_a_session_is_seen_while_it_runs_and_at_its_end(view, page, eventually, endless_run):
-    session = endless_run("poisson5", n=384)
+def test_the_residual_of_a_session_is_seen_while_it_runs_and_at_its_end(view, page, eventually, run_in):
     view.quantity = "residual"
     eventually(lambda: page.messages and "as soon as a run has begun" in page.messages[-1]["note"])
-    view.follow(session)
+    session = run_in("idle", view, problem="poisson5", n=384)
     eventually(lambda: "has not begun" in page.messages[-1]["note"])
     session.start()
     eventually(lambda: shown(page, "residual"))
@@ -120,7 +119,6 @@ def test_the_residual_of_a_session_is_seen_while_it_runs_and_at_its_end(view, pa
     assert "r of the recurrence" in message["note"]
     session.pause()
     eventually(lambda: session.state is State.PAUSED)
-    time.sleep(0.2)
     eventually(lambda: shown(page, "residual", width=384, iteration=session.run.iterations, before=[]))
     r = session.run.workspace.vectors["r"].reshape(384, 384)
     assert draws(page, r, logarithmic=True)
@@ -129,14 +127,12 @@ def test_the_residual_of_a_session_is_seen_while_it_runs_and_at_its_end(view, pa
     eventually(lambda: page.messages[-1]["iteration"] == session.run.iterations)
 
 
-def test_pictures_come_at_most_ten_times_a_second(view, page, eventually, endless_run):
-    session = endless_run("poisson5", n=256)
+def test_pictures_come_at_most_ten_times_a_second(view, page, eventually, run_in):
     view.quantity = "solution"
-    view.follow(session)
-    session.start()
+    session = run_in("running", view, problem="poisson5", n=256)
     eventually(lambda: shown(page, "solution"))
-    before, begun = session.run.snapshots.count, time.monotonic()
-    time.sleep(0.4)
+    begun, before = time.monotonic(), session.run.snapshots.count
+    eventually(lambda: session.run.snapshots.count >= before + 5)
     taken, spent = session.run.snapshots.count - before, time.monotonic() - begun
     session.stop()
     session.wait(LIMIT)
@@ -144,14 +140,12 @@ def test_pictures_come_at_most_ten_times_a_second(view, page, eventually, endles
 
 
 @pytest.mark.parametrize("unseen", ["hidden", "no page", "another quantity"])
-def test_a_run_that_nobody_sees_is_not_looked_at(view, page_of, eventually, unseen, endless_run):
+def test_a_run_that_nobody_sees_is_not_looked_at(view, page_of, eventually, unseen, run_in):
     view.quantity = "coefficient" if unseen == "another quantity" else "residual"
     page = None if unseen == "no page" else page_of(view)
     view.link.hidden = unseen == "hidden"
-    session = endless_run("poisson5", n=256)
-    view.follow(session)
-    session.start()
-    eventually(lambda: session.run is not None and session.run.iterations > 500)
+    session = run_in("running", view, problem="poisson5", n=256)
+    eventually(lambda: session.run.iterations > 500)
     assert session.run.snapshots.count == 0
     if unseen == "hidden":
         view.link.hidden = False

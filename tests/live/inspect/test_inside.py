@@ -61,11 +61,9 @@ def since_reset(page):
     return messages[starts[-1] :] if starts else []
 
 
-def test_the_views_of_an_active_run_grow(view, page_of, eventually, endless_run):
+def test_the_views_of_an_active_run_grow(view, page_of, eventually, run_in):
     timeline = page_of(view.timeline)
-    session = endless_run("poisson5", n=256, trace=True)
-    view.follow(session)
-    session.start()
+    session = run_in("running", view, problem="poisson5", n=256, trace=True)
     eventually(lambda: view.spectrum and "After" in view.spectrum.message.value)
     eventually(lambda: any(message.get("count") for message in timeline.messages))
     view.hide(True)

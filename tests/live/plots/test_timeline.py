@@ -93,11 +93,10 @@ def test_only_new_events_and_kernels_are_sent(view, page, eventually):
     going.stop()
 
 
-def test_events_go_in_pieces_and_again_after_a_reload(view, page_of, eventually, monkeypatch):
+def test_events_go_in_pieces_and_again_after_a_reload(view, page_of, eventually, monkeypatch, run_in):
     monkeypatch.setattr(module, "MOST_EVENTS", 50)
     page = page_of(view)
-    done = ended(n=32, trace=True)
-    view.show(done)
+    done = run_in("ended", view, n=32, trace=True)
     eventually(lambda: count(page) == done.run.trace.count)
     assert len(page.messages) > 2
     assert max(message["count"] for message in page.messages) == 50
@@ -204,12 +203,11 @@ def test_a_run_that_fails_in_setup_tells_its_sentence(view, page, eventually):
     assert failing.error in page.messages[-1]["note"]
 
 
-def test_a_canvas_behind_another_tab_is_sent_nothing_until_it_is_seen(view, page, eventually):
+def test_a_canvas_behind_another_tab_is_sent_nothing_until_it_is_seen(view, page, eventually, run_in):
     eventually(lambda: page.messages)
     page.received.clear()
     view.link.hidden = True
-    done = ended(n=32, trace=True)
-    view.show(done)
+    done = run_in("ended", view, n=32, trace=True)
     view.publisher.wake()
     eventually(lambda: view.trace is done.run.trace)
     assert not page.messages
@@ -218,10 +216,8 @@ def test_a_canvas_behind_another_tab_is_sent_nothing_until_it_is_seen(view, page
     eventually(lambda: count(page) == done.run.trace.count)
 
 
-def test_clear_keeps_a_run_that_goes_on(view, page, eventually, endless_run):
-    going = endless_run(n=64, trace=True)
-    view.show(going)
-    going.start()
+def test_clear_keeps_a_run_that_goes_on(view, page, eventually, run_in):
+    going = run_in("running", view, n=64, trace=True)
     view.clear()
     eventually(lambda: count(page) > 0)
     going.stop()
@@ -231,9 +227,8 @@ def test_clear_keeps_a_run_that_goes_on(view, page, eventually, endless_run):
     assert view.trace is None
 
 
-def test_a_run_at_rest_is_compared_with_a_machine(view, page, eventually):
-    done = ended(n=32, trace=True)
-    view.show(done)
+def test_a_run_at_rest_is_compared_with_a_machine(view, page, eventually, run_in):
+    done = run_in("ended", view, n=32, trace=True)
     eventually(lambda: count(page) == done.run.trace.count)
     view.machine = "v100"
     eventually(lambda: count(page) == 2 * done.run.trace.count and page.messages[-1]["groups"])
@@ -258,11 +253,9 @@ def test_a_run_at_rest_is_compared_with_a_machine(view, page, eventually):
     assert page.messages[-1]["words"] == ""
 
 
-def test_a_machine_waits_until_the_run_rests(view, page, eventually, endless_run):
+def test_a_machine_waits_until_the_run_rests(view, page, eventually, run_in):
     view.machine = "v100"
-    going = endless_run(n=256, trace=True)
-    view.show(going)
-    going.start()
+    going = run_in("running", view, n=256, trace=True)
     eventually(lambda: page.messages and page.messages[-1]["words"] == module.LATER and count(page) > 0)
     assert not page.messages[-1]["groups"]
     going.pause()
@@ -317,12 +310,11 @@ def test_a_run_on_cores_and_accelerator_is_compared_with_a_machine_for_each(view
     eventually(lambda: "are not a CPU and a GPU" in page.messages[-1]["words"])
 
 
-def test_all_lanes_of_a_hybrid_run_fill_while_it_runs(view, page_of, eventually, endless_run):
+def test_all_lanes_of_a_hybrid_run_fill_while_it_runs(view, page_of, eventually, run_in):
     pytest.importorskip("pyopencl")
-    going = endless_run(n=128, device="opencl", solver="hybrid3", preconditioner="jacobi", deflation="none", trace=True)
     page = page_of(view)
-    view.show(going)
-    going.start()
+    chosen = {"device": "opencl", "solver": "hybrid3", "preconditioner": "jacobi", "deflation": "none"}
+    going = run_in("running", view, n=128, trace=True, **chosen)
     for more in (1, 100):
         before = {lane: lanes_of(page).get(lane, 0) for lane in LANES}
         eventually(lambda n=more, old=before: all(lanes_of(page).get(lane, 0) >= old[lane] + n for lane in LANES))
@@ -389,7 +381,7 @@ def in_sets(page):
     return [int((groups == group).sum()) for group in (0, 1)]
 
 
-def test_a_run_that_waits_has_its_place_and_says_so(view, page, eventually, endless_run):
+def test_a_run_that_waits_has_its_place_and_says_so(view, page, eventually):
     queue = RunQueue()
     first, second = (Session(configure("two-layer", n=32, stopping=ENDLESS), trace=True, queue=queue) for _ in range(2))
     view.show([first, second], ["one", "the other"])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
+from tests.live.states import PLAIN, bring
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import explore
@@ -18,17 +19,25 @@ from workbench.records import load, load_trace
 from workbench.run import Reason, Session, State, Stopping, configure
 from workbench.words.numbers import duration
 
-LONG = {"preconditioner": "none", "deflation": "none", "stopping": Stopping(rtol=1e-300, stagnation=10**9)}
+
+@pytest.fixture
+def explorer(view_in):
+    return view_in("solve", n=32)
 
 
 @pytest.fixture
-def explorer(tmp_path, opened):
-    return opened(explore(n=32, folder=tmp_path / "exports"))
+def ended_explorer(view_in):
+    return view_in("solve", n=32, state="ended")
 
 
 @pytest.fixture
-def endless(tmp_path, opened):
-    return opened(explore(n=256, folder=tmp_path / "exports", **LONG))
+def endless(view_in):
+    return view_in("solve", n=256, **PLAIN)
+
+
+@pytest.fixture
+def solving(view_in):
+    return view_in("solve", n=256, state="solving")
 
 
 def test_the_default_form_has_two_levels(explorer):
@@ -37,19 +46,16 @@ def test_the_default_form_has_two_levels(explorer):
     assert explore("poisson5").form.configuration() == configure("poisson5")
 
 
-def test_the_status_line_tells_the_end(explorer, eventually):
-    explorer.run().wait(LIMIT)
-    eventually(lambda: explorer.status.state == "done")
+def test_the_status_line_tells_the_end(ended_explorer, eventually):
+    explorer = ended_explorer
     result = explorer.session.result
     converged = f"Run 1: Converged in {result.iterations} iterations: ‖b − Ax‖/‖b‖ = "
     eventually(lambda: explorer.status.text.startswith(converged) and explorer.status.tone == "good")
     assert explorer.status.text.endswith("(residual verified).")
 
 
-def test_the_notes_of_a_singular_run_are_told(tmp_path, eventually, opened):
-    explorer = opened(explore("bubbles-2d", n=32, deflation="blocks:4", rhs="random", folder=tmp_path))
-    explorer.run().wait(LIMIT)
-    eventually(lambda: explorer.status.state == "done")
+def test_the_notes_of_a_singular_run_are_told(view_in, eventually):
+    explorer = view_in("solve", "bubbles-2d", n=32, deflation="blocks:4", rhs="random", state="ended")
     eventually(lambda: "Pure Neumann problem: one redundant deflation vector removed" in explorer.result.value)
 
 
@@ -71,29 +77,26 @@ def test_buttons_follow_the_state(endless, eventually):
     assert "Stopped by the user" in eventually(lambda: endless.status.state == "done" and endless.status.text)
 
 
-def test_while_a_stop_is_pending_it_is_said_and_the_end_looked_for_soon(endless, eventually, monkeypatch):
-    session = endless.run()
-    eventually(lambda: session.state is State.RUNNING)
+def test_while_a_stop_is_pending_it_is_said_and_the_end_looked_for_soon(solving, eventually, monkeypatch):
+    session = solving.session
     assert not session.ending
-    assert endless.controller.publish() != POLL_SOON
+    assert solving.controller.publish() != POLL_SOON
     monkeypatch.setattr(type(session), "ending", property(lambda _: True))
-    assert endless.controller.publish() == POLL_SOON
-    assert (endless.status.state, endless.status.text) == ("stopping", "Run 1: stopping")
+    assert solving.controller.publish() == POLL_SOON
+    assert (solving.status.state, solving.status.text) == ("stopping", "Run 1: stopping")
     monkeypatch.undo()
-    endless.stop()
-    eventually(lambda: endless.status.state == "done")
+    solving.stop()
+    eventually(lambda: solving.status.state == "done")
     assert not session.ending
 
 
-def test_an_iteration_in_progress_is_finished_before_it_says_paused(endless, eventually, monkeypatch):
-    session = endless.run()
-    eventually(lambda: session.state is State.RUNNING and session.run.history.count > 1)
-    endless.pause()
-    eventually(lambda: not session.pausing)
+def test_an_iteration_in_progress_is_finished_before_it_says_paused(view_in, eventually, monkeypatch):
+    paused = view_in("solve", n=256, state="paused")
+    session = paused.session
     monkeypatch.setattr(type(session), "pausing", property(lambda _: True))
-    eventually(lambda: "Run 1: pausing after this iteration, iteration " in endless.status.text)
+    eventually(lambda: "Run 1: pausing after this iteration, iteration " in paused.status.text)
     monkeypatch.undo()
-    eventually(lambda: f"Run 1: paused, iteration {session.run.iterations:,}, " in endless.status.text)
+    eventually(lambda: f"Run 1: paused, iteration {session.run.iterations:,}, " in paused.status.text)
 
 
 def test_step_makes_one_iteration(explorer, eventually):
@@ -169,16 +172,16 @@ def test_the_preview_appears_before_any_run_and_follows_the_form(explorer, event
     eventually(lambda: explorer.field.scene and explorer.field.scene.title.startswith("8 bubbles in a cube"))
 
 
-def test_the_field_of_the_run_is_shown_at_its_own_size(tmp_path, eventually, opened):
-    explorer = opened(explore(n=1040, deflation="blocks:4", folder=tmp_path, stopping=Stopping(maxiter=1)))
+def test_the_field_of_the_run_is_shown_at_its_own_size(view_in, eventually):
+    explorer = view_in("solve", n=1040, deflation="blocks:4", stopping=Stopping(maxiter=1))
     eventually(lambda: explorer.field.scene and explorer.field.scene.values.shape == (1024, 1024))
     explorer.run()
     eventually(lambda: explorer.field.scene.values.shape == (1040, 1040))
     assert "16 deflation subdomains" in explorer.field.scene.notes[-1]
 
 
-def test_clear_takes_everything_away_and_the_next_run_comes(explorer, eventually):
-    explorer.run().wait(LIMIT)
+def test_clear_takes_everything_away_and_the_next_run_comes(ended_explorer, eventually):
+    explorer = ended_explorer
     eventually(lambda: explorer.table.table.rows)
     explorer.clear()
     eventually(lambda: not explorer.table.table.rows)
@@ -210,11 +213,12 @@ def test_exports_are_files_that_can_be_read(explorer, eventually):
     assert json.loads(lines[0].partition(": ")[2])["name"] == "two-layer"
 
 
-def test_a_field_of_another_problem_is_not_saved_under_the_last_run(explorer, eventually):
-    def saved():
-        return [name.partition(" ")[0] for name in explorer.exports.figures._pictures()]
+def test_a_field_of_another_problem_is_not_saved_under_the_last_run(ended_explorer, eventually):
+    explorer = ended_explorer
 
-    explorer.run().wait(LIMIT)
+    def saved():
+        return [path.name.partition("-")[0] for path in explorer.export("svg")]
+
     look_at_coefficient(explorer, eventually)
     assert explorer.picture.painter.wait(LIMIT)
     assert saved() == ["convergence", "field"]
@@ -266,8 +270,8 @@ def test_exports_are_downloaded_under_the_names_of_their_runs(explorer, download
     assert not explorer.folder.exists()
 
 
-def test_the_timeline_shows_the_run_that_was_traced(explorer, eventually):
-    explorer.run().wait(LIMIT)
+def test_the_timeline_shows_the_run_that_was_traced(ended_explorer, eventually):
+    explorer = ended_explorer
     eventually(lambda: explorer.exports.buttons["trace"].disabled and not explorer.exports.buttons["csv"].disabled)
     with pytest.raises(InputError, match="Record kernel timings” before"):
         explorer.export("trace")
@@ -370,15 +374,14 @@ def test_the_memory_that_is_missing_is_told_before_a_run(explorer, eventually):
     eventually(lambda: not explorer.controls.run.disabled)
 
 
-def test_the_result_is_that_of_the_last_run(explorer, eventually, tmp_path):
-    explorer.run().wait(LIMIT)
-    eventually(lambda: "Converged" in explorer.result.value and explorer.status.shown_elsewhere)
+def test_the_result_is_that_of_the_last_run(ended_explorer, eventually, tmp_path):
+    explorer = ended_explorer
+    assert "Converged" in explorer.result.value
     explorer.form.load(configure("poisson5", n=64, deflation=f"file:{tmp_path}/labels.npy"))
-    explorer.run().join(LIMIT)
-    eventually(lambda: "wb-bad" in explorer.result.value)
+    bring(explorer, "ended")
+    assert "wb-bad" in explorer.result.value
     assert "No file of vectors" in explorer.result.value
     assert "Converged" not in explorer.result.value
-    eventually(lambda: explorer.status.shown_elsewhere)
     assert explorer.status.progress["when"].endswith("without an iteration")
     # What is wrong in the form is not about the last run.
     explorer.form.set("rtol", "small")
@@ -397,8 +400,9 @@ def test_what_ends_in_the_background_is_said_in_the_result(explorer, eventually,
     eventually(lambda: "Stopped during the setup." in explorer.result.value)
 
 
-def test_a_run_has_one_time(explorer, eventually):
-    summary = explorer.run().wait(LIMIT).summary
+def test_a_run_has_one_time(ended_explorer, eventually):
+    explorer = ended_explorer
+    summary = explorer.session.result.summary
     took = duration(summary["setup_seconds"] + summary["iteration_seconds"])
     eventually(lambda: explorer.status.progress.get("when"))
     assert f", {took}" in explorer.status.progress["when"]
@@ -424,9 +428,9 @@ def test_the_field_turns_to_the_residual_of_the_first_run_and_stays_where_it_is_
     assert explorer.field.quantity == "coefficient"
 
 
-def test_what_the_form_says_runs_on_cores_and_accelerator_with_both_on_the_timeline(eventually, opened):
+def test_what_the_form_says_runs_on_cores_and_accelerator_with_both_on_the_timeline(view_in, eventually):
     pytest.importorskip("pyopencl")
-    view = opened(explore(n=24))
+    view = view_in("solve", n=24)
     view.both.button.click()
     eventually(lambda: len(view.runs.chosen) == 2)
     first, second = view.runs.runs
@@ -438,8 +442,8 @@ def test_what_the_form_says_runs_on_cores_and_accelerator_with_both_on_the_timel
     shown = lambda: [run.trace for run in view.timeline._shown.runs]  # noqa: E731
     eventually(lambda: shown() == [run.source.run.trace for run in (first, second)])
     # The saved figure has the lanes of both.
-    figure = view._pictures()["timeline"]
-    assert list(figure.y.names)[:3] == ["cpu", "", "accelerator"]
+    assert list(view.timeline.scenes()["timeline"].y.names)[:3] == ["cpu", "", "accelerator"]
+    assert "timeline" in {path.name.partition("-")[0] for path in view.export("svg")}
     # A run alone takes their place.
     view.trace.value = True
     alone = view.run()

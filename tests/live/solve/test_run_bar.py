@@ -6,7 +6,6 @@ import pytest
 
 from tests.live.conftest import page_says
 from tests.waiting import LIMIT
-from workbench.live import explore
 from workbench.live.solve.run_bar import Progress, RunBar
 from workbench.run import State, Stopping
 from workbench.run.setup.setup_phases import SetupPhases
@@ -35,16 +34,15 @@ def test_the_page_presses_what_is_enabled_and_nothing_else(bar, pressed):
     assert pressed == ["run", "stop", "pause", "stop_all"]
 
 
-def test_a_press_right_after_what_makes_it_possible_is_not_lost(eventually):
+def test_a_press_right_after_what_makes_it_possible_is_not_lost(view_in, eventually):
     """The page still hears that nothing can be run; the press comes behind the value that corrects it."""
-    explorer = explore("poisson5", n=16)
+    explorer = view_in("solve", "poisson5", n=16)
     explorer.form.set("problem.n", "1")
     eventually(lambda: explorer.controls.run.disabled)
     with explorer.publisher.at_rest():
         explorer.form.set("problem.n", "16")
         page_says(explorer.controls, {"press": "run"})
     assert len(explorer.runs.runs) == 1
-    explorer.close()
 
 
 def test_run_is_off_while_a_value_is_wrong_and_the_page_offers_the_way(bar):
@@ -67,9 +65,9 @@ def test_what_mends_a_conflict_can_be_pressed_while_there_is_one(bar, pressed):
     assert pressed == ["correct"]
 
 
-def test_progress_has_phases_iterations_and_an_estimate(eventually, opened):
+def test_progress_has_phases_iterations_and_an_estimate(view_in, eventually):
     stopping = Stopping(rtol=1e-9, maxiter=100_000)
-    explorer = opened(explore("poisson5", n=256, preconditioner="none", stopping=stopping))
+    explorer = view_in("solve", "poisson5", n=256, preconditioner="none", stopping=stopping)
     session = explorer.run()
     eventually(lambda: "estimate from the" in explorer.status.text or not session.alive)
     session.wait(LIMIT)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.live.conftest import page_says
-from workbench.live import explore, workbench
+from workbench.live import workbench
 from workbench.live.ui.page_link import LONGEST_ADDRESS, link_in, link_of_page, query_of
 from workbench.live.ui.share_bar import ShareBar
 from workbench.run import configure
@@ -30,9 +30,9 @@ def test_a_notebook_has_no_query(monkeypatch):
     assert link_of_page() is None
 
 
-def test_a_page_opens_the_problem_of_its_address(served, tmp_path, opened):
+def test_a_page_opens_the_problem_of_its_address(served, view_in):
     served(f"p={to_link(CHOSEN)}")
-    explorer = opened(explore("two-layer", n=16, folder=tmp_path))
+    explorer = view_in("solve", "two-layer", n=16)
     assert explorer.form.configuration() == CHOSEN
 
 
@@ -40,14 +40,14 @@ def test_a_page_opens_the_problem_of_its_address(served, tmp_path, opened):
     ("query", "sentence"),
     [("p=", "a link begins with cgw1., got ''"), ("p=cgw1.AAAA", "the link is damaged"), ("p=%ff%00", "begins with")],
 )
-def test_a_damaged_link_is_reported_and_the_page_is_there(served, tmp_path, query, sentence, opened):
+def test_a_damaged_link_is_reported_and_the_page_is_there(served, tmp_path, query, sentence, opened, view_in):
     served(query)
     made = opened(workbench(folder=tmp_path))
     assert made.share.tone == "bad"
     assert made.share.said.startswith("The link in the address of this page cannot be opened: ")
     assert sentence in made.share.said
     assert made.configuration.problem.name == "bubbles-2d"
-    explorer = opened(explore("two-layer", n=16, folder=tmp_path))
+    explorer = view_in("solve", "two-layer", n=16)
     assert sentence in explorer.share.said
     assert explorer.form.configuration().problem.name == "two-layer"
 

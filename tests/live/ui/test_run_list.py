@@ -110,8 +110,8 @@ def test_verbs_rename_recolour_hide_pin_and_delete(table, eventually, opened):
     assert "run 1 is not in the list of runs" in table.message.text
 
 
-def test_an_active_run_is_not_deleted(table, eventually, endless_run):
-    session = endless_run(n=64)
+def test_an_active_run_is_not_deleted(table, eventually, run_in):
+    session = run_in("idle", n=64)
     table.runs.add(session, "Solve")
     session.start()
     eventually(lambda: session.run)

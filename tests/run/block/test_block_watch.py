@@ -79,9 +79,9 @@ def test_several_iterations_are_made_without_the_host(accelerator, monkeypatch, 
     assert len(reads) <= 4 < run.iterations - before
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("most", [1, 3])
-def test_a_caller_may_ask_for_few_iterations(accelerator, method, most):
+@on_accelerators(most=[1, 3], method=METHODS)
+def test_a_caller_may_ask_for_few_iterations(accelerator, case):
+    most, method = case["most"], case["method"]
     run = Run(configuration(method, accelerator.spec), system_of(np.dtype(float), 3))
     run.step(most)
     for _ in range(5):

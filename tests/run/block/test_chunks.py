@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.all_pairs import pairwise
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.registry import blocks as registry
@@ -40,10 +41,9 @@ def test_the_memory_model_counts_the_block_vectors_that_a_run_stores(solver, pre
     assert blocks_of(run.setup.solver, plain=plain, remade=plain) == stored
 
 
-@pytest.mark.parametrize("preconditioner", ["jacobi", "neumann:1"])
-@pytest.mark.parametrize("deflation", ["none", "stripes"])
-@pytest.mark.parametrize("solver", ["block-cg", "pseudo-block-cg"])
-def test_the_memory_model_agrees_with_what_an_accelerator_counts(solver, deflation, preconditioner):
+@pairwise(solver=["block-cg", "pseudo-block-cg"], deflation=["none", "stripes"], preconditioner=["jacobi", "neumann:1"])
+def test_the_memory_model_agrees_with_what_an_accelerator_counts(case):
+    solver, deflation, preconditioner = case["solver"], case["deflation"], case["preconditioner"]
     pytest.importorskip("pyopencl")
     used, model = {}, {}
     for s in (4, 20):

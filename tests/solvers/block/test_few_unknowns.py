@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from scipy import sparse
 
+from tests.all_pairs import pairwise
 from tests.contracts import cases
 from workbench.registry import registered
 from workbench.run import solve
@@ -36,10 +36,9 @@ def columns_of(kind, unknowns, dtype, seed):
     return B
 
 
-@pytest.mark.parametrize("kind", ["random", "dependent", "zero"])
-@pytest.mark.parametrize("dtype", RTOL)
-@pytest.mark.parametrize("method", METHODS)
-def test_columns_are_solved_whatever_they_span(method, dtype, kind):
+@pairwise(method=METHODS, dtype=list(RTOL), kind=["random", "dependent", "zero"])
+def test_columns_are_solved_whatever_they_span(case):
+    method, dtype, kind = case["method"], case["dtype"], case["kind"]
     rtol, symmetric = RTOL[dtype], registered("solver")[method].complex_symmetric
     for seed, unknowns in enumerate(UNKNOWNS):
         A, B = tridiagonal(unknowns, dtype, symmetric=symmetric), columns_of(kind, unknowns, dtype, seed)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import linalg
 
+from tests.all_pairs import on_accelerators
 from tests.conftest import grid_stencil, random_matrix
 from workbench.devices.pair import Pair, Split
 from workbench.errors import InputError
@@ -31,13 +32,14 @@ def given_run(operator, b, **choices):
     return run_through(Run(configure(InMemoryProblem(), **choices), LinearSystem(operator, b)))
 
 
-@pytest.mark.parametrize("spec", SCHEDULES)
-@pytest.mark.parametrize(
-    ("make", "dtype"),
-    [(grid, np.float64), (grid, np.complex128), (no_grid, np.float64), (no_grid, np.float32)],
+@on_accelerators(
+    system=["grid float64", "grid complex128", "matrix float64", "matrix float32"],
+    spec=SCHEDULES,
 )
-def test_iterates_agree_with_pipelined_cg(accelerator, spec, dtype, make):
-    operator = make(dtype)
+def test_iterates_agree_with_pipelined_cg(accelerator, case):
+    spec, (form, _, name) = case["spec"], case["system"].partition(" ")
+    dtype = np.dtype(name).type
+    operator = grid(dtype) if form == "grid" else no_grid(dtype)
     b = np.random.default_rng(1).random(operator.shape[0]).astype(dtype)
     stopping = Stopping(rtol=1e-3 if dtype is np.float32 else 1e-8)
     expected = given_run(operator, b, solver="pipecg", stopping=stopping)
@@ -69,9 +71,9 @@ def test_iterations_on_real_matrices_equal_those_of_pipelined_cg(real_matrices, 
     assert np.linalg.norm(found.x - expected.x) <= 1e-4 * np.linalg.norm(expected.x)
 
 
-@pytest.mark.parametrize("switches", ["fused=no", "merged=no", "fused=no,merged=no"])
-@pytest.mark.parametrize("name", ["hybrid1", "hybrid2", "hybrid3"])
-def test_results_without_fusion_are_equal(accelerator, name, switches):
+@on_accelerators(name=["hybrid1", "hybrid2", "hybrid3"], switches=["fused=no", "merged=no", "fused=no,merged=no"])
+def test_results_without_fusion_are_equal(accelerator, case):
+    name, switches = case["name"], case["switches"]
     share = ",share=0.5" if name == "hybrid3" else ""
     choices = {"n": 9, "rhs": "random", "device": accelerator.spec}
     plain = Run(configure("poisson27", solver=f"{name}:{share[1:]}" if share else name, **choices), trace=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.all_pairs import on_accelerators
 from workbench.run import Run, configure, run_through
 
 SCHEDULES = ("hybrid1", "hybrid2", "hybrid3:share=0.4", "hybrid3:share=0.7,halves=no")
@@ -48,9 +49,9 @@ def slow_kernels(accelerator, monkeypatch):
     monkeypatch.setattr(runtime, "launch", late)
 
 
-@pytest.mark.parametrize("spec", SCHEDULES)
-@pytest.mark.parametrize("late", ["to_host", "to_device", "kernels"])
-def test_delayed_copies_and_kernels_do_not_change_results(accelerator, monkeypatch, spec, late):
+@on_accelerators(late=["to_host", "to_device", "kernels"], spec=SCHEDULES)
+def test_delayed_copies_and_kernels_do_not_change_results(accelerator, case, monkeypatch):
+    late, spec = case["late"], case["spec"]
     expected = history(accelerator, spec)
     if late == "kernels":
         slow_kernels(accelerator, monkeypatch)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
-from tests.waiting import LIMIT
+from tests.waiting import until
 from workbench.errors import InputError
 from workbench.extensions.lessons.waiting import DERIVATIONS
 from workbench.live import MoveLines
@@ -20,10 +18,7 @@ def moves():
 
 
 def settled(view):
-    end = time.monotonic() + LIMIT
-    while view.verdict.tone == "busy":
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: view.verdict.tone != "busy")
     return view.verdict.text
 
 
