@@ -56,10 +56,11 @@ class RaceEntries:
         are more."""
         ended = self.over and not any(entry.stopping for entry in self.race.entries)
         if self.repeats is None and ended and len(self.race.entries) > 1:
-            self.repeats = Repeats(self.race.entries, changed, budget=self.budget)
-            if self.repeats.due:
-                self.repeats.start()
-                self._adopt(self.repeats)
+            repeats = Repeats(self.race.entries, changed, budget=self.budget)
+            repeats.start()
+            self.repeats = repeats
+            if repeats.alive:
+                self._adopt(repeats)
                 changed()
 
     def end_repeats(self) -> None:
