@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from workbench import registry
 from workbench.errors import InputError
@@ -77,6 +77,16 @@ IN_WORDS = (
 """Patterns in sentences, each with its printed form."""
 Parts = Mapping[str, str]
 """Parts of the name of a run: the problem, its size, its blocks and its settings, each under the name of a field."""
+
+
+@runtime_checkable
+class OnGrid(Protocol):
+    """A problem that may have a grid."""
+
+    @property
+    def grid(self) -> tuple[int, ...] | None:
+        """Cells per side; None without a grid."""
+        ...
 
 
 def block_name(block: Block, dimensions: int = 0) -> str:
@@ -271,7 +281,7 @@ def _dimensions(problem: Block | Mapping[str, Any] | None) -> int:
     """The dimensions of a problem's grid; 0 without one, and where they are not known before assembly."""
     try:
         made = problem if isinstance(problem, Block) else registry.from_dict({"kind": "problem", **(problem or {})})
-        return len(made.grid or ())
+        return len(made.grid or ()) if isinstance(made, OnGrid) else 0
     except (InputError, KeyError, TypeError, AttributeError):
         return 0
 

@@ -44,9 +44,10 @@ class LocalWorkers:
             # Closed last first; also where a signal ends the start. A scheduler whose start is broken off would write
             # into the folder once it has been removed.
             with unbroken():
-                folder = TemporaryFolder("dask")
-                opened.callback(folder.remove)
-                self._folder = str(folder.path)
+                # An attribute, since the folder is removed with the object that made it.
+                self._temporary = TemporaryFolder("dask")
+                opened.callback(self._temporary.remove)
+                self._folder = str(self._temporary.path)
                 self._cluster = distributed.LocalCluster(
                     n_workers=0,
                     processes=True,

@@ -227,7 +227,11 @@ def _block(
 
 
 def _constant(block: sparse.csr_array, side: tuple[int, ...]) -> sparse.csr_array:
-    """The pattern of a box with the entries of the row at its centre; couplings across an edge stay absent."""
+    """The pattern of a box with the entries of the row at its centre; couplings across an edge stay absent.
+
+    The couplings to both sides of the centre are averaged, one of them conjugated, so that the box is Hermitian where
+    coefficients vary.
+    """
     centre = int(np.ravel_multi_index(tuple(points // 2 for points in side), side))
     row = slice(block.indptr[centre], block.indptr[centre + 1])
     by_distance = dict(zip((block.indices[row] - centre).tolist(), block.data[row].tolist(), strict=True))
@@ -235,8 +239,11 @@ def _constant(block: sparse.csr_array, side: tuple[int, ...]) -> sparse.csr_arra
     distances, place = np.unique(block.indices - rows, return_inverse=True)
 
     def entry(distance: int) -> complex:
-        # A centre at an edge lacks a neighbour: its entry is the conjugate of the opposite one, as in all of A.
-        return by_distance[distance] if distance in by_distance else np.conj(by_distance.get(-distance, 0))
+        # A centre at an edge lacks a neighbour, and the opposite one counts alone.
+        one, other = by_distance.get(distance), by_distance.get(-distance)
+        if one is None or other is None:
+            return one if one is not None else np.conj(other or 0)
+        return (one + np.conj(other)) / 2
 
     values = np.array([entry(int(distance)) for distance in distances])
     return sparse.csr_array((values[place].astype(block.dtype), block.indices, block.indptr), shape=block.shape)

@@ -1,0 +1,98 @@
+"""Runs of a race that are made again, and the medians of their times."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from tests.waiting import LIMIT, until
+from workbench.run import Race, State, Stopping, configure
+from workbench.run.jobs.ranking import LEVEL, Median, Sample, rank
+from workbench.run.jobs.repeats import LEAST, Repeats
+from workbench.run.jobs.run_queue import RunQueue
+
+METHODS = ({"preconditioner": "jacobi"}, {"preconditioner": "neumann:2"})
+
+
+@pytest.fixture
+def ended():
+    race = Race([configure("two-layer", n=16, **method) for method in METHODS], queue=RunQueue())
+    race.wait(LIMIT)
+    return race.entries
+
+
+def repeated(entries, **more):
+    repeats = Repeats(entries, queue=RunQueue(), **more)
+    repeats.start()
+    repeats.wait(LIMIT)
+    assert not repeats.alive
+    return repeats
+
+
+def test_short_runs_are_made_until_their_medians_are_known(ended):
+    repeats = repeated(ended, budget=60.0)
+    assert repeats.state is State.DONE
+    for entry, samples in repeats.samples.items():
+        assert len(samples) >= LEAST
+        assert {sample.seconds.size for sample in samples} == {entry.run.history.count}
+        assert all(np.all(np.diff(sample.seconds) >= 0) and sample.setup > 0 for sample in samples)
+    found = rank(ended, 1e-6, "seconds", samples=repeats.samples)
+    for finish in found.finished:
+        totals = [sample.setup + sample.seconds[finish.iterations] for sample in repeats.samples[finish.entry]]
+        assert finish.amount == pytest.approx(np.median(totals))
+        assert finish.times.low <= finish.amount <= finish.times.high
+    iterations = rank(ended, 1e-6, "iterations", samples=repeats.samples)
+    assert all(finish.times is None for finish in iterations.finished)
+
+
+def test_no_round_begins_that_would_take_longer_than_is_left(ended):
+    repeats = repeated(ended, budget=0.0)
+    assert (repeats.rounds, repeats.due) == (0, [])
+    first = rank(ended, 1e-6, "seconds", samples=repeats.samples).finished[0]
+    assert first.times is None
+
+
+def test_entries_that_did_not_converge_are_not_run_again():
+    few = Stopping(maxiter=3)
+    race = Race([configure("two-layer", n=16), configure("two-layer", n=16, stopping=few)], queue=RunQueue())
+    race.wait(LIMIT)
+    assert list(Repeats(race.entries).samples) == [race.entries[0]]
+
+
+def test_rounds_are_paused_and_stopped(ended, monkeypatch):
+    monkeypatch.setattr("workbench.run.jobs.repeats.KNOWN", -1.0)
+    rounds = []
+    repeats = Repeats(ended, lambda: rounds.append(repeats.rounds), RunQueue(), budget=1e9)
+    repeats.start()
+    until(lambda: repeats.rounds >= 2)
+    assert repeats.alive
+    repeats.stop()
+    repeats.wait(LIMIT)
+    assert (repeats.state, repeats.ending) == (State.DONE, False)
+    # The round in which it was stopped does not count.
+    assert rounds[-1] == repeats.rounds
+    assert repeats.due == []
+
+
+@given(st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=30))
+def test_the_interval_of_a_median_contains_it_with_the_level(numbers):
+    median, count = Median.of(numbers), len(numbers)
+    assert median.low <= median.value <= median.high
+    assert median.count == count
+    found = sorted(numbers)
+    # The largest k whose interval has the level, by SciPy's binomial distribution; 1 where none has.
+    k = max([1, *(k for k in range(1, count // 2 + 1) if 1 - 2 * binom.cdf(k - 1, count, 0.5) >= LEVEL)])
+    assert (median.low, median.high) == (found[k - 1], found[-k])
+
+
+def test_a_run_that_took_fewer_iterations_counts_to_its_end(ended):
+    samples = {ended[0]: (Sample(1.0, np.array([0.0, 2.0])), Sample(1.0, np.array([0.0, 2.0])))}
+    (finish,) = [each for each in rank(ended, 1e-6, "seconds", samples=samples).finished if each.entry is ended[0]]
+    assert (finish.amount, finish.setup) == (3.0, 1.0)
+    (finish,) = [
+        each
+        for each in rank(ended, 1e-6, "seconds", samples=samples, with_setup=False).finished
+        if each.entry is ended[0]
+    ]
+    assert finish.amount == 2.0
