@@ -54,8 +54,10 @@ def test_the_winner_and_its_lead_are_one_line():
 
 def test_what_is_within_the_spread_is_too_close_to_call():
     entries = entries_of()
-    assert said(entries[2:], [0.10, 0.11]).endswith(
-        "Jacobi and Neumann 2 are too close to call, 0.10\u202fs to 0.11\u202fs"
+    assert said(entries[2:], [0.10, 0.11]).endswith(", 2 cores: Jacobi and Neumann 2 are too close to call")
+    poisson = configure("poisson5", n=64).problem
+    assert verdict(found(entries[2:], [0.10, 0.11]), poisson, 1e-6, entries=entries[2:]) == (
+        "Poisson 64², 2 cores: Jacobi and Neumann 2 are too close to call, 0.10\u202fs to 0.11\u202fs"
     )
     assert said(entries, [0.1, 0.105, 0.11]).endswith("3 methods are too close to call, 0.10\u202fs to 0.11\u202fs")
     # Iterations are exact.

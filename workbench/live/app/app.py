@@ -124,13 +124,13 @@ class Workbench(View):
         self.frame.turn_to(title)
 
     def turn_to_place(self, place: str) -> None:
-        """Show the page of a place such as "compare.race", or an item of it, "papers.papers:mpcg.table3"; where there
-        is no such page, the present one stays."""
+        """Show the page of a place such as "compare.race", or an item of it, "papers.papers:mpcg.table3", or
+        "compare.race:start", which starts the race; where there is no such page, the present one stays."""
         view, _, item = place.partition(":")
         if view in self.frame.places:
             self.frame.shell.shown = view
             if item:
-                self.frame.in_front.attempt(lambda made: isinstance(made, ExtensionView) and made.open_at(item))
+                self.frame.in_front.attempt(lambda made: isinstance(made, View) and made.open_at(item))
 
     def close(self) -> None:
         """End all runs and take everything off the page."""

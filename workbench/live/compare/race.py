@@ -45,6 +45,8 @@ from workbench.words.numbers import rounded
 
 EMPTY = "Press Start. A curve for each entry appears here."
 ADD = "one more entry, with these blocks"
+START = "start"
+"""The item of an address that starts the race."""
 PERIOD = 0.5
 """Seconds between two updates of the numbers of active entries."""
 
@@ -294,6 +296,11 @@ class RaceView(PausableView):
         self.race.start()
         self.entries.update()
         self.publisher.wake()
+
+    def open_at(self, at: str) -> None:
+        """Start the race where the address of the page says "start"."""
+        if at == START:
+            self.controller.attempt(self.start)()
 
     def ranking(self) -> Ranking:
         """The order in which the entries reach the tolerance, by the chosen measure."""

@@ -38,11 +38,13 @@ def verdict(found: Ranking, problem: Problem, aim: float, *, entries: Sequence[R
         return _fitted(lambda on, one: f"{on}{head} {one} {said}; add a method to compare", words, *names)
     if len(names) > 1 and found.measure == "seconds":
         times = " to ".join(dict.fromkeys(amount_text(finish, found.measure, 2) for finish in (best, winners[-1])))
-        close = f"are too close to call{so_far}, {times}"
-        both = _fitted(lambda on, *those: f"{on}{head} {' and '.join(those)} {close}", words, *names)
-        if len(names) == 2 and len(both) <= LONGEST:
-            return both
-        return _fitted(lambda on: f"{on}{head} {len(names)} methods {close}", words)
+        close = f"are too close to call{so_far}"
+        if len(names) > 2:
+            return _fitted(lambda on: f"{on}{head} {len(names)} methods {close}, {times}", words)
+        whole = f"{words}{head} {' and '.join(names)} {close}, {times}"
+        if len(whole) <= LONGEST:
+            return whole
+        return _fitted(lambda on, one, two: f"{on}{head} {one} and {two} {close}", words, *names)
     first = " and ".join(names) if len(names) < 3 else f"{len(names)} methods"
     behind = found.finished[len(winners) :]
     if not behind or best.amount <= 0:

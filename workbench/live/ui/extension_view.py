@@ -40,9 +40,6 @@ class ExtensionView(View):
         """The item in front, for the address of the page; by default empty, for none."""
         return ""
 
-    def open_at(self, at: str) -> None:
-        """Show the item of an address, which anybody may have written."""
-
     def take_method(self, configuration: Configuration) -> None:
         """Show a configuration that was suggested, of those that `takes` of the declaration is true for."""
 

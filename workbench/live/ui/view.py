@@ -20,6 +20,9 @@ class View:
 
     box: widgets.Box
 
+    def open_at(self, at: str) -> None:
+        """Show the item of an address, which anybody may have written; by default there is none."""
+
     def close(self) -> None:
         """Close all widgets that the view refers to. Subclasses end runs and threads before."""
         for part in list(vars(self).values()):
