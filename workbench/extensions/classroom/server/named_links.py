@@ -12,7 +12,6 @@ from workbench.run.choices.share_link import to_link
 
 RACE = "compare.race:start"
 """The race of the page, which starts when it is shown."""
-BLOCKS = {"preconditioner": "neumann:2", "deflation": "levelset:8"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,13 +35,21 @@ LINKS = (
         "50 random bubbles",
         "Density ratio 1000: how much does a vector for each bubble in each block save?",
         RACE,
-        lambda: configure("bubbles-2d", n=256, layout="random", count=50, geometry_seed=3, **BLOCKS),
+        lambda: configure(
+            "bubbles-2d",
+            n=256,
+            layout="random",
+            count=50,
+            geometry_seed=3,
+            preconditioner="neumann:2",
+            deflation="levelset:8",
+        ),
     ),
     NamedLink(
         "8 bubbles in a cube",
         "Eight bubbles of 48³ cells, as in Table 4 of the two-level paper, as a race.",
         RACE,
-        lambda: configure("bubbles-3d", n=48, **BLOCKS),
+        lambda: configure("bubbles-3d", n=48, preconditioner="neumann:2", deflation="levelset:8"),
     ),
     NamedLink(
         "Two layers",
