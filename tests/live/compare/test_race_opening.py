@@ -4,7 +4,7 @@ import pytest
 
 from tests.live.builders.test_matrix_builder import COMPLEX_SYMMETRIC, SMALL
 from workbench.live.compare import race_opening
-from workbench.live.compare.race_opening import MOST, opening
+from workbench.live.compare.race_opening import MOST, opening, variations
 from workbench.registry import known, lookup, registered
 from workbench.run import configure
 from workbench.run.choices.conflicts import conflicts
@@ -81,3 +81,19 @@ def test_of_a_file_they_are_algebraic_and_fit_its_symmetry(tmp_path, content, ex
     (tmp_path / "a.mtx").write_bytes(content)
     found = levels(configure("matrix-file", path=str(tmp_path / "a.mtx"), preconditioner="jacobi"))
     assert [text.partition(" ")[0] for text in found] == expected.split()
+
+
+def test_variations_are_of_the_first_entry_and_leave_out_what_the_race_has():
+    first = configure("bubbles-2d", n=32, preconditioner="neumann:2", deflation="levelset:4")
+    found = variations([first])
+    assert {"pipelined CG", "multigrid", "mixed precision"} <= set(found)
+    assert found["pipelined CG"].solver.name == "pipecg"
+    assert (found["multigrid"].preconditioner.name, found["multigrid"].deflation.name) == ("mg", "none")
+    assert all(each.problem == first.problem and not conflicts(each) for each in found.values())
+    assert "pipelined CG" not in variations([first, found["pipelined CG"]])
+    assert variations([]) == {}
+
+
+def test_variations_of_a_matrix_without_a_grid_are_algebraic():
+    found = variations([configure("stand-in", scale=0.2)])
+    assert "multigrid" not in found or found["multigrid"].preconditioner.spec == "amg:sa"

@@ -19,6 +19,7 @@ from workbench.live.compare.race_form import (
     moved,
     same_system,
 )
+from workbench.live.compare.race_opening import variations
 from workbench.live.compare.race_text import (
     belonging,
     compilation,
@@ -130,6 +131,10 @@ class RaceView(PausableView):
         self._correct = button("", "make these changes in the form above", lambda: self.form.correct(), width="auto")
         self.form = EntryForm(self._adopted, self._offer_entry)
         self._offer_entry()
+        self.chips = row("wb-buttons").add_class("wb-chips")
+        """A button for each variation of the first entry that the race does not have yet."""
+        self._varied: tuple[Configuration, ...] | None = None
+        """The entries that the variations are of."""
         form = widgets.VBox([self.form.box, row("wb-buttons", self.add_button, self._correct)])
         self.adding = widgets.Accordion([form], titles=("Add a method",))
         """Folded once there is something to race."""
@@ -335,6 +340,7 @@ class RaceView(PausableView):
             self.status,
             self.belongs,
             halves,
+            self.chips,
             self.adding,
             exports,
             self.saved,
@@ -378,6 +384,18 @@ class RaceView(PausableView):
         self.entries.act(verb, numbers)
         self.publisher.wake()
 
+    def _offer_variations(self) -> None:
+        """Show the variations that the entries leave; they are made anew where entries have changed."""
+        entries = tuple(entry.configuration for entry in self.race.entries)
+        if entries == self._varied:
+            return
+        self._varied, offered = entries, variations(entries)
+        add = lambda words: lambda: self.add_method(offered[words])  # noqa: E731
+        self.chips.children = [
+            button(f"+ {words}", f"add {made.label}", self.controller.attempt(add(words), "adding an entry"))
+            for words, made in offered.items()
+        ]
+
     def _offer_entry(self) -> None:
         """Disable adding an entry while system or device refuse it, and offer changes that allow it."""
         self.add_button.disabled = bool(self.form.conflicts)
@@ -409,6 +427,7 @@ class RaceView(PausableView):
         self.again.layout.display = None if missed and not self._differences else "none"
         self.belongs.value = belonging(self.base, self._adopted(), self.race.alive) if self.race.begun else ""
         self.belongs.layout.display = None if self.belongs.value else "none"
+        self._offer_variations()
         for control in (*self.exports.values(), self.save_bar.press):
             control.disabled = not any(entry.result for entry in entries)
         found = self.ranking()

@@ -1,9 +1,10 @@
-"""The methods with which a race opens: the one that is chosen, and others that fit its problem."""
+"""Methods that a race proposes: those with which it opens, and variations of its first entry."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from workbench import devices
 from workbench.registry import known
 from workbench.run import Configuration
 from workbench.run.choices.conflicts import OperatorOf, changed, changes_of, conflicts
@@ -51,6 +52,24 @@ def _groups(configuration: Configuration) -> Iterator[tuple[tuple[str, str], ...
     yield (("neumann:2", NONE),)
     yield (("neumann:1", NONE),)
     yield ("chebyshev:3", NONE), (NONE, NONE)
+
+
+def variations(entries: Sequence[Configuration]) -> dict[str, Configuration]:
+    """The first entry with another solver, first level, device or precision, by words for a button; none that the race
+    has or that does not fit. Cost: some milliseconds for each of the four."""
+    if not entries:
+        return {}
+    first = entries[0]
+    alone = {"deflation": NONE, **{kind: BLOCKS[kind].default for kind in SECOND_LEVEL}}
+    multigrid = "mg" if first.problem.grid is not None else "amg:sa"
+    proposed = {
+        "pipelined CG": {"solver": "pipecg"},
+        "multigrid": {"preconditioner": multigrid, **alone},
+        "mixed precision": {"precision": "mixed"},
+    }
+    proposed |= {"the same on OpenCL": {"device": "opencl"}} if "opencl" in devices.names() else {}
+    made = {words: changed(first, changes) for words, changes in proposed.items()}
+    return {words: each for words, each in made.items() if each not in entries and not conflicts(each)}
 
 
 def _with(configuration: Configuration, preconditioner: str, deflation: str) -> Configuration | None:
