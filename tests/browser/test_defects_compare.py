@@ -87,8 +87,8 @@ def test_a_race_counts_setups_and_runs_again_to_any_tolerance(bench):
         rows.nth(left - 1).get_by_role("button", name="Remove").click()
     bench.until(lambda: rows.count() == 1)
     race(bench)
-    page.locator(f"{RACE} .wb-status", has_text="; add a method to compare.").wait_for()
-    assert "wins" not in page.locator(RACE).inner_text()
+    page.locator(f"{RACE} .wb-status", has_text="; add a method to compare").wait_for()
+    assert "ahead of" not in page.locator(RACE).inner_text()
 
     # Defect 2: seconds left out the setup, which had no column.
     page.locator(RACE).get_by_role("radio", name="seconds", exact=True).or_(bench.button("seconds")).first.click()

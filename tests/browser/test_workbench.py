@@ -80,7 +80,8 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     bench.button("Start").click()
     bench.until_said("4 entries: all have ended")
     bench.button("iterations").or_(page.get_by_role("radio", name="iterations", exact=True)).first.click()
-    winner = bench.until_said(r"entry (\d) .* wins by iterations")[1]
+    bench.until_said(r"\d iterations, [\d.]+ times fewer than")
+    winner = page.locator(".wb-race .wb-sorted tbody tr.wb-best").first.inner_text().strip()[0]
     bench.until(lambda: bench.seen(CURVES).get("first", "").startswith(f"{winner}:"))
     bench.shoot("race")
 

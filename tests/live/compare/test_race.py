@@ -154,8 +154,12 @@ def test_short_runs_are_timed_again_and_their_medians_rank(view_in, eventually):
     eventually(lambda: all("±" in cells[-2]["text"] for cells in view.table.rows))
     # They are in no list of runs, and a new entry has no times of them.
     assert len(view.runs.runs) == 2
-    view.add_from_form()
-    assert not view.entries.samples
+    before = view.entries.repeats
+    entry = view.add_from_form()
+    assert view.entries.repeats is not before
+    # The race is at work again, and the page follows it to its end.
+    eventually(lambda: "3 entries: all have ended" in view.status.text and entry.ended)
+    eventually(lambda: len(view.entries.samples) == 3)
 
 
 def test_a_race_that_is_stopped_is_not_timed_again(view_in, eventually):

@@ -67,7 +67,8 @@ class RaceEntries:
         """End the runs that are made again, and forget their times."""
         if self.repeats is not None:
             self.repeats.stop()
-        self.repeats = None
+            self.repeats = None
+            self._adopt(self.race)
 
     def add(self, configuration: Configuration) -> RaceEntry:
         """Add an entry, which starts at once if the race has been started."""
