@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from workbench.live.compare.race_form import differences
-from workbench.live.compare.race_verdict import amount_text, remarks
+from workbench.live.compare.race_verdict import amount_text, remarks, times_text
 from workbench.live.compare.sweep_text import each_of
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.run_list import ListedRun
@@ -75,7 +75,7 @@ def row(
         {"key": traffic, "text": "–" if traffic is None else amount(traffic),
          "tip": "not available" if traffic is None else "bytes that the iterations read and wrote, by count"},
         {"key": residual if math.isfinite(residual) else None, "text": relative(residual)},
-        {"key": finish.amount, "text": amount_text(finish, measure)} if finish else None,
+        {"key": finish.amount, "text": amount_text(finish, measure), "tip": times_text(finish)} if finish else None,
         state,
     ]  # fmt: skip
 

@@ -73,6 +73,17 @@ def amount_text(finish: Finish, measure: str, digits: int = 3) -> str:
     return amount(finish.amount)
 
 
+def times_text(finish: Finish) -> str:
+    """A sentence on a time that is a median; empty for others."""
+    times = finish.times
+    if times is None:
+        return ""
+    return (
+        f"Median of {times.count} more run{'s' * (times.count > 1)}, whose setups load no kernels: between "
+        f"{duration(times.low)} and {duration(times.high)}."
+    )
+
+
 def remarks(found: Ranking) -> Mapping[RaceEntry, tuple[str, str]]:
     """By entry a word for its row, and the reason as a sentence: those whose time other work disturbed, and those that
     are not ranked though they have ended."""
