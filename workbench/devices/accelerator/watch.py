@@ -146,21 +146,26 @@ class BlockWatch:
     halted = 0
 
     def __init__(self, device: Launcher, space: BlockWorkspace, repeats: Repeats) -> None:
-        assert isinstance(space.held, SmallMatrices)
-        self._device, self._held, self.repeats, self._columns = device, space.held, repeats, space.columns
+        assert isinstance(space.device_matrices, SmallMatrices)
+        self._device, self._matrices, self.repeats, self._columns = (
+            device,
+            space.device_matrices,
+            repeats,
+            space.columns,
+        )
         self._dtype = space.dtype
         s, kept = space.columns, repeats.kept
         self._state = np.zeros(small.state_size(s))
-        self._rows = device.zeros(self.most * len(kept) * s, self._held.dtype)
+        self._rows = device.zeros(self.most * len(kept) * s, self._matrices.dtype)
         self._steps = [step if callable(step) else self._bound(step, s) for step in repeats.steps]
         given = {"rows": self._rows, "capacity": np.int64(self.most)}
-        given["matrices"] = tuple(self._held.room(name, (s,)) for name in kept)
-        keep = self._held.kernel(small.keep(s, kept), s, given)
+        given["matrices"] = tuple(self._matrices.room(name, (s,)) for name in kept)
+        keep = self._matrices.kernel(small.keep(s, kept), s, given)
         self._steps.append(keep)
         self._recorded = device.runtime.record(self._once)
 
     def _bound(self, name: str, s: int) -> Callable[[], None]:
-        return self._held.kernel(small.small(name, s, self._dtype, self._held.dtype), s)
+        return self._matrices.kernel(small.small(name, s, self._dtype, self._matrices.dtype), s)
 
     def _once(self) -> None:
         for step in self._steps:
@@ -172,21 +177,21 @@ class BlockWatch:
         active: columns that have not ended. limits, largest: of ||r_j||.
         """
         s, kept = self._columns, self.repeats.kept
-        of = np.finfo(self._held.dtype)
+        of = np.finfo(self._matrices.dtype)
         eps, top = float(of.eps), float(of.max)
         # The host compares square roots; every row that might meet a limit must reach it.
         squares = limits**2 * (1 + 8 * eps), largest**2 * (1 - 8 * eps)
         self._state[:] = np.concatenate([[0, 0], active, *(np.minimum(square, top) for square in squares)])
-        self._held[STATE] = self._state
+        self._matrices[STATE] = self._state
         once = self._recorded or self._once
         for _ in range(count):
             once()
-        self._held.changed()
-        state = np.real(self._held[STATE])
+        self._matrices.changed()
+        state = np.real(self._matrices[STATE])
         made, stopped = int(state[small.COUNTED]), int(state[small.STOPPED])
         self.halted = stopped if stopped > small.AT_ROW else 0
         # The host may run programs now.
         self._state[small.STOPPED] = 0
-        self._held[STATE] = self._state
+        self._matrices[STATE] = self._state
         table = self._device.to_host(self._rows)[: made * len(kept) * s].reshape(made, len(kept), s)
         return {name: table[:, k] for k, name in enumerate(kept)}

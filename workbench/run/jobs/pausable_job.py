@@ -13,7 +13,7 @@ SERVE_EVERY = 0.1
 """Seconds between two tests for requests of views while a job is held."""
 
 
-class HeldJob(ThreadJob):
+class PausableJob(ThreadJob):
     """A job of many short steps in a worker thread. Every method but `join` returns at once; calls that do not apply to
     the present state do nothing.
 
