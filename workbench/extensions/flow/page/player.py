@@ -15,7 +15,7 @@ Act = Callable[[], object]
 
 
 class Player(PausableJob):
-    """Plays a sequence from where it is. heard: called when it is held or ends.
+    """Plays a sequence from where it is. heard: called when it is paused or ends.
 
     While it plays, views look by the clock: woken at every step they would take half as long as the step.
 
