@@ -7,7 +7,7 @@ import pytest
 
 from tests.conftest import random_matrix
 from workbench.devices import interchange
-from workbench.devices.accelerator.held import HeldVector
+from workbench.devices.accelerator.user_vector import UserVector
 from workbench.errors import InputError
 from workbench.run import solve
 
@@ -129,7 +129,7 @@ class OnDevice:
 
 def held(device, values):
     made = OnDevice(device, values)
-    vector = HeldVector(made, device.name)
+    vector = UserVector(made, device.name)
     vector.vector = made.vector
     # `astype` makes another one, which a stand-in cannot.
     vector.astype = lambda *_, **__: vector

@@ -16,9 +16,9 @@ def test_two_threads_of_a_core_count_as_one_core(tmp_path, monkeypatch):
     for cpu, siblings in enumerate(["0,2", "1,3", "0,2", "1,3"]):
         write(tmp_path / f"cpu{cpu}" / "topology" / "thread_siblings_list", siblings)
     monkeypatch.setattr(processor, "CPUS", tmp_path)
-    monkeypatch.setattr(processor, "allowed", lambda: frozenset({0, 1, 2, 3}))
+    monkeypatch.setattr(processor, "allowed_threads", lambda: frozenset({0, 1, 2, 3}))
     assert processor.physical_cores() == 2
-    monkeypatch.setattr(processor, "allowed", lambda: frozenset({0, 2}))
+    monkeypatch.setattr(processor, "allowed_threads", lambda: frozenset({0, 2}))
     assert processor.physical_cores() == 1
 
 
@@ -31,9 +31,9 @@ def test_a_last_level_cache_is_counted_once_for_the_cores_that_share_it(tmp_path
             write(folder / "size", size)
             write(folder / "shared_cpu_list", sharers)
     monkeypatch.setattr(processor, "CPUS", tmp_path)
-    monkeypatch.setattr(processor, "allowed", lambda: frozenset({0, 1, 2, 3}))
+    monkeypatch.setattr(processor, "allowed_threads", lambda: frozenset({0, 1, 2, 3}))
     assert processor.last_level_cache() == 64 << 20
-    monkeypatch.setattr(processor, "allowed", lambda: frozenset({0, 1}))
+    monkeypatch.setattr(processor, "allowed_threads", lambda: frozenset({0, 1}))
     assert processor.last_level_cache() == 32 << 20
 
 

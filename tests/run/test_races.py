@@ -11,7 +11,7 @@ from workbench.errors import InputError
 from workbench.run import Race, Run, State, configure, run_through
 from workbench.run.choices.in_memory import InMemoryPreconditioner
 from workbench.run.choices.stopping import Reason
-from workbench.run.jobs.delay import held_up
+from workbench.run.jobs.delay import delay
 from workbench.run.jobs.ranking import rank
 
 CHOICES = (
@@ -265,14 +265,13 @@ def test_bytes_are_those_of_the_plan_and_unknown_for_functions():
     assert plain < jacobi
 
 
-def test_seconds_of_iterations_that_were_held_up():
+def test_seconds_and_iterations_of_a_delay():
     # Nine iterations of 1 s, one of 21 s: 20 s were others'.
-    clock = np.cumsum([5.0, 1, 1, 1, 1, 21, 1, 1, 1, 1, 1])
-    lost, late = held_up(clock)
-    assert (lost, late.tolist()) == (20, [5])
+    found = delay(np.cumsum([5.0, 1, 1, 1, 1, 21, 1, 1, 1, 1, 1]))
+    assert (found.seconds, found.iterations.tolist()) == (20, [5])
     for clock in (np.arange(10.0), np.array([1.0])):
-        lost, late = held_up(clock)
-        assert (lost, late.size) == (0, 0)
+        found = delay(clock)
+        assert (found.seconds, found.iterations.size) == (0, 0)
 
 
 @pytest.mark.parametrize("tolerance", [0.0, -1.0, float("nan")])

@@ -1,4 +1,4 @@
-"""Commands and their options, and the sentence for each way in which a command can fail."""
+"""Commands and their options, and the message and exit status of a command that fails."""
 
 from __future__ import annotations
 
@@ -41,13 +41,16 @@ COMMANDS = {
     ),
     "show": Command("print the summary of a saved run, or export it", "workbench.cli.listing:add"),
 }
-"""Commands of the core, in the order of --help; the modules of others than the one that is run are not imported."""
+"""Commands of the core, in the order of --help; only the module of the command that runs is imported."""
 OUTPUTS = ("save", "solution", "trace", "csv", "html", "output", "picture", "record")
-"""Options that name output files."""
+"""Options that name output files, which are tested before the command runs."""
 
 
 def run(arguments: list[str] | None) -> int:
-    """Run one command and return its exit status; SIGTERM and SIGHUP end it in order, by SystemExit."""
+    """Run one command and return its exit status. arguments: without the program's name; None for those of the process.
+
+    SIGTERM and SIGHUP raise SystemExit, so that open files are closed or removed.
+    """
     streams.make_usable()
     try:
         with ended_in_order():
@@ -66,7 +69,7 @@ def run(arguments: list[str] | None) -> int:
         streams.discard(sys.stdout)
         return NOT_CONVERGED
     except OSError as error:
-        # Errors on named files are InputErrors; others concern the output, or a folder such as the cache.
+        # An error on a file that the user named is an InputError; others are of the output, or a folder like the cache.
         streams.discard(sys.stdout)
         where = printable_path(error.filename) if error.filename else "the output"
         log(f"cannot read or write {where}: {error.strerror or error}")
@@ -88,19 +91,19 @@ def _run(arguments: list[str] | None) -> int:
 
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
-    """The options of a command; `further` holds those that a command passes on. Raises InputError."""
-    given = _joined(sys.argv[1:] if arguments is None else arguments)
-    # What stands before a command is --help or --version, which need none.
-    of_program = parser(given[0] if given else "")
-    options, further = of_program.parse_known_args(given)
-    if further and not hasattr(options, "passes_on"):
-        of_program.error(f"unrecognized arguments: {' '.join(further)}")
-    options.further = further
+    """The options of a command; `further` has the unknown ones of a command that passes them on. Raises InputError."""
+    words = _with_options_joined(sys.argv[1:] if arguments is None else arguments)
+    # A first word that is no command is --help or --version, which need none.
+    of_program = parser(words[0] if words else "")
+    options, unknown = of_program.parse_known_args(words)
+    if unknown and not hasattr(options, "passes_on"):
+        of_program.error(f"unrecognized arguments: {' '.join(unknown)}")
+    options.further = unknown
     return options
 
 
-def _joined(arguments: list[str]) -> list[str]:
-    """The arguments with the text after --options joined to it: options of PETSc begin with -, as those of commands."""
+def _with_options_joined(arguments: list[str]) -> list[str]:
+    """The arguments, with --options and its text as one: argparse would refuse a text of PETSc, which begins with -."""
     if OPTIONS not in arguments[:-1]:
         return arguments
     place = arguments.index(OPTIONS)
@@ -114,14 +117,13 @@ class _Parser(argparse.ArgumentParser):
         raise InputError(f"{message}; see `{self.prog} --help`")
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
-        # argparse would ignore write errors.
+        # As argparse does, but with errors of writing, which it ignores.
         if message:
             (file or sys.stdout).write(message)
 
 
 def parser(verb: str = "") -> argparse.ArgumentParser:
-    """The parser of all commands. verb: the command that is run, which has its options; of others the name is known,
-    and the line of help."""
+    """The parser of all commands. verb: the command that runs, which gets its options; others get a line of help."""
     parser = _Parser(prog="workbench", description="A workbench for conjugate gradient methods.")
     parser.add_argument("--version", action="version", version=f"workbench {workbench.__version__}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")
@@ -129,7 +131,7 @@ def parser(verb: str = "") -> argparse.ArgumentParser:
         module, _, add = COMMANDS[verb].add.partition(":")
         vars(importlib.import_module(module))[add](verbs)
     _add_names(COMMANDS, verbs)
-    # Those of the core need no metadata of other distributions.
+    # Commands of the core run without the metadata of other distributions, which take long to read.
     if verb not in COMMANDS:
         for extension in extensions().values():
             _add_commands(extension, verbs, verb)

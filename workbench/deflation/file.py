@@ -1,4 +1,4 @@
-"""User-supplied deflation vectors from a file."""
+"""Deflation vectors of the user, from a file."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from workbench.registry import parameter, register
 @register
 @dataclasses.dataclass(frozen=True)
 class VectorsFile(Deflation):
-    """Z from a .npy or .mtx file: integer labels 0..d-1 of shape (N,) or (N, 1), or vectors of shape
-    (N, d).
+    """Z from a .npy or .mtx file: integer labels 0..d-1, shape (N,) or (N, 1), or vectors, shape (N, d).
 
-    Vectors that are 0 or one constant per column, without overlap, become labels.
+    Vectors become labels if each entry of a column is 0 or one constant and no two columns overlap.
 
-    On ranks each reads the whole file and keeps the labels of its rows.
+    Every rank reads the whole file and keeps the labels of its rows; vectors are refused on ranks.
 
-    Raises InputError for a file that is missing, is no such array, or does not fit the matrix.
+    Raises InputError for a file that is missing, has another kind of array, or does not fit the matrix.
     """
 
     name: ClassVar[str] = "file"
@@ -46,19 +45,20 @@ class VectorsFile(Deflation):
         size = context.slab.whole if context.slab else context.operator.shape[0]
         self.check((size,))
         stored = read_values(path_of(self.path), size)
-        # Matrix Market files have two dimensions.
-        labels = stored.dtype.kind in "iu" and stored.shape[1:] == (1,)
-        space = as_subspace(stored[:, 0] if labels else stored, size)
+        # Arrays in Matrix Market files have two dimensions, so labels are a column there.
+        is_column_of_labels = stored.dtype.kind in "iu" and stored.shape[1:] == (1,)
+        space = as_subspace(stored[:, 0] if is_column_of_labels else stored, size)
         return space if context.slab is None else _of_rows(space, context, context.slab)
 
 
 def _of_rows(space: Subspace, context: DeflationContext, slab: Slab) -> Subspace:
+    """The part of a subspace that a rank needs. Raises InputError if it has no labels."""
     from workbench.deflation.slab_subspace import RowsSubspace, SlabSubspace
 
     if not isinstance(space, PiecewiseConstant):
         raise InputError("deflation file runs on ranks with labels (N,), and the file has vectors; run without ranks")
     if isinstance(context.operator, MatrixRows):
         return RowsSubspace(space.labels[slab.rows].copy(), slab, space.sizes, context.device)
-    near = slab.within(1)
-    tall = slice(near.planes.start * slab.plane, near.planes.stop * slab.plane)
-    return SlabSubspace(space.labels[tall].copy(), slab, space.sizes, None)
+    planes = slab.within(1).planes
+    with_ghosts = slice(planes.start * slab.plane, planes.stop * slab.plane)
+    return SlabSubspace(space.labels[with_ghosts].copy(), slab, space.sizes, None)

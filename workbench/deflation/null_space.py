@@ -1,4 +1,4 @@
-"""Null vectors of A in the span of Z, which are null vectors of E: the constants, also without empty rows of A."""
+"""Null vectors of E that come from null vectors of A in the span of Z: the constants, also without empty rows of A."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from workbench.lazy import sparse
 from workbench.operators.null_space import NullSpace
 
 MOST_OF_CONSTANTS = 1e-10
-"""E counts as singular if |E 1| is at most this times the largest row sum of |E|."""
+"""E counts as singular if the largest entry of |E 1| is at most this times the largest row sum of |E|."""
 
 
 def holds_constants(matrix: sparse.csr_array) -> bool:
-    """True if E, shape (d, d), maps the constants to zero, up to rounding."""
+    """True if E, shape (d, d), maps the constants to zero, up to rounding. Cost: O(nnz)."""
     from workbench.devices.host.aggregation import row_sums
 
     sums, absolute = row_sums(matrix.data, matrix.indptr)
@@ -22,18 +22,19 @@ def holds_constants(matrix: sparse.csr_array) -> bool:
 
 
 def definite_count(space: Subspace, count: int, null_space: NullSpace, device: Device) -> int:
-    """Of `count` vectors, the first ones with which E is definite, for a null vector that is constant but for the empty
-    rows of A.
+    """The number of deflation vectors, of `count`, that are kept so that E is definite: the first ones.
 
-    It is the sum of the indicator vectors of all subdomains that have other rows, unless one has both kinds. The last
-    of these is dropped, with those of empty rows alone that follow: neither b nor x has anything there.
+    A has a null vector that is 1 except in its empty rows, where it is 0. Unless a subdomain has rows of both kinds,
+    this vector is the sum of the indicator vectors of the subdomains without empty rows, and E is singular. The last of
+    these vectors is dropped, and with it all that follow: they have empty rows only, where b and x are zero.
 
-    Cost: nothing without empty rows, else a pass over the labels.
+    `count` is returned where nothing has to be dropped. Cost: nothing without empty rows, else a pass over the labels.
     """
     labels, empty = space.labels, null_space.empty
     if labels is None or empty is None or not null_space.is_constant_elsewhere(device):
         return count
-    sizes, of_empty = (device.total(np.bincount(found, minlength=count)) for found in (labels, labels[empty]))
-    if np.any((of_empty > 0) & (of_empty < sizes)):
+    rows = device.total(np.bincount(labels, minlength=count))
+    empty_rows = device.total(np.bincount(labels[empty], minlength=count))
+    if np.any((empty_rows > 0) & (empty_rows < rows)):
         return count
-    return int(np.flatnonzero(of_empty < sizes).max())
+    return int(np.flatnonzero(empty_rows < rows).max())

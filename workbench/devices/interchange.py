@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.arrays.validation import DTYPES, cast, check_real, check_size, finite_vector
-from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.accelerator.user_vector import UserVector
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
@@ -45,7 +45,7 @@ def on_host(array: Any, name: str) -> Any:
     name: of the argument. Cost: nothing in host memory, a copy from a CUDA device. Raises InputError for memory that
     cannot be read.
     """
-    if isinstance(array, HeldVector):
+    if isinstance(array, UserVector):
         return np.asarray(array)
     if type(array).__module__.startswith("cupyx.") and hasattr(array, "get"):
         return array.get()
@@ -60,7 +60,7 @@ def on_host(array: Any, name: str) -> Any:
 
 
 def kept(array: object, name: str) -> Any:
-    """b or x0: a `HeldVector` where it is a vector in CUDA memory, in a working precision, else as `on_host` has it."""
+    """b or x0: a `UserVector` where it is a vector in CUDA memory, in a working precision, else as `on_host` has it."""
     if not is_foreign(array) or _place(array, name)[0] not in CUDA:
         return on_host(array, name)
     there = _on_cuda(array, name)
@@ -68,11 +68,11 @@ def kept(array: object, name: str) -> Any:
         return on_host(array, name)
     # Kernels read several numbers at once.
     there = there.copy() if there.data.ptr % ALIGNED else there
-    return HeldVector(there, f"cuda:{there.device.id}" if there.device.id else "cuda")
+    return UserVector(there, f"cuda:{there.device.id}" if there.device.id else "cuda")
 
 
 def vector_for(device: Device, values: Any, name: str, size: int, dtype: np.dtype) -> Any:
-    """A user's vector for kernels of a system: shape (N,), contiguous, of its dtype. A `HeldVector` that lies on the
+    """A user's vector for kernels of a system: shape (N,), contiguous, of its dtype. A `UserVector` that lies on the
     device stays there; any other is in host memory, with finite entries.
 
     Raises InputError for another shape, for complex values of a real system, and as `arrays.finite_array` does.

@@ -235,9 +235,9 @@ class BlockAlgebra(Protocol):
     Each method compiles, and returns a function that computes; one that returns a matrix waits for the device.
     """
 
-    def held(self, dtype: np.dtype, columns: int, clock: Clock | None) -> Any:
-        """Small matrices that an accelerator holds, see `accelerator.block_algebra`, which its methods take and leave
-        there instead; None where they are in host memory."""
+    def device_matrices(self, dtype: np.dtype, columns: int, clock: Clock | None) -> Any:
+        """Small matrices in device memory, which the methods of an accelerator read and write there, see
+        `accelerator.block_algebra`; None where they are in host memory."""
         ...
 
     def fuses(self, columns: int) -> bool:

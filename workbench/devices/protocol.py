@@ -62,7 +62,7 @@ class Memory(Protocol):
         ...
 
     def holds(self, values: object) -> bool:
-        """True for a user's vector in the memory of this device, a `HeldVector`."""
+        """True for a user's vector in the memory of this device, a `UserVector`."""
         ...
 
     def to_device(self, values: np.ndarray) -> DeviceVector:

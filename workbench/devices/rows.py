@@ -3,8 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 import numpy as np
+
+Limits = TypeVar("Limits", float, np.ndarray)
+ROUNDING = 8
+"""Relative width, in units of rounding, by which limits of squared norms are moved: more than a square root can err."""
+
+
+def widened_squares(limits: Limits, largest: Limits, dtype: np.dtype) -> tuple[Limits, Limits]:
+    """The squares of two bounds of a norm, moved inwards, so that a device stops at every row that may meet one.
+
+    The host compares square roots, whose rounding may decide. A squared norm that is at most the first square, or above
+    the second one, may meet a bound. limits, largest: numbers, or arrays with an entry for each column.
+    """
+    slack = ROUNDING * float(np.finfo(dtype).eps)
+    return limits * limits * (1 + slack), largest * largest * (1 - slack)
 
 
 class Rows:

@@ -26,7 +26,7 @@ def describe_machine() -> dict[str, Any]:
         True
     """
     total, _ = limits.memory()
-    model, physical, cache, boards = _hardware(processor.allowed())
+    model, physical, cache, boards = _hardware(processor.allowed_threads())
     return {
         "cpu": model,
         "cores_physical": physical,

@@ -1,4 +1,4 @@
-"""Checks of a multigrid cycle before it preconditions CG: finite values, symmetry, (r, M^-1 r) > 0."""
+"""Checks of a multigrid cycle before CG uses it as M^-1: finite values, symmetry, (r, M^-1 r) > 0."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from workbench.errors import InputError
 from workbench.operators import BoundOperator
 
 SYMMETRY_TOLERANCE = 1e-6
-"""Allowed difference of (M^-1 x, y) and (x, M^-1 y), relative to the norms; far above the rounding of a cycle."""
+"""Allowed difference of (M^-1 x, y) and (x, M^-1 y), relative to products of the norms; far above rounding."""
 
 
 @runtime_checkable
 class MultigridCycle(BoundOperator, Protocol):
     """M^-1 by a multigrid cycle, which may lack a property that CG needs.
 
-    suspect: the cause to name if (r, M^-1 r) <= 0 is computed; remedy: what to use instead.
+    suspect: the cause that a breakdown with (r, M^-1 r) <= 0 reports; remedy: advice against it, a clause.
 
     Examples:
         >>> from workbench.devices import device
@@ -34,13 +34,12 @@ class MultigridCycle(BoundOperator, Protocol):
 
 
 def check_cycle(name: str, apply: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> tuple[str, ...]:
-    """Apply a cycle to two random vectors of zero mean and describe each property of M that CG needs and it lacks.
+    """Notes on the properties of M^-1 that CG needs and a cycle lacks, found with two random vectors of zero mean.
 
-    A cycle that is not symmetric or not positive definite is only noted, since CG may converge before that matters.
+    name: the preconditioner, for the notes. apply: r of shape (size,) to M^-1 r. A cycle that is not symmetric or not
+    positive definite is not refused, since CG may converge before that matters.
 
-    Cost: two cycles.
-
-    Raises InputError if the result is not finite.
+    Cost: two cycles. Raises InputError if their results are not finite.
     """
     rng = np.random.default_rng(0)
     x, y = (rng.standard_normal(size).astype(dtype) for _ in range(2))
@@ -62,12 +61,15 @@ def check_cycle(name: str, apply: Callable[[np.ndarray], np.ndarray], size: int,
 
 
 def _remedy(name: str) -> str:
-    """Advice for a cycle that is not positive definite."""
+    """Advice for a cycle that is not positive definite, a clause."""
     return f"use another preconditioner than {name}, such as ssor, block-ic or jacobi"
 
 
 def attach_notes(cycle: Any, name: str, notes: tuple[str, ...]) -> MultigridCycle:
-    """Attach notes for the provenance to a bound cycle, and the diagnosis of a breakdown that it may cause."""
+    """The bound cycle, with `notes` added for the provenance, and with the diagnosis of a breakdown that it may cause.
+
+    cycle: a bound operator; it is changed.
+    """
     cycle.notes = (*cycle.notes, *notes)
     cycle.suspect, cycle.remedy = f"the multigrid cycle of {name}", _remedy(name)
     return cycle

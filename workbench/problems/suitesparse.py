@@ -36,31 +36,35 @@ from workbench.problems.matrix_market import given_rhs, given_rhs_name, read_ent
 from workbench.registry import parameter, register
 
 CHUNK = 1 << 18
+"""Bytes that are received, stored and counted at a time."""
 TIMEOUT_SECONDS = 30
+"""Seconds without an answer after which a download fails."""
 MOST_OF_A_RECORD = 1 << 12
-"""Bytes of a file with a checksum."""
+"""Bytes of a file with a checksum, at most."""
+LONGEST_LENGTH = 18
+"""Digits of a Content-Length that is believed: longer numbers exceed 64 bits."""
 
 
 @contextmanager
 def downloaded(url: str, target: Path, sha256: str = "") -> Generator[IO[bytes]]:
-    """Fetch `url`, with a progress bar on a terminal, and hand it to the block as a stream from its beginning.
+    """The file at `url`, fetched with a progress bar on a terminal, as a stream for a `with` block that checks it.
 
-    When the block ends, the file is put at `target`, and its checksum next to it where `sha256`, what the file must
-    have, is empty. When the block raises what is wrong with the file, or anything else goes wrong, nothing is kept.
-    Raises InputError with the URL, the reason and where to put the file by hand, and on a page of `make app` where all
-    files in the folders next to that of `target` would have more than the limit `DOWNLOADED_MB`.
+    When the block ends, the file is stored as `target`. sha256: the checksum that the file must have; if empty, that of
+    the file is recorded next to it. Nothing is kept when the block or the download raises. Raises InputError with the
+    URL, the reason and where to put the file by hand; also on a page of `make app` if the files in the folders next to
+    that of `target` would exceed the limit `DOWNLOADED_MB` together.
     """
     by_hand = f"; try again, or fetch that file elsewhere and put it at {target}"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot write {target}: {error.strerror or error}") from None
-    room = _room(target.parents[1])
+    bytes_left = _bytes_left(target.parents[1])
     with replacing(target) as stream:
         received = hashlib.sha256()
         for chunk in _chunks(url, by_hand):
-            room -= len(chunk)
-            if room < 0:
+            bytes_left -= len(chunk)
+            if bytes_left < 0:
                 raise InputError(
                     f"{printable_path(url)} is not downloaded, since this server keeps at most "
                     f"{os.environ[DOWNLOADED_MB]} MB of downloaded matrices; choose one that it has or a smaller one"
@@ -78,22 +82,23 @@ def downloaded(url: str, target: Path, sha256: str = "") -> Generator[IO[bytes]]
         except InputError as error:
             raise InputError(f"{error}{by_hand}") from None
     if not sha256:
-        _record(target, received.hexdigest())
+        _record_checksum(target, received.hexdigest())
 
 
 def verify(path: Path, sha256: str = "") -> None:
-    """Compare a file with `sha256`, or with what PATH.sha256 recorded at first use; record it there at first use.
+    """Compare the checksum of a file with `sha256`, or if that is empty with the one in PATH.sha256, recorded at first
+    use.
 
-    Cost: one read of the file. Raises InputError when the file has changed.
+    Cost: one read of the file. Raises InputError if the checksums differ.
     """
     actual = file_sha256(path)
-    record = _record_of(path)
-    if sha256 and actual != sha256:
-        raise InputError(f"{path} has another SHA-256 than the registry; delete it to fetch it again")
     if sha256:
+        if actual != sha256:
+            raise InputError(f"{path} has another SHA-256 than the registry; delete it to fetch it again")
         return
+    record = _record_of(path)
     if not record.exists():
-        _record(path, actual)
+        _record_checksum(path, actual)
     elif read_bytes(record, MOST_OF_A_RECORD, "checksum").split()[:1] != [actual.encode()]:
         raise InputError(f"{path} has another SHA-256 than {record} says; delete both to fetch it again")
 
@@ -104,8 +109,8 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()  # pyright: ignore[reportArgumentType]
 
 
-def _room(folder: Path) -> float:
-    """Bytes that may still be downloaded into a folder."""
+def _bytes_left(folder: Path) -> float:
+    """Bytes that may still be downloaded into a folder; infinite without a limit."""
     most = os.environ.get(DOWNLOADED_MB)
     if not most:
         return math.inf
@@ -113,22 +118,24 @@ def _room(folder: Path) -> float:
 
 
 def _record_of(path: Path) -> Path:
+    """The path of the recorded checksum of a file."""
     return path.with_name(path.name + ".sha256")
 
 
-def _record(path: Path, sha256: str) -> None:
+def _record_checksum(path: Path, sha256: str) -> None:
     # A cache that cannot be written is no reason to refuse a file that can be read.
     with contextlib.suppress(InputError):
         write(_record_of(path), f"{sha256}  {path.name}\n")
 
 
 def _chunks(url: str, by_hand: str) -> Iterator[bytes]:
-    """The server's answer in chunks, as many bytes as it announces. Raises InputError for whatever else happens."""
+    """The server's answer in chunks. Raises InputError for an error of the network or the server, and for an answer
+    with another number of bytes than announced. by_hand: the end of the message."""
     received, announced = 0, None
     try:
-        with _answer(url) as response:
+        with _opened_url(url) as response:
             length = response.headers.get("Content-Length", "")
-            announced = int(length) if length.isdecimal() and len(length) < 19 else None
+            announced = int(length) if length.isdecimal() and len(length) <= LONGEST_LENGTH else None
             name = url.rpartition("/")[2]
             with tqdm(total=announced, unit="B", unit_scale=True, desc=name, disable=None) as bar:
                 while chunk := response.read(CHUNK):
@@ -138,7 +145,7 @@ def _chunks(url: str, by_hand: str) -> Iterator[bytes]:
     except urllib.error.HTTPError as error:
         error.close()
         raise InputError(f"{printable_path(url)} answered {error.code} {one_line(error.reason)}{by_hand}") from None
-    # All that sockets raise is an OSError.
+    # Every error of a socket is an OSError.
     except (OSError, http.client.HTTPException) as error:
         reason = (error.reason if isinstance(error, urllib.error.URLError) else "") or error
         raise InputError(f"cannot download {printable_path(url)} ({one_line(reason)}){by_hand}") from None
@@ -146,8 +153,8 @@ def _chunks(url: str, by_hand: str) -> Iterator[bytes]:
         raise InputError(f"{printable_path(url)} sent {received} of {announced} bytes{by_hand}")
 
 
-class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Redirects to http and https only."""
+class _WebRedirects(urllib.request.HTTPRedirectHandler):
+    """The redirects to follow: to http and https only, so that no server makes this machine read its own files."""
 
     def redirect_request(
         self,
@@ -163,11 +170,12 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _answer(url: str) -> http.client.HTTPResponse:
+def _opened_url(url: str) -> http.client.HTTPResponse:
+    """The answer of a server, to be read. Raises InputError for a text that is no URL, OSError for what fails."""
     try:
         request = urllib.request.Request(url, headers={"User-Agent": "cg-workbench"})
-        return urllib.request.build_opener(_Redirects).open(request, timeout=TIMEOUT_SECONDS)
-    # A host may have 63 characters between two dots; longer ones raise a UnicodeError.
+        return urllib.request.build_opener(_WebRedirects).open(request, timeout=TIMEOUT_SECONDS)
+    # A UnicodeError is one: a host with more than 63 characters between two dots raises it.
     except ValueError:
         raise InputError(
             f"{printable_path(url)} is not a URL; check the environment variable WORKBENCH_SUITESPARSE_URL"
@@ -184,13 +192,14 @@ DOWNLOADED = ".tar.gz"
 class SuiteSparse(Problem):
     """A matrix of the SuiteSparse collection by name or group/name; b = 1, x0 = 0.
 
-    It is downloaded once into the cache folder (environment variable WORKBENCH_CACHE, otherwise the user's own), as
-    suitesparse/GROUP/NAME.tar.gz; a .tar.gz, .mtx.gz or .mtx put there by hand is taken as well. Its checksum is
-    compared with the registry's or with the one recorded at first use, N and nnz with the registry. A download that is
-    no whole matrix, or another one, is not kept.
-    WORKBENCH_SUITESPARSE_URL names a mirror. On ranks as `MatrixFile`.
+    The file is downloaded once, into the folder of the environment variable WORKBENCH_CACHE or the user's cache folder,
+    as suitesparse/GROUP/NAME.tar.gz; a .tar.gz, .mtx.gz or .mtx that the user put there is read as well. Its checksum
+    is compared with the registry's or with the one recorded at first use, N and nnz with the registry. A download that
+    is incomplete, or another matrix, is not kept. WORKBENCH_SUITESPARSE_URL names a mirror. On ranks as `MatrixFile`.
+
     Cost: the download; later one pass over the text. Raises InputError for an unknown name, a failed download, a
-    changed file, and whatever `read_matrix` refuses.
+    changed file, and a file that `read_matrix` refuses.
+
     Source: Davis, Hu (2011), The University of Florida sparse matrix collection, ACM TOMS 38(1).
     """
 
@@ -248,7 +257,7 @@ class SuiteSparse(Problem):
             verify(path, sha256 if path.name.endswith(DOWNLOADED) else "")
             with opened(path, "matrix file") as stream:
                 entries, members = read_entries(stream, path.name, f"cannot read {path}", exact=True)
-            self._check_facts(entries, f"{path} holds", "; delete it to fetch it again")
+            self._check_size(entries, f"{path} holds", "; delete it to fetch it again")
         else:
             path, entries, members = self._fetch()
         try:
@@ -257,7 +266,7 @@ class SuiteSparse(Problem):
             raise InputError(f"cannot use {path}: {error}", changes=error.changes) from None
 
     def _fetch(self) -> tuple[Path, sparse.csr_array, list[str]]:
-        """Download the archive into the cache: its path, the entries of the matrix, and the names of its files."""
+        """Download the archive into the cache. Returns its path, the entries of the matrix and its files' names."""
         group, name = group_and_name(self.matrix)
         path = cache_folder() / "suitesparse" / group / f"{name}{DOWNLOADED}"
         base = os.environ.get("WORKBENCH_SUITESPARSE_URL") or COLLECTION_URL
@@ -265,7 +274,7 @@ class SuiteSparse(Problem):
         with downloaded(url, path, self._sha256) as stream:
             refusal = f"{printable_path(url)} sent what cannot be read"
             entries, members = read_entries(stream, path.name, refusal, exact=True)
-            self._check_facts(entries, f"{printable_path(url)} sent")
+            self._check_size(entries, f"{printable_path(url)} sent")
         return path, entries, members
 
     @property
@@ -273,15 +282,16 @@ class SuiteSparse(Problem):
         entry = known_entry(self.matrix)
         return entry.sha256 if entry else ""
 
-    def _check_facts(self, entries: sparse.csr_array, what: str, way_out: str = "") -> None:
+    def _check_size(self, entries: sparse.csr_array, source: str, advice: str = "") -> None:
+        """Raise InputError if N and nnz are not those of the registry. source, advice: parts of the message."""
         entry = known_entry(self.matrix)
         if entry is None:
             return
         found = (int(entries.shape[0]), int(np.count_nonzero(entries.data)))
         if found != (entry.N, entry.nnz):
             raise InputError(
-                f"{what} {found[0]} rows and {found[1]} non-zeros, but {entry.group}/{entry.name} has "
-                f"{entry.N} and {entry.nnz}{way_out}"
+                f"{source} {found[0]} rows and {found[1]} non-zeros, but {entry.group}/{entry.name} has "
+                f"{entry.N} and {entry.nnz}{advice}"
             )
 
 
@@ -291,7 +301,7 @@ def cache_folder() -> Path:
 
 
 def cached(group: str, name: str) -> Path | None:
-    """The matrix file in the cache, as it was found; None where it would have to be downloaded."""
+    """The path of a matrix in the cache; None where it would have to be downloaded."""
     folder = cache_folder() / "suitesparse" / group
     paths = (folder / f"{name}{ending}" for ending in (".tar.gz", ".mtx.gz", ".mtx"))
     return next((path for path in paths if path.exists()), None)

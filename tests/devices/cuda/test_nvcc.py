@@ -192,12 +192,12 @@ def _of_vectors(device, dtype):
 
 
 def _of_small_matrices(device, columns, dtype):
-    held = SmallMatrices(device, dtype, columns)
+    matrices = SmallMatrices(device, dtype, columns)
     for name in ("lengths", "ratios", "factor", "pivoted", "again", "norms", "own_norms"):
-        held.kernel(small.small(name, columns, dtype, held.dtype), columns)
+        matrices.kernel(small.small(name, columns, dtype, matrices.dtype), columns)
     for kept in (("rr", "gamma"), ("rr", "gamma", "delta", "going")):
-        rooms = tuple(held.room(name, (columns,)) for name in kept)
-        held.kernel(small.keep(columns, kept), columns, {"rows": rooms[0], "capacity": 1, "matrices": rooms})
+        rooms = tuple(matrices.room(name, (columns,)) for name in kept)
+        matrices.kernel(small.keep(columns, kept), columns, {"rows": rooms[0], "capacity": 1, "matrices": rooms})
 
 
 def _of_nested_levels(device):

@@ -37,28 +37,28 @@ def check(device, size, s, t, dtype):
         check_square(device, algebra, X, small, near)
 
 
-def check_held(device, algebra, x, y, X, Y, near):
+def check_device_matrices(device, algebra, x, y, X, Y, near):
     """The same with small matrices that the device holds, where it does."""
     s, dtype = X.shape[1], X.dtype
-    held = algebra.held(dtype, s, None)
-    if held is None:
+    matrices = algebra.device_matrices(dtype, s, None)
+    if matrices is None:
         return
-    algebra.gram(x, y, held=held, name="G")()
-    algebra.column_dots(x, y, held=held, name="d")()
+    algebra.gram(x, y, device_matrices=matrices, name="G")()
+    algebra.column_dots(x, y, device_matrices=matrices, name="d")()
     wide = np.result_type(dtype, np.float64)
     expected = X.astype(wide).conj().T @ Y.astype(wide)
-    np.testing.assert_allclose(held["G"], expected, rtol=1e-12, atol=1e-12 * len(X))
-    np.testing.assert_allclose(held["d"], np.diag(expected), rtol=1e-12, atol=1e-12 * len(X))
-    held["C"] = small = random_values((s, s), dtype)
-    algebra.combine(y, y, x, (s, s), sign=-1, held=held, name="C")()
+    np.testing.assert_allclose(matrices["G"], expected, rtol=1e-12, atol=1e-12 * len(X))
+    np.testing.assert_allclose(matrices["d"], np.diag(expected), rtol=1e-12, atol=1e-12 * len(X))
+    matrices["C"] = small = random_values((s, s), dtype)
+    algebra.combine(y, y, x, (s, s), sign=-1, device_matrices=matrices, name="C")()
     np.testing.assert_allclose(device.to_host(y), Y - X @ small, **near)
     # A device that has stopped changes nothing.
-    held[STATE] = np.ones(held.stopped.size)
-    algebra.combine(y, None, x, (s, s), held=held, name="C")()
-    algebra.combine(y, None, x, (s,), held=held, name="d")()
-    algebra.gram(x, x, held=held, name="G")()
+    matrices[STATE] = np.ones(matrices.stopped.size)
+    algebra.combine(y, None, x, (s, s), device_matrices=matrices, name="C")()
+    algebra.combine(y, None, x, (s,), device_matrices=matrices, name="d")()
+    algebra.gram(x, x, device_matrices=matrices, name="G")()
     np.testing.assert_allclose(device.to_host(y), Y - X @ small, **near)
-    np.testing.assert_allclose(held["G"], expected, rtol=1e-12, atol=1e-12 * len(X))
+    np.testing.assert_allclose(matrices["G"], expected, rtol=1e-12, atol=1e-12 * len(X))
 
 
 def check_square(device, algebra, X, small, near):
@@ -77,7 +77,7 @@ def check_square(device, algebra, X, small, near):
     np.testing.assert_allclose(device.to_host(y), X + 2 * X * small[0], **near)
     algebra.combine(y, None, x, (s,))(small[0])
     np.testing.assert_allclose(device.to_host(y), X * small[0], **near)
-    check_held(device, algebra, x, device.array(2 * X, X.dtype), X, 2 * X, near)
+    check_device_matrices(device, algebra, x, device.array(2 * X, X.dtype), X, 2 * X, near)
 
 
 @on_devices(size=SIZES, s=COLUMNS, t=COLUMNS, dtype=DTYPES)

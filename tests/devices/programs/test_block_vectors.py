@@ -205,11 +205,11 @@ def test_a_gram_matrix_that_a_group_has_no_room_for_is_refused(accelerator):
 @pytest.mark.parametrize(("dtype", "stops"), [("float32", True), ("float64", False)])
 def test_columns_within_rounding_of_others_stop_the_device_that_orthonormalizes(accelerator, dtype, stops):
     """The third pivot is some units of roundoff of single precision; the sums are in double precision."""
-    held = SmallMatrices(accelerator, np.dtype(dtype), 3)
+    matrices = SmallMatrices(accelerator, np.dtype(dtype), 3)
     cosine = np.sqrt(1 - 3e-6)
     for name, values in (("G", [[1, 0, cosine], [0, 1, 0], [cosine, 0, 1]]), ("T", np.zeros((3, 3)))):
-        held[name] = np.array(values)
-    held["spanned"] = np.ones(3)
-    held.kernel(small.small("pivoted", 3, np.dtype(dtype), held.dtype), 3)()
-    held.changed()
-    assert held[STATE][small.STOPPED] == small.IN_ORTHONORMALIZATION * stops
+        matrices[name] = np.array(values)
+    matrices["spanned"] = np.ones(3)
+    matrices.kernel(small.small("pivoted", 3, np.dtype(dtype), matrices.dtype), 3)()
+    matrices.changed()
+    assert matrices[STATE][small.STOPPED] == small.IN_ORTHONORMALIZATION * stops

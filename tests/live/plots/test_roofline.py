@@ -11,7 +11,7 @@ from workbench.errors import InputError
 from workbench.live import RooflineView, TimelineView
 from workbench.live.plots import roofline as module
 from workbench.live.plots.roofline import sentence
-from workbench.live.plots.timeline_messages import Shown, Watched
+from workbench.live.plots.timeline_messages import TimelineRun, TimelineRuns
 from workbench.machines.describe import machine_line
 from workbench.machines.profile import Number, Profile, profile
 from workbench.machines.retime import retime
@@ -150,7 +150,7 @@ def test_what_cannot_be_placed_leaves_no_old_picture():
 
 
 def test_kernels_have_the_colours_of_the_timeline(result):
-    timeline = Shown([Watched(trace=result.trace, state="done")])
+    timeline = TimelineRuns([TimelineRun(trace=result.trace, state="done")])
     said = {kernel["code"]: kernel["colour"] for kernel in timeline.news("", 10**6)[0]["kernels"]}
     points = RooflineView(result, MINE).plot.scene.layers[-1]
     assert len(points.keys) > 5

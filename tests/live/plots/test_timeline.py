@@ -256,7 +256,7 @@ def test_a_run_at_rest_is_compared_with_a_machine(view, page, eventually, run_in
 def test_a_machine_waits_until_the_run_rests(view, page, eventually, run_in):
     view.machine = "v100"
     going = run_in("running", view, n=256, trace=True)
-    eventually(lambda: page.messages and page.messages[-1]["words"] == module.LATER and count(page) > 0)
+    eventually(lambda: page.messages and page.messages[-1]["words"] == module.AFTER_THE_RUN and count(page) > 0)
     assert not page.messages[-1]["groups"]
     going.pause()
     eventually(lambda: page.messages[-1]["groups"])

@@ -4,7 +4,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from workbench.errors import InputError
-from workbench.live.plots.timeline_messages import Shown, Watched
+from workbench.live.plots.timeline_messages import TimelineRun, TimelineRuns
 from workbench.plots.figures import draw
 from workbench.plots.scenes import timeline_scene
 from workbench.plots.scenes.style import KINDS
@@ -69,7 +69,7 @@ def test_the_page_has_the_lanes_names_and_colours_of_the_figure():
     made = Trace("m")
     for lane, name in (("worker 2", "waiting"), ("cpu", "u = M(r)"), ("cpu", "smooth, level 1"), ("cpu", "A")):
         made.append(Event(name, lane, made.count, made.count + 1 - made.count / 100))
-    message, _ = Shown([Watched(trace=made)]).news("", 100)
+    message, _ = TimelineRuns([TimelineRun(trace=made)]).news("", 100)
     figure = timeline(made, (0, 0))
     figure.draw_without_rendering()
     kernels = sorted(message["kernels"], key=lambda kernel: kernel["rank"])

@@ -113,15 +113,14 @@ MOST_GROUPS_OF_GRAM = 264
 class BlockAlgebra:
     """Gram matrices, and sums of block vectors times small matrices. Work space: small matrices and partial sums.
 
-    With `held` a function takes small matrices from it and leaves what it computes there, and the host waits for
-    nothing.
+    With `device_matrices` a function reads small matrices there and writes its results there; the host never waits.
     """
 
     def __init__(self, device: Launcher) -> None:
         self._device = device
         self._rooms: dict[tuple[str, tuple[int, ...], np.dtype], Vector] = {}
 
-    def held(self, dtype: np.dtype, columns: int, clock: Clock | None) -> SmallMatrices | None:
+    def device_matrices(self, dtype: np.dtype, columns: int, clock: Clock | None) -> SmallMatrices | None:
         """Small matrices on the device, for such block vectors; None where the host adds partial sums."""
         return None if self._device.reduction == HOST else SmallMatrices(self._device, dtype, columns, clock)
 
@@ -130,23 +129,41 @@ class BlockAlgebra:
         return True
 
     def gram(
-        self, x: Vector, y: Vector, *, transposed: bool = False, held: SmallMatrices | None = None, name: str = ""
+        self,
+        x: Vector,
+        y: Vector,
+        *,
+        transposed: bool = False,
+        device_matrices: SmallMatrices | None = None,
+        name: str = "",
     ) -> Callable[[], Any]:
-        """Computes X^H Y, or X^T Y, for X (N, s) and Y (N, t), shape (s, t); waits for the device unless held."""
+        """Computes X^H Y, or X^T Y, for X (N, s) and Y (N, t), shape (s, t).
+
+        Waits for the device and returns the matrix, or leaves it in `device_matrices` by that name.
+        """
         s, t = x.shape[1], y.shape[1]
         of = KernelText.of(texts.gram(s, t, self._device.wide(x.dtype).itemsize, transposed=transposed), "block_gram")
         of = dataclasses.replace(of, bounds=(texts.GRAM_GROUP, 2))
         kernel = self._device.kernel(of, of.name, x.dtype, group=texts.GRAM_GROUP)
         start = functools.partial(self._device.launch, kernel, group=texts.GRAM_GROUP)
-        return self._reduced(start, x, y, (s, t), MOST_GROUPS_OF_GRAM, held, name)
+        return self._reduced(start, x, y, (s, t), MOST_GROUPS_OF_GRAM, device_matrices, name)
 
     def column_dots(
-        self, x: Vector, y: Vector, *, transposed: bool = False, held: SmallMatrices | None = None, name: str = ""
+        self,
+        x: Vector,
+        y: Vector,
+        *,
+        transposed: bool = False,
+        device_matrices: SmallMatrices | None = None,
+        name: str = "",
     ) -> Callable[[], Any]:
-        """Computes x_j^H y_j, or x_j^T y_j, of corresponding columns, shape (s,); waits for the device unless held."""
+        """Computes x_j^H y_j, or x_j^T y_j, of corresponding columns, shape (s,).
+
+        Waits for the device and returns them, or leaves them in `device_matrices` by that name.
+        """
         constants = {"s": x.shape[1], "transposed": transposed}
         kernel = self._device.function(texts.column_dots, x.dtype, group=texts.GRAM_GROUP, **constants)
-        return self._reduced(kernel.launch, x, y, x.shape[1:], MOST_GROUPS, held, name)
+        return self._reduced(kernel.launch, x, y, x.shape[1:], MOST_GROUPS, device_matrices, name)
 
     def combine(
         self,
@@ -156,16 +173,16 @@ class BlockAlgebra:
         shape: tuple[int, ...],
         *,
         sign: int = 1,
-        held: SmallMatrices | None = None,
+        device_matrices: SmallMatrices | None = None,
         name: str = "",
     ) -> Callable[..., None]:
         """Computes target = base + sign*factor @ small for a small matrix of that shape, (s, t), or (s,) if diagonal.
 
-        held: then of that name there, else the matrix is the argument of a call.
+        The small matrix is that of `device_matrices` by that name; without these it is the argument of a call.
         """
         device, rows, group, wide = self._device, target.shape[0], texts.COMBINE_GROUP, self._device.wide(target.dtype)
-        values = held.room(name, shape) if held is not None else self._room("small", shape, wide)
-        small = values, self._stopped(held, wide)
+        values = device_matrices.room(name, shape) if device_matrices is not None else self._room("small", shape, wide)
+        small = values, self._stopped(device_matrices, wide)
         if len(shape) == 1:
             others = [() if each is None or device.overlap(each, target) else (each,) for each in (base, factor)]
             of = {name: (parameters.Vector,) * len(each) for name, each in zip(("base", "factor"), others, strict=True)}
@@ -178,7 +195,7 @@ class BlockAlgebra:
             kernel = device.kernel(plan.text, "block_combine", target.dtype, group=group)
             groups = min(-(-rows // plan.rows), MOST_GROUPS)
             launch = functools.partial(device.launch, kernel, groups, *arguments, np.int64(rows), group=group)
-        if held is not None:
+        if device_matrices is not None:
             return launch
 
         def run(small: np.ndarray) -> None:
@@ -192,10 +209,13 @@ class BlockAlgebra:
         work: BlockPass,
         arrays: Mapping[str, Vector],
         factors: Mapping[str, Vector],
-        held: SmallMatrices | None = None,
+        device_matrices: SmallMatrices | None = None,
     ) -> Callable[..., Any]:
-        """Several lines in one pass. Unless held a function of the small matrices of one row, which waits for the
-        device where it returns dot products, and copies them together."""
+        """Computes several lines in one pass.
+
+        Without `device_matrices` the result is a function of the small matrices of one row; where it returns dot
+        products, it waits for the device and copies all of them at once.
+        """
         device, first, group = self._device, arrays[work.arrays[0]], texts.GRAM_GROUP
         (size, s), count = first.shape, len(work.products)
         check_columns(device.name, s, group)
@@ -204,15 +224,15 @@ class BlockAlgebra:
             groups = max(groups, -(-size // (group // s)))
         partial = self._room("partial", (groups, count * s), wide) if count else None
         kernel = device.kernel(passes.block_pass(work, s, first.dtype, wide), "block_pass", first.dtype, group=group)
-        room = held.room if held is not None else functools.partial(self._room, dtype=wide)
+        room = device_matrices.room if device_matrices is not None else functools.partial(self._room, dtype=wide)
         rows = {name: room(name, (s,)) for name in work.rows}
         vectors = *(arrays[name] for name in work.arrays), *(factors[name] for name in work.factors), *rows.values()
         sums = () if partial is None else (partial,)
-        arguments = (*vectors, self._stopped(held, wide), *sums, np.int64(size))
+        arguments = (*vectors, self._stopped(device_matrices, wide), *sums, np.int64(size))
         launch = functools.partial(device.launch, kernel, groups, *arguments, group=group)
         names = [product.target for product in work.products]
-        if held is not None:
-            return launch if partial is None else self.sums_held(launch, partial, held, names, (s,))
+        if device_matrices is not None:
+            return launch if partial is None else self.sums_on_device(launch, partial, device_matrices, names, (s,))
 
         def run(small: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
             for name, row in rows.items():
@@ -225,27 +245,26 @@ class BlockAlgebra:
 
         return run if partial is None else dataclasses.replace(self._summed(run, partial), after=by_name)
 
-    def sums_held(
+    def sums_on_device(
         self,
         launch: Callable[[], object],
         partial: Vector,
-        held: SmallMatrices,
+        matrices: SmallMatrices,
         names: Sequence[str],
         shape: tuple[int, ...],
     ) -> Callable[[], None]:
-        """The launch, and the sums of what it leaves in partial, (groups, entries), in matrices of these names and of
-        one shape."""
+        """Launches, and sums the rows of `partial`, (groups, entries), in `matrices` of these names and one shape."""
         # Of sums with the same name the last one counts.
         places = {name: place for place, name in enumerate(names)}
-        unused = self._room("unused", shape, held.dtype)
-        rooms = [held.room(name, shape) if places[name] == place else unused for place, name in enumerate(names)]
-        add = self._added(partial, rooms, held.stopped)
+        unused = self._room("unused", shape, matrices.dtype)
+        rooms = [matrices.room(name, shape) if places[name] == place else unused for place, name in enumerate(names)]
+        add = self._added(partial, rooms, matrices.stopped)
 
         def run() -> None:
             launch()
             add()
             for name in names:
-                held.made(name, shape)
+                matrices.made(name, shape)
 
         return run
 
@@ -256,15 +275,15 @@ class BlockAlgebra:
         y: Vector,
         shape: tuple[int, ...],
         most: int,
-        held: SmallMatrices | None,
+        device_matrices: SmallMatrices | None,
         name: str,
     ) -> Callable[[], Any]:
         """Computes the partial sums of a kernel over all groups, and their sum. start: launches a number of groups."""
         groups, wide = _groups(x, most), self._device.wide(x.dtype)
         partial = self._room("partial", (groups, int(np.prod(shape))), wide)
         launch = functools.partial(start, groups, x, y, partial, np.int64(x.shape[0]))
-        if held is not None:
-            return self.sums_held(launch, partial, held, [name], shape)
+        if device_matrices is not None:
+            return self.sums_on_device(launch, partial, device_matrices, [name], shape)
         return dataclasses.replace(self._summed(launch, partial), after=lambda found: found.reshape(shape))
 
     def _summed(self, launch: Callable[..., object], partial: Vector) -> HostRead:
@@ -312,9 +331,9 @@ class BlockAlgebra:
             kernel.launch, at_once, partial, stopped, tuple(totals), np.int64(rows), np.int64(entries)
         )
 
-    def _stopped(self, held: SmallMatrices | None, wide: np.dtype) -> Vector:
+    def _stopped(self, device_matrices: SmallMatrices | None, wide: np.dtype) -> Vector:
         """The flag that stops kernels; it is never set without small matrices on the device."""
-        return held.stopped if held is not None else self._room("never stopped", (1,), wide)
+        return device_matrices.stopped if device_matrices is not None else self._room("never stopped", (1,), wide)
 
     def _room(self, name: str, shape: tuple[int, ...], dtype: np.dtype) -> Vector:
         key = name, shape, np.dtype(dtype)

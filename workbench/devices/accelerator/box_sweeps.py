@@ -90,9 +90,9 @@ class BoxSweeps(OperatorTraits):
     def _persistent(self) -> tuple[texts.Tile, Function] | None:
         """Tile and kernel whose groups are all on the chip at once, or None."""
         device, boxes = self._device, self._boxes
-        for held in tile_plan.GROUPS_PER_MULTIPROCESSOR:
+        for resident in tile_plan.GROUPS_PER_MULTIPROCESSOR:
             tile = tile_plan.persistent_tile(
-                boxes.shapes, boxes.inner.itemsize, device.runtime.multiprocessors, held, self._later
+                boxes.shapes, boxes.inner.itemsize, device.runtime.multiprocessors, resident, self._later
             )
             if tile is None:
                 continue

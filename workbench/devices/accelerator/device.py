@@ -252,7 +252,7 @@ class Accelerator(Operators, DeviceBase):
     def block_watch(self, space: BlockWorkspace) -> BlockWatch | None:
         # What is repeated refers to the workspace, whose memory is freed with the last reference.
         repeats, space.repeats = space.repeats, None
-        if space.held is None or repeats is None or space.clock:
+        if space.device_matrices is None or repeats is None or space.clock:
             return None
         applied = [space.operator(name) for name in space.operators if not space.inlines(name)]
         if any(operator.waits for operator in (*space.operators.values(), *applied)):

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from workbench.arrays.validation import Drawn
-from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.accelerator.user_vector import UserVector
 from workbench.devices.constant import constant
 from workbench.devices.kernels import draw as texts
 
@@ -20,7 +20,7 @@ MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
 WORD, WHOLE = 1 << 64, 1 << 128
 
 
-class DrawnVector(HeldVector):
+class DrawnVector(UserVector):
     """A vector in device memory that stands for one of the host; never written to."""
 
     def __init__(self, device: Launcher, vector: Vector) -> None:
@@ -45,7 +45,7 @@ class DrawnVector(HeldVector):
         return self._place.array(constant(number.real if real else number, self.size, self.dtype), self.dtype)
 
     def __getitem__(self, place: slice) -> np.ndarray:
-        """A part of it, copied to the host; of one that begins with the first entry nothing else is copied."""
+        """A slice of the vector on the host. Only its entries are copied if it begins with the first, else all are."""
         if place.start is not None or place.step is not None or place.stop < 0:
             return np.asarray(self)[place]
         values = np.empty(min(place.stop, self.size), self.dtype)

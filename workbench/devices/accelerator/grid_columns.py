@@ -1,7 +1,7 @@
-"""Stencils and codes of faces on GPUs: a work-item computes several rows in the direction of the farthest band.
+"""Operators on grids for GPUs: a work-item computes several rows along the farthest direction and reads each once.
 
-A Neumann series is one sweep on GPUs where vectors are larger than caches, else term by term; Z^T (b - A x) is one pass
-for parts of boxes of equal sides.
+`Columns` is A x for a stencil, `FaceColumns` for codes of faces. `FaceSweep` is a Neumann series in one sweep, for
+vectors larger than caches. `ResidualOfBoxes` is Z^T (b - A x) in one pass, for the parts of boxes of equal sides.
 """
 
 from __future__ import annotations
@@ -82,14 +82,14 @@ class FaceColumns(OnAccelerator):
 
 
 def face_arguments(bound: Bound) -> list[runtime.Vector | np.generic]:
-    """The arguments of an operator on codes of faces, numbers in the precision of vectors."""
+    """The arguments of a kernel that describe A by codes of faces; numbers in the precision of vectors."""
     request = bound.request
     fixed = request.numbers(request.dtype) | {"codes": bound.fixed["codes"]}
     return [fixed[name] for name in face_texts.operator_names(request.constants["directions"])]
 
 
 class Columns(OnAccelerator):
-    """A x for two or three bands."""
+    """A x for a stencil with two or three bands."""
 
     def __init__(self, device: Launcher, request: Request, bands: int, *, constant: bool) -> None:
         super().__init__(device, request)
@@ -112,25 +112,30 @@ class Columns(OnAccelerator):
 
 
 SWEPT_BYTES = 8 << 20
-"""Least bytes of a vector for a sweep: smaller ones of an iteration fit the last-level cache together, and iterations
-are one persistent kernel, of which a sweep, with groups of its own, could be no part."""
+"""Least bytes of a vector for a sweep. Smaller vectors of an iteration fit the last-level cache together, and their
+iterations are one persistent kernel, which a sweep cannot join since its groups have another size."""
 MOST_ORDER = 3
+"""Highest order of a series with a tile, see `tile_plan`."""
 
 
 def face_series(device: Any, faces: FaceCodes, dtype: np.dtype, order: int) -> TermByTerm | FaceSweep:
     """K^T D^-1 K on vectors of that dtype, K the Neumann series of that order."""
     large = not device.layout.chunked and faces.size * dtype.itemsize >= SWEPT_BYTES
-    if large and takes(faces, order):
+    if large and can_sweep(faces, order):
         tile = series_tile(device.layout, faces.directions, order, dtype.itemsize)
         if tile:
             return FaceSweep(device, faces, dtype, tile)
     return term_by_term.series(device, faces, dtype, order)
 
 
-def takes(faces: FaceCodes, order: int) -> bool:
-    """True if a sweep takes these codes. With a direction of one cell more faces may be at the edge: it takes none."""
-    few = order <= MOST_ORDER and faces.directions > 1 and faces.size <= np.iinfo(np.int32).max
-    return few and min(_sides(faces)) > 1 and min(faces.values[0], faces.values[2]) > 0
+def can_sweep(faces: FaceCodes, order: int) -> bool:
+    """True if `FaceSweep` can compute the series of that order for these codes.
+
+    Not on a grid with a side of one cell, where more faces may be at the edge than its table has.
+    """
+    if order > MOST_ORDER or faces.directions == 1 or faces.size > np.iinfo(np.int32).max:
+        return False
+    return min(_sides(faces)) > 1 and min(faces.values[0], faces.values[2]) > 0
 
 
 def _sides(faces: FaceCodes) -> list[int]:
@@ -161,7 +166,7 @@ class FaceSweep(OperatorTraits):
         self._kernels: dict[bool, tuple[runtime.Function, Dots | None]] = {}
 
     def _kernel(self, *, summed: bool) -> tuple[runtime.Function, Dots | None]:
-        """Compiled when it is first needed: with deflation, dot products come from another pass."""
+        """The kernel with or without dot products, compiled at its first use: with deflation another pass has them."""
         if summed not in self._kernels:
             text = series_texts.sweep(self._tile, self._device.layout, self._dtype.itemsize, summed=summed)
             kernel = self._device.kernel(text, text.name, self._dtype, group=self._tile.group)
@@ -169,7 +174,7 @@ class FaceSweep(OperatorTraits):
         return self._kernels[summed]
 
     def apply(self, r: runtime.Vector, u: runtime.Vector, *wanted: str) -> Dots | None:
-        """u = M^-1 r; all three dot products where one is requested. The two may not be the same vector."""
+        """u = M^-1 r, with all three dot products where one is requested. r and u must be different vectors."""
         kernel, dots = self._kernel(summed=bool(wanted))
         arguments = (r, u, self._cells, self._shares, *self._numbers, *self._sides, *([dots.partial] if dots else []))
         self._device.launch(kernel, self._groups, *arguments, group=self._tile.group)
@@ -181,34 +186,36 @@ class FaceSweep(OperatorTraits):
 
     @property
     def flops(self) -> int:
-        """A multiplication and an addition for each coefficient of each term, and D^-1."""
+        """Operations: a multiplication and an addition for each coefficient of each term, and D^-1."""
         return (4 * self._tile.halo * self._faces.directions + 1) * self._faces.size
 
 
 MOST_PARTS = 8
-"""Parts of a box for which a group has room."""
+"""Most parts of a box, since a group has a sum for each in local memory."""
 MOST_GROUPS = 64
-"""Groups that add up a dot product of coarse vectors."""
+"""Most groups that add up a dot product of coarse vectors."""
 
 
 def restricted_product(device: Any, bound: DeviceOperator, z: Restriction) -> ProductThenRestriction:
-    """A x with Z^T A x, and Z^T (b - A x), the latter in one pass where it can be."""
+    """A x with Z^T A x, and Z^T (b - A x); the latter is one pass for codes of faces and boxes of equal sides."""
     if isinstance(bound, FaceProduct) and isinstance(z, BoxSubdomains) and (tile := tile_for(device, bound, z)):
         return ResidualOfBoxes(device, bound, bound, z, tile)
     return ProductThenRestriction(device, bound, z)
 
 
 def tile_for(device: Launcher, product: FaceProduct, z: BoxSubdomains) -> face_texts.Tile | None:
-    """The cells of a group; None where there is no such kernel."""
+    """The cells of a group of `ResidualOfBoxes`; None where that has no kernel."""
     side, directions = z.boxes.equal_side, product.request().constants["directions"]
-    few = z.boxes.most <= MOST_PARTS and not device.layout.chunked
-    return face_texts.Tile.of(device.layout.group, side, directions) if side and directions > 1 and few else None
+    if not side or directions == 1 or z.boxes.most > MOST_PARTS or device.layout.chunked:
+        return None
+    return face_texts.Tile.of(device.layout.group, side, directions)
 
 
 class ResidualOfBoxes(ProductThenRestriction):
-    """A residual that is restricted where it is made: no vector is written.
+    """Z^T (b - A x) in one pass, which writes no vector of N entries.
 
-    bound: A. product: what computes it; its rows begin `shift` before those of the boxes.
+    bound: A. product: the product with codes of faces that computes A x, whose rows begin `shift` before those of the
+    boxes. z: Z^T. tile: the cells of a group.
     """
 
     pairs = True
@@ -249,19 +256,19 @@ class ResidualOfBoxes(ProductThenRestriction):
         self._pair = device.function(deflation.coarse_pair, dtype)
 
     def residual(self, b: runtime.Vector, x: runtime.Vector, work: runtime.Vector) -> runtime.Vector:
-        """Z^T (b - A x), shape (d,); `work` is not used."""
+        """Z^T (b - A x), shape (d,); the base class needs `work`, this one does not."""
         self._launch(self._kernel, self._groups, b, x, *self._operator, *self._parts, *self._numbers)
         return self._coarse
 
     def paired(self, b: runtime.Vector, x: runtime.Vector) -> tuple[Dots, runtime.Vector, runtime.Vector]:
-        """Partial sums of (b, x) and (b, b), to be completed; Z^T (b - A x) and Z^T b."""
+        """Partial sums of (b, x) and (b, b), which `complete` completes, then Z^T (b - A x) and Z^T b, shape (d,)."""
         count = np.int64(self._dots.count)
         more = (self._of_b, self._dots.partial, count, *self._numbers)
         self._launch(self._paired, self._groups, b, x, *self._operator, *self._parts, *more)
         return self._dots, self._coarse, self._of_b
 
     def complete(self, dots: Dots, of_b: runtime.Vector, coarse: runtime.Vector) -> Dots:
-        """(b, x) becomes (b, x + Z a), for Z^T b and a."""
+        """Add (Z^T b, a) to (b, x), which makes it (b, x + Z a). of_b: Z^T b; coarse: a; both of shape (d,)."""
         numbers = np.int64(self._groups), np.int64(of_b.size)
         self._pair.launch(self._terms, of_b, coarse, dots.partial, *numbers)
         return dots

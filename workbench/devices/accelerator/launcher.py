@@ -16,8 +16,8 @@ from workbench.arrays.scaling import in_range, norm
 from workbench.compiler.constants import named
 from workbench.devices.accelerator.dots import OnePass
 from workbench.devices.accelerator.functions import Prepared
-from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.accelerator.runtime import Function, Runtime, Vector
+from workbench.devices.accelerator.user_vector import UserVector
 from workbench.devices.constant import constant_of
 from workbench.devices.dot_lines import DOTS
 from workbench.devices.kernels import block_products as block_kernels
@@ -107,7 +107,7 @@ class Launcher:
                 "float32, or use device cpu"
             )
 
-    def array(self, values: np.ndarray | Vector | HeldVector, dtype: np.dtype | type) -> Vector:
+    def array(self, values: np.ndarray | Vector | UserVector, dtype: np.dtype | type) -> Vector:
         """A copy of host values on the device, of the same shape; a device vector is returned as it is, a
         constant one is filled on the device."""
         if isinstance(values, Vector):
@@ -121,14 +121,14 @@ class Launcher:
 
     def holds(self, values: object) -> bool:
         """True for a user's vector in the memory of this device."""
-        return isinstance(values, HeldVector) and values.device == self.name
+        return isinstance(values, UserVector) and values.device == self.name
 
-    def to_device(self, values: np.ndarray | Vector | HeldVector) -> Vector:
+    def to_device(self, values: np.ndarray | Vector | UserVector) -> Vector:
         """The device's copy of a host array, or the vector that is there already; A and M share the bands of a stencil.
 
         A copy lives as long as it is in use, and is shared until the next `forget_copies`.
         """
-        if isinstance(values, HeldVector):
+        if isinstance(values, UserVector):
             return values.vector
         if isinstance(values, Vector):
             return values

@@ -33,7 +33,7 @@ SERIES_TILES = {
     (3, 4): (64, 18, 2, 1),
 }
 """Columns, lines, rows of a work-item and groups on a multiprocessor by the order and the bytes of a number, in 3D."""
-SERIES_GROUP, SERIES_HELD = 256, {1: 6, 2: 6, 3: 4}
+SERIES_GROUP, SERIES_RESIDENT = 256, {1: 6, 2: 6, 3: 4}
 """Work-items of a group, and groups on a multiprocessor by the order, in 2D, where a work-item has one column."""
 SMALL_TILE, SMALL_HEIGHT = 32, 24
 """Columns of a tile, and lines with those around it, where the group of a tile in 3D would be too large."""
@@ -47,10 +47,11 @@ def tile_in_local_memory(layout: Layout, itemsize: int) -> Tile:
 
 
 def persistent_tile(
-    shapes: Sequence[tuple[int, int]], itemsize: int, multiprocessors: int, held: int, sweeps: int
+    shapes: Sequence[tuple[int, int]], itemsize: int, multiprocessors: int, resident: int, sweeps: int
 ) -> Tile | None:
-    """The tile of the persistent kernel with the least time by a model, `held` groups per multiprocessor; else None.
+    """The tile of the persistent kernel with the least time by a model; None where no tile fits.
 
+    resident: groups on a multiprocessor at once.
     Small tiles and deep halos exchange rarely, and compute points of the halo several times.
     """
     best: tuple[float, Tile] | None = None
@@ -59,9 +60,9 @@ def persistent_tile(
             break
         for edge in range(4, 96):
             tile = Tile(edge, halo, GROUP)
-            if tile.local_bytes(itemsize) > LOCAL_MEMORY or count(shapes, edge) > held * multiprocessors:
+            if tile.local_bytes(itemsize) > LOCAL_MEMORY or count(shapes, edge) > resident * multiprocessors:
                 continue
-            seconds = EXCHANGE / halo + SWEEP + held * tile.region**2 * POINT[itemsize]
+            seconds = EXCHANGE / halo + SWEEP + resident * tile.region**2 * POINT[itemsize]
             if best is None or seconds < best[0]:
                 best = seconds, tile
     return best[1] if best else None
@@ -89,9 +90,9 @@ def series_tile(layout: Layout, directions: int, order: int, itemsize: int) -> s
     margin = order if directions > 2 else 0
     if not margin:
         width = min(SERIES_GROUP, layout.group)
-        return series.Tile(width - 2 * order, 1, 1, SERIES_HELD[order], order, margin)
-    columns, lines, rows, held = SERIES_TILES[order, itemsize]
-    tile = series.Tile(columns, lines, rows, held, order, margin)
+        return series.Tile(width - 2 * order, 1, 1, SERIES_RESIDENT[order], order, margin)
+    columns, lines, rows, resident = SERIES_TILES[order, itemsize]
+    tile = series.Tile(columns, lines, rows, resident, order, margin)
     if layout.language == "cuda" or tile.group <= layout.group:
         return tile
     tall = layout.group // (SMALL_TILE + 2 * order)
@@ -103,7 +104,7 @@ def series_tile(layout: Layout, directions: int, order: int, itemsize: int) -> s
 def series_planes(tile: series.Tile, tiles: int, planes: int, multiprocessors: int) -> int:
     """Planes of a group, for which all groups take least time: each makes 2*order planes more, in waves that fill the
     chip."""
-    together = (multiprocessors or MULTIPROCESSORS) * tile.held
+    together = (multiprocessors or MULTIPROCESSORS) * tile.resident
 
     def cost(of_a_group: int) -> int:
         return -(-tiles * -(-planes // of_a_group) // together) * (of_a_group + 2 * tile.halo)

@@ -41,7 +41,7 @@ Tiles = tuple[tuple[int, int, int], ...]
 """Number, first column and width of the tiles that cover a row."""
 
 
-def held(dtype: np.dtype, columns: int, clock: object) -> None:
+def device_matrices(dtype: np.dtype, columns: int, clock: object) -> None:
     """Small matrices are in host memory."""
 
 

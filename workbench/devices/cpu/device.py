@@ -15,7 +15,7 @@ from workbench.devices.host import memory
 from workbench.devices.programs.on_cores import OnePassOnCores, bind_pass, compile_pass
 from workbench.devices.programs.stepwise import StepByStep
 from workbench.devices.programs.workspace import Workspace
-from workbench.devices.rows import Rows
+from workbench.devices.rows import Rows, widened_squares
 from workbench.errors import InputError
 from workbench.jit.compiled import settle
 from workbench.lines.types import accumulator
@@ -53,9 +53,7 @@ class Watch:
     def set_threshold(self, norm: str, limit: float, maximum: float = np.inf) -> None:
         """Stop, if several iterations are made, at the first row whose norm is not above `limit`, or is above
         `maximum`. norm: the scalar that is the squared norm."""
-        # The host compares square roots; every row that might meet a limit must reach it.
-        slack = 8 * float(np.finfo(float).eps)
-        self._norm, self._bounds = norm, (limit * limit * (1 + slack), maximum * maximum * (1 - slack))
+        self._norm, self._bounds = norm, widened_squares(limit, maximum, np.dtype(float))
 
     def advance(self, recurrence: Iterator[None], count: int, *, uniform: bool = False) -> None:
         """Iterate; the scalars are valid until the next iteration."""

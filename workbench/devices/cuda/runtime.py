@@ -172,9 +172,9 @@ class Cuda:
             self._launched()
 
     def resident(self, function: Kernel, group: int) -> int:
-        return self._held(function, group, 0) * self._multiprocessors if self._cooperates else 0
+        return self._resident_groups(function, group, 0) * self._multiprocessors if self._cooperates else 0
 
-    def _held(self, kernel: Kernel, group: int, nbytes: int) -> int:
+    def _resident_groups(self, kernel: Kernel, group: int, nbytes: int) -> int:
         """Groups that a multiprocessor holds at once. nbytes: shared memory of a group that its launch adds."""
         with self._guarded():
             function = kernel.wait()
@@ -331,12 +331,12 @@ class Cuda:
         text, arguments = repeated.source(launches, scalars.handle, scalars.size)
         kernel = self._kernels.get(text, repeated.NAME)
         group, arena = launches[0].group, repeated.ARENA
-        if not (held := self._held(kernel, group, arena)):
+        if not (resident := self._resident_groups(kernel, group, arena)):
             return None
         function = kernel.wait()
         most = max(launch.groups for launch in launches)
         wanted = -(-most // (PASS_GROUPS_PER_GROUP * self._multiprocessors))
-        groups = min(held, wanted, MOST_GROUPS_PER_MULTIPROCESSOR) * self._multiprocessors
+        groups = min(resident, wanted, MOST_GROUPS_PER_MULTIPROCESSOR) * self._multiprocessors
         arrivals = self.allocate(COUNTER)
 
         def repeat(times: int) -> None:

@@ -20,7 +20,7 @@ NEAR_COLUMNS = 32
 """Columns of a tile in 3D, at most: with more, neighbours in y are read again by other groups."""
 LEAST_RUN = 4
 """Rows of a work-item along the farthest direction, whose neighbours there it reads once."""
-HELD = {"face_product": {4: 4, 8: 3}, "face_restrict": {4: 4, 8: 2}}
+RESIDENT = {"face_product": {4: 4, 8: 3}, "face_restrict": {4: 4, 8: 2}}
 """Groups on a multiprocessor by the bytes of a number, the fastest on an H200: few enough for the registers."""
 WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int"}
 """Types with room for the codes of that number of cells."""
@@ -87,11 +87,11 @@ def product_columns(directions: int, group: int, wide: int, itemsize: int, *, wa
         unroll='_Pragma("unroll 1")' if cuda else "",
         **dots(""),
     )
-    return _held(text, "face_product", group, itemsize)
+    return _with_bounds(text, "face_product", group, itemsize)
 
 
-def _held(text: str, name: str, group: int, itemsize: int) -> KernelText:
-    return dataclasses.replace(KernelText.of(text, name), bounds=(group, HELD[name][itemsize]))
+def _with_bounds(text: str, name: str, group: int, itemsize: int) -> KernelText:
+    return dataclasses.replace(KernelText.of(text, name), bounds=(group, RESIDENT[name][itemsize]))
 
 
 def run(grid: tuple[int, ...], group: int, groups: int, wide: int) -> tuple[int, int]:
@@ -145,7 +145,7 @@ def restricted_residual(
         paired_arguments="GLOBAL W* RESTRICT of_b, GLOBAL W* partial, const I64 count, " if paired else "",
         unroll='_Pragma("unroll")' if cuda else "",
     )
-    return _held(text, "face_restrict", group, itemsize)
+    return _with_bounds(text, "face_restrict", group, itemsize)
 
 
 def index(cells: int) -> np.dtype:

@@ -40,7 +40,7 @@ class Tile:
     columns: int
     lines: int
     rows: int
-    held: int
+    resident: int
     halo: int
     margin: int
 
@@ -140,5 +140,5 @@ def sweep(tile: Tile, layout: Layout, itemsize: int, *, summed: bool) -> KernelT
     vectors = ["GLOBAL const T* r", "GLOBAL T* RESTRICT u", "GLOBAL const unsigned short* RESTRICT cells"]
     arguments = [*vectors, "GLOBAL const T* RESTRICT shares", *numbers, *sides, *["GLOBAL W* partial"] * summed]
     return KernelText(
-        "series_sweep", ", ".join(arguments), f"\n{statements}}}\n", WEIGHT, bounds=(tile.group, tile.held)
+        "series_sweep", ", ".join(arguments), f"\n{statements}}}\n", WEIGHT, bounds=(tile.group, tile.resident)
     )

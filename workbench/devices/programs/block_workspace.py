@@ -48,8 +48,8 @@ class BlockWorkspace(NamedVectors["BlockProgram"]):
     """Block vectors, and the small matrices of one solve by name, s columns each.
 
     matrices: small matrices in double precision, set by programs and by the caller; of shape (s, t), or (s,) for the
-    numbers that belong to the columns. held: the matrices of an accelerator, else None; reading one waits for it.
-    all_norms: whether ||M^-1 r_j|| is wanted, for which most methods need one more Gram matrix.
+    numbers that belong to the columns. device_matrices: the matrices of an accelerator, else None; reading one waits
+    for it. all_norms: True if ||M^-1 r_j|| is requested, for which most methods need one more Gram matrix.
     """
 
     def __init__(
@@ -67,8 +67,8 @@ class BlockWorkspace(NamedVectors["BlockProgram"]):
         super().__init__(device, size, dtype, vectors=vectors, operators=operators, clock=clock)
         self.columns, self.default_shape = columns, block(columns)
         self.algebra: BlockAlgebra = device.block_algebra()
-        self.held = self.algebra.held(self.dtype, columns, clock)
-        self.matrices: MutableMapping[str, np.ndarray] = {} if self.held is None else self.held
+        self.device_matrices = self.algebra.device_matrices(self.dtype, columns, clock)
+        self.matrices: MutableMapping[str, np.ndarray] = {} if self.device_matrices is None else self.device_matrices
         self.all_norms = all_norms
         self.dropped: frozenset[str] = frozenset()
         """Block vectors that every program sets before it reads them: in a pass they need no memory."""
@@ -141,7 +141,7 @@ class BlockProgram(Program):
 
     def _sums_of(self, line: Line, dots: Line) -> bool:
         """True if the operator of a line also computes these dot products, of its argument and its result."""
-        if self._workspace.held is None or not isinstance(line, Application) or not isinstance(dots, Dot):
+        if self._workspace.device_matrices is None or not isinstance(line, Application) or not isinstance(dots, Dot):
             return False
         same = dots.columnwise and (dots.left, dots.right) == (line.argument, line.target)
         return same and self._workspace.operator(line.operator).column_sums is not None
@@ -153,7 +153,9 @@ class BlockProgram(Program):
                 space = self._workspace
                 apply, work = self._application(line)
                 sums = space.operator(name).column_sums
-                return space.algebra.sums_held(apply, sums, space.held, [target], (space.columns,)), work
+                return space.algebra.sums_on_device(
+                    apply, sums, space.device_matrices, [target], (space.columns,)
+                ), work
         return None
 
     def _columnwise(self, line: Line) -> bool:
@@ -194,14 +196,14 @@ class BlockProgram(Program):
         made = {one.target for one in statements if not isinstance(one, Products)}
         work = BlockPass(tuple(statements), self._workspace.dropped & made)
         arrays = {name: space.vector(name) for name in work.arrays}
-        held = {} if space.held is None else {"held": space.held}
-        compute = space.algebra.fused(work, arrays, {name: factors[name] for name in work.factors}, **held)
+        device_matrices = {} if space.device_matrices is None else {"device_matrices": space.device_matrices}
+        compute = space.algebra.fused(work, arrays, {name: factors[name] for name in work.factors}, **device_matrices)
         if compute is None:
             return None
         self._conjugated |= conjugated
         moved = [arrays[name] for name in (*work.loads, *work.stores)] + [factors[name] for name in work.factors]
         counted = sum(array.nbytes for array in moved), self._operations(work)
-        if held:
+        if device_matrices:
             return compute, lambda: counted
         label = ", ".join(product.target for product in work.products)
         return followed(compute, label, space.matrices.update, space.matrices), lambda: counted
@@ -238,8 +240,10 @@ class BlockProgram(Program):
         x, y = space.vector(self._conjugated.get(line.left, line.left)), space.vector(line.right)
         reduce = space.algebra.column_dots if line.columnwise else space.algebra.gram
         work = block_work(x, y, columnwise=line.columnwise)
-        if space.held is not None:
-            return reduce(x, y, transposed=transposed, held=space.held, name=line.target), lambda: work
+        if space.device_matrices is not None:
+            return reduce(
+                x, y, transposed=transposed, device_matrices=space.device_matrices, name=line.target
+            ), lambda: work
         compute = reduce(x, y, transposed=transposed)
 
         def store(found: np.ndarray) -> None:
@@ -277,9 +281,9 @@ class BlockProgram(Program):
         columnwise = term.small is None or self._shapes[term.small].rows == 1
         shape = (space.columns,) if columnwise else (space.columns, space.columns)
         work = block_work(out, factor, *([] if addend is None else [addend]), columnwise=columnwise)
-        if space.held is not None:
-            name = term.small or space.held.ones(space.columns)
-            given = {"sign": term.sign, "held": space.held, "name": name}
+        if space.device_matrices is not None:
+            name = term.small or space.device_matrices.ones(space.columns)
+            given = {"sign": term.sign, "device_matrices": space.device_matrices, "name": name}
             return space.algebra.combine(out, addend, factor, shape, **given), lambda: work
         ones = np.ones(space.columns)
         combine = space.algebra.combine(out, addend, factor, shape)

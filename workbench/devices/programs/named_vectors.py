@@ -37,8 +37,8 @@ class NamedVectors(Generic[Made]):
     """Is on while a method is stepped through; its values are then `shown`."""
     halted: int = 0
     """The place in an iteration where a device that repeats them has stopped; the method completes it, then sets 0."""
-    held: Any = None
-    """The small matrices of block methods, where an accelerator holds them."""
+    device_matrices: Any = None
+    """The small matrices of block methods in device memory; None where they are in host memory."""
     repeats: Any = None
     """Set by a method whose iterations a device that holds them can repeat, see `block_workspace.Repeats`."""
     default_shape: Shape = VECTOR

@@ -12,10 +12,10 @@ import numpy as np
 from workbench.compiler.kinds import INT, Array, Row
 from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.accelerator.functions import Prepared
-from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.accelerator.placed_phase import PlacedPhase
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.accelerator.scan import scan
+from workbench.devices.accelerator.user_vector import UserVector
 from workbench.devices.interchange import array_of, kept
 from workbench.devices.kernels.parameters import Known
 from workbench.errors import InputError
@@ -101,7 +101,7 @@ class DeviceGrid(PaddedGrid):
 
     def put(self, padded: DeviceVector, cells: DeviceVector | PlacedPhase | float) -> None:
         there = cells if isinstance(cells, PlacedPhase) else kept(cells, "p")
-        if isinstance(there, HeldVector | PlacedPhase):
+        if isinstance(there, UserVector | PlacedPhase):
             held = there.vector
         else:
             kind = np.int32 if padded.dtype == np.int64 else np.float64

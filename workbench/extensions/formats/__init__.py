@@ -1,1 +1,1 @@
-"""Storage formats of matrices compared: words, bytes of a product, pictures, and the time of a product here."""
+"""A comparison of the storage formats of a matrix: words stored, bytes of a product, its time here, and pictures."""

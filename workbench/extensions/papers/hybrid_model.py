@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from workbench.devices.clock import ACCELERATOR, CPU, TO_HOST
 from workbench.devices.dry_run import Sizes
@@ -22,35 +22,50 @@ MODEL = (
     "Jacobi's 1/D is always a vector, and hybrid 3 copies complete halves of m, as in the papers.",
 )
 
+BYTES_PER_ROW, BYTES_PER_ENTRY = 20.0, 12.0
+"""Bytes of a product in CSR form: of a row its pointer and the entries of x and y, of an entry its value and index."""
 
-def systems() -> list[tuple[str, Sizes, list[str]]]:
-    """Name, sizes and machines of every system of the papers."""
+
+class PaperSystem(NamedTuple):
+    """A linear system of the papers, and the machines on which they solve it."""
+
+    name: str
+    sizes: Sizes
+    machines: list[str]
+
+
+def systems() -> list[PaperSystem]:
+    """All linear systems of the papers."""
     tables = printed()
     named = [*tables["matrices"]["rows"]]
     named += [[f"{name} Poisson", *rest] for name, *rest in tables["poisson125"]["rows"]]
-    return [(name, Sizes(size, entries), machines.split(",")) for name, size, entries, machines in named]
+    return [PaperSystem(name, Sizes(size, entries), machines.split(",")) for name, size, entries, machines in named]
 
 
 def printed_best(size: int) -> str:
-    """The papers' fastest hybrid method for a number of rows; beyond their ranges only hybrid 3 fits."""
+    """The fastest hybrid method for a number of rows as printed; above the printed ranges only hybrid 3 fits."""
     ranges = printed()["claims"]["best_method_by_rows"]
     return next((name for name in HYBRIDS if size <= ranges[name][1]), "hybrid3")
 
 
 def best_table(max_n: int, progress: Progress) -> Reproduction:
-    """Modelled milliseconds per iteration by method, the fastest method, and the papers' fastest hybrid method."""
+    """Modelled milliseconds per iteration of each method, the fastest method, and the fastest hybrid as printed."""
     rows, agreeing = [], dict.fromkeys(HOSTS, 0)
     for name in HOSTS:
         progress(f"best: {name}")
         for matrix, sizes, _ in systems():
-            found = all_expected(sizes, machine(name))
-            best_hybrid = fastest({hybrid: found[hybrid] for hybrid in HYBRIDS})
-            agreeing[name] += best_hybrid == printed_best(sizes.size)
-            times = {f"{method}_ms": milliseconds(found[method]) for method in METHODS}
+            expected = all_expected(sizes, machine(name))
+            best_hybrid, printed_hybrid = fastest({name: expected[name] for name in HYBRIDS}), printed_best(sizes.size)
+            agreeing[name] += best_hybrid == printed_hybrid
+            times = {f"{method}_ms": milliseconds(expected[method]) for method in METHODS}
             rows.append(
                 {"machine": name, "matrix": matrix, "N": sizes.size, "nnz/N": sizes.entries / sizes.size}
                 | times
-                | {"best": fastest(found), "best_hybrid": best_hybrid, "printed_best_hybrid": printed_best(sizes.size)}
+                | {
+                    "best": fastest(expected),
+                    "best_hybrid": best_hybrid,
+                    "printed_best_hybrid": printed_best(sizes.size),
+                }
             )
     count = len(systems())
     notes = [
@@ -65,7 +80,7 @@ def best_table(max_n: int, progress: Progress) -> Reproduction:
 
 
 def contradictions(rows: list[dict[str, Any]]) -> list[str]:
-    """Differences between the model and the papers, with explanations."""
+    """Sentences on the differences between the model and the papers, with explanations. rows: of `best_table`."""
     notes = []
     for name in dict.fromkeys(row["machine"] for row in rows):
         fitting = [row for row in rows if row["machine"] == name and row["hybrid1_ms"] is not None]
@@ -92,28 +107,28 @@ def contradictions(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def min_entries_per_row(where: Machine, hybrid: str) -> float:
-    """Entries per row from which the accelerator's work hides the copies of a hybrid method, by bandwidths alone.
+    """Least entries per row for which the work of the accelerator hides the copies of hybrid 1 or 2, by bandwidths.
 
-    In hybrid 1 the product hides the copies and the dot products. In hybrid 2 updates and product hide the copy (or the
-    updates that do not depend on n) and the work on the cores that depends on n.
+    In hybrid 1 the product hides the copies and the dot products. In hybrid 2 updates and product hide two things: the
+    work on the cores that depends on n = A m, and the longer one of the copy and the other updates on the cores.
     """
     cores, accelerator = where.cores.bandwidth.value, where.accelerator.bandwidth.value
     link = where.accelerator.required("to_host_bandwidth").value
-    bytes_per_row, bytes_per_entry = 20.0, 12.0
     words = words_of_passes(hybrid)
     copies, on_cores = 8 * sum(words[TO_HOST]) / link, [8 * count / cores for count in words[CPU]]
     if hybrid == "hybrid1":
         hidden, updates = copies + sum(on_cores), 0.0
     else:
-        hiding, needing_n = on_cores
-        hidden, updates = max(copies, hiding) + needing_n, 8 * sum(words[ACCELERATOR])
-    return max(0.0, (hidden * accelerator - bytes_per_row - updates) / bytes_per_entry)
+        before_n, after_n = on_cores
+        hidden, updates = max(copies, before_n) + after_n, 8 * sum(words[ACCELERATOR])
+    return max(0.0, (hidden * accelerator - BYTES_PER_ROW - updates) / BYTES_PER_ENTRY)
 
 
 def words_of_passes(hybrid: str) -> dict[str, list[int]]:
     """Words per row of each pass and copy of an iteration, by lane; matrix-vector products are left out."""
     words: dict[str, list[int]] = {ACCELERATOR: [], CPU: [], TO_HOST: []}
     for event in scheduled_events(registry.find("solver", hybrid)):
+        # An iteration of the steady state.
         if event.iteration == 2 and event.words:
             words[event.lane].append(event.words)
     return words

@@ -1,5 +1,7 @@
-"""Chen, "Parallel Implementation of Multipreconditioned Conjugate Gradient Methods": its tables. Figures 4 to 6 are in
-`mpcg_figures`."""
+"""Tables 1 to 3 of Chen, "Parallel Implementation of Multipreconditioned Conjugate Gradient Methods".
+
+Figures 4 to 6 are in `mpcg_figures`.
+"""
 
 from __future__ import annotations
 
@@ -31,29 +33,32 @@ from workbench.words.numbers import count
 CG_OPERATIONS = 20
 """Operations of CG per iteration and unknown: 10 for a product with 5 entries per row, 10 for vectors."""
 SIDE = ("N", "N_here")
-"""The paper's size and ours."""
+"""Columns of a row with the paper's size and ours."""
 NO_REASONS: dict[str, str] = {}
 CACHE = {"": "the arrays fit the second-level cache of the GPU, and the model reads them from its memory"}
 SECONDS = Compared(printed="printed_s", modelled="modelled_s", ours="measured_s", sizes=SIDE, elsewhere=True)
 BOXES = tuple(printed()["table3"]["boxes"])
 OVERLAP = Turned("overlap", "overlap of the boxes, points", (0, 1, 2, 4, 8, 16), 1, count, whose="ours")
-"""The paper prints none; 1 is what its table is modelled with."""
+"""The paper prints no overlap; the model of its table has 1."""
 TIME = Axis("time", "s", log=True)
 
 
 def in_boxes(n: int, solver: str, boxes: str = "", overlap: int = 1) -> Configuration:
-    """A solve of `poisson-fd` with f = 1 and exact solves in boxes, by default with an overlap of one point; without
-    boxes without a preconditioner. It ends as in Table 3."""
+    """A solve of `poisson-fd` with f = 1 to the tolerance of Table 3, preconditioned by exact solves in boxes.
+
+    n: intervals per side. boxes: such as "2x3"; empty for no preconditioner. overlap: points.
+    """
     first = f"schwarz:{boxes},overlap={overlap}" if boxes else "none"
     return configure("poisson-fd", n=n, solver=solver, preconditioner=first, stopping=Stopping(rtol=1e-6))
 
 
 def sides(paper: int) -> Turned:
+    """The slider of sizes. paper: intervals per side at which it begins."""
     return Turned("n", "intervals per side N", (50, 100, 150, 200, 250, 300, 400, 500), paper, count, whose="")
 
 
 def at_most(rows: list[dict[str, Any]], values: Values) -> list[str]:
-    """The machine of a report, and a sentence where not all sizes are the paper's."""
+    """A sentence on the machine of the measurements, and one if some sizes are smaller than the paper's."""
     about, most, largest = describe_machine(), values["max_n"], max(row["N"] for row in rows)
     load = f"Measured on {about['cpu']}, {about['cores_usable']} cores; other load on this machine raises times."
     short = f"N here is at most {most}; --max-n {largest} takes the paper's sizes."
@@ -73,7 +78,7 @@ GPU_OF_SWEEPS = _gpu_of_sweeps()
 
 
 def turned_gpu(values: Values) -> Profile:
-    """The paper's GPU with the bandwidth and the latency that were turned to."""
+    """The profile of the paper's GPU, with the bandwidth (GB/s) and the latency (µs) of the sliders."""
     return dataclasses.replace(
         profile(GPU),
         bandwidth_nominal=Number(1e9 * values["bandwidth"], "assumed", "turned by hand"),
@@ -82,10 +87,14 @@ def turned_gpu(values: Values) -> Profile:
 
 
 AUTO = {"": "auto"}
+"""The kernel of sweeps that the device prefers, in a column without an ending."""
 
 
 def measured_sweeps(n: int, values: Values, kernels: Mapping[str, str] = AUTO, *, constant: bool = True) -> list[Work]:
-    """Jacobi sweeps on the cores, and in a report on this machine's accelerator. kernels: by the ends of columns."""
+    """Measurements of Jacobi sweeps on the cores, and in a report on the accelerator of this machine.
+
+    kernels: names of kernels by the ending of their columns. constant: constant coefficients.
+    """
     return [
         Work(f"Jacobi sweeps, N = {n}, {device}", Sweeps(n, device, constant, kernel), f"measured_{device}{end}_s")
         for device in filter(None, ("cpu", values.get("accelerator_here")))
@@ -108,13 +117,14 @@ def sweeps(table: str, values: Values) -> Iterator[Case]:
 
 
 def _speedups(rows: list[dict[str, Any]]) -> None:
+    """Add the speedup of the accelerator over the cores to each row, None where one was not measured."""
     for row in rows:
-        far = row.get("measured_cuda_s") or row.get("measured_opencl_s")
-        row["measured_speedup"] = items.ratio(row.get("measured_cpu_s"), far)
+        accelerator = row.get("measured_cuda_s") or row.get("measured_opencl_s")
+        row["measured_speedup"] = items.ratio(row.get("measured_cpu_s"), accelerator)
 
 
 def sweeps_compared(which: str, curve: str, *ours: str, reasons: Mapping[str, str] = NO_REASONS) -> Compared:
-    """Seconds of Jacobi sweeps, printed and modelled; ours are of this machine."""
+    """A comparison of the seconds of Jacobi sweeps: printed, modelled, and measured here in columns `ours`."""
     names: dict[str, Any] = {"printed": f"printed_{which}_s", "modelled": f"modelled_{which}_s", "curve": curve}
     return Compared(**names, ours=ours, sizes=SIDE, elsewhere=True, reasons=reasons)
 
@@ -176,7 +186,7 @@ def _read_table3(n: int, boxes: str, solved: items.Solved, *, known: bool) -> di
 
 
 def _modelled_table3(n: int, boxes: str) -> dict[str, float]:
-    """Modelled seconds from the counts that are known without a solve: those of an overlap of one point."""
+    """Modelled seconds by the iterations that are known without a solve, those for an overlap of one point."""
     fit = fitted()
     sums = fit.solves(n, boxes, SUM_CG[n][boxes])
     return {"modelled_s": fit.seconds(n, boxes, MPCG[n][boxes]), "modelled_sum_cg_s": sums}
@@ -194,7 +204,7 @@ def _found_in_table3(rows: list[dict[str, Any]], values: Values) -> list[str]:
 
 
 def _by_size() -> str:
-    """A sentence on the deviations of Table 3, which go with N."""
+    """A sentence on the deviations of the model from Table 3, which depend on N."""
     found = fitted_by_size()
     rates = ", ".join(f"{1e-9 * rate:.3g} for N = {n}" for n, rate in found.rates.items())
     return (
@@ -205,14 +215,14 @@ def _by_size() -> str:
 
 
 def _competitors(fit: Fit) -> str:
-    """A sentence on the times of CG on the paper's machines, with the sum of the solves and without boxes."""
+    """A sentence on modelled times of CG on the paper's machines, with the sum of the solves and without boxes."""
     cases = [(n, boxes) for n, counts in MPCG.items() for boxes in counts]
-    more = [SUM_CG[n][boxes] / MPCG[n][boxes] for n, boxes in cases]
+    ratios = [SUM_CG[n][boxes] / MPCG[n][boxes] for n, boxes in cases]
     wins = sum(fit.solves(n, boxes, SUM_CG[n][boxes]) < printed_seconds(n, boxes) for n, boxes in cases)
     plain = {n: CG_OPERATIONS * n * n * iterations / fit.rate for n, iterations in CG.items()}
     return (
-        f"CG with the sum of the same solves needs {min(more):.2g} to {max(more):.2g} times as many iterations and no "
-        f"line 10: modelled on the paper's machines it is faster than the printed time in {wins} of {len(cases)} "
+        f"CG with the sum of the same solves needs {min(ratios):.2g} to {max(ratios):.2g} times as many iterations and "
+        f"no line 10: modelled on the paper's machines it is faster than the printed time in {wins} of {len(cases)} "
         "cases. CG without boxes, at the rate of line 10, would take "
         + ", ".join(f"{seconds:.2g} s at N = {n} ({CG[n]} iterations)" for n, seconds in plain.items())
         + "."

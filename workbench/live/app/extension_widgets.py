@@ -1,4 +1,4 @@
-"""Widgets of extensions, which `workbench.live` offers next to its own; each is imported when it is asked for."""
+"""Widgets of extensions, which `workbench.live` offers next to its own; each is imported at its first use."""
 
 from __future__ import annotations
 
@@ -8,17 +8,21 @@ from typing import Any
 from workbench.registry.extensions import Extension, extensions, ours
 
 Group = Callable[[], dict[str, Extension]]
+"""A function that returns extensions by name: `ours`, or `extensions` for those of other distributions too."""
 
 
 def names(group: Group = extensions) -> list[str]:
-    """The names of the widgets of all extensions, or of a group of them."""
+    """The names of the widgets of a group of extensions, sorted."""
     return sorted({name for extension in group().values() for name in extension.widgets})
 
 
 def widget(name: str) -> Any:
-    """A widget by name, of ours first. Raises AttributeError where no extension has it, InputError where importing it
-    fails."""
-    # Python asks modules for many names with underscores, which are no widgets.
+    """The class or function of a widget by name; of two with one name that of our extensions.
+
+    Raises AttributeError for a name that no extension has, InputError for a widget whose import fails.
+    """
+    # Python asks modules for many names with an underscore, which are no widgets. Ours come first, so that names of
+    # theirs are found without the metadata of other distributions.
     groups: tuple[Group, ...] = () if name.startswith("_") else (ours, extensions)
     for group in groups:
         for extension in group().values():

@@ -14,7 +14,7 @@ from workbench.files import write
 from workbench.live.inspect.replay import reported
 from workbench.live.plots.curve import Curve
 from workbench.live.plots.timeline import MOST_EVENTS
-from workbench.live.plots.timeline_messages import Shown, Watched
+from workbench.live.plots.timeline_messages import TimelineRun, TimelineRuns
 from workbench.live.ui.assets import module, style_sheet
 from workbench.live.ui.run_handle import RunHandle
 from workbench.plots.scenes.convergence import convergence_scene
@@ -97,7 +97,7 @@ def _pieces(shown: Shows) -> list[tuple[str, list[tuple[dict[str, Any], bytes]]]
 
 
 def _news(trace: Trace) -> list[tuple[dict[str, Any], bytes]]:
-    watched = Shown([Watched(trace=trace, state="done")])
+    watched = TimelineRuns([TimelineRun(trace=trace, state="done")])
     messages = []
     while (news := watched.news("", MOST_EVENTS)) is not None:
         message, data = news

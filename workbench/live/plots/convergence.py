@@ -170,7 +170,7 @@ class ConvergenceView(StreamView):
         super().close()
 
     def publish(self) -> PollAgain:
-        goes_on = [curve.look() for curve in self._curves]
+        goes_on = [curve.update() for curve in self._curves]
         if lost := [curve for curve in self._curves if curve.lost]:
             self._failed = f"{_named(lost[-1])} ended before its first iteration."
             self._curves = [curve for curve in self._curves if not curve.lost]
@@ -186,7 +186,7 @@ class ConvergenceView(StreamView):
             self._send_news()
         if any(goes_on) and all(curve.steady for curve in self._curves):
             return self._pace.wait or PERIOD
-        return any(goes_on) or (self.link.free and any(curve.behind for curve in self._curves))
+        return any(goes_on) or (self.link.free and any(curve.has_unsent for curve in self._curves))
 
     def _words(self) -> str:
         """The sentence in place of the curves."""
@@ -251,7 +251,7 @@ class ConvergenceView(StreamView):
 
     def _rewind(self) -> None:
         for curve in self._curves:
-            curve.forget()
+            curve.send_all_again()
         self._sent_axis = self._axis, self._with_setup
         self._rewound = True
 

@@ -52,8 +52,8 @@ class Curve:
             curve.tolerance = stopping["rtol"]
         return curve
 
-    def look(self) -> bool:
-        """Take over what the session has by now; True while it may grow."""
+    def update(self) -> bool:
+        """Take the state and the history of the session; true while the history may grow."""
         if self.session is None:
             return False
         # The state first: whatever the run did before it came to rest is then in the history.
@@ -84,7 +84,7 @@ class Curve:
         return (count - 1, float(self.history["residual"][count - 1]) / self.norm_of_b) if count else None
 
     @property
-    def behind(self) -> bool:
+    def has_unsent(self) -> bool:
         """True while there are samples that were not sent."""
         return self.history is not None and self.sent < self.history.count
 
@@ -145,7 +145,7 @@ class Curve:
     @property
     def ended(self) -> bool:
         """True if the run is over, and its history complete."""
-        return not self.look() or (self.session is not None and self.session.ended)
+        return not self.update() or (self.session is not None and self.session.ended)
 
     def layers(self, axis: str, *, with_setup: bool = True) -> list[Layer]:
         """The run as it is drawn; nothing where it has no sample on one of the `AXES`."""
@@ -200,8 +200,8 @@ class Curve:
         self.reported = self.state
         return message, np.concatenate([fresh, positions]).astype(np.float32)
 
-    def forget(self) -> None:
-        """Count nothing of this curve as sent, since the browser has lost it."""
+    def send_all_again(self) -> None:
+        """Count nothing of this curve as sent: the browser has lost it."""
         self.sent, self.reported = 0, ()
 
     def _begin(self, run: Run) -> None:

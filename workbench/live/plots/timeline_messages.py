@@ -56,8 +56,11 @@ def _times(ratio: float) -> str:
 
 
 @dataclasses.dataclass(eq=False)
-class Watched:
-    """A run on the timeline. `session` is set as long as it may grow."""
+class TimelineRun:
+    """A run on the timeline: the state that is reported and its trace so far.
+
+    session: None once the trace cannot grow. error: the message of a run that failed.
+    """
 
     title: str = ""
     session: Session | None = None
@@ -66,12 +69,12 @@ class Watched:
     error: str = ""
     _about: str = ""
 
-    def look(self) -> bool:
-        """Take over what the session has by now; True while it may grow."""
+    def update(self) -> bool:
+        """Take the state and the trace of the session; true while the trace may grow."""
         session = self.session
         if session is None:
             return False
-        # The state first: whatever the run did before it came to rest is then in the trace.
+        # The state first: all that the run did before that state is then in the trace.
         self.state = session.state.value
         if session.run is not None:
             self.trace = session.run.trace
@@ -118,26 +121,28 @@ class Watched:
 
 
 @dataclasses.dataclass(eq=False)
-class Shown:
-    """The runs on the timeline, each a set of lanes, and how much of them the browser has.
+class TimelineRuns:
+    """The runs on the timeline, each a set of lanes, and the part of them that the browser has.
 
-    made: the first run as it would be on another machine, while all are at rest; words: on that.
+    sent, kernels: events and kernels that were sent. reported: the `status` that was sent last. model: the trace of the
+    first run on another machine, while no run is active. model_words: the sentence next to it. key: the number by which
+    the browser knows these runs.
     """
 
-    runs: list[Watched] = dataclasses.field(default_factory=lambda: [Watched()])
+    runs: list[TimelineRun] = dataclasses.field(default_factory=lambda: [TimelineRun()])
     sent: int = 0
     kernels: int = 0
     reported: tuple[object, ...] = ()
-    made: Trace | None = None
-    words: str = ""
+    model: Trace | None = None
+    model_words: str = ""
     key: int = dataclasses.field(default_factory=lambda: next(_KEYS))
     _events: AlignedTraces | None = None
     _lanes: GrowingLanes | None = None
     _compared: str = ""
 
-    def look(self) -> bool:
-        """Take over what the sessions have by now; True while one may grow."""
-        grows = [run.look() for run in self.runs]
+    def update(self) -> bool:
+        """Take the states and traces of the sessions; true while a trace may grow."""
+        grows = [run.update() for run in self.runs]
         self._gather()
         return any(grows)
 
@@ -149,12 +154,12 @@ class Shown:
     @property
     def traces(self) -> list[Trace | None]:
         """The traces of all sets of lanes."""
-        return [*(run.trace for run in self.runs), *([self.made] if self.made is not None else [])]
+        return [*(run.trace for run in self.runs), *([self.model] if self.model is not None else [])]
 
     @property
     def several(self) -> bool:
         """True if there are several sets of lanes."""
-        return len(self.runs) > 1 or self.made is not None
+        return len(self.runs) > 1 or self.model is not None
 
     @property
     def titles(self) -> list[str]:
@@ -174,11 +179,10 @@ class Shown:
             title = f"{run.title}: {run.about}" if compared and run.about else title
             short = run.title if compared or not run.trace else run.trace.label
             groups.append({"title": title, "name": short, "live": run.live, "kind": "other" if place else "first"})
-        if made := self.made:
+        if model := self.model:
             of = f"{self.runs[0].title}: " if compared else ""
-            groups.append(
-                {"title": f"{of}{made.label}, {made.machine}", "name": made.label, "live": False, "kind": "model"}
-            )
+            title = f"{of}{model.label}, {model.machine}"
+            groups.append({"title": title, "name": model.label, "live": False, "kind": "model"})
         return groups
 
     @property
@@ -187,7 +191,7 @@ class Shown:
         return any(run.session for run in self.runs) and all(run.steady for run in self.runs)
 
     @property
-    def behind(self) -> bool:
+    def has_unsent(self) -> bool:
         """True while there are events that were not sent."""
         return self.events is not None and self.sent < self.events.count
 
@@ -215,7 +219,7 @@ class Shown:
     def news(self, hint: str, most: int) -> tuple[dict[str, Any], bytes] | None:
         """The news for the browser, with at most `most` events; None without any."""
         states, note, groups, words = status = self.status(hint)
-        if not self.behind and self.reported == status:
+        if not self.has_unsent and self.reported == status:
             return None
         events, trace = self.events, next((run.trace for run in self.runs if run.begun), self.trace)
         self.reported = status
@@ -243,14 +247,14 @@ class Shown:
 
     def status(self, hint: str) -> tuple[Any, ...]:
         """The facts that go with events: the state of each run, why there is nothing to see, the sets, and words."""
-        words = " ".join(filter(None, (self.compared, self.words)))
+        words = " ".join(filter(None, (self.compared, self.model_words)))
         return [run.state for run in self.runs], self.note(hint), self.groups, words
 
-    def compare(self, made: Trace | None) -> bool:
-        """Take a model of the first run; True when that has changed."""
-        if made is self.made:
+    def show_model(self, model: Trace | None) -> bool:
+        """Show a model of the first run, or None; true if that is another one than before."""
+        if model is self.model:
             return False
-        self.made, self._events = made, None
+        self.model, self._events = model, None
         self._gather()
         return True
 
@@ -259,6 +263,6 @@ class Shown:
             self._events = self._events or AlignedTraces(start=0.0 if len(self.runs) > 1 else None)
             self._events.take(self.traces)
 
-    def forget(self) -> None:
-        """Count nothing as sent, since the browser has lost it."""
+    def send_all_again(self) -> None:
+        """Count nothing as sent: the browser has lost all."""
         self.sent, self.kernels, self.reported, self._lanes = 0, 0, (), None

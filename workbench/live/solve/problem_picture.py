@@ -68,7 +68,7 @@ class ProblemPicture:
             self._panel.show(drawn)
             self._shown = chosen.problem, chosen.deflation
             # A file may have changed by the time it is run.
-            self._whole = self._preview.whole and not drawn.is_matrix
+            self._whole = self._preview.is_final and not drawn.is_matrix
         except NotYetError as reason:
             self._panel.field.say(chosen.problem.label, str(reason))
         except (InputError, MemoryError) as error:

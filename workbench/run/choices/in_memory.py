@@ -19,7 +19,7 @@ from workbench.arrays.validation import (
     working_dtype,
 )
 from workbench.deflation import Deflation, DeflationContext, Subspace, as_subspace
-from workbench.devices.accelerator.held import HeldVector
+from workbench.devices.accelerator.user_vector import UserVector
 from workbench.devices.protocol import Device
 from workbench.errors import InputError, quoted
 from workbench.lazy import sparse
@@ -226,7 +226,7 @@ def _checked_function(operator: LinearOperatorAdapter, vectors: np.ndarray | Non
 
 def _stays(values: object, size: int) -> bool:
     """True if a vector of this size lies on a device, where its norm shows whether all entries are finite."""
-    return isinstance(values, HeldVector) and values.size == size
+    return isinstance(values, UserVector) and values.size == size
 
 
 def with_diagonal(system: LinearSystem, diagonal: Any, kind: type[Matrix] = Matrix) -> LinearSystem:

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-HELD_UP = 5.0
-"""An iteration that takes more than this many times the median of its run was delayed by other work on the machine."""
+DELAYED_FROM = 5.0
+"""Multiple of the median time of a run's iterations above which one was delayed by other work on the machine."""
 
 
-def held_up(seconds: np.ndarray) -> tuple[float, np.ndarray]:
-    """Seconds on a run's clock by which other work on the machine delayed its iterations, and which these were.
+class Delay(NamedTuple):
+    """The seconds that a run lost to other work on the machine, and the numbers of the iterations that lost them."""
 
-    seconds: a history's column, shape (iterations + 1,). All iterations run the same kernels, so that one that takes
-    more than `HELD_UP` times the median has waited for a core or for Python's lock; its excess over the median counts.
+    seconds: float
+    iterations: np.ndarray
+
+
+def delay(clock: np.ndarray) -> Delay:
+    """The delay of a run by other work on the machine.
+
+    clock: seconds since the start of the run, the column of a history, shape (iterations + 1,). All iterations run the
+    same kernels, so that one that takes more than `DELAYED_FROM` times the median has waited for a core or for Python's
+    lock; its excess over the median is lost.
     """
-    each = np.diff(seconds)
-    if not each.size:
-        return 0.0, np.empty(0, int)
-    median = float(np.median(each))
-    late = np.flatnonzero(each > HELD_UP * median)
-    return float((each[late] - median).sum()), late + 1
+    durations = np.diff(clock)
+    if not durations.size:
+        return Delay(0.0, np.empty(0, int))
+    median = float(np.median(durations))
+    late = np.flatnonzero(durations > DELAYED_FROM * median)
+    return Delay(float((durations[late] - median).sum()), late + 1)
+
+
+held_up = delay
+"""The former name of `delay`."""

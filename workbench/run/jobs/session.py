@@ -10,14 +10,14 @@ from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import GRACE
 from workbench.run.choices.configuration import Configuration
-from workbench.run.jobs.held_job import HeldJob
 from workbench.run.jobs.job import State
+from workbench.run.jobs.pausable_job import PausableJob
 from workbench.run.jobs.run_queue import MACHINE, QueueSlot, RunQueue
 from workbench.run.loop.result import Result
 from workbench.run.results.filming import Camera
 
 
-class Session(HeldJob):
+class Session(PausableJob):
     """One run in a worker thread, so that widgets stay responsive while kernels run without Python's lock.
 
     Every method but `wait` and `join` returns at once; calls that do not apply to the present state do nothing. `run`

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench import devices
 from workbench.arrays.scaling import max_abs, scaled_scalar
-from workbench.devices.accelerator.held import HeldVector
+from workbench.devices.accelerator.user_vector import UserVector
 from workbench.devices.constant import entries
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.protocol import Device
@@ -51,7 +51,7 @@ def make_consistent(
         return b, 0.0, ""
     mean, device = None, device or devices.device("cpu")
     # A vector in the memory of a device stays there.
-    if isinstance(b, HeldVector) and complement.is_constant:
+    if isinstance(b, UserVector) and complement.is_constant:
         total, length = b.sum_and_norm()
         size, mean = b.size, total / b.size
     else:
@@ -62,7 +62,7 @@ def make_consistent(
     # One pass where there is nothing to remove.
     if mean is not None and abs(mean) * math.sqrt(size) <= rounding(b.dtype) * length:
         return b, 0.0, ""
-    if isinstance(b, HeldVector) and mean is not None:
+    if isinstance(b, UserVector) and mean is not None:
         projected, removed = b.less(mean), abs(mean) * math.sqrt(size)
         left = projected.sum_and_norm()[1]
     else:

@@ -123,7 +123,7 @@ class BlockCG(BlockSolver):
                 single = {"alpha": np.real(inverse[0]), "beta": _ratio(C, before)} if space.columns == 1 else {}
                 yield dataclasses.replace(row, **single)
 
-        if space.held is not None and not self.replace and not space.all_norms:
+        if space.device_matrices is not None and not self.replace and not space.all_norms:
             measure, transform, measure_again = orthonormalize.programs
             orthonormal = (measure, "pivoted", transform, measure_again, "again", transform)
             steps = (product, "factor", update, *orthonormal, directions, *norms.steps)

@@ -100,7 +100,7 @@ class PseudoBlockCG(BlockSolver):
                 row = norms.row(self._gamma(space), space.columns)
                 yield dataclasses.replace(row, curvature=curvature, alpha=alpha, beta=beta)
 
-        if space.held is not None and self.definite and not self.replace and not space.all_norms:
+        if space.device_matrices is not None and self.definite and not self.replace and not space.all_norms:
             space.repeats = Repeats((product, "lengths", updates[0], "ratios", moves), KEPT, self._kept_row)
         return recurrence()
 

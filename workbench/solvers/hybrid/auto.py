@@ -1,6 +1,7 @@
-"""Selection of the fastest schedule for a machine and a matrix, by the modelled seconds of an iteration.
+"""Selection of the fastest hybrid schedule for a machine and a matrix.
 
-These are from the schedule's own dry run and measured rates.
+`iteration_seconds` models an iteration from a dry run of the schedule and the rates of the machine; `HybridAuto` is the
+solver that chooses by it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from workbench.solvers.pipecg import PipelinedCG
 ROWS = 1 << 20
 """Rows of each side in the dry run that counts words: more than there are scalars, whose copies count no words."""
 FEWEST_ROWS = 4
-"""Rows of the smallest system that can be split; a smaller one counts as such."""
+"""Rows of the smallest system that can be split; a smaller one is modelled with this size."""
 BLOCKS = ("A1", "A2")
 """The products of hybrid 3 with the local and the remote block."""
 
@@ -56,7 +57,7 @@ class ScheduledEvent:
 
 
 class _Recorder:
-    """A recorder of the events of a dry run. rows: of each side."""
+    """A recorder of the events of a dry run. rows: of each side. Times of a dry run count launches."""
 
     origin = 0.0
 
@@ -83,7 +84,7 @@ class _Recorder:
 def scheduled_events(solver: Solver, *, cores: bool = False) -> tuple[ScheduledEvent, ...]:
     """The kernels and copies of the start and of some iterations with Jacobi, in the order in which they are issued.
 
-    cores: where a solver for one device runs. Cost: planning the lines, some milliseconds, once per schedule.
+    cores: True if a solver for one device runs on the cores. Cost: some milliseconds for planning, once per schedule.
     """
     cut = Cut(ROWS, ROWS, 0, 1) if isinstance(solver, Hybrid3) else None
     recorder = _Recorder(ROWS)
@@ -92,14 +93,14 @@ def scheduled_events(solver: Solver, *, cores: bool = False) -> tuple[ScheduledE
 
 
 def iteration_seconds(solver: Solver, rates: Rates, sizes: Sizes, *, cores: bool = False) -> float:
-    """Modelled seconds of an iteration in the steady state: for choosing a schedule, not a prediction.
+    """Modelled seconds of an iteration in the steady state, for choosing a schedule; no prediction.
 
-    A pass takes bytes/bandwidth and a launch, a copy bytes/bandwidth and a latency, a launch for scalars its latency, a
-    matrix-vector product its measured time, a block of A as much of it as its part of the bytes. Events start as early
-    as possible, in order within each lane and after what they wait for.
+    A pass takes bytes/bandwidth and a launch; a copy takes bytes/bandwidth and a latency; a launch for scalars takes
+    its latency; a matrix-vector product takes its measured time, and a block of A the share of that time that it has of
+    the bytes. Events start as early as possible, in order within each lane and after those that they wait for.
 
-    M counts as Jacobi. Rows of hybrid 3 are split by the measured products as a box stencil on a cube would be, and its
-    copies count as whole halves of m, since its ghosts are unknown before the rows are split.
+    M is Jacobi. Rows of hybrid 3 are split by the measured products as those of a box stencil on a cube. Its copies
+    are complete halves of m, since its ghosts are unknown before the rows are split.
     """
     sizes = dataclasses.replace(sizes, size=max(sizes.size, FEWEST_ROWS), entries=max(sizes.entries, FEWEST_ROWS))
     cut = None
@@ -133,7 +134,7 @@ def _balanced(rates: Rates, sizes: Sizes) -> Cut:
 
 
 class _Seconds:
-    """Seconds of an event without launches on the accelerator."""
+    """The modelled seconds of an event, without launches on the accelerator."""
 
     def __init__(self, rates: Rates, sizes: Sizes, cut: Cut | None) -> None:
         self._rates, self._sizes, self._cut = rates, sizes, cut
@@ -155,7 +156,9 @@ class _Seconds:
 
 
 ALONE = "pipecg"
+"""Pipelined CG on the accelerator alone, by its name in the model."""
 CORES = "pipecg-cpu"
+"""Pipelined CG on the cores alone."""
 
 
 @register
@@ -191,9 +194,9 @@ class HybridAuto(HybridSolver):
         else:
             try:
                 rates = self._measured(device, operator, fits=ALONE in possible)
-            except InputError as sentence:
+            except InputError as error:
                 why = f"solver hybrid chose {_described(CORES, device)}, as nothing else can run here"
-                return SolverSelection(possible[CORES], devices.device("cpu"), (why, *refused, str(sentence)))
+                return SolverSelection(possible[CORES], devices.device("cpu"), (why, *refused, str(error)))
         if self.cpu or ALONE in possible:
             # A system that does not fit was measured as an assembled matrix.
             rates = dataclasses.replace(rates, assembled=_times_assembled(operator))
@@ -201,17 +204,18 @@ class HybridAuto(HybridSolver):
         expected = {
             name: iteration_seconds(solver, rates, sizes, cores=name == CORES) for name, solver in possible.items()
         }
-        best, placed = self._fastest(possible, expected, device, operator, refused)
+        best, chosen_device, failed = self._fastest(possible, expected, device, operator)
         others = ", ".join(f"{name} {expected[name]:.3g}" for name in possible if name != best)
         why = [
             f"solver hybrid chose {_described(best, device)}: {expected[best]:.3g} s an iteration by the model, "
             f"against {others} ({rates.basis})",
             *refused,
+            *failed,
         ]
         if best in (ALONE, CORES):
             copy = operator.shape[0] * operator.dtype.itemsize / rates.to_host_bandwidth + rates.to_host_latency
             why.append(f"sharing the work does not pay here: a copy of one vector to the host takes {copy:.3g} s")
-        return SolverSelection(possible[best], placed, tuple(why))
+        return SolverSelection(possible[best], chosen_device, tuple(why))
 
     def _possible(
         self, device: Device, operator: Operator, traits: MethodTraits
@@ -233,41 +237,44 @@ class HybridAuto(HybridSolver):
                 elif operator.nnz is None:
                     raise InputError("it shares out the entries of A, which a LinearOperator does not show")
                 possible[name] = solver
-            except InputError as sentence:
-                refused.append(f"{name} cannot run: {sentence}")
+            except InputError as error:
+                refused.append(f"{name} cannot run: {error}")
         return possible, refused
 
     def _fastest(
-        self,
-        possible: dict[str, Solver],
-        expected: dict[str, float],
-        device: Device,
-        operator: Operator,
-        refused: list[str],
-    ) -> tuple[str, Device]:
-        """The fastest feasible solver and its device; a decomposition may fail, the cores alone cannot."""
+        self, possible: dict[str, Solver], expected: dict[str, float], device: Device, operator: Operator
+    ) -> tuple[str, Device, list[str]]:
+        """The fastest solver whose rows can be placed, its device, and the reasons against faster ones.
+
+        A decomposition may fail; the cores alone cannot.
+        """
+        failed = []
         for name in sorted(possible, key=lambda name: expected[name]):
+            own_device = devices.device("cpu") if name == CORES else device
             try:
-                return name, possible[name].device_for(devices.device("cpu") if name == CORES else device, operator)
-            except InputError as sentence:
-                refused.append(f"{name} cannot run: {sentence}")
+                return name, possible[name].device_for(own_device, operator), failed
+            except InputError as error:
+                failed.append(f"{name} cannot run: {error}")
         raise AssertionError("the cores have no limit")
 
     def _measured(self, device: Device, operator: Operator, *, fits: bool) -> Rates:
-        """Measured rates. Raises InputError if not even a sample of the rows fits into device memory."""
+        """The rates of this machine. fits: the system fits the accelerator; if not, a sample of its rows is timed.
+
+        Raises InputError if not even a sample fits.
+        """
         size, dtype = operator.shape[0], operator.dtype
         if fits:
             sides = devices.device("cpu"), device
-            near, far = (product_seconds(side, operator.bind(side), size, dtype) for side in sides)
+            cores, accelerator = (product_seconds(side, operator.bind(side), size, dtype) for side in sides)
         else:
             matrix = operator.to_csr()
             speeds = measure(as_accelerator(device), matrix)
-            near, far = matrix.nnz / speeds.cpu, matrix.nnz / speeds.accelerator
-        return measured_rates(as_accelerator(device), size, dtype, (near, far))
+            cores, accelerator = matrix.nnz / speeds.cpu, matrix.nnz / speeds.accelerator
+        return measured_rates(as_accelerator(device), size, dtype, (cores, accelerator))
 
 
 def _times_assembled(operator: Operator) -> float:
-    """Bytes of a product with the assembled matrix over those with the operator."""
+    """The ratio of the bytes of a product with the assembled matrix to those with the operator, at least 1."""
     return 1.0 if operator.nnz is None else max(1.0, _sizes(operator).product_bytes / _traffic(operator))
 
 
@@ -277,7 +284,10 @@ def _traffic(operator: Operator) -> int:
 
 
 def _sizes(operator: Operator) -> Sizes:
-    """N and nnz; where the entries are not known, no schedule that depends on them can run."""
+    """N and nnz of an operator, at least 2 rows and an entry each; nnz counts as N where it is unknown.
+
+    Schedules that depend on nnz cannot run then.
+    """
     size = max(operator.shape[0], 2)
     return Sizes(size, max(operator.nnz or 0, size), operator.dtype)
 

@@ -1,5 +1,5 @@
 #define KERNEL extern "C" __global__ void
-#define BOUNDS(group, held) __launch_bounds__(group, held)
+#define BOUNDS(group, resident) __launch_bounds__(group, resident)
 #define ALIGNED(bytes) __align__(bytes)
 #define DEVICE static __device__ __forceinline__
 #define GLOBAL

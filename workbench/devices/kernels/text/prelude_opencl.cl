@@ -1,5 +1,5 @@
 #define KERNEL __kernel void
-#define BOUNDS(group, held)
+#define BOUNDS(group, resident)
 #define ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define DEVICE static inline
 #define GLOBAL __global

@@ -1,4 +1,4 @@
-"""Bubbles that rise, live: the interface, the iterations of two methods on the same systems, and measured values."""
+"""The view of a flow in progress: rising bubbles, the iterations of two methods on the same systems, and measures."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from workbench.sequences.sequence import Sequence
 from workbench.sequences.systems import SystemSequence
 
 PERIOD = 0.8
-"""Seconds between two updates of curves while it plays."""
+"""Seconds between two updates of the curves while the flow plays."""
 KEPT_STEPS, KEPT_BYTES = 1000, 256 << 20
 """The last steps, and their bytes at most, whose right-hand sides are kept for replays."""
-VOLUME = 320
+VOLUME_HEIGHT = 320
 """Pixels of the height of the bubbles in 3D."""
 SECOND = {"preconditioner": "jacobi", "deflation": "none"}
 
@@ -47,11 +47,11 @@ SECOND = {"preconditioner": "jacobi", "deflation": "none"}
 class FlowView(ExtensionView, PausableView):
     """A sequence of systems played step by step, solved by two methods.
 
-    configuration: of the first method, on a problem that is a sequence. second: settings of the other one. folder: of
-    files, by default exports/ next to the notebook. drawn: returns the problem on a canvas, whose bubbles can then be
-    taken. `play`, `pause`, `step`, `stop` and `reset` do what the buttons do; `sequence` has all numbers. A change of a
-    method holds from the next step on, one of the problem from the next reset on. Raises InputError for a problem that
-    is one system.
+    configuration: the first method, on a problem that is a sequence. second: settings of the other method. folder: for
+    files, by default exports/ next to the notebook. drawn: returns the problem that is drawn in Build, so that the flow
+    can begin with its bubbles. `play`, `pause`, `step`, `stop` and `reset` do what the buttons do; `sequence` has all
+    numbers. Another method is used from the next step on, another problem from the next reset on. Raises InputError for
+    a problem that is one system.
 
     Examples:
         >>> from workbench.live import FlowView
@@ -77,7 +77,7 @@ class FlowView(ExtensionView, PausableView):
         self.controller = Controller(
             self.publisher,
             self._play,
-            self._words,
+            self._status,
             refresh=self._refresh,
             why_not=self._why_not,
             step=self.step,
@@ -93,26 +93,26 @@ class FlowView(ExtensionView, PausableView):
         )
         self._drawn = drawn
         self.take.layout.display = None if drawn else "none"
-        self.bubbles = FlowBubbles(lambda: self.sequence.problem, self._place, self.publisher)
+        self.bubbles = FlowBubbles(lambda: self.sequence.problem, self._begin_with, self.publisher)
         self.field = FlowField(self.publisher)
         self.quantity = widgets.Dropdown(description="colour", style={"description_width": "initial"})
-        self.past = widgets.IntSlider(0, 0, 0, description="step", style={"description_width": "initial"})
-        self.quantity.observe(self._look, "value")
-        self.past.observe(self._look, "value")
-        self.looks = row("wb-buttons", self.quantity, self.past)
+        self.past_step = widgets.IntSlider(0, 0, 0, description="step", style={"description_width": "initial"})
+        self.quantity.observe(self._show_choice, "value")
+        self.past_step.observe(self._show_choice, "value")
+        self.picture_controls = row("wb-buttons", self.quantity, self.past_step)
         self.curves = FlowCurves(self.publisher)
-        self.volume = VolumeView(self.publisher, height=VOLUME, slices=False, subdomains=False)
+        self.volume = VolumeView(self.publisher, height=VOLUME_HEIGHT, slices=False, subdomains=False)
         self.facts = widgets.HTML()
         self.files = FlowFiles(lambda: self.sequence, self._pictures, self.folder)
         self.race = StepRace(lambda: self.player, self.publisher.wake)
         self.share = ShareBar(lambda: self.form.configuration(0), self._load, self.folder)
         self.volume.layout.display = "none"
         self.box = self._layout()
-        self._pace = RateLimit(PERIOD)
-        self._filling = False
-        self._complaint = ""
+        self._rate_limit = RateLimit(PERIOD)
+        self._setting_slider = False
+        self._form_error = ""
         self._new_player()
-        self.publisher.add(self._serve)
+        self.publisher.add(self._update_page)
         self.controller.serve()
 
     @property
@@ -125,7 +125,7 @@ class FlowView(ExtensionView, PausableView):
         self.controller.attempt(self._play)()
 
     def step(self) -> None:
-        """Make one step, and hold."""
+        """Make one step, and pause."""
         if not self.player.alive:
             self._new_player()
         self.player.step()
@@ -140,16 +140,16 @@ class FlowView(ExtensionView, PausableView):
         self.controller.attempt(self._take_drawn)()
 
     def take_method(self, configuration: Configuration) -> None:
-        """Let this be the first method, from the next step on; of another problem, begin with that."""
+        """Use this method as the first one from the next step on; begin again if it is on another problem."""
         if problem_of(configuration) == self.sequence.problem:
             self.form.of_methods[0].load(configuration)
         else:
             self._load(configuration)
 
     def wait(self, timeout: float | None = None) -> Sequence:
-        """Wait until it has ended or is stopped; returns the sequence.
+        """Wait until the flow has ended or is stopped; returns the sequence.
 
-        Raises InputError with the sentence of a step that failed, TimeoutError if it takes longer than `timeout` s.
+        Raises InputError with the message of a step that failed, TimeoutError after `timeout` seconds.
         """
         self.player.join(timeout)
         if self.player.working:
@@ -159,12 +159,12 @@ class FlowView(ExtensionView, PausableView):
         return self.sequence
 
     def use(self, place: int, **settings: Any) -> None:
-        """Change a method from the next step on, 0 or 1. settings: of `configure`."""
+        """Change a method from the next step on. place: 0 or 1; settings: as for `configure`."""
         method = self.sequence.methods[place]
         self.form.of_methods[place].load(changed(method.configuration, **settings))
 
     def close(self) -> None:
-        """End it and take everything off the page."""
+        """Stop, and remove the view from the page."""
         self.stop()
         self.race.close()
         self.bubbles.close()
@@ -178,7 +178,7 @@ class FlowView(ExtensionView, PausableView):
         self.publisher.wake()
 
     def _layout(self) -> widgets.Box:
-        shown = [self.bubbles.box, self.field, self.volume, self.looks, self.facts]
+        shown = [self.bubbles.box, self.field, self.volume, self.picture_controls, self.facts]
         left = widgets.VBox(shown).add_class("wb-flowleft")
         right = widgets.VBox(self.curves.methods).add_class("wb-flowright")
         stage = [
@@ -226,8 +226,8 @@ class FlowView(ExtensionView, PausableView):
         self.form.of_problem.load(taken)
         self._reset()
 
-    def _place(self, problem: RisingBubbles) -> None:
-        """Begin with the bubbles as they were put down."""
+    def _begin_with(self, problem: RisingBubbles) -> None:
+        """Begin again with a problem whose bubbles the user has moved. Raises InputError once the flow has begun."""
         if self._begun:
             raise InputError("the flow has begun; press Begin again to move its bubbles")
         self.form.of_problem.load(problem)
@@ -242,9 +242,9 @@ class FlowView(ExtensionView, PausableView):
         made = _sequence(first, settings_of(second))
         self.stop()
         self.player.join(5.0)
-        self.sequence, self._complaint = made, ""
+        self.sequence, self._form_error = made, ""
         self._new_player()
-        self.past.value = 0
+        self.past_step.value = 0
         self.changed()
         self.publisher.wake()
 
@@ -262,9 +262,9 @@ class FlowView(ExtensionView, PausableView):
 
     def _method_changed(self, place: int) -> None:
         try:
-            chosen, self._complaint = self.form.configuration(place), ""
+            chosen, self._form_error = self.form.configuration(place), ""
         except InputError as error:
-            self._complaint = str(error)
+            self._form_error = str(error)
         else:
             method = self.sequence.methods[place]
             if settings_of(chosen) != settings_of(method.configuration):
@@ -272,59 +272,62 @@ class FlowView(ExtensionView, PausableView):
         self.publisher.wake()
 
     def _why_not(self) -> str:
-        if self._complaint:
-            return self._complaint
+        if self._form_error:
+            return self._form_error
         try:
             self.form.of_problem.problem()
         except InputError as error:
             return str(error)
         return ""
 
-    def _words(self, player: Player, state: State) -> tuple[str, str]:
-        return (ANOTHER, "busy") if self._is_another() and state is not State.FAILED else sentence(player, state)
+    def _status(self, player: Player, state: State) -> tuple[str, str]:
+        return (
+            (ANOTHER, "busy") if self._has_another_problem() and state is not State.FAILED else sentence(player, state)
+        )
 
-    def _is_another(self) -> bool:
+    def _has_another_problem(self) -> bool:
+        """True if the form has another problem than the flow."""
         try:
             return self.form.of_problem.problem() != self.sequence.problem
         except InputError:
             return False
 
-    def _look(self, _change: object = None) -> None:
-        if self._filling:
+    def _show_choice(self, _change: object = None) -> None:
+        if self._setting_slider:
             return
         self.field.quantity = str(self.quantity.value or PHASE)
-        self.field.step = 0 if self.past.value >= self.past.max else int(self.past.value)
+        self.field.step = 0 if self.past_step.value >= self.past_step.max else int(self.past_step.value)
         self.publisher.wake()
 
     def _refresh(self) -> None:
         """Enable the files that can be written now."""
         self.files.offer(self.sequence.steps > 0 and not self.player.steady)
 
-    def _serve(self) -> PollAgain:
-        """Bring the curves, the slider of steps and the race up to date, seldom while it plays."""
+    def _update_page(self) -> PollAgain:
+        """Update the curves, the slider of steps and the race, once in `PERIOD` while the flow plays."""
         drawn = self.bubbles.show(begun=self._begun)
-        self.field.layout.display = self.looks.layout.display = "none" if drawn else None
+        self.field.layout.display = self.picture_controls.layout.display = "none" if drawn else None
         racing = self.race.racing
         busy = self.player.steady or (racing is not None and racing.steady)
-        if busy and not self._pace.take():
-            return self._pace.wait
-        self._lengthen()
+        if busy and not self._rate_limit.take():
+            return self._rate_limit.wait
+        self._extend_slider()
         self.race.update()
         if self.curves.show(self.sequence, self.field.step, live=self.player.steady):
             self.facts.value = facts(self.sequence)
             self.player.ask(self._show_bubbles)
         return PERIOD if self.player.alive or (racing is not None and racing.alive) else False
 
-    def _lengthen(self) -> None:
-        """Lengthen the slider to the last step; it stays at its end if it was there."""
-        steps, latest = self.sequence.steps, self.past.value >= self.past.max
-        if self.past.max == steps:
+    def _extend_slider(self) -> None:
+        """Extend the slider to the last step; its handle stays at the end if it was there."""
+        steps, latest = self.sequence.steps, self.past_step.value >= self.past_step.max
+        if self.past_step.max == steps:
             return
-        self._filling = True
-        self.past.max = steps
+        self._setting_slider = True
+        self.past_step.max = steps
         if latest:
-            self.past.value = steps
-        self._filling = False
+            self.past_step.value = steps
+        self._setting_slider = False
 
     def _show_bubbles(self) -> None:
         """Show the surfaces of the bubbles in a box; runs in the thread that steps."""
@@ -344,10 +347,10 @@ def flow(
     folder: str | Path | None = None,
     **choices: Any,
 ) -> FlowView:
-    """The view of a sequence, filled as by `configure`: flow("rising-bubbles", n=64, preconditioner="mg").
+    """The view of a sequence with the choices of `configure`: flow("rising-bubbles", n=64, preconditioner="mg").
 
-    problem may also be a record, .seq.npz. second: settings of the method next to it, by default Jacobi. Raises
-    InputError for unknown names, and a problem that is one system.
+    problem: also the path of a record, .seq.npz. second: settings of the other method, by default Jacobi. Raises
+    InputError for unknown names, and for a problem that is one system.
 
     Examples:
         >>> from workbench.live import flow
@@ -361,7 +364,7 @@ def flow(
 
 
 def _sequence(first: Configuration, second: Mapping[str, Any]) -> Sequence:
-    """A sequence that has begun, with as many right-hand sides kept as there is room for."""
+    """A sequence at time 0, which keeps the right-hand sides of its last steps as `KEPT_STEPS`, `KEPT_BYTES` allow."""
     size = first.problem.known_size
     bytes_of_b = 8 * size.unknowns if size is not None and size.unknowns else KEPT_BYTES
     return Sequence(first, keep=max(1, min(KEPT_STEPS, KEPT_BYTES // bytes_of_b)), others=[second])

@@ -6,16 +6,16 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-from workbench.run.jobs.held_job import HeldJob
 from workbench.run.jobs.job import State
+from workbench.run.jobs.pausable_job import PausableJob
 from workbench.run.jobs.run_queue import MACHINE, QueueSlot
 from workbench.sequences.sequence import Sequence
 
 Act = Callable[[], object]
 
 
-class Player(HeldJob):
-    """Plays a sequence from where it is. heard: called when it is held or ends.
+class Player(PausableJob):
+    """Plays a sequence from where it is. heard: called when it is paused or ends.
 
     While it plays, views look by the clock: woken at every step they would take half as long as the step.
 

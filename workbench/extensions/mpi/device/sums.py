@@ -23,7 +23,7 @@ class SummedAlgebra:
         self._algebra, self._sums = algebra, sums
         self.combine, self.fuses = algebra.combine, algebra.fuses
 
-    def held(self, *_: object) -> None:
+    def device_matrices(self, *_: object) -> None:
         """The host adds the sums of the ranks."""
 
     def gram(self, *given: Any, **named: Any) -> Callable[[], np.ndarray]:

@@ -3,8 +3,10 @@ import { paragraphs } from "../ui/prose.js";
 import { tellKernel } from "../transport/kernel.js";
 import { KEYED } from "./keys.js";
 
-// The help panel: keys, pages of documentation, a block's text, and the tour.
+// The help panel: keys, pages of documentation, the text of a block, and the start of the tour.
+// startTour: called by its button. Returns functions that show a part: a page (show), a block, or a text to be copied.
 
+const START = "Help";
 const KEYS = [
   ["R", "run"],
   ["S", "stop"],
@@ -30,9 +32,10 @@ export function helpPanel(model, startTour) {
     if (event.target === panel) panel.close();
   });
 
-  function show(words, ...content) {
-    title.textContent = words;
-    back.hidden = words === "Help";
+  // Show elements under a heading; "All help" leads back from all but the first page.
+  function display(heading, ...content) {
+    title.textContent = heading;
+    back.hidden = heading === START;
     body.replaceChildren(...content);
     if (!panel.open) panel.showModal();
     body.scrollTop = 0;
@@ -47,40 +50,43 @@ export function helpPanel(model, startTour) {
       keys.append(name, element("dd", "", meaning));
     }
     const pages = element("div", "wb-pageslist");
-    for (const [name, words] of model.get("pages")) pages.append(button("wb-link", words, () => tellKernel(model, { kind: "docs", page: name })));
+    for (const [name, label] of model.get("pages")) pages.append(button("wb-link", label, () => request(name)));
     const tour = button("wb-btn", "Start the tour (two minutes)", () => {
       panel.close();
       startTour();
     });
     const hint = element("p", "wb-note", "Rest the pointer on a term of the page, or move to its field by Tab, to read its sentence of the glossary.");
-    show("Help", tour, element("h3", "", "Keys"), keys, element("h3", "", "Pages"), pages, hint);
+    display(START, tour, element("h3", "", "Keys"), keys, element("h3", "", "Pages"), pages, hint);
   }
 
-  function html(words, text) {
-    const made = element("div", "wb-docs");
-    made.innerHTML = text;
-    show(words, made);
+  // Ask the kernel for a page of the documentation, which it sends to `show`.
+  const request = (page) => tellKernel(model, { kind: "docs", page });
+
+  function page(heading, html) {
+    const content = element("div", "wb-docs");
+    content.innerHTML = html;
+    display(heading, content);
   }
 
   function block(facts) {
     const list = element("dl", "wb-keys");
     const rows = [["Name in code", facts.code], ["Formula", facts.formula], ["Cost", facts.cost], ["Source", facts.source]];
-    for (const [name, words] of rows.filter(([, words]) => words)) list.append(element("dt", "", name), element("dd", "", words));
-    const page = model.get("pages").find(([name]) => name === facts.docs);
-    const more = page ? [button("wb-link", `Page “${page[1]}”`, () => tellKernel(model, { kind: "docs", page: page[0] }))] : [];
-    show(facts.label, list, paragraphs(facts.about), ...more);
+    for (const [name, value] of rows.filter(([, value]) => value)) list.append(element("dt", "", name), element("dd", "", value));
+    const about = model.get("pages").find(([name]) => name === facts.docs);
+    const more = about ? [button("wb-link", `Page “${about[1]}”`, () => request(about[0]))] : [];
+    display(facts.label, list, paragraphs(facts.about), ...more);
   }
 
-  function text(words, sentence, content) {
+  function text(heading, sentence, content) {
     const area = element("textarea", "wb-input wb-copy");
     [area.value, area.readOnly, area.rows] = [content, true, 6];
-    show(words, element("p", "", sentence), area);
+    display(heading, element("p", "", sentence), area);
     area.select();
   }
 
   return {
     open,
-    show: html,
+    show: page,
     block,
     text,
     close: () => panel.remove(),

@@ -118,10 +118,10 @@ class CountingBlocks(CountingDevice):
 
     column_dots = combine = apply = gram
 
-    def held(self, *_: object) -> None:
+    def device_matrices(self, *_: object) -> None:
         """No small matrices."""
 
-    fused = held
+    fused = device_matrices
 
     def fuses(self, columns: int) -> bool:
         """One line at a time."""

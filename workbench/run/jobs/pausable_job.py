@@ -1,4 +1,4 @@
-"""Jobs that can be held: paused, resumed, stepped one by one, without their place in the run queue meanwhile."""
+"""Jobs that can be paused, resumed and stepped; a paused one has no slot in the run queue."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from workbench.run.jobs.run_queue import QueueSlot
 from workbench.run.jobs.thread_job import ThreadJob
 
 SERVE_EVERY = 0.1
-"""Seconds between two tests for requests of views while a job is held."""
+"""Seconds between two tests for requests of views while a job is paused."""
 
 
-class HeldJob(ThreadJob):
+class PausableJob(ThreadJob):
     """A job of many short steps in a worker thread. Every method but `join` returns at once; calls that do not apply to
     the present state do nothing.
 
@@ -35,7 +35,7 @@ class HeldJob(ThreadJob):
 
     @property
     def state(self) -> State:
-        """The state; PAUSED and QUEUED also while the work has begun, but is held or waits for its slot."""
+        """The state; PAUSED and QUEUED also while the work has begun, but is paused or waits for its slot."""
         state = super().state
         if state is State.QUEUED:
             return State.QUEUED if self._may_set_up else State.PAUSED
@@ -47,12 +47,12 @@ class HeldJob(ThreadJob):
 
     @property
     def steady(self) -> bool:
-        """It works, with no request pending."""
+        """True while the job works and no request is pending."""
         return super().steady and not self._single.is_set()
 
     @property
     def pausing(self) -> bool:
-        """It is to pause, and finishes the step that is in progress; it holds its slot until then."""
+        """True while a job that is asked to pause finishes its step; it holds its slot until then."""
         return self.state is State.PAUSED and self.slot.held
 
     def start(self, *, paused: bool = False) -> None:
@@ -68,12 +68,12 @@ class HeldJob(ThreadJob):
                 self._thread.start()
 
     def pause(self) -> None:
-        """Hold it, and release its slot."""
+        """Pause, and release the slot."""
         self._go.clear()
         self.slot.wake()
 
     def resume(self) -> None:
-        """Continue what is held, at the end of the queue; a pending single step becomes a resume."""
+        """Continue, from the end of the queue; a pending single step becomes a resume."""
         self._single.clear()
         self._continue()
 
@@ -84,7 +84,7 @@ class HeldJob(ThreadJob):
         self._continue()
 
     def stop(self) -> None:
-        """End it; results so far stay."""
+        """End the job; results so far stay."""
         super().stop()
         # After the request, so that no further step begins.
         self._go.set()
@@ -101,7 +101,7 @@ class HeldJob(ThreadJob):
                 self._go.set()
 
     def _stepped(self) -> None:
-        """A step has been made: hold again after a single one."""
+        """Pause again if the step that has been made was a single one."""
         if self._single.is_set():
             self._single.clear()
             self._go.clear()
