@@ -98,13 +98,13 @@ def test_seconds_count_the_setup_unless_it_is_switched_off(ended_race, page_of, 
     eventually(lambda: not page.messages[-1]["setup"])
 
 
-def test_a_lane_that_was_held_up_is_named_where_seconds_decide(ended_race, eventually, monkeypatch):
+def test_a_lane_that_was_delayed_is_named_where_seconds_decide(ended_race, eventually, monkeypatch):
     view = ended_race
     first, second = view.race.entries
     histories = {}
-    for lane, held_up in ((first, 1.0), (second, 0.0)):
+    for lane, lost in ((first, 1.0), (second, 0.0)):
         rows = np.arange(lane.run.history.count)
-        columns = lane.run.history.to_arrays() | {"seconds": 1e-3 * rows + held_up * (rows >= 5)}
+        columns = lane.run.history.to_arrays() | {"seconds": 1e-3 * rows + lost * (rows >= 5)}
         histories[lane.run] = History.from_arrays(columns)
     monkeypatch.setattr(Run, "history", property(histories.get))
     view.measure.value = "seconds"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from workbench.machines.processor import usable_cores
 from workbench.problems import Problem
 from workbench.run import RaceEntry
-from workbench.run.jobs.delay import held_up
+from workbench.run.jobs.delay import delay
 from workbench.run.jobs.ranking import Finish, Ranking
 from workbench.words.names import problem_parts, sentence_case, shortened
 from workbench.words.numbers import amount, count, duration, number, percent, rounded
@@ -111,7 +111,7 @@ def _disturbed(found: Ranking) -> list[tuple[RaceEntry, str]]:
     single = [finish.entry for finish in found.finished if finish.times is None]
     disturbed = []
     for entry, clock in ((entry, entry.run.history["seconds"]) for entry in single if entry.run):
-        lost, late = held_up(clock)
+        lost, late = delay(clock)
         if lost > NOTABLE * clock[-1]:
             at = count(late[0]) if late.size == 1 else f"{count(late[0])} to {count(late[-1])}"
             when = f"for {duration(lost)} in iteration{'s' * (late.size > 1)} {at}"

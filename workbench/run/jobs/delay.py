@@ -30,7 +30,3 @@ def delay(clock: np.ndarray) -> Delay:
     median = float(np.median(durations))
     late = np.flatnonzero(durations > DELAYED_FROM * median)
     return Delay(float((durations[late] - median).sum()), late + 1)
-
-
-held_up = delay
-"""The former name of `delay`."""
