@@ -22,6 +22,10 @@ ROOT = Path(__file__).parents[1]
 
 
 EXAMPLES = {
+    "problems/rotated_diffusion": """
+from workbench.cli import main
+assert main(["solve", "rotated", "--n", "16", "--deflation", "blocks:4"]) == 0
+""",
     "preconditioners/richardson": """
 from workbench.cli import main
 assert main(["solve", "two-layer", "--n", "16", "--preconditioner", "richardson:0.25"]) == 0
@@ -38,12 +42,22 @@ view = StepsView(result)
 assert view.chart.scene.layers[0].y.size == result.iterations
 print(view.chart.scene.spoken)
 """,
+    "extensions/papers/two_level_claim": """
+from workbench.extensions.papers.reproduction import target_of_item
+from workbench.extensions.papers.two_level_claim import CLAIM
+made = target_of_item(CLAIM).made(32, lambda _: None)
+assert [(row["n"], row["printed"]) for row in made.rows] == [(32, 4), (32, 4)]
+assert all(row["ours"] > 0 for row in made.rows) and len(CLAIM.printed()) == 1
+""",
 }
 """What is run with each file of how_to_add.md."""
 PROGRAM = """
 import importlib, json, sys
-for package, folder, use in json.loads(sys.argv[1]):
+used = json.loads(sys.argv[1])
+# All folders before the first solve, which finds the blocks in the files that are there.
+for package, folder, _ in used:
     importlib.import_module(package).__path__.append(folder)
+for _, _, use in used:
     exec(use)
 """
 
@@ -66,7 +80,7 @@ def test_the_files_in_how_to_add_work(tmp_path):
     command = [sys.executable, "-c", PROGRAM, json.dumps(used)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
-    for said in ("preconditioner +richardson", "solver +line-search-cg", r"\d+ steps, from"):
+    for said in ("problem +rotated", "preconditioner +richardson", "solver +line-search-cg", r"\d+ steps, from"):
         assert len(re.findall(f"^{said}", done.stdout, re.MULTILINE)) == 1, done.stdout
 
 

@@ -61,7 +61,13 @@ MERGED = {
     "operators": {"operators.matrix": ("formats",), "devices.host.storage": ("formats",)},
     "plots.scenes": {"extensions.formats.scenes": ("storage",)},
     "records": {"files.arrays": ("archive",)},
+    "devices.programs": {"devices.programs.on_cores": ("stepwise",)},
+    "run.choices": {
+        "run.choices.configuration": ("vector_files",),
+        "run.setup.right_hand_side": ("vector_files",),
+    },
     "run.jobs": {"run.jobs.sweeping": ("sweep_files",)},
+    "run.loop": {"run.loop.history_writer": ("vectorized_check",), "run.loop.iterations": ("run_state",)},
     "recording": {"records.kernels": ("overlap",)},
     "scenes": {
         "plots.scenes.mpcg": ("vectors",),

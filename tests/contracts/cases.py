@@ -21,3 +21,9 @@ SECOND = sorted(
     f"{name}:4" if name in ("blocks", "levelset") else name
     for name in set(registry.registered("deflation")) - {"none", "file"}
 )
+PROBLEMS = sorted(
+    name
+    for name, problem in registry.registered("problem").items()
+    if "n" in [declared.name for declared in problem.parameters()]
+)
+"""Problems of a size that one number sets; matrices from files and stand-ins have tests of their own."""

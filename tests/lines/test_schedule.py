@@ -13,7 +13,7 @@ import pytest
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.programs import Workspace
-from workbench.devices.programs.stepwise import StepByStep
+from workbench.devices.programs.on_cores import StepByStep
 from workbench.lines.schedule import Apply, Pass
 from workbench.lines.types import Dot
 

@@ -1,6 +1,8 @@
 """The registry and parameter declarations."""
 
 import dataclasses
+import subprocess
+import sys
 from typing import ClassVar
 
 import pytest
@@ -107,3 +109,9 @@ def test_duplicate_names_are_refused():
 def test_a_parameter_given_twice_is_refused(spec):
     with pytest.raises(InputError, match="neumann: parameter order is given twice in 'order=2, ?order"):
         find("preconditioner", spec)
+
+
+@pytest.mark.parametrize("line", ["find('problem', 'two-layer')", "catalogue()['solver'][0]"])
+def test_blocks_are_found_by_a_process_that_imports_the_registry_alone(line):
+    lines = f"from workbench.registry import catalogue, find; {line}"
+    subprocess.run([sys.executable, "-c", lines], check=True, timeout=120)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from workbench.devices.rows import Rows
 from workbench.records import History
 from workbench.run import Run, Stopping, configure
-from workbench.run.loop.vectorized_check import best_so_far, roots
+from workbench.run.loop.history_writer import best_so_far, roots
 
 NORMS = st.lists(st.floats(1e-9, 1e9), min_size=1, max_size=20)
 

@@ -139,6 +139,8 @@ AnyBlock = TypeVar("AnyBlock", bound=type[Block])
 _registry: dict[str, dict[str, type[Block]]] = {}
 _unlisted: dict[tuple[str, str], type[Block]] = {}
 _packages: dict[str, list[str]] = {}
+DECLARED_BY = "workbench.run"
+"""The package whose import declares those of the core's blocks, for a process that has imported the registry alone."""
 
 
 def register(cls: AnyBlock) -> AnyBlock:
@@ -204,11 +206,15 @@ def _files(package: str) -> dict[str, list[str]]:
 
 
 def _files_of(kind: str) -> dict[str, list[str]]:
+    if kind not in _packages:
+        importlib.import_module(DECLARED_BY)
     return {name: blocks for package in _packages.get(kind, ()) for name, blocks in _files(package).items()}
 
 
 def kinds() -> tuple[str, ...]:
     """The kinds that blocks may have."""
+    if not _packages:
+        importlib.import_module(DECLARED_BY)
     return tuple({**_packages, **_registry})
 
 

@@ -17,8 +17,8 @@ from workbench.errors import InputError
 from workbench.operators import BoundOperator
 from workbench.preconditioners import ElementWise
 from workbench.run import Configuration
+from workbench.run.choices.configuration import asks_for_blocks
 from workbench.run.choices.rules import traits_of
-from workbench.run.choices.vector_files import asks_for_blocks
 from workbench.run.loop.block.diagnostics import BlockDiagnostics
 from workbench.run.loop.diagnostics import Diagnostics
 from workbench.run.setup.prepare import assembled, prepare

@@ -24,7 +24,7 @@ from workbench.devices.element_wise import ElementWise
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.programs import Workspace
 from workbench.devices.programs.function import Lines
-from workbench.devices.programs.stepwise import StepByStep
+from workbench.devices.programs.on_cores import StepByStep
 from workbench.lines.interpret import evaluate
 from workbench.lines.parse import parse
 from workbench.lines.types import Application, Binary, Call, Dot, Name, Negation, Number, Selection, accumulator, walk

@@ -1,4 +1,6 @@
-"""Items that can be turned: declared whole, printed as in data/papers, and compared with print point by point."""
+"""Items that can be turned: declared whole, printed as in the data of the papers, and
+compared with print point by point.
+"""
 
 from __future__ import annotations
 

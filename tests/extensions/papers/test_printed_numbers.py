@@ -1,4 +1,4 @@
-"""Every number in data/papers is shown by a table or figure, or is named here with the reason why not."""
+"""Every number in the data of the papers is shown by a table or figure, or is named here with the reason why not."""
 
 from __future__ import annotations
 

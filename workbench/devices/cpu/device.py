@@ -12,8 +12,7 @@ from workbench.devices.clock import Clock, HostClock, Recorder
 from workbench.devices.cpu import block_vectors
 from workbench.devices.cpu.operators import Operators
 from workbench.devices.host import memory
-from workbench.devices.programs.on_cores import OnePassOnCores, bind_pass, compile_pass
-from workbench.devices.programs.stepwise import StepByStep
+from workbench.devices.programs.on_cores import OnePassOnCores, StepByStep, bind_pass, compile_pass
 from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows, widened_squares
 from workbench.errors import InputError

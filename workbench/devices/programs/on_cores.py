@@ -1,4 +1,5 @@
-"""One pass of paper lines on the cores, as a kernel: all vector updates and dot products of the pass in one loop.
+"""Programs on the cores, a call for each step: an operator application, or a pass of paper lines as a kernel, with all
+vector updates and dot products of the pass in one loop.
 
 Every array is cut into chunks whose number depends on N alone, and partial sums are added in order, so a result does
 not depend on the number of threads.
@@ -7,19 +8,23 @@ not depend on the number of threads.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from workbench.devices.programs.one_pass import OnePass
+from workbench.devices.programs.program import Storage
 from workbench.jit.compiled import Kernel
 from workbench.jit.frames import one_pass
 from workbench.jit.threads import chunks_of, launch, prepare
 from workbench.kernel_language.lines_text import LinesText, PassFunctions
 from workbench.lines.entries import of_lines
-from workbench.lines.schedule import Pass
+from workbench.lines.schedule import Apply, Pass, Step
 from workbench.lines.types import Shape, Shapes, Solve, accumulator, work_of
+
+if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
 
 
 class PassKernel(NamedTuple):
@@ -118,3 +123,55 @@ def _numbers(step: Pass) -> dict[str, str]:
     numbers = {name: str(k) for k, name in enumerate(dict.fromkeys(names))}
     solved = [line for line in step.scalars if isinstance(line, Solve)]
     return numbers | {work_of(line): work_of(line.renamed(numbers)) for line in solved}
+
+
+class StepByStep:
+    """For devices whose kernels evaluate scalar lines themselves; they define `compile_pass` and `bind_pass`."""
+
+    compile_pass: Callable[..., Any]
+    bind_pass: Callable[..., Callable[[], None]]
+
+    def bind_steps(
+        self,
+        steps: Sequence[Step],
+        workspace: Storage,
+        shapes: Shapes,
+        kernels: dict[Any, Any],
+    ) -> list[Callable[[], None]]:
+        """One callable per step, on the arrays that the workspace holds now.
+
+        kernels: those compiled before, by the step's index; new ones are added.
+        """
+        runs = []
+        for place, step in enumerate(steps):
+            if isinstance(step, Apply):
+                targets = [(workspace.slots[name], which.place) for name, which in step.dots]
+                x, out = workspace.vector(step.argument), workspace.vector(step.target)
+                runs.append(_application(workspace.operator(step), x, out, step.wanted, workspace.scalars, targets))
+                continue
+            arrays = {name: workspace.vector(name) for name in step.arrays}
+            if place not in kernels:
+                stored = {name: array.dtype for name, array in arrays.items()}
+                kernels[place] = self.compile_pass(step, shapes, workspace.slots, workspace.dtype, stored)
+            runs.append(self.bind_pass(kernels[place], step, list(arrays.values()), workspace.scalars))
+        return runs
+
+    def batched(self, runs: list[Callable[[], None]], workspace: Storage) -> list[Callable[[], None]]:
+        """The calls as they are: merging them gains nothing here."""
+        return runs
+
+
+def _application(
+    operator: DeviceOperator,
+    x: DeviceVector,
+    out: DeviceVector,
+    wanted: tuple[str, ...],
+    scalars: DeviceVector,
+    targets: list[tuple[int, int]],
+) -> Callable[[], None]:
+    def apply() -> None:
+        dots = operator.apply(x, out, *wanted)
+        for slot, which in targets:
+            scalars[slot] = dots[which]
+
+    return apply

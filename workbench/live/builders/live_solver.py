@@ -15,7 +15,7 @@ from workbench.deflation import Deflation
 from workbench.errors import InputError
 from workbench.problems.bubbles import Bubbles
 from workbench.run import Configuration, Session, configure
-from workbench.run.choices.vector_files import asks_for_blocks
+from workbench.run.choices.configuration import asks_for_blocks
 from workbench.spectra.convergence_estimates import ritz_values, usable_iterations
 
 CHEAP = "neumann:2"

@@ -27,7 +27,8 @@ from workbench.live.ui.run_pictures import RunView
 from workbench.live.ui.view import View
 from workbench.run import Quantity, Result, Run, Session
 
-PARTS = ("Timeline", "Convergence", "Field", "Spectrum", "Roofline")
+COLUMNS = (("Convergence", "Spectrum"), ("Field", "Roofline"))
+"""The parts below the timeline, column by column."""
 DRAWING = "Drawing …"
 _GROUPS = itertools.count(1)
 
@@ -74,11 +75,10 @@ class InsideView(View):
         self._worker = LatestOnly("workbench-inside")
         views = {"Timeline": self.timeline, "Convergence": self.convergence, "Field": self.panel.box}
         views |= {name: drawn.box for name, drawn in self._drawn.items()}
-        self.parts = {name: widgets.VBox([widgets.HTML(_heading(name)), views[name]]) for name in PARTS}
+        self.parts = {name: widgets.VBox([widgets.HTML(_heading(name)), view]) for name, view in views.items()}
         """The views with their titles, by name."""
-        timeline, convergence, field, spectrum, roofline = self.parts.values()
-        columns = [widgets.VBox(column) for column in ((convergence, spectrum), (field, roofline))]
-        self.box = widgets.VBox([timeline, row("wb-insidecols", *columns)]).add_class("wb-inside")
+        columns = [widgets.VBox([self.parts[name] for name in column]) for column in COLUMNS]
+        self.box = widgets.VBox([self.parts["Timeline"], row("wb-insidecols", *columns)]).add_class("wb-inside")
         self._turn()
         self.timeline.observe(lambda _change: self._worker.ask(self._turn_roofline, "pointed"), "pointed")
         if run is not None:

@@ -18,7 +18,7 @@ from workbench.live.ui.view import View
 from workbench.problems import Problem
 from workbench.registry import Parameter, find, known
 from workbench.run import Configuration
-from workbench.run.choices.vector_files import asks_for_blocks
+from workbench.run.choices.configuration import asks_for_blocks
 from workbench.settings import BLOCKS
 from workbench.solvers import Solver
 from workbench.solvers.hybrid.base import HybridSolver

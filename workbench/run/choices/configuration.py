@@ -9,13 +9,15 @@ from typing import Any
 
 from workbench.deflation import CoarseSolver, Deflation, Variant
 from workbench.errors import InputError, quoted
+from workbench.files.columns import VectorFile
+from workbench.files.data_files import path_of
 from workbench.preconditioners import Preconditioner
-from workbench.problems import Problem
+from workbench.problems import LinearSystem, Problem
 from workbench.problems.files import problem_from_text
 from workbench.registry import blocks as registry
 from workbench.run.choices.link_codec import is_shared, read_shared
 from workbench.run.choices.stopping import Stopping
-from workbench.settings import BLOCKS, RUN, check_settings, settings_of
+from workbench.settings import BLOCKS, GIVEN, PHASES, RUN, check_settings, family_of, is_file, settings_of
 from workbench.solvers import Solver
 from workbench.words.names import Parts, code, method_code, method_name, run_parts
 
@@ -201,3 +203,25 @@ def _base(problem: str | Problem) -> Configuration:
     chosen = problem_from_text(problem) if isinstance(problem, str) else problem
     defaults: dict[str, Any] = {kind: declared.default for kind, declared in BLOCKS.items()}
     return Configuration(chosen, **defaults)
+
+
+def rhs_file(configuration: Configuration) -> VectorFile | None:
+    """The file of right-hand sides, None where they come from none. Raises InputError where none is given."""
+    if configuration.rhs == GIVEN:
+        return configuration.problem.given_rhs()
+    return VectorFile(path_of(configuration.rhs)) if is_file(configuration.rhs) else None
+
+
+def start_file(configuration: Configuration) -> VectorFile | None:
+    """The file of starting vectors, None where they come from none."""
+    return VectorFile(path_of(configuration.x0)) if is_file(configuration.x0) else None
+
+
+def asks_for_blocks(configuration: Configuration, system: LinearSystem | None) -> bool:
+    """True if a configuration has block vectors of right-hand sides, even of one column. Raises InputError."""
+    rhs = configuration.rhs
+    if system is not None and system.given_b.ndim == 2:
+        return True
+    if file := rhs_file(configuration):
+        return file.columns > 1
+    return rhs == PHASES or family_of(rhs)[1] > 0

@@ -28,10 +28,9 @@ from workbench.operators.slab_stencil import SlabStencil
 from workbench.problems.right_hand_sides import NO_GRID, NO_PHASES, NOTHING_LEFT
 from workbench.process import limits
 from workbench.run.choices.compatibility import unmet
-from workbench.run.choices.configuration import Configuration
+from workbench.run.choices.configuration import Configuration, asks_for_blocks
 from workbench.run.choices.rank_rules import check_ranks
 from workbench.run.choices.stopping import Norm
-from workbench.run.choices.vector_files import asks_for_blocks
 from workbench.settings import COMPACT, GIVEN, GIVEN_FORM, HERE, HOST, MIXED, PHASES, RUN, SOURCES, format_of
 from workbench.solvers import MethodTraits
 from workbench.solvers.block.base import BlockSolver

@@ -15,7 +15,6 @@ from workbench.records import BlockHistory, History
 from workbench.run.choices.stopping import Norm, Stopping
 from workbench.run.loop.diagnostics import Diagnostics
 from workbench.run.loop.stopping_test import IterationState, StoppingTest
-from workbench.run.loop.vectorized_check import MANY_ROWS, best_so_far, root, roots
 from workbench.run.setup.solve_setup import SolveSetup
 
 if TYPE_CHECKING:
@@ -26,6 +25,8 @@ SQUARES = {Norm.RESIDUAL: "rr", Norm.PRECONDITIONED: "uu", Norm.NATURAL: "gamma"
 
 DRIFT_EVERY = 10
 """Iterations between two measurements of ||Z^H r||, each of which reads r once and is not iteration time."""
+MANY_ROWS = 4
+"""Number of rows from which array operations are faster than a check of each row."""
 
 
 class HistoryWriter(abc.ABC):
@@ -179,3 +180,20 @@ class BlockHistoryWriter(HistoryWriter):
         """The largest ||b_j - A x_j||/||b_j||."""
         self._true[test.place] = test.relative_to_b(true_residuals)
         return float(self._true.max())
+
+
+def root(square: float) -> float:
+    """The square root; NaN for a square that rounding or an indefinite M made negative."""
+    return math.sqrt(square) if square >= 0 else math.nan
+
+
+def roots(squares: np.ndarray) -> np.ndarray:
+    """`root` of an array."""
+    return np.sqrt(np.where(squares >= 0, squares, np.nan))
+
+
+def best_so_far(before: tuple[float, int], norms: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The smallest norm up to each of the iterations `at`, and its iteration; before: both, up to the first of them."""
+    smallest = np.minimum.accumulate(np.concatenate([[before[0]], norms]))
+    found = np.where(norms < smallest[:-1], at, before[1])
+    return smallest[1:], np.maximum.accumulate(found)

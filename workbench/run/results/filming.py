@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.devices.slices import PlaneSlice, VolumeSlice
 from workbench.records.film import Film, Frame
-from workbench.run.loop.run_state import RunState
+from workbench.run.loop.iterations import RunState
 from workbench.run.results.snapshots import Quantity, Snapshot
 
 PIXELS, CELLS = 512, 64

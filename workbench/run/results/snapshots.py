@@ -26,7 +26,7 @@ from workbench.errors import DeviceError
 from workbench.problems import LinearSystem
 from workbench.run.choices.configuration import Configuration
 from workbench.run.choices.stopping import Reason
-from workbench.run.loop.run_state import RunState
+from workbench.run.loop.iterations import RunState
 from workbench.run.setup.prepare import on_cores
 
 T = TypeVar("T")

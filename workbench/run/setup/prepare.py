@@ -28,12 +28,11 @@ from workbench.problems import LinearSystem
 from workbench.problems.files import rows_of
 from workbench.run.cancellation import check_stopped
 from workbench.run.choices.compatibility import index_cuts, needing_entries
-from workbench.run.choices.configuration import Configuration
+from workbench.run.choices.configuration import Configuration, asks_for_blocks
 from workbench.run.choices.conflicts import all_at_once, check
 from workbench.run.choices.in_memory import InMemoryPreconditioner
 from workbench.run.choices.memory_need import memory_need, where_of
 from workbench.run.choices.rules import DOUBLE, TWO_PHASES, check_rules, of_columns, of_inexact, of_varying, traits_of
-from workbench.run.choices.vector_files import asks_for_blocks
 from workbench.run.setup.consistency import make_consistent, range_complement
 from workbench.run.setup.level_scale import alike
 from workbench.run.setup.right_hand_side import Vectors, columns_of, prepare_columns, prepare_vectors, right_hand_side

@@ -16,13 +16,13 @@ from workbench.devices.interchange import vector_for
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.files.columns import VectorFile
 from workbench.operators import BoundOperator
 from workbench.operators.null_space import NullSpace
 from workbench.problems import LinearSystem
 from workbench.problems.right_hand_sides import moved_source, phase_indicators, random_columns
 from workbench.run.cancellation import check_stopped
-from workbench.run.choices.configuration import Configuration
-from workbench.run.choices.vector_files import rhs_file, rows_in, start_file
+from workbench.run.choices.configuration import Configuration, rhs_file, start_file
 from workbench.run.setup.consistency import (
     is_zero,
     make_consistent,
@@ -305,3 +305,9 @@ def _starts(
 
 def _columns(changed: np.ndarray) -> str:
     return "all columns" if changed.all() else f"columns {', '.join(map(str, np.flatnonzero(changed)))}"
+
+
+def rows_in(file: VectorFile, system: LinearSystem) -> np.ndarray:
+    """The columns of a file, shape (N, s), with N the rows of a rank; each rank reads the whole file."""
+    columns = file.read(system.unknowns)
+    return columns[system.slab.rows] if system.slab else columns
