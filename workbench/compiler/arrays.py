@@ -58,7 +58,7 @@ class Arrays(Numbers):
     def element(self, of: Value, place: Node) -> Value:
         """One element of an array, counted row by row."""
         assert isinstance(of.kind, Array)
-        place = self._scaled(of.kind, times(place, of.parts[2]) if of.kind.tile or of.kind.apart else place)
+        place = self._scaled(of.kind, times(place, of.parts[2]) if of.kind.tile or of.kind.strided else place)
         kind = dataclasses.replace(of.kind, ndim=0)
         return Value(kind, (Node("place", of.parts[0].type, (of.parts[0], place)),))
 
@@ -126,7 +126,7 @@ class Arrays(Numbers):
         indices = node.elts if isinstance(node, ast.Tuple) else [node]
         if len(indices) > kind.ndim:
             self.refuse(node, f"{len(indices)} indices of {named(kind)}")
-        if (kind.tile or kind.apart) and (len(indices) != 1 or isinstance(indices[0], ast.Slice)):
+        if (kind.tile or kind.strided) and (len(indices) != 1 or isinstance(indices[0], ast.Slice)):
             self.refuse(node, "something else than one index of a block vector")
         lengths, place = of.parts[1 : 1 + kind.ndim], ZERO
         kept = list(lengths[len(indices) :])

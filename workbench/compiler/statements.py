@@ -19,8 +19,8 @@ class Statements(Expressions):
     returned = False
 
     def block(self, lines: list[ast.stmt]) -> Block:
-        """Statements of the tree that may run not at all, or again."""
-        with self.apart():
+        """Statements of the tree that may not run at all, or run again."""
+        with self.conditional_part():
             return self._inline(lines)
 
     def _inline(self, lines: list[ast.stmt]) -> Block:
@@ -133,7 +133,7 @@ class Statements(Expressions):
             one = self.block(body)
             self.paths.names, after = before, self.paths.names
             self.write(If(test, one, self.block(otherwise)))
-            self.paths.meet(after)
+            self.paths.join(after)
             return
         self.write(*self._inline(body if test.of else otherwise))
 

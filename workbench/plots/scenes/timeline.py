@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from workbench.devices.clock import WAITING, is_worker, rank
+from workbench.devices.clock import WAITING, is_worker, lane_order
 from workbench.devices.cycle_parts import level_of, summed_name
 from workbench.errors import InputError
 from workbench.plots.scenes.scene import Axis, Layer, Scene
@@ -97,7 +97,7 @@ class LanesOf(Layer):
     def lanes(self) -> dict[tuple[int, str], int]:
         """The lanes with events by set and name, from top to bottom, and their places; each set but the first has its
         title in the place above it."""
-        found = sorted({(kernel.group, kernel.lane) for kernel in self.used}, key=lambda at: (at[0], rank(at[1])))
+        found = sorted({(kernel.group, kernel.lane) for kernel in self.used}, key=lambda at: (at[0], lane_order(at[1])))
         return {(group, lane): place + group for place, (group, lane) in enumerate(found)}
 
     @property
@@ -167,7 +167,7 @@ class GrowingLanes:
             kernel.lane,
             kernel.bytes,
             kernel.flops,
-            rank(kernel.lane),
+            lane_order(kernel.lane),
             style,
             colour,
             level_of(kernel.name),
