@@ -148,7 +148,7 @@ class Calls(DeviceWords):
     def __init__(self, helpers: Helpers, source: Source, kinds: tuple[Kind, ...], made: Function) -> None:
         super().__init__(source, kinds, made)
         self.helpers = helpers
-        self.whole = bool(helpers.group)
+        self.complex_as_pairs = bool(helpers.group)
 
     def call(self, node: ast.Call) -> Value:
         """The value of a call."""

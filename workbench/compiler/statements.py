@@ -88,7 +88,7 @@ class Statements(Expressions):
                 self.assign_name(name, value, target)
             case ast.Tuple(elts=targets):
                 value = self.unaffected(self.kept(value), _names_in(targets))
-                entries = self.several(value, len(targets), target)
+                entries = self.unpacked(value, len(targets), target)
                 if any(not isinstance(each, ast.Name) for each in targets):
                     entries = list(map(self.read, entries))
                 for each, entry in zip(targets, entries, strict=True):
@@ -216,7 +216,7 @@ class Statements(Expressions):
         """A name for a constant, or a variable."""
         match target:
             case ast.Tuple(elts=targets):
-                for each, part in zip(targets, self.several(entry, len(targets), target), strict=True):
+                for each, part in zip(targets, self.unpacked(entry, len(targets), target), strict=True):
                     self._bind(each, part, assigned, bound)
             case ast.Name(id=name) if name not in assigned and all(part.op == "const" for part in entry.parts):
                 if name in self.constants and name not in bound:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 @kernel()
 def block_peak(
-    row, x, first, layer_stride, row_stride, column_stride, layers, rows, columns, step, offset, cells_read, high, width,
-    out,
+    row, x, first, layer_stride, row_stride, column_stride, layers, rows, columns, step, offset, cells_read, high,
+    width, out,
 ):  # fmt: skip
     """The value of largest magnitude, with its sign, of cells_read^3 cells in a block of step^3, from `offset` on.
 

@@ -1,4 +1,4 @@
-"""The staggered grid of a flow, in the memory of a device that is named."""
+"""The staggered grid of a flow, in the memory of a device."""
 
 from __future__ import annotations
 
