@@ -25,13 +25,15 @@ from workbench.devices.kernels.parameters import Places, RealSum, Sums, Vector
 from workbench.jit.dot_sums import with_row
 
 BAND = read("band")
-"""The text of a solve with a banded E = L L^H by one group; factor[j*(width + 1) + k] = L[j + k, j], with rows and columns
-permuted by `order`."""
+"""The text of a solve with a banded E = L L^H by one group; factor[j*(width + 1) + k] = L[j + k, j], with rows and
+columns permuted by `order`."""
 
 
 def box_sums(items_per_box: int) -> str:
-    """The text of coarse[part] = the sum of w over a part of a box, for all parts. items_per_box: work-items that share a
-    box, a power of two."""
+    """The text of coarse[part] = the sum of w over a part of a box, for all parts.
+
+    items_per_box: work-items that share a box, a power of two.
+    """
     shared = items_per_box > 1
     return fill(
         "box_sums",

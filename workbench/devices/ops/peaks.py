@@ -59,7 +59,8 @@ class _Downsampling(Protocol):
 def downsampled(device: _Downsampling, vector: DeviceVector, part: PlaneSlice | VolumeSlice) -> np.ndarray:
     """The slice `part` of a vector, as a new NumPy array of shape `part.result_shape`; no other values are copied.
 
-    Waits for the device. Cost: one read of the whole slice for peaks, else of a cell for each block. Raises InputError where the array does not fit.
+    Waits for the device. Cost: one read of the whole slice for peaks, else of a cell for each block. Raises InputError
+    where the array does not fit.
     """
     if isinstance(part, PlaneSlice):
         first, strides, cells = part.first, (0, *part.strides), (1, *part.shape)

@@ -1,4 +1,4 @@
-"""The preconditioners S_1 to S_k of a multipreconditioned method: their terms S_i r in local vectors, and sums of them."""
+"""The preconditioners S_1 to S_k of a multipreconditioned method: terms S_i r in local vectors, and their sums."""
 
 from __future__ import annotations
 
