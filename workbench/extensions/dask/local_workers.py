@@ -42,8 +42,8 @@ class LocalWorkers:
 
     def __init__(self, distributed: ModuleType, count: int) -> None:
         with contextlib.ExitStack() as opened:
-            # Closed in reverse order, also if a signal ends the start. The start of the scheduler is not interrupted, which
-            # would write into the folder after its removal.
+            # Closed in reverse order, also if a signal ends the start. No signal interrupts the start of the scheduler,
+            # which would write into the folder after its removal.
             with unbroken():
                 folder = TemporaryFolder("dask")
                 opened.callback(folder.remove)
