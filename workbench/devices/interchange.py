@@ -40,8 +40,9 @@ def is_foreign(array: object) -> bool:
 
 
 def on_host(array: Any, name: str) -> Any:
-    """An array of another library as a NumPy array, a sparse matrix of CuPy or PyTorch as one of SciPy; other objects as
-    they are.
+    """An array of another library as a NumPy array, a sparse matrix of CuPy or PyTorch as one of SciPy.
+
+    Other objects are returned as they are.
 
     name: of the argument, for errors. Cost: nothing in host memory, a copy from a CUDA device. Raises InputError for
     memory that cannot be read.

@@ -157,8 +157,10 @@ class ClusterSolver(OperatorTraits):
         return new
 
     def _set_up(self, waiting: list[range], kept: Sequence[Share]) -> list[Share]:
-        """Set up ranges of boxes, each cut into one part for each worker. If a worker is lost meanwhile, its boxes are set
-        up on others. kept: shares that are set up already."""
+        """Set up ranges of boxes, each cut into one part for each worker.
+
+        If a worker is lost meanwhile, its boxes are set up on others. kept: shares that are set up already.
+        """
         done: list[Share] = []
         while waiting:
             assignments = self._assignments(waiting, [*kept, *done])

@@ -14,7 +14,7 @@ from workbench.spectra.exact import spectrum
 from workbench.words.numbers import number
 
 TINY = 1e-3
-"""Eigenvalues of M^-1 A below this are tiny: bubbles cause them, which are a thousand times as light as the fluid."""
+"""Eigenvalues of M^-1 A below this are tiny. Light bubbles in a fluid a thousand times as dense cause them."""
 MOST_VECTORS = 16
 STRIPES = "stripes"
 ITERATIONS_TOLERANCE = 0.05
@@ -124,8 +124,8 @@ EXERCISES = (
         _tiny,
     ),
     Exercise(
-        f"Nine bubbles on 48 × 48 cells. Write a deflation with at most {MOST_VECTORS} vectors that needs fewer iterations "
-        f"than {STRIPES}, which has 96.",
+        f"Nine bubbles on 48 × 48 cells. Write a deflation with at most {MOST_VECTORS} vectors that needs fewer "
+        f"iterations than {STRIPES}, which has 96.",
         Text("blocks:4"),
         _few_vectors,
     ),
