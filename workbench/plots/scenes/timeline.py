@@ -42,10 +42,10 @@ class Events(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class DrawnKernel:
-    """A kernel as it is drawn. name: readable; code: that of the trace. rank: the place of its lane from the top.
+    """A kernel as it is drawn. name: readable. code: its name in the trace. lane_order: sorts lanes from top to bottom.
 
-    style: what is summed together has one, counted from 0, and one colour. level: of a coarse solve, "" for none.
-    group: the set of lanes, 0 for the first trace. idle: a worker waits.
+    style: a number from 0, equal for kernels that are summed together and have one colour. level: of a coarse solve, ""
+    for none. group: the set of lanes, 0 for the first trace. worker: the lane is that of a worker. idle: a worker waits.
     """
 
     name: str
@@ -53,7 +53,7 @@ class DrawnKernel:
     lane: str
     bytes: int
     flops: int
-    rank: int
+    lane_order: int
     style: int
     colour: str
     level: str
@@ -162,15 +162,15 @@ class GrowingLanes:
     def _drawn(self, kernel: Kernel, place: int) -> DrawnKernel:
         style, colour = self._looks.of(kernel.name, kernel.lane)
         return DrawnKernel(
-            kernel_name(kernel.name),
-            kernel.name,
-            kernel.lane,
-            kernel.bytes,
-            kernel.flops,
-            lane_order(kernel.lane),
-            style,
-            colour,
-            level_of(kernel.name),
+            name=kernel_name(kernel.name),
+            code=kernel.name,
+            lane=kernel.lane,
+            bytes=kernel.bytes,
+            flops=kernel.flops,
+            lane_order=lane_order(kernel.lane),
+            style=style,
+            colour=colour,
+            level=level_of(kernel.name),
             group=self._groups[place] if self._groups is not None else 0,
             worker=is_worker(kernel.lane),
             idle=kernel.name == WAITING,
