@@ -45,7 +45,7 @@ class DrawnKernel:
     """A kernel as it is drawn. name: readable. code: its name in the trace. lane_order: sorts lanes from top to bottom.
 
     style: a number from 0, equal for kernels that are summed together and have one colour. level: of a coarse solve, ""
-    for none. group: the set of lanes, 0 for the first trace. worker: the lane is that of a worker. idle: a worker waits.
+    for none. group: the set of lanes, 0 for the first trace. worker: the lane is that of a worker. idle: it waits.
     """
 
     name: str
