@@ -100,9 +100,9 @@ def passes(n: int, rounds: int) -> dict[str, Any]:
     vectors, size = member.vectors, operator.shape[0]
     rng = np.random.default_rng(0)
     terms = [rng.random(vectors.pieces.local_size) for _ in range(TERMS)]
-    panel_of = colours(member.reach)
+    panel_of = colours(member.product_pattern)
     panel = vectors.panel(panel_of.max() + 2)
-    products = vectors.products(Couplings(vectors.pieces, member.reach, panel_of))
+    products = vectors.products(Couplings(vectors.pieces, member.product_pattern, panel_of))
     weights, d = rng.random((ROWS_AT_ONCE, vectors.pieces.count)), np.zeros(size)
     groups = [terms[first : first + ROWS_AT_ONCE] for first in range(0, TERMS, ROWS_AT_ONCE)]
 

@@ -141,7 +141,7 @@ def test_vectors_on_the_device_stay_there(accelerator, monkeypatch, transfers, s
     device = accelerator
     b, x0 = held(device, scale * B), held(device, np.full(N, float(scale)))
     monkeypatch.setattr("workbench.run.loop.diagnostics.array_of", lambda vector: ("stayed", device.to_host(vector)))
-    monkeypatch.setattr("workbench.run.kept", lambda values, name: {"b": b, "x0": x0}[name])
+    monkeypatch.setattr("workbench.run.in_place", lambda values, name: {"b": b, "x0": x0}[name])
     transfers["upload"].clear()
     found = solve(MATRIX, scale * B, x0=x0, device=device.spec, rtol=1e-9, M=None)
     expected = solve(MATRIX, scale * B, x0=np.full(N, float(scale)), rtol=1e-9, M=None)

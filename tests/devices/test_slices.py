@@ -48,7 +48,7 @@ def test_a_slice_shows_what_numpy_cuts_out(case):
     seen = part(values)
     wanted = expected(whole if form == "volume" else whole[NORMALS[form][3]], step, peaks=peaks)
     np.testing.assert_array_equal(seen, wanted)
-    assert seen.shape == part.seen
+    assert seen.shape == part.result_shape
     assert not np.shares_memory(seen, values)
 
 

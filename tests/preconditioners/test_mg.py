@@ -207,7 +207,7 @@ def test_a_trace_names_the_work_of_each_level_and_all_of_the_traffic():
     assert {f"{work}finest grid" for work in ("smooth, ", "residual and restriction, ", "correct ")} <= names
     assert {"smooth, level 0", "coarsest level"} <= names
     M = run.setup.M
-    finest = sum(moved for _, _, name, moved, _ in M.parts() if "finest" in name)
+    finest = sum(call.traffic for call in M.parts() if "finest" in call.name)
     assert M.traffic > finest > 10 * run.setup.b.nbytes
     assert M.flops > run.setup.bound.flops
 

@@ -1,6 +1,6 @@
 """Arrays and tuples: their elements, rows and slices.
 
-No index is tested; one below 0 counts from the end where it is a literal.
+Bounds of indices are not tested. An index below 0 counts from the end if it is a literal.
 """
 
 from __future__ import annotations
@@ -17,14 +17,17 @@ from workbench.compiler.tree import ONE, ZERO, Do, For, Node, Pointer, Room, Sto
 
 TWO = integer(2)
 MOST_BYTES = 1 << 16
-"""Most bytes of an array that belongs to a thread."""
+"""Most bytes of an array that belongs to a thread: it is on the stack."""
 
 
 class Arrays(Numbers):
-    """Arrays and tuples in the text of a function. whole: complex numbers in memory of several threads are read and
-    written whole, not one part after the other."""
+    """Arrays and tuples in the text of a function.
 
-    whole = False
+    complex_as_pairs: both parts of a complex number in memory of several threads are read and written by one
+    instruction, not one after the other.
+    """
+
+    complex_as_pairs = False
 
     def array(self, value: Value, node: ast.AST) -> Array:
         """The kind of an array."""
@@ -46,8 +49,9 @@ class Arrays(Numbers):
         if not self.array(of, node).writeable:
             self.refuse(node, "a store into an array that is read-only")
 
-    def several(self, of: Value, count: int, node: ast.AST) -> list[Value]:
-        """The entries of a tuple, or of an array with one dimension. count: how many there must be."""
+    def unpacked(self, of: Value, count: int, node: ast.AST) -> list[Value]:
+        """The entries of a tuple, or of an array with one dimension. count: the number of entries; a tuple of another
+        length is refused, of an array the first ones are taken."""
         if isinstance(of.kind, Array) and of.kind.ndim == 1:
             return [self.load(self.element(of, integer(k))) for k in range(count)]
         found = self.entries(of, node)
@@ -58,19 +62,19 @@ class Arrays(Numbers):
     def element(self, of: Value, place: Node) -> Value:
         """One element of an array, counted row by row."""
         assert isinstance(of.kind, Array)
-        place = self._scaled(of.kind, times(place, of.parts[2]) if of.kind.tile or of.kind.apart else place)
+        place = self._scaled(of.kind, times(place, of.parts[2]) if of.kind.tile or of.kind.strided else place)
         kind = dataclasses.replace(of.kind, ndim=0)
         return Value(kind, (Node("place", of.parts[0].type, (of.parts[0], place)),))
 
     def load(self, found: Value) -> Value:
-        """The number where a subscript leads to one element; else what it leads to."""
+        """The number in an element of an array; any other value as it is."""
         if not isinstance(found.kind, Array) or found.kind.ndim:
             return found
         pointer, index = found.parts[0].args
         if found.kind.tile:
             tile = Tile(found.kind.dtype, found.kind.tile)
             return Value(tile, (Node("load", types_of(tile)[0], (pointer, index)),))
-        if self._is_whole(found.kind):
+        if self._is_pair(found.kind):
             one, two = (self.new_variable(types_of(found.kind.dtype)[0]) for _ in range(2))
             self.write(Do(Node("pair", one.type, (pointer, index)), (str(one.of), str(two.of))))
             return Value(found.kind.dtype, (one, two))
@@ -94,7 +98,7 @@ class Arrays(Numbers):
         if found.kind.dtype.kind == "c":
             pointer, index = self.temporary(pointer), self.temporary(index)
         first, *others = self.converted(value, found.kind.dtype).parts
-        if self._is_whole(found.kind):
+        if self._is_pair(found.kind):
             self.write(Do(Node("put pair", first.type, (pointer, index, first, *others))))
             return
         # The second part is read before the first one is stored, perhaps where it is read from.
@@ -102,8 +106,9 @@ class Arrays(Numbers):
         for k, part in enumerate((first, *others)):
             self.write(Store(pointer, plus(index, integer(k)), part))
 
-    def _is_whole(self, kind: Array) -> bool:
-        return self.whole and kind.dtype.kind == "c" and not kind.own
+    def _is_pair(self, kind: Array) -> bool:
+        """True if both parts of an element are read and written together."""
+        return self.complex_as_pairs and kind.dtype.kind == "c" and not kind.own
 
     def size(self, of: Value) -> Node:
         """The number of elements of an array."""
@@ -113,7 +118,7 @@ class Arrays(Numbers):
         return first
 
     def subscript(self, of: Value, node: ast.expr) -> Value:
-        """The part of an array to which indices lead, of its last one a slice perhaps; the entry of a tuple."""
+        """An element, a row or a slice of an array; an entry of a tuple."""
         place = self.place
         found = self._entry(self.entries(of), node) if isinstance(of.kind, tuple) else self._part(of, node)
         if self.stored_since(place):
@@ -121,12 +126,12 @@ class Arrays(Numbers):
         return found
 
     def _part(self, of: Value, node: ast.expr) -> Value:
-        """The part of an array to which indices lead."""
+        """The part of an array at the indices, of which the last one may be a slice."""
         kind = self.array(of, node)
         indices = node.elts if isinstance(node, ast.Tuple) else [node]
         if len(indices) > kind.ndim:
             self.refuse(node, f"{len(indices)} indices of {named(kind)}")
-        if (kind.tile or kind.apart) and (len(indices) != 1 or isinstance(indices[0], ast.Slice)):
+        if (kind.tile or kind.strided) and (len(indices) != 1 or isinstance(indices[0], ast.Slice)):
             self.refuse(node, "something else than one index of a block vector")
         lengths, place = of.parts[1 : 1 + kind.ndim], ZERO
         kept = list(lengths[len(indices) :])
@@ -165,17 +170,18 @@ class Arrays(Numbers):
         self.refuse(node, f"no attribute .{name} of {named(of.kind)}")
 
     def _from_end(self, node: ast.expr, length: Node) -> Node:
-        """A place; a constant below 0 counts from the end."""
+        """An index as a place; a constant below 0 counts from the end."""
         found = self.integer(self.value(node), node)
         if found.op == "const" and self.constant(Value(INT, (found,)), node) < 0:
             return plus(length, found)
         return found
 
     def _scaled(self, kind: Array, place: Node) -> Node:
-        """A place among numbers of memory: a complex number is two."""
+        """The place of an element among the real numbers in memory: a complex element is two of them."""
         return times(place, TWO) if kind.dtype.kind == "c" else place
 
     def _fill(self, found: Value, value: Value, node: ast.AST) -> None:
+        """Store one number into all elements, in a loop."""
         if isinstance(value.kind, Array | Tile | Converter | tuple):
             self.refuse(node, f"{named(value.kind)} for all elements")
         size, value, found = self.size(found), self.kept(value), self.kept(found)
@@ -186,6 +192,7 @@ class Arrays(Numbers):
         self.write(For(counter.of, ZERO, size, ONE, tuple(inside)))
 
     def _entry(self, values: list[Value], node: ast.expr) -> Value:
+        """An entry of a tuple. With a variable index, comparisons with each index choose it."""
         place = self.integer(self.value(node), node)
         if place.op == "const":
             index = self.constant(Value(INT, (place,)), node)

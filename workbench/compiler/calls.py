@@ -107,7 +107,7 @@ class DeviceWords(Vectors):
                 return Value(Array(dtype, 1, group=True), (place, numbers))
         self.refuse(node, f"{name} with other arguments")
 
-    def columns_apart(self, of: Value, column: Value, width: int, node: ast.AST) -> Value:
+    def with_one_column(self, of: Value, column: Value, width: int, node: ast.AST) -> Value:
         """The entries of a tuple; in place of block vectors of `width` columns one of their columns."""
         return in_tuple([self._column(each, column, width, node) for each in self.entries(of, node)])
 
@@ -116,7 +116,7 @@ class DeviceWords(Vectors):
             return of
         pointer, rows, _ = of.parts
         place = Node("place", pointer.type, (pointer, self._scaled(of.kind, self.integer(column, node))))
-        return Value(dataclasses.replace(of.kind, ndim=1, apart=True), (place, rows, integer(width)))
+        return Value(dataclasses.replace(of.kind, ndim=1, strided=True), (place, rows, integer(width)))
 
     def items(self, name: str, ends: list[Node], body: Callable[[], tuple[Statement, ...]], node: ast.AST) -> For:
         """The loop over those of `rows` indices from a first to before a last one that belong to a work-item."""
@@ -148,7 +148,7 @@ class Calls(DeviceWords):
     def __init__(self, helpers: Helpers, source: Source, kinds: tuple[Kind, ...], made: Function) -> None:
         super().__init__(source, kinds, made)
         self.helpers = helpers
-        self.whole = bool(helpers.group)
+        self.complex_as_pairs = bool(helpers.group)
 
     def call(self, node: ast.Call) -> Value:
         """The value of a call."""
@@ -277,7 +277,7 @@ class Calls(DeviceWords):
                 before = self.copied(Node("atomic", "i", parts, "exchange"))
                 return Value(BOOL, (Node("==", "b", (before, ZERO)),))
             case "column", [of, column, width]:
-                return self.columns_apart(of, column, self.constant(width, node), node)
+                return self.with_one_column(of, column, self.constant(width, node), node)
         for words in (self.word_of_tiles, self.word_of_lines, self.device_word):
             if (found := words(name, values, node)) is not None:
                 return found

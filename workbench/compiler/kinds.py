@@ -29,11 +29,12 @@ class Literal(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Array:
-    """Elements row by row; of no dimension: one element, and where it is. own: of one thread, made by `local`; group:
+    """Elements row by row; with no dimension, one element and where it is. own: of one thread, made by `local`. group:
     of a group of work-items, made by `shared_array`.
 
     tile: if not 0, the columns of its elements, which are tiles of the rows of a block vector; the length of a row is
-    another scalar of the array. apart: elements are numbers, each in another row of a block vector.
+    another scalar of the array. strided: it is a column of a block vector, whose elements are a row apart; the length
+    of a row is another scalar here too.
     """
 
     dtype: np.dtype
@@ -41,7 +42,7 @@ class Array:
     writeable: bool = True
     own: bool = False
     tile: int = 0
-    apart: bool = False
+    strided: bool = False
     group: bool = False
 
 
@@ -127,8 +128,8 @@ def vector_of(tile: Tile) -> Vector:
 def types_of(kind: Kind) -> tuple[Type, ...]:
     """The types of the scalars of a value."""
     match kind:
-        case Array(dtype, ndim, _, own, tile, apart, group):
-            lengths: tuple[Type, ...] = ("i",) * (ndim + (bool(tile) or apart))
+        case Array(dtype, ndim, _, own, tile, strided, group):
+            lengths: tuple[Type, ...] = ("i",) * (ndim + (bool(tile) or strided))
             return (Pointer(real_of(dtype).str[1:], own, group), *lengths)
         case Tile():
             return (vector_of(kind),)

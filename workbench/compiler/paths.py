@@ -6,11 +6,11 @@ import contextlib
 from collections.abc import Generator
 
 Names = frozenset[str] | None
-"""None where no path leads: behind `return`, `break` and `continue`."""
+"""None where no path leads: after `return`, `break` and `continue`."""
 
 
 class Paths:
-    """names: that have values at the place that is read."""
+    """The paths through a function, up to the place that is read. names: those that have values there."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self.names: Names = names
@@ -32,13 +32,13 @@ class Paths:
             self._jumps[-1].append((word, self.names))
         self.names = None
 
-    def meet(self, other: Names) -> None:
-        """Continue where another path ends as well."""
+    def join(self, other: Names) -> None:
+        """Continue where this path and another one join: with the names that have values on both."""
         self.names = other if self.names is None else self.names if other is None else self.names & other
 
     @contextlib.contextmanager
     def loop(self, *, skipped: bool, endless: bool = False) -> Generator[None]:
-        """A context for the body of a loop. skipped: it may run not at all; endless: only `break` ends it."""
+        """A context for the body of a loop. skipped: it may not run at all. endless: only `break` ends it."""
         before = self.names
         self._jumps.append([])
         yield
@@ -46,6 +46,6 @@ class Paths:
             self.names = None
         for word, names in self._jumps.pop():
             if word == "break" or not endless:
-                self.meet(names)
+                self.join(names)
         if skipped:
-            self.meet(before)
+            self.join(before)

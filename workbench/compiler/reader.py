@@ -173,8 +173,8 @@ class Reader(abc.ABC):
             self.write(Set(n, part))
 
     @contextlib.contextmanager
-    def apart(self) -> Generator[None]:
-        """A part of the text that may run not at all, or again."""
+    def conditional_part(self) -> Generator[None]:
+        """A part of the text that may not run at all, or run again."""
         outside, self._outer, self._grown = (self._outer, self._grown), frozenset(self._lengths), set()
         yield
         # Where such a part has been left halfway, the length is not known.

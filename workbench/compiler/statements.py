@@ -19,8 +19,8 @@ class Statements(Expressions):
     returned = False
 
     def block(self, lines: list[ast.stmt]) -> Block:
-        """Statements of the tree that may run not at all, or again."""
-        with self.apart():
+        """Statements of the tree that may not run at all, or run again."""
+        with self.conditional_part():
             return self._inline(lines)
 
     def _inline(self, lines: list[ast.stmt]) -> Block:
@@ -88,7 +88,7 @@ class Statements(Expressions):
                 self.assign_name(name, value, target)
             case ast.Tuple(elts=targets):
                 value = self.unaffected(self.kept(value), _names_in(targets))
-                entries = self.several(value, len(targets), target)
+                entries = self.unpacked(value, len(targets), target)
                 if any(not isinstance(each, ast.Name) for each in targets):
                     entries = list(map(self.read, entries))
                 for each, entry in zip(targets, entries, strict=True):
@@ -133,7 +133,7 @@ class Statements(Expressions):
             one = self.block(body)
             self.paths.names, after = before, self.paths.names
             self.write(If(test, one, self.block(otherwise)))
-            self.paths.meet(after)
+            self.paths.join(after)
             return
         self.write(*self._inline(body if test.of else otherwise))
 
@@ -216,7 +216,7 @@ class Statements(Expressions):
         """A name for a constant, or a variable."""
         match target:
             case ast.Tuple(elts=targets):
-                for each, part in zip(targets, self.several(entry, len(targets), target), strict=True):
+                for each, part in zip(targets, self.unpacked(entry, len(targets), target), strict=True):
                     self._bind(each, part, assigned, bound)
             case ast.Name(id=name) if name not in assigned and all(part.op == "const" for part in entry.parts):
                 if name in self.constants and name not in bound:

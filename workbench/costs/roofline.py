@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from workbench.devices.clock import rank
+from workbench.devices.clock import lane_order
 from workbench.errors import InputError
 from workbench.records import Trace
 
@@ -71,7 +71,7 @@ def roofline_points(trace: Trace, lane: str = "cpu") -> list[RooflinePoint]:
         >>> all(point.bytes > 0 for point in roofline_points(trace))
         True
     """
-    rank(lane)
+    lane_order(lane)
     events, kernels = trace.rows, list(trace.kernels)
     calls = np.bincount(events["kernel"], minlength=len(kernels))
     seconds = np.bincount(events["kernel"], events["end"] - events["start"], minlength=len(kernels))

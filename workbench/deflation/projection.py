@@ -18,7 +18,7 @@ from workbench.deflation.coarse import CoarseSolver
 from workbench.deflation.galerkin import PlacedMatrix, in_host_memory
 from workbench.deflation.null_space import definite_count
 from workbench.deflation.subspace import BoundSubspace, Subspace
-from workbench.devices.clock import TimedCalls
+from workbench.devices.clock import TimedCall, TimedCalls
 from workbench.devices.coarse import Levels
 from workbench.devices.operator_protocols import DeviceVector, Dots, Restriction
 from workbench.devices.protocol import Device
@@ -279,19 +279,25 @@ class Projection(Corrections):
         """The calls that a trace records separately."""
         vector, z = self._work.nbytes, self._z.traffic
         product = self.system_traffic + z + vector - self._product.saved
-        yield self._product, "apply", "A, Z^T", product, self.bound.flops + self._work.size
-        yield self._product, "residual", "b - A x, Z^T", product + vector, self.bound.flops + 2 * self._work.size
+        yield TimedCall(self._product, "apply", "A, Z^T", product, self.bound.flops + self._work.size)
+        yield TimedCall(
+            self._product, "residual", "b - A x, Z^T", product + vector, self.bound.flops + 2 * self._work.size
+        )
         if self.pairs:
-            yield self._product, "paired", "b - A x, Z^T", product + vector, self.bound.flops + 6 * self._work.size
-            yield self._product, "complete", "(Z^T r, Q r)", 2 * self.count * self._work.itemsize, 2 * self.count
-        yield self._z, "restrict", "Z^T", vector + z, self._work.size
-        yield self._z, "add", "Z", 2 * vector + z, self._work.size
-        yield self._z, "add_paired", "Z", 3 * vector + z, 7 * self._work.size
+            yield TimedCall(
+                self._product, "paired", "b - A x, Z^T", product + vector, self.bound.flops + 6 * self._work.size
+            )
+            yield TimedCall(
+                self._product, "complete", "(Z^T r, Q r)", 2 * self.count * self._work.itemsize, 2 * self.count
+            )
+        yield TimedCall(self._z, "restrict", "Z^T", vector + z, self._work.size)
+        yield TimedCall(self._z, "add", "Z", 2 * vector + z, self._work.size)
+        yield TimedCall(self._z, "add_paired", "Z", 3 * vector + z, 7 * self._work.size)
         # Triangular solves are latency-bound, so a bandwidth would be meaningless.
-        yield self, "coarse_solve", "E^-1", 0, 0
+        yield TimedCall(self, "coarse_solve", "E^-1", 0, 0)
         yield from self._coarse.parts()
         if self._uses_az:
-            yield self._az, "subtract", "AZ", self._az.traffic, 2 * self._az.entries
+            yield TimedCall(self._az, "subtract", "AZ", self._az.traffic, 2 * self._az.entries)
 
     @property
     def traffic(self) -> int:

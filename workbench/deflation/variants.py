@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 from workbench.deflation.block_projection import BlockProjection
 from workbench.deflation.projection import Projection
-from workbench.devices.clock import TimedCalls
+from workbench.devices.clock import TimedCall, TimedCalls
 from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 from workbench.devices.programs.in_blocks import in_blocks
 from workbench.devices.protocol import Device
@@ -112,10 +112,10 @@ class TwoLevel(OperatorTraits):
 
     def parts(self) -> TimedCalls:
         """The calls that a trace records separately, in addition to those of the projection."""
-        yield self._M, "apply", "M", self._M.traffic, self._M.flops
+        yield TimedCall(self._M, "apply", "M", self._M.traffic, self._M.flops)
         assert isinstance(self._projection, Projection)
         vector = self._projection.vector_traffic
-        yield self._dots, "apply", "dot products", 2 * vector, 0
+        yield TimedCall(self._dots, "apply", "dot products", 2 * vector, 0)
 
     @property
     def traffic(self) -> int:

@@ -112,7 +112,7 @@ def row_form(
     def kind_of(name: str) -> Kind:
         if name in numbers:
             return in_register(found[name])
-        return Array(found[name], 1, apart=name in blocks)
+        return Array(found[name], 1, strided=name in blocks)
 
     parameters = tuple(
         tuple(f"{name}_{k}" for k in range(several[name])) if name in several else name for name in kernel.parameters

@@ -10,20 +10,23 @@ import collections
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from workbench.errors import InputError
 
 Returned = TypeVar("Returned")
 
 CPU, ACCELERATOR, TO_DEVICE, TO_HOST = LANES = ("cpu", "accelerator", "copy to device", "copy to host")
-"""Lanes of a trace: the cores, the accelerator, and a copy engine in each direction, which work concurrently. On a
-cluster each worker has one more, `worker 1`, `worker 2`, ...; of a run on ranks each has one, from `rank 0` on; in the
-model of several GPUs those that are shown have
-one each, `GPU 1`, and what connects them has one."""
+"""Lanes of a trace: the cores, the accelerator, and a copy engine in each direction, which work concurrently.
+
+A run on a cluster has in addition a lane for each worker, `worker 1`, `worker 2`, ...; a run on ranks has one for each
+rank, from `rank 0` on. A model of several GPUs has one for each GPU that is shown, from `GPU 1` on. A model of GPUs or
+of ranks has `network` for what connects them."""
 WORKER, GPU, RANK = "worker ", "GPU ", "rank "
-"""Before the number of a worker or a GPU, from 1 to 9999, or of a rank, from 0."""
+"""Beginnings of names of lanes. The number of a worker or a GPU follows, 1 to 9999, or that of a rank, 0 to 99999."""
 NETWORK = "network"
+MOST_RANKS = 100_000
+"""Ranks that five digits number."""
 WAITING = "waiting"
 """The name of events in which a worker or one of several GPUs does nothing."""
 
@@ -43,8 +46,8 @@ def is_worker(lane: str) -> bool:
     return re.fullmatch(rf"{WORKER}[1-9]\d{{0,3}}", lane) is not None
 
 
-def rank(lane: str) -> int:
-    """The place of a lane from top to bottom, from 0. Raises InputError for what is no lane."""
+def lane_order(lane: str) -> int:
+    """A number that sorts lanes from top to bottom, 0 for the uppermost. Raises InputError for a name of no lane."""
     if lane in LANES:
         return LANES.index(lane)
     if found := re.fullmatch(rf"(?:{WORKER}|{GPU})([1-9]\d{{0,3}})", lane):
@@ -52,17 +55,27 @@ def rank(lane: str) -> int:
     if found := re.fullmatch(rf"{RANK}(0|[1-9]\d{{0,4}})", lane):
         return len(LANES) + int(found[1])
     if lane == NETWORK:
-        return len(LANES) + 10**5
+        return len(LANES) + MOST_RANKS
     raise InputError(f"a lane is one of {', '.join(LANES)}, or a worker such as {worker_lane(1)}, got {lane!r}")
 
 
-TimedCalls = Iterator[tuple[Any, str, str, int, int]]
-"""Calls that a trace records separately: object, name of its method, name in the trace, bytes and flops per call."""
+class TimedCall(NamedTuple):
+    """A method whose calls a trace records separately. name: of its events. traffic, flops: bytes and operations of a
+    call."""
+
+    owner: object
+    method: str
+    name: str
+    traffic: int
+    flops: int
+
+
+TimedCalls = Iterator[TimedCall]
 
 
 @runtime_checkable
 class HasParts(Protocol):
-    """An operation in several parts."""
+    """An operation of several parts."""
 
     def parts(self) -> TimedCalls:
         """The calls that a trace records separately."""
@@ -74,9 +87,9 @@ Work = Callable[[], tuple[int, int]]
 
 
 def earliest(events: Iterable[tuple[str, float, Sequence[int]]]) -> list[tuple[float, float]]:
-    """Start and end of each event if it starts as early as possible, in order within its lane.
+    """Start and end of each event, in s, if it starts as early as possible. Events of a lane stay in order.
 
-    events: lane, seconds, and the places of the earlier events that it waits for.
+    events: lane, duration in s, and the places of the earlier events that it waits for.
     """
     free: dict[str, float] = collections.defaultdict(float)
     spans: list[tuple[float, float]] = []
@@ -88,10 +101,10 @@ def earliest(events: Iterable[tuple[str, float, Sequence[int]]]) -> list[tuple[f
 
 
 class Recorder(Protocol):
-    """The receiver of events; a `recording.Trace` is one."""
+    """The receiver of events; a `records.Trace` is one."""
 
     origin: float
-    """The value of time.perf_counter() that counts as zero."""
+    """The value of time.perf_counter() at time zero of the trace, in s."""
 
     @property
     def count(self) -> int:
@@ -99,20 +112,21 @@ class Recorder(Protocol):
         ...
 
     def kernel(self, name: str, lane: str, bytes_moved: int = 0, flops: int = 0) -> int:
-        """A number for a kernel that runs repeatedly."""
+        """The number of a kernel, by which `add` names it."""
         ...
 
     def add(self, kernel: int, start: float, end: float, iteration: int = 0, after: tuple[int, ...] = ()) -> int:
-        """One event, in seconds from the origin; returns its index."""
+        """Add an event from `start` to `end`, in s since the origin, which waited for the events `after`; its index."""
         ...
 
 
 class Clock(Protocol):
-    """The clock of a traced run. `iteration` is set before each iteration, the start being 0."""
+    """The clock of a traced run."""
 
     iteration: int
-    noting: bool
-    """Is on while steps are recorded. A run sets it to False around work that is no part of the solve."""
+    """The iteration that events are of, 0 for the start; set before each iteration."""
+    is_recording: bool
+    """True while steps are recorded. A run sets it to False around work that is no part of the solve."""
 
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
         """Wrap a callable so that each call records one event, or none if timed steps inside it recorded theirs.
@@ -131,11 +145,11 @@ class Clock(Protocol):
 
 
 class HostClock:
-    """The clock of a device whose calls return when their work is done. Costs about a microsecond an event."""
+    """The clock of a device whose calls return when their work is done. Cost: about a microsecond for each event."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.iteration = 0
-        self.noting = True
+        self.is_recording = True
         self._recorder = recorder
 
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
@@ -143,7 +157,7 @@ class HostClock:
 
         def call(*arguments: object) -> Returned:
             nonlocal kernel
-            if not self.noting:
+            if not self.is_recording:
                 return run(*arguments)
             before = recorder.count
             start = now()

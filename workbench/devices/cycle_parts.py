@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from workbench.devices.clock import TimedCalls
+from workbench.devices.clock import TimedCall, TimedCalls
 from workbench.devices.coarse import Level, Levels
 from workbench.devices.traffic import product_flops
 
@@ -59,22 +59,26 @@ def level_parts(operations: object, level: Level, depth: int, *, steps: bool) ->
     transfer = vector + below + level.weights.nbytes
     products, updates = product_flops(level.data.size, dtype), product_flops(level.size, dtype)
     smooth, step = on_level(SMOOTH, depth), on_level(STEP, depth)
-    yield operations, "smooth_from_zero", smooth, matrix + 2 * vector, products
-    yield operations, "smooth", smooth, matrix + 3 * vector, products
-    yield operations, "residual", on_level(RESIDUAL, depth), matrix + 3 * vector, products
-    yield operations, "restrict", from_level(RESTRICT, depth), transfer + level.starts.nbytes, updates
-    yield operations, "correct", from_level(CORRECT, depth), transfer + vector + level.parents.nbytes, updates
+    yield TimedCall(operations, "smooth_from_zero", smooth, matrix + 2 * vector, products)
+    yield TimedCall(operations, "smooth", smooth, matrix + 3 * vector, products)
+    yield TimedCall(operations, "residual", on_level(RESIDUAL, depth), matrix + 3 * vector, products)
+    yield TimedCall(operations, "restrict", from_level(RESTRICT, depth), transfer + level.starts.nbytes, updates)
+    yield TimedCall(
+        operations, "correct", from_level(CORRECT, depth), transfer + vector + level.parents.nbytes, updates
+    )
     if steps:
-        yield operations, "energy", on_level(PRODUCT, depth), matrix + 3 * vector, products
-        yield operations, "first_step", step, 5 * vector, 2 * updates
-        yield operations, "orthogonalize", step, 5 * vector, 2 * updates
-        yield operations, "last_step", step, 3 * vector, updates
+        yield TimedCall(operations, "energy", on_level(PRODUCT, depth), matrix + 3 * vector, products)
+        yield TimedCall(operations, "first_step", step, 5 * vector, 2 * updates)
+        yield TimedCall(operations, "orthogonalize", step, 5 * vector, 2 * updates)
+        yield TimedCall(operations, "last_step", step, 3 * vector, updates)
 
 
 def bottom_part(cycles: object, method: str, form: Levels) -> TimedCalls:
     """The solve with the last level."""
     size, dtype = form.bottom.shape[0], form.bottom.dtype
-    yield cycles, method, COARSEST, form.bottom.nbytes + 2 * size * dtype.itemsize, product_flops(size * size, dtype)
+    yield TimedCall(
+        cycles, method, COARSEST, form.bottom.nbytes + 2 * size * dtype.itemsize, product_flops(size * size, dtype)
+    )
 
 
 def entry_parts(owner: object, form: Levels, wide: int) -> TimedCalls:
@@ -82,4 +86,4 @@ def entry_parts(owner: object, form: Levels, wide: int) -> TimedCalls:
     entry outside of the levels."""
     moved = form.order.nbytes + form.scale.nbytes + form.order.size * (wide + form.bottom.itemsize)
     for method in ("enter", "leave"):
-        yield owner, method, on_level(REORDER, 0), moved, form.order.size
+        yield TimedCall(owner, method, on_level(REORDER, 0), moved, form.order.size)

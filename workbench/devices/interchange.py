@@ -1,7 +1,8 @@
-"""Arrays of other libraries (CuPy, PyTorch, JAX), through DLPack: taken where they lie, and returned in their kind.
+"""Arrays of other libraries (CuPy, PyTorch, JAX), exchanged by DLPack: arguments are read in their memory, and results
+are returned in the same library and kind of memory.
 
-In host memory no entry is copied. A vector in the memory of a CUDA device stays there for a run on that device; for
-everything else it is copied to the host by CuPy.
+In host memory no entry is copied. A vector in the memory of a CUDA device stays there for a run on that device;
+otherwise CuPy copies it to the host.
 
 Source: the DLPack protocol, `__dlpack__` and `__dlpack_device__` (Python array API standard, 2022).
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -25,12 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from workbench.devices.collectives import T
-
 HOST, CUDA = (1, 3), (2, 13)
 """Kinds of memory in DLPack: of the host, page-locked or not; of a CUDA device, managed or not."""
 ALIGNED = 32
-"""Bytes at whose multiples a vector begins that stays where it is."""
+"""Alignment in bytes of vectors that kernels read in place, since kernels read several numbers at once."""
+Read = TypeVar("Read")
 INSTALL = 'pip install "cupy-cuda13x[ctk]"'
 
 
@@ -40,10 +40,12 @@ def is_foreign(array: object) -> bool:
 
 
 def on_host(array: Any, name: str) -> Any:
-    """A foreign array as a NumPy array, a sparse matrix of CuPy or PyTorch as one of SciPy; anything else as it is.
+    """An array of another library as a NumPy array, a sparse matrix of CuPy or PyTorch as one of SciPy.
 
-    name: of the argument. Cost: nothing in host memory, a copy from a CUDA device. Raises InputError for memory that
-    cannot be read.
+    Other objects are returned as they are.
+
+    name: of the argument, for errors. Cost: nothing in host memory, a copy from a CUDA device. Raises InputError for
+    memory that cannot be read.
     """
     if isinstance(array, UserVector):
         return np.asarray(array)
@@ -59,16 +61,16 @@ def on_host(array: Any, name: str) -> Any:
     return _read(np.from_dlpack, array, name)
 
 
-def kept(array: object, name: str) -> Any:
+def in_place(array: object, name: str) -> Any:
     """b or x0: a `UserVector` where it is a vector in CUDA memory, in a working precision, else as `on_host` has it."""
     if not is_foreign(array) or _place(array, name)[0] not in CUDA:
         return on_host(array, name)
-    there = _on_cuda(array, name)
-    if there.ndim != 1 or np.dtype(there.dtype) not in DTYPES:
+    vector = _on_cuda(array, name)
+    if vector.ndim != 1 or np.dtype(vector.dtype) not in DTYPES:
         return on_host(array, name)
     # Kernels read several numbers at once.
-    there = there.copy() if there.data.ptr % ALIGNED else there
-    return UserVector(there, f"cuda:{there.device.id}" if there.device.id else "cuda")
+    vector = vector.copy() if vector.data.ptr % ALIGNED else vector
+    return UserVector(vector, f"cuda:{vector.device.id}" if vector.device.id else "cuda")
 
 
 def vector_for(device: Device, values: Any, name: str, size: int, dtype: np.dtype) -> Any:
@@ -85,43 +87,44 @@ def vector_for(device: Device, values: Any, name: str, size: int, dtype: np.dtyp
 
 
 def array_of(vector: Vector) -> Any:
-    """A vector of a CUDA device as a CuPy array, in the same memory."""
+    """A device vector as a CuPy array in the same memory; on CUDA devices alone."""
     return vector.handle[: vector.nbytes].view(vector.dtype).reshape(vector.shape)
 
 
-def alike(array: np.ndarray, like: object) -> Any:
-    """An array of NumPy or CuPy in the kind of memory of another. Itself where it lies there."""
+def in_memory_of(like: object, array: np.ndarray) -> Any:
+    """An array of NumPy or CuPy in the kind of memory of `like`; the array itself where it lies there already."""
     if isinstance(like, np.ndarray):
         return on_host(array, "the array")
     return returned_as(like, array) if isinstance(array, np.ndarray) else array
 
 
 def returned_as(like: Any, x: Any) -> Any:
-    """x, a NumPy or CuPy array, in the library and the kind of memory of b.
+    """x, a NumPy or CuPy array, as an array of the library of `like`, in the same kind of memory.
 
-    x itself where that library cannot take it, or would round it, as JAX rounds to single precision by default.
+    Returns x itself where that library cannot read it, or would round it, as JAX rounds to single precision by default.
     """
     if not is_foreign(like):
         return x
     library: Any = None
-    there = x
-    # After a solve nothing that another library raises may lose x.
+    placed = x
+    # x is the result of a solve, which no error of another library may lose.
     with contextlib.suppress(Exception):
         if isinstance(x, np.ndarray) and _place(like, "b")[0] in CUDA:
             cupy = _cupy("b")
             with cupy.cuda.Device(_place(like, "b")[1]):
-                there = cupy.asarray(x)
+                placed = cupy.asarray(x)
         if hasattr(like, "__array_namespace__"):
             library = like.__array_namespace__()
         else:
             library = sys.modules.get(type(like).__module__.partition(".")[0])
-        taken = library.from_dlpack(there)
-        return taken if taken.dtype.itemsize == x.itemsize else there
-    return there
+        converted = library.from_dlpack(placed)
+        return converted if converted.dtype.itemsize == x.itemsize else placed
+    return placed
 
 
 def _place(array: object, name: str) -> tuple[int, int]:
-    """The kind of memory and the number of its device. Raises InputError for one that cannot be read."""
+    """The number of a kind of memory in DLPack, and the number of its device. Raises InputError for other kinds than
+    `HOST` and `CUDA`."""
     kind, number = (int(part) for part in _read(lambda array: array.__dlpack_device__(), array, name))
     if kind not in (*HOST, *CUDA):
         raise InputError(
@@ -132,16 +135,17 @@ def _place(array: object, name: str) -> tuple[int, int]:
 
 
 def _on_cuda(array: object, name: str) -> Any:
-    """A foreign array as a C-ordered CuPy array, once all work on it is done."""
+    """An array of another library as a C-ordered CuPy array. Waits until all work on it is done."""
     cupy = _cupy(name)
     with cupy.cuda.Device(_place(array, name)[1]):
-        there = cupy.ascontiguousarray(_read(cupy.from_dlpack, array, name))
-        # Runs have a stream of their own.
+        contiguous = cupy.ascontiguousarray(_read(cupy.from_dlpack, array, name))
+        # A run has a stream of its own, which does not wait for the current one.
         cupy.cuda.get_current_stream().synchronize()
-    return there
+    return contiguous
 
 
 def _cupy(name: str) -> ModuleType:
+    """CuPy, for the argument of that name. Raises InputError, which says how to install it."""
     try:
         import cupy  # pyright: ignore[reportMissingImports]
     except ImportError:
@@ -149,9 +153,10 @@ def _cupy(name: str) -> ModuleType:
     return cupy
 
 
-def _read(taken: Callable[[Any], T], array: object, name: str) -> T:
+def _read(read: Callable[[Any], Read], array: object, name: str) -> Read:
+    """The result of a function of a library for an array. Raises InputError with the library's reason."""
     try:
-        return taken(array)
+        return read(array)
     # Each library has its own errors, as for tensors with gradients and types that NumPy lacks.
     except Exception as error:
         raise InputError(f"{name}, a {type(array).__name__}, cannot be read: {error}") from None

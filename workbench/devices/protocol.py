@@ -118,11 +118,11 @@ class Memory(Protocol):
         ...
 
     def plane(self, vector: DeviceVector, plane_slice: PlaneSlice, /) -> np.ndarray:
-        """A plane of the vector as a new NumPy array of shape `plane_slice.seen`; no more than that is copied."""
+        """A plane of the vector, a new NumPy array of shape `plane_slice.result_shape`; no more is copied."""
         ...
 
     def volume(self, vector: DeviceVector, volume_slice: VolumeSlice, /) -> np.ndarray:
-        """The downsampled vector as a new NumPy array of shape `volume_slice.seen`; no more than that is copied."""
+        """The downsampled vector, a new NumPy array of shape `volume_slice.result_shape`; no more is copied."""
         ...
 
     def release(self) -> None:

@@ -1,5 +1,5 @@
-"""A plane of the cells of a vector, or a vector on a 3D grid, downsampled on the device for drawing, so that only its
-result is copied.
+"""Slices of a vector for drawing: a plane of its cells, or all cells of a 3D grid. A device downsamples them where the
+vector lies, so that only the result is copied.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from workbench.errors import InputError
 
 @dataclasses.dataclass(frozen=True)
 class PlaneSlice:
-    """A plane of cells in a vector of shape (N,): `shape` rows and columns from the element `first` on, `apart`
-    elements from one row to the next and from one column to the next.
+    """A plane of cells in a vector of shape (N,).
 
-    step: cells per side of a block; the last blocks of a row or column may be smaller. peaks: the value of largest
-    magnitude of each block, with its sign; else the cell in the middle of the block, if it has one.
+    first: the index of its first cell. strides: entries of the vector from one row to the next, and from one column to
+    the next. shape: rows and columns. step: cells per side of a block; the last blocks of a row or column may be
+    smaller. peaks: of each block the value of largest magnitude, with its sign; else the cell in its middle, and no
+    cell of a last block that has no middle.
     """
 
     first: int
-    apart: tuple[int, int]
+    strides: tuple[int, int]
     shape: tuple[int, int]
     step: int = 1
     peaks: bool = False
@@ -32,33 +33,33 @@ class PlaneSlice:
         Raises InputError for a vector that ends before the plane does.
         """
         vector = np.asarray(vector)
-        last = self.first + sum(apart * (cells - 1) for apart, cells in zip(self.apart, self.shape, strict=True))
+        last = self.first + sum(stride * (cells - 1) for stride, cells in zip(self.strides, self.shape, strict=True))
         if vector.ndim != 1 or last >= vector.size:
             raise InputError(f"the plane ends at cell {last}, but the vector has shape {vector.shape}; pass shape (N,)")
         values = np.real(vector)[self.first :]
-        strides = tuple(values.strides[0] * apart for apart in self.apart)
-        plane = np.lib.stride_tricks.as_strided(values, self.shape, strides, writeable=False)
+        bytes_apart = tuple(values.strides[0] * stride for stride in self.strides)
+        plane = np.lib.stride_tricks.as_strided(values, self.shape, bytes_apart, writeable=False)
         if self.peaks:
             from workbench.devices.host.peaks import peaks
 
             return peaks(plane, self.step)
-        return np.array(plane[self.begins :: self.step, self.begins :: self.step])
+        return np.array(plane[self.offset :: self.step, self.offset :: self.step])
 
     @property
-    def begins(self) -> int:
-        """Cells of a block before the first one that counts, to each side."""
+    def offset(self) -> int:
+        """The place of the first cell of a block that is read, along each side."""
         # A plane thinner than half a block still has a cell.
         return 0 if self.peaks else min(self.step // 2, min(self.shape) - 1)
 
     @property
-    def reach(self) -> int:
-        """Cells of a block that count, to each side."""
+    def cells_read(self) -> int:
+        """Cells of a block that are read, along each side."""
         return self.step if self.peaks else 1
 
     @property
-    def seen(self) -> tuple[int, int]:
-        """Shape of the result."""
-        rows, columns = (-(-(cells - self.begins) // self.step) for cells in self.shape)
+    def result_shape(self) -> tuple[int, int]:
+        """Rows and columns of the result."""
+        rows, columns = (-(-(cells - self.offset) // self.step) for cells in self.shape)
         return rows, columns
 
 
@@ -66,8 +67,8 @@ class PlaneSlice:
 class VolumeSlice:
     """All cells of a vector of shape (N,) on a grid (nz, ny, nx), in blocks of `step` cells per side.
 
-    The last blocks of a side may be smaller. peaks: the value of largest magnitude of each block, with its sign; else
-    the cell in the middle of the block, or its last one where it ends before that.
+    The last blocks of a side may be smaller. peaks: of each block the value of largest magnitude, with its sign; else
+    the cell in its middle, or the last cell of a last block that has no middle.
     """
 
     grid: tuple[int, int, int]
@@ -75,8 +76,8 @@ class VolumeSlice:
     peaks: bool = False
 
     def __call__(self, vector: np.ndarray) -> np.ndarray:
-        """The real part of a host vector, downsampled, a new array of shape `seen`. Cost: one read of the cells that
-        count, by all cores for peaks."""
+        """The real part of a host vector, downsampled, a new array of shape `result_shape`. Cost: one read of the grid
+        by all cores for peaks, else of a cell for each block."""
         values = np.real(vector).reshape(self.grid)
         if self.peaks:
             from workbench.devices.host.peaks import peaks
@@ -85,18 +86,18 @@ class VolumeSlice:
         return values[np.ix_(*(self.middles(cells) for cells in self.grid))]
 
     @property
-    def begins(self) -> int:
-        """Cells of a block before the first one that counts, to each side."""
+    def offset(self) -> int:
+        """The place of the first cell of a block that is read, along each side."""
         return 0 if self.peaks else self.step // 2
 
     @property
-    def reach(self) -> int:
-        """Cells of a block that count, to each side."""
+    def cells_read(self) -> int:
+        """Cells of a block that are read, along each side."""
         return self.step if self.peaks else 1
 
     @property
-    def seen(self) -> tuple[int, int, int]:
-        """Shape of the result."""
+    def result_shape(self) -> tuple[int, int, int]:
+        """Layers, rows and columns of the result."""
         layers, rows, columns = (-(-cells // self.step) for cells in self.grid)
         return layers, rows, columns
 

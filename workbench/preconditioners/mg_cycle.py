@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from workbench.devices.clock import TimedCalls
+from workbench.devices.clock import TimedCall, TimedCalls
 from workbench.devices.host.boxes import Boxes, Rows
 from workbench.devices.operator_protocols import (
     CoarseLevel,
@@ -173,12 +173,12 @@ class GridCycle(OperatorTraits):
     def parts(self) -> TimedCalls:
         """The calls that a trace records separately."""
         before, after = self._smoothing.work
-        yield self._smoothing, "before", f"smooth, {FINEST}", *before
-        yield self._smoothing, "after", f"smooth, {FINEST}", *after
-        yield self._restricted, "residual", f"residual and restriction, {FINEST}", *self._residual_work
-        yield self._z, "add", f"correct {FINEST}", *self._correction_work
+        yield TimedCall(self._smoothing, "before", f"smooth, {FINEST}", *before)
+        yield TimedCall(self._smoothing, "after", f"smooth, {FINEST}", *after)
+        yield TimedCall(self._restricted, "residual", f"residual and restriction, {FINEST}", *self._residual_work)
+        yield TimedCall(self._z, "add", f"correct {FINEST}", *self._correction_work)
         # Small products and triangular solves are latency-bound, so a bandwidth would be meaningless.
-        yield self, "_solve", "coarse solve", 0, 0
+        yield TimedCall(self, "_solve", "coarse solve", 0, 0)
         yield from self._coarse.parts()
 
     @property

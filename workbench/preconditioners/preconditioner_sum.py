@@ -1,25 +1,24 @@
-"""Several preconditioners applied to one residual, as one: their sum."""
+"""The sum of several preconditioners as one."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.protocol import Device
-from workbench.solvers.multi.members import Members
+from workbench.solvers.multi.members import Member, Members
 
 
 class PreconditionerSum(Members):
-    """The sum of its members as a preconditioner, u = S_1 r + .. + S_k r; a method may also take the terms apart.
+    """The sum of its members as a preconditioner, u = S_1 r + .. + S_k r; a method may also use single terms.
 
     notes: sentences on how the members were set up.
     """
 
-    def __init__(self, members: Sequence[Any], device: Device, dtype: np.dtype, notes: Sequence[str]) -> None:
+    def __init__(self, members: Sequence[Member], device: Device, dtype: np.dtype, notes: Sequence[str]) -> None:
         super().__init__(members, device, dtype)
         self.notes = tuple(notes)
         self._latest = self.zeros()
@@ -28,7 +27,7 @@ class PreconditionerSum(Members):
     def times(self, factor: float) -> PreconditionerSum:
         """The sum times a number, with the same members."""
         made = copy.copy(self)
-        made._weigh(factor * self._factor)
+        made._set_factor(factor * self._factor)
         return made
 
     def apply(self, r: DeviceVector, u: DeviceVector, /, *wanted: str) -> Dots:

@@ -19,7 +19,7 @@ from workbench.preconditioners import Preconditioner
 from workbench.preconditioners.preconditioner_sum import PreconditionerSum
 from workbench.problems import Problem
 from workbench.registry import parameter, register
-from workbench.solvers.multi.members import Whole
+from workbench.solvers.multi.members import SingleMember
 
 if TYPE_CHECKING:
     from workbench.problems import LinearSystem
@@ -152,7 +152,7 @@ class Sum(Preconditioner):
             if isinstance(made, PreconditionerSum):
                 members += made.members
             else:
-                members.append(Whole(block.text, made, device, size, dtype))
+                members.append(SingleMember(block.text, made, device, size, dtype))
         return PreconditionerSum(members, device, dtype, notes)
 
 

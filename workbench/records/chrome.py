@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import workbench
-from workbench.devices.clock import rank
+from workbench.devices.clock import lane_order
 from workbench.errors import InputError, printable_path
 from workbench.files import read_bytes, write
 from workbench.files.codec import read_json
@@ -31,7 +31,7 @@ MAX_BYTES = 1 << 31
 
 def to_chrome(trace: Trace) -> dict[str, Any]:
     """Plain data for JSON: a thread per lane in use, an X event per event, a flow per dependency; microseconds."""
-    threads = {lane: 1 + rank(lane) for lane in sorted({kernel.lane for kernel in trace.kernels}, key=rank)}
+    threads = {lane: 1 + lane_order(lane) for lane in sorted({kernel.lane for kernel in trace.kernels}, key=lane_order)}
     title = f"{trace.machine or 'machine not named'} ({trace.label})"
     events: list[dict[str, Any]] = [_metadata("process_name", 0, {"name": title})]
     for lane, thread in threads.items():

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.clock import WAITING, earliest, rank
+from workbench.devices.clock import WAITING, earliest, lane_order
 from workbench.errors import InputError
 from workbench.records.typed import read
 
@@ -94,7 +94,7 @@ class Trace:
 
     def kernel(self, name: str, lane: str, bytes_moved: int = 0, flops: int = 0) -> int:
         """The number of a kernel, for `add`. Raises InputError for an unknown lane."""
-        rank(lane)
+        lane_order(lane)
         kernel = Kernel(name, lane, int(bytes_moved), int(flops))
         number = self._numbers.setdefault(kernel, len(self.kernels))
         if number == len(self.kernels):
@@ -168,7 +168,7 @@ class Trace:
         rows, kernels = self.rows, self.kernels
         seconds = np.bincount(rows["kernel"], rows["end"] - rows["start"], minlength=len(kernels))
         used = {kernels[number].lane for number in np.unique(rows["kernel"])}
-        busy = dict.fromkeys(sorted(used, key=rank), 0.0)
+        busy = dict.fromkeys(sorted(used, key=lane_order), 0.0)
         for kernel, spent in zip(kernels, seconds.tolist(), strict=False):
             if kernel.lane in busy and kernel.name != WAITING:
                 busy[kernel.lane] += spent

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.devices.interchange import kept, on_host, returned_as
+from workbench.devices.interchange import in_place, on_host, returned_as
 from workbench.errors import InputError, quoted
 from workbench.lazy import exported
 from workbench.preconditioners import Preconditioner
@@ -179,7 +179,7 @@ def solve(
     kind = kind_of(method)
     given = {"A": A, "M": M, "deflation": deflation, "nullspace": nullspace, "diagonal": diagonal}
     A, M, deflation, nullspace, diagonal = (on_host(values, name) for name, values in given.items())
-    like, b, x0 = b, kept(b, "b"), kept(x0, "x0")
+    like, b, x0 = b, in_place(b, "b"), in_place(x0, "x0")
     # A method for one right-hand side takes one column as a vector.
     is_column = has_columns(b) and b.shape[1] == 1 and not isinstance(method, BlockSolver)
     if is_column:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.arrays.scaling import dot
-from workbench.devices.interchange import alike
+from workbench.devices.interchange import in_memory_of
 from workbench.errors import InputError
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class StartVectors:
         """The start at a time, a new vector of shape (N,) of the kind of b. product: x -> A x."""
         known = len(self.solutions)
         # Those of a record, or of a method on another device, lie elsewhere.
-        self.solutions = [alike(x, b) for x in self.solutions]
+        self.solutions = [in_memory_of(b, x) for x in self.solutions]
         if not known or self.kind == "zero":
             return np.zeros_like(b)
         if self.kind.startswith("fischer"):
@@ -121,5 +121,5 @@ def extend(
     weights[::2], weights[1::2] = near * (1.0 + far), -1.0 * (near & far)
     given = weights[:, found] / counts[found], cells[:, found], changed[found]
     for v in vectors:
-        given = tuple(alike(array, v) for array in given)
+        given = tuple(in_memory_of(v, array) for array in given)
         v[given[2]] = (given[0] * v[given[1]]).sum(axis=0)

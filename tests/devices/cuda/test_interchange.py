@@ -53,7 +53,7 @@ def test_a_vector_that_begins_between_is_copied(cupy):
     """Kernels read several numbers at once, at multiples of their bytes."""
     whole = cupy.arange(N + 1.0)
     for first, copied in ((0, False), (1, True)):
-        made = interchange.kept(whole[first:], "b").values
+        made = interchange.in_place(whole[first:], "b").values
         assert (made.data.ptr % interchange.ALIGNED, made.data.ptr != whole[first:].data.ptr) == (0, copied)
         np.testing.assert_array_equal(made.get(), whole[first:].get())
 

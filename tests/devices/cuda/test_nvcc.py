@@ -171,8 +171,8 @@ def of_the_operators(dtype):
 
 def _of_vectors(device, dtype):
     """Those on deflation vectors, sums of ranks, scalars, pieces and phases."""
-    of_deflation = (deflation.combine, deflation.prolong, deflation.prolong_dots, deflation.column_dots)
-    of_deflation += (deflation.column_sum, deflation.dense, deflation.coarse_pair, deflation.curvature)
+    of_deflation = (deflation.add_parts, deflation.prolong, deflation.prolong_dots, deflation.column_dots)
+    of_deflation += (deflation.column_sum, deflation.dense_product, deflation.coarse_dot, deflation.correct_curvature)
     for function in (*of_deflation, ranks.ghost_dots, ranks.rank_sums, scalars.arm):
         device.function(function, dtype)
     for function in (scalars.set_scalar, scalars.fill):
@@ -185,7 +185,7 @@ def _of_vectors(device, dtype):
         for sharing in (1, 8):
             of = pieces.of_arguments(index, ("sources", "places", "starts", "lengths"), 3)
             device.function(pieces.products, dtype, annotations=of, sharing=sharing)
-            device.function(deflation.runs, dtype, annotations={"bounds": places_of(index)}, sharing=sharing)
+            device.function(deflation.run_sums, dtype, annotations={"bounds": places_of(index)}, sharing=sharing)
             device.kernel(deflation.box_sums(sharing), "box_sums", dtype)
     for function in (phases.codes, phases.bits, phases.gather, phases.scatter):
         device.function(function, dtype)

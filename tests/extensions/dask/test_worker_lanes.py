@@ -85,7 +85,7 @@ def test_the_offset_is_that_of_the_shortest_message():
 def test_nothing_is_noted_outside_of_the_solve():
     trace = Trace()
     clock = HostClock(trace)
-    clock.noting = False
+    clock.is_recording = False
     lanes = WorkerLanes(lambda _: Reply(0.0, 0.0, 0.0), clock, trace)
     lanes.note([Exchange(HOLDER, 0.0, 1.0, [])])
     lanes.resolve()

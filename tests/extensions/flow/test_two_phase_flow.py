@@ -141,13 +141,13 @@ def test_bubbles_that_merge_keep_their_volume_and_one_number():
     for step in range(150):
         flow.u[:], flow.dt, flow.steps = inflow, 0.01, step
         flow.move(lambda part: None)
-        if flow.components.changed:
+        if flow.components.has_regrouped:
             break
     assert flow.components.count == 1
     assert flow.components.volumes.sum() == pytest.approx(volumes.sum(), rel=1e-12)
     flow.u[:] = 0
     advance(flow, 10)
-    assert not flow.components.changed
+    assert not flow.components.has_regrouped
     assert flow.grid.inside(flow.share()).sum() / 1600 == pytest.approx(volumes.sum(), rel=1e-4)
     # One jump for both: what they have in common is pulled into one round drop, so that its neck widens.
     assert flow.speed(1)[:20].min() < 0 < flow.speed(1)[20:].max()
@@ -228,7 +228,7 @@ def test_bubbles_are_followed_as_if_all_cells_were_numbered_again(device):
             numbered = numbered_components(inside.view(np.uint8), shape, before)
             np.testing.assert_array_equal(np.asarray(components.labels).reshape(-1), numbered)
             np.testing.assert_array_equal(components.numbers, np.unique(numbered[numbered > 0]))
-            anew += components.changed
+            anew += components.has_regrouped
         assert 5 < anew < 60
 
 

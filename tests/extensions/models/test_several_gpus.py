@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from workbench.devices.clock import NETWORK, WAITING, rank
+from workbench.devices.clock import NETWORK, WAITING, lane_order
 from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
 from workbench.extensions.models.schedules import METHODS, expected
@@ -108,7 +108,7 @@ def test_for_few_rows_the_sums_are_all_of_it():
 
 def test_lanes_are_the_first_one_in_the_middle_and_the_last():
     trace = expected_on("cg gpu", Sizes(10**6, 7 * 10**6), a_machine(), FABRIC, 1024).trace
-    lanes = sorted({event.lane for event in trace}, key=rank)
+    lanes = sorted({event.lane for event in trace}, key=lane_order)
     assert lanes == ["GPU 1", "GPU 513", "GPU 1024", NETWORK]
     assert trace.label == "modelled"
     assert any("nothing was measured" in note for note in trace.notes)

@@ -168,7 +168,7 @@ def kernels_of(view, page, eventually):
 def test_lanes_have_their_order_and_kernels_one_style_by_name(kernels_of):
     lanes = [("A", lane) for lane in reversed(LANES)]
     kernels = kernels_of(*lanes, *((f"kernel {place}", "cpu") for place in range(30)))
-    assert [kernel["rank"] for kernel in kernels[:4]] == [3, 2, 1, 0]
+    assert [kernel["lane_order"] for kernel in kernels[:4]] == [3, 2, 1, 0]
     assert len({kernel["style"] for kernel in kernels[:4]}) == 1
     assert len({kernel["style"] for kernel in kernels}) == 31
     assert {kernel["colour"] for kernel in kernels if kernel["lane"] == "cpu"} <= {*KINDS["vectors"], *KINDS["copies"]}
@@ -176,7 +176,7 @@ def test_lanes_have_their_order_and_kernels_one_style_by_name(kernels_of):
 
 def test_lanes_of_workers_are_below_the_others_in_the_order_of_their_numbers(kernels_of):
     given = ("waiting", "worker 10"), ("box solves", "worker 2"), ("M", "cpu"), ("transfer", "worker 1")
-    kernels = sorted(kernels_of(*given), key=lambda kernel: kernel["rank"])
+    kernels = sorted(kernels_of(*given), key=lambda kernel: kernel["lane_order"])
     assert [kernel["lane"] for kernel in kernels] == ["cpu", "worker 1", "worker 2", "worker 10"]
     assert [kernel["idle"] for kernel in kernels] == [False, False, False, True]
     assert [kernel["worker"] for kernel in kernels] == [False, True, True, True]

@@ -72,7 +72,7 @@ def test_the_page_has_the_lanes_names_and_colours_of_the_figure():
     message, _ = TimelineRuns([TimelineRun(trace=made)]).news("", 100)
     figure = timeline(made, (0, 0))
     figure.draw_without_rendering()
-    kernels = sorted(message["kernels"], key=lambda kernel: kernel["rank"])
+    kernels = sorted(message["kernels"], key=lambda kernel: kernel["lane_order"])
     lanes = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
     assert lanes == list(dict.fromkeys(kernel["lane"] for kernel in kernels)) == ["cpu", "worker 2"]
     seen = {label.partition(": ")[0]: to_hex(colour) for label, colour in boxes(figure)}

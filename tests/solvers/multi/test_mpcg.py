@@ -16,7 +16,7 @@ from workbench.run import Reason, Run, configure, run_through, solve
 from workbench.run.choices.stopping import Stopping
 from workbench.solvers.multi.basis import DEPENDENT, Limits, orthonormal
 from workbench.solvers.multi.directions import Directions, InnerProducts, Terms
-from workbench.solvers.multi.members import Whole
+from workbench.solvers.multi.members import SingleMember
 
 
 def iterations(problem, M, solver, rtol=1e-6, device="cpu", **more):
@@ -135,7 +135,7 @@ def test_a_preconditioner_that_is_not_definite_is_named():
             u[:] = self.factor * r / np.diag(A)
 
     cpu = devices.device("cpu")
-    members = [Whole(name, Scaled(f), cpu, 36, operator.dtype) for name, f in (("good", 1.0), ("bad", -2.0))]
+    members = [SingleMember(name, Scaled(f), cpu, 36, operator.dtype) for name, f in (("good", 1.0), ("bad", -2.0))]
     several = PreconditionerSum(members, cpu, operator.dtype, ())
     source = Terms(several, InnerProducts(several, operator.bind(cpu), cpu, operator.dtype), cpu, operator.dtype)
     workspace = SimpleNamespace(notes=[], steps=[], stepping=False)

@@ -21,7 +21,7 @@ class DeviceClock:
 
     def __init__(self, runtime: Runtime, recorder: Recorder) -> None:
         self.iteration = 0
-        self.noting = True
+        self.is_recording = True
         self._runtime, self._recorder = runtime, recorder
         self._waiting: list[tuple[str, Work, Span, int]] = []
         self._kernels: dict[tuple[str, str], int] = {}
@@ -29,7 +29,7 @@ class DeviceClock:
 
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
         def call(*arguments: object) -> Returned:
-            if not self.noting:
+            if not self.is_recording:
                 return run(*arguments)
             before, start = len(self._waiting), time.perf_counter()
             returned, span = self._runtime.timed(lambda: run(*arguments), name)
@@ -47,7 +47,7 @@ class DeviceClock:
 
     def reading(self, read: Callable[..., Returned], name: str = "scalars") -> Callable[..., Returned]:
         def call(*arguments: object) -> Returned:
-            if not self.noting:
+            if not self.is_recording:
                 return read(*arguments)
             # Time of kernels before the copy is not counted as the copy's.
             self._runtime.synchronize()

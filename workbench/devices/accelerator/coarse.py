@@ -31,7 +31,7 @@ class _Coarse(ABC):
     def __init__(self, device: Launcher, count: int, dtype: np.dtype) -> None:
         self._device, self._count = device, count
         self.solved = device.zeros(count, device.wide(dtype))
-        self._curvature = device.function(deflation.curvature, self.solved.dtype)
+        self._curvature = device.function(deflation.correct_curvature, self.solved.dtype)
 
     @abstractmethod
     def solve(self, coarse: Vector) -> Vector:
@@ -52,7 +52,7 @@ class _DenseProduct(_Coarse):
         super().__init__(device, count, form.inverse.dtype)
         self._matrix = device.array(form.inverse, self.solved.dtype)
         self._size = np.int64(form.inverse.shape[0])
-        self._kernel = device.function(deflation.dense, self.solved.dtype)
+        self._kernel = device.function(deflation.dense_product, self.solved.dtype)
 
     def solve(self, coarse: Vector) -> Vector:
         self._kernel.launch(self._count, self._matrix, coarse, self.solved, self._size)
@@ -92,7 +92,7 @@ class _FactorProducts(_Coarse):
         self._half = device.zeros(size, wide)
         self._products = [device.array(matrix, wide) for matrix in (inverse, inverse.conj().T)]
         self._size = np.int64(size)
-        self._kernel = device.function(deflation.dense, wide)
+        self._kernel = device.function(deflation.dense_product, wide)
 
     def solve(self, coarse: Vector) -> Vector:
         first, second = self._products

@@ -16,7 +16,7 @@ import numpy as np
 from workbench.devices.accelerator.functions import Prepared
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.accelerator.scan import scan
-from workbench.devices.clock import TimedCalls
+from workbench.devices.clock import TimedCall, TimedCalls
 from workbench.devices.coarse import Level, Levels
 from workbench.devices.cycle_parts import (
     PRODUCT,
@@ -196,17 +196,19 @@ def parts(operations: DeviceLevel, level: Level, depth: int) -> TimedCalls:
     matrix = level.data.nbytes + level.indices.nbytes + level.indptr.nbytes
     products, updates = product_flops(level.data.size, dtype), product_flops(level.size, dtype)
     smooth = on_level(SMOOTH, depth)
-    yield operations, "smooth_from_zero", smooth, matrix + 2 * vector, products
-    yield operations, "smooth", smooth, matrix + 3 * vector, products
-    yield operations, "residual", on_level(RESIDUAL, depth), matrix + 3 * vector, products
+    yield TimedCall(operations, "smooth_from_zero", smooth, matrix + 2 * vector, products)
+    yield TimedCall(operations, "smooth", smooth, matrix + 3 * vector, products)
+    yield TimedCall(operations, "residual", on_level(RESIDUAL, depth), matrix + 3 * vector, products)
     below = level.weights.nbytes + level.starts.nbytes + (level.starts.size - 1) * level.data.itemsize
-    yield operations, "restrict", from_level(RESTRICT, depth), matrix + 2 * vector + below, products + updates
+    yield TimedCall(
+        operations, "restrict", from_level(RESTRICT, depth), matrix + 2 * vector + below, products + updates
+    )
     if operations.steps:
-        yield operations, "energy", on_level(PRODUCT, depth), matrix + 3 * vector, products
-        yield operations, "combine", on_level(STEP, depth), 3 * vector, 2 * updates
+        yield TimedCall(operations, "energy", on_level(PRODUCT, depth), matrix + 3 * vector, products)
+        yield TimedCall(operations, "combine", on_level(STEP, depth), 3 * vector, 2 * updates)
     if operations.steps == 2:
-        yield operations, "step", on_level(STEP, depth), matrix + 4 * vector, products + updates
-        yield operations, "second_energy", on_level(PRODUCT, depth), matrix + 4 * vector, products
+        yield TimedCall(operations, "step", on_level(STEP, depth), matrix + 4 * vector, products + updates)
+        yield TimedCall(operations, "second_energy", on_level(PRODUCT, depth), matrix + 4 * vector, products)
 
 
 def _matrix(device: Launcher, level: Level, width: int) -> tuple[Vector, ...]:

@@ -73,7 +73,7 @@ class Combined:
         self.parts = device.zeros(max(1, order.size), wide)
         self._coarse = device.zeros(self._count, wide)
         self._order, self._starts = device.array(order, np.int32), device.array(starts, np.int32)
-        self._kernel = device.function(kernels.combine, dtype)
+        self._kernel = device.function(kernels.add_parts, dtype)
 
     def __call__(self) -> Vector:
         if self._count:
@@ -124,7 +124,7 @@ class Subdomains(_Labelled):
         items_per_run = items_per_row_for(device, self.size / self._runs)
         self._groups = device.layout.groups_for(self.size if device.layout.chunked else self._runs * items_per_run)
         of = {"bounds": places_of(index)}
-        self._restrict = device.function(kernels.runs, dtype, annotations=of, sharing=items_per_run)
+        self._restrict = device.function(kernels.run_sums, dtype, annotations=of, sharing=items_per_run)
 
     def restrict(self, w: Vector) -> Vector:
         """Z^T w, shape (d,); the next call overwrites it."""

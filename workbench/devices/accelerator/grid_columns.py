@@ -253,7 +253,7 @@ class ResidualOfBoxes(ProductThenRestriction):
         self._terms = min(MOST_GROUPS, device.layout.groups_for(z.coarse.size))
         self._dots = Dots(device, dtype, self._groups + self._terms)
         device.runtime.clear(self._dots.partial.handle, self._dots.partial.nbytes)
-        self._pair = device.function(deflation.coarse_pair, dtype)
+        self._pair = device.function(deflation.coarse_dot, dtype)
 
     def residual(self, b: runtime.Vector, x: runtime.Vector, work: runtime.Vector) -> runtime.Vector:
         """Z^T (b - A x), shape (d,); the base class needs `work`, this one does not."""

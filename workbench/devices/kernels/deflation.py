@@ -1,7 +1,8 @@
 """Kernels of deflation: restriction, prolongation, products with AZ, and solves with E.
 
-No atomics: every sum has two stages, the second in a fixed order. `coarse` is a vector of deflation, shape (d,), in the
-precision of sums, and `labels` the entry of it of each unknown, as Z is piecewise constant.
+Sums use no atomics: each has two stages, the second in a fixed order, so that results can be repeated. `coarse` and `a`
+are coarse vectors, shape (d,), in the precision of sums. Where Z is piecewise constant, labels[i] is the column of Z
+that is 1 at unknown i. `n` is the number of unknowns.
 """
 
 from __future__ import annotations
@@ -24,22 +25,26 @@ from workbench.devices.kernels.parameters import Places, RealSum, Sums, Vector
 from workbench.jit.dot_sums import with_row
 
 BAND = read("band")
-"""One group solves with L L^H; factor[j*(width + 1) + k] = L[j + k, j], with rows and columns permuted by `order`."""
+"""The text of a solve with a banded E = L L^H by one group; factor[j*(width + 1) + k] = L[j + k, j], with rows and
+columns permuted by `order`."""
 
 
 def box_sums(items_per_box: int) -> str:
-    """coarse[part] = the sum of w over each part of a box; a power of two of work-items share a box."""
+    """The text of coarse[part] = the sum of w over a part of a box, for all parts.
+
+    items_per_box: work-items that share a box, a power of two.
+    """
     shared = items_per_box > 1
     return fill(
         "box_sums",
         items_per_box=items_per_box,
         room="SHARED(W, room, GROUP);" if shared else "",
-        together=fill("box_sums_together", half=items_per_box // 2) if shared else "",
+        add_shared=fill("box_sums_together", half=items_per_box // 2) if shared else "",
     )
 
 
-def combine(parts: Sums, order: Places, starts: Places, coarse: Sums) -> None:
-    """coarse[k] = the sum of the parts named by order[starts[k]:starts[k + 1]]; a group has one k."""
+def add_parts(parts: Sums, order: Places, starts: Places, coarse: Sums) -> None:
+    """coarse[k] = the sum of parts[order[j]] for j from starts[k] to before starts[k + 1]. A group computes one k."""
     dtype = coarse.dtype.type
     k, room, total = group(), shared_array(dtype, members()), dtype(0)
     for j in range(starts[k] + member(), starts[k + 1], members()):
@@ -48,13 +53,13 @@ def combine(parts: Sums, order: Places, starts: Places, coarse: Sums) -> None:
 
 
 def prolong(x: Vector, labels: Places, coarse: Sums, sign: RealSum, n: int) -> None:
-    """x = x + sign Z a."""
+    """x = x + sign Z a, with a in `coarse`."""
     for i in items(n, 0, n):
         x[i] = narrow(wide(x[i]) + sign * coarse[labels[i]])
 
 
 def prolong_dots(x: Vector, labels: Places, coarse: Sums, r: Vector, partial: Sums, n: int) -> None:
-    """x = x + Z a, with partial sums of (r, x), (x, x) and (r, r)."""
+    """x = x + Z a, with a in `coarse`, and partial sums of (r, x), (x, x) and (r, r)."""
     dtype = partial.dtype.type
     room, sums = shared_array(dtype, (members() + strips()) * 3), (dtype(0),) * 3
     for i in items(n, 0, n):
@@ -65,9 +70,9 @@ def prolong_dots(x: Vector, labels: Places, coarse: Sums, r: Vector, partial: Su
 
 
 def column_dots(vectors: Vector, w: Vector, parts: Sums, columns: int, n: int) -> None:
-    """parts[k*chunks + chunk] = (z_k, w) over a chunk; vectors: the columns of Z one after the other.
+    """parts[k*chunks + chunk] = (z_k, w) over a chunk of unknowns. vectors: the columns of Z one after the other.
 
-    Neighbouring groups read the same chunk of w.
+    A group computes one part; `columns` neighbouring groups read the same chunk of w.
     """
     dtype = parts.dtype.type
     room, total = shared_array(dtype, members()), dtype(0)
@@ -79,7 +84,7 @@ def column_dots(vectors: Vector, w: Vector, parts: Sums, columns: int, n: int) -
 
 
 def column_sum(vectors: Vector, x: Vector, coarse: Sums, sign: RealSum, columns: int, n: int) -> None:
-    """x = x + sign Z a for the columns of Z one after the other."""
+    """x = x + sign Z a, with a in `coarse`. vectors: the columns of Z one after the other."""
     for i in items(n, 0, n):
         total = coarse.dtype.type(0)
         for k in range(columns):
@@ -87,8 +92,8 @@ def column_sum(vectors: Vector, x: Vector, coarse: Sums, sign: RealSum, columns:
         x[i] = narrow(wide(x[i]) + sign * total)
 
 
-def dense(matrix: Sums, a: Sums, solved: Sums, size: int) -> None:
-    """solved = matrix a; a group has one row, and rows from `size` on are zero."""
+def dense_product(matrix: Sums, a: Sums, solved: Sums, size: int) -> None:
+    """solved = E^-1 a. matrix: E^-1, size x size. A group computes one row; rows from `size` on are zero."""
     dtype = solved.dtype.type
     row, room, total = group(), shared_array(dtype, members()), dtype(0)
     if row < size:
@@ -97,8 +102,8 @@ def dense(matrix: Sums, a: Sums, solved: Sums, size: int) -> None:
     store_sum(room, total, solved, row)
 
 
-def coarse_pair(a: Sums, b: Sums, partial: Sums, first: int, size: int) -> None:
-    """Partial sums of (a, b) of coarse vectors, behind the `first` ones of an array."""
+def coarse_dot(a: Sums, b: Sums, partial: Sums, first: int, size: int) -> None:
+    """partial[first + group] = the partial sum of (a, b) of a group; a and b are coarse vectors of `size` entries."""
     dtype = partial.dtype.type
     room, total = shared_array(dtype, members() + strips()), dtype(0)
     for k in items(size, 0, size):
@@ -106,8 +111,8 @@ def coarse_pair(a: Sums, b: Sums, partial: Sums, first: int, size: int) -> None:
     store_sums(room, partial, (total,), first + group(), groups())
 
 
-def curvature(a: Sums, b: Sums, partial: Sums, size: int) -> None:
-    """Subtract (a, b) from the first partial sum of (p, A p). One group."""
+def correct_curvature(a: Sums, b: Sums, partial: Sums, size: int) -> None:
+    """Subtract (a, b) from the first partial sum of (p, A p), in one group; a and b are coarse vectors."""
     dtype = partial.dtype.type
     room, total = shared_array(dtype, members()), dtype(0)
     for k in range(member(), size, members()):
@@ -117,8 +122,9 @@ def curvature(a: Sums, b: Sums, partial: Sums, size: int) -> None:
         partial[0] -= room[0]
 
 
-def runs(w: Vector, bounds, parts: Sums, count: int, *, sharing: int) -> None:
-    """parts[run] = the sum of w over a run of equal labels; `sharing` work-items, a power of two, share a run."""
+def run_sums(w: Vector, bounds, parts: Sums, count: int, *, sharing: int) -> None:
+    """parts[run] = the sum of w over each of `count` runs of equal labels, from bounds[run] to before bounds[run + 1].
+    sharing: work-items that share a run, a power of two."""
     dtype = parts.dtype.type
     if sharing == 1:
         for run in items(count, 0, count):
@@ -139,7 +145,11 @@ def runs(w: Vector, bounds, parts: Sums, count: int, *, sharing: int) -> None:
 
 
 def subtract_rows(rows, starts, columns, data: Vector, w: Vector, coarse: Sums, count: int) -> None:
-    """w = w - AZ a in place, on the rows of AZ that have entries."""
+    """w = w - AZ a in place, with a in `coarse`, on the `count` rows of AZ that have entries.
+
+    AZ is CSR without its empty rows: entries of row rows[k] of w are data[j] in column columns[j], for j from starts[k]
+    to before starts[k + 1].
+    """
     for k in items(count, 0, count):
         value = wide(w[rows[k]])
         for j in range(starts[k], starts[k + 1]):

@@ -18,21 +18,22 @@ if TYPE_CHECKING:
 
 @kernel()
 def block_peak(
-    row, x, first, behind, down, across, layers, rows, columns, step, begins, reach, high, width, out
+    row, x, first, layer_stride, row_stride, column_stride, layers, rows, columns, step, offset, cells_read, high,
+    width, out,
 ):  # fmt: skip
-    """The value of largest magnitude, with its sign, in a block of reach^3 cells; of equal magnitudes the positive one.
+    """The value of largest magnitude, with its sign, of cells_read^3 cells in a block of step^3, from `offset` on.
 
-    Blocks are `step` cells apart. Cells are `behind`, `down` and `across` apart in x, from `first` on; a plane has one
-    layer.
+    Of equal magnitudes the positive value. The cells begin at x[first], with a stride along each side; a plane has one
+    layer. high, width: rows and columns of the result.
     """
-    front = min(row // (width * high) * step + begins, layers - 1)
-    top = min(row // width % high * step + begins, rows - 1)
-    left = min(row % width * step + begins, columns - 1)
-    found = real(x[first + front * behind + top * down + left * across])
-    for z in range(front, min(front + reach, layers)):
-        for y in range(top, min(top + reach, rows)):
-            for c in range(left, min(left + reach, columns)):
-                other = real(x[first + z * behind + y * down + c * across])
+    front = min(row // (width * high) * step + offset, layers - 1)
+    top = min(row // width % high * step + offset, rows - 1)
+    left = min(row % width * step + offset, columns - 1)
+    found = real(x[first + front * layer_stride + top * row_stride + left * column_stride])
+    for z in range(front, min(front + cells_read, layers)):
+        for y in range(top, min(top + cells_read, rows)):
+            for c in range(left, min(left + cells_read, columns)):
+                other = real(x[first + z * layer_stride + y * row_stride + c * column_stride])
                 # NaN wins over everything and is never replaced.
                 if abs(other) > abs(found) or (abs(other) == abs(found) and other > found) or other != other:
                     found = other
@@ -56,16 +57,17 @@ class _Downsampling(Protocol):
 
 
 def downsampled(device: _Downsampling, vector: DeviceVector, part: PlaneSlice | VolumeSlice) -> np.ndarray:
-    """The values that `part` shows of a vector, as a new NumPy array of shape `part.seen`; no others are copied.
+    """The slice `part` of a vector, as a new NumPy array of shape `part.result_shape`; no other values are copied.
 
-    Waits for the device. Cost: one read of the cells that count. Raises InputError where the array does not fit.
+    Waits for the device. Cost: one read of the whole slice for peaks, else of a cell for each block. Raises InputError
+    where the array does not fit.
     """
     if isinstance(part, PlaneSlice):
-        first, apart, cells = part.first, (0, *part.apart), (1, *part.shape)
+        first, strides, cells = part.first, (0, *part.strides), (1, *part.shape)
     else:
-        first, apart, cells = 0, (part.grid[1] * part.grid[2], part.grid[2], 1), part.grid
-    out = device.empty(part.seen, np.finfo(vector.dtype).dtype)
-    numbers = (first, *apart, *cells, part.step, part.begins, part.reach, *part.seen[-2:])
+        first, strides, cells = 0, (part.grid[1] * part.grid[2], part.grid[2], 1), part.grid
+    out = device.empty(part.result_shape, np.finfo(vector.dtype).dtype)
+    numbers = (first, *strides, *cells, part.step, part.offset, part.cells_read, *part.result_shape[-2:])
     fixed = dict(zip(block_peak.parameters[1:-1], map(int, numbers), strict=True)) | {"out": out}
     device.bind(Request(block_peak, out.size, vector.dtype, fixed))(vector)
     return device.to_host(out)

@@ -54,7 +54,7 @@ class PairClock:
 
     def __init__(self, runtime: Runtime, recorder: Recorder) -> None:
         self.iteration = 0
-        self.noting = True
+        self.is_recording = True
         self._runtime, self._recorder = runtime, recorder
         self._noted: list[Noted] = []
         self._latest: dict[str, Noted] = {}
@@ -66,7 +66,7 @@ class PairClock:
         """A callable that records `run`: on the accelerator, or on the cores if it enqueued nothing there."""
 
         def call(*arguments: object) -> Returned:
-            if not self.noting:
+            if not self.is_recording:
                 return run(*arguments)
             before, start = len(self._noted), time.perf_counter()
             returned, span = self._runtime.timed(lambda: run(*arguments), name)
@@ -91,7 +91,7 @@ class PairClock:
 
     def wait(self, lane: str, noted: Sequence[Noted]) -> None:
         """The next event of a lane waits for these."""
-        if self.noting:
+        if self.is_recording:
             self._waiting.setdefault(lane, []).extend(noted)
 
     def follow(self, lane: str, other: str) -> None:
@@ -103,7 +103,7 @@ class PairClock:
 
         The host is one of the cores: what it issues begins after what the cores did before.
         """
-        if not self.noting:
+        if not self.is_recording:
             return Noted(name, lane, work, span, self.iteration, ())
         if lane != CPU:
             self.follow(lane, CPU)

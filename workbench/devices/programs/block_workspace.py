@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.devices.clock import Clock
+from workbench.devices.clock import Clock, Work
 from workbench.devices.operator_protocols import BlockAlgebra
 from workbench.devices.programs.named_vectors import NamedVectors
-from workbench.devices.programs.program import Program, Work, followed, timed
+from workbench.devices.programs.program import Program, followed, timed
 from workbench.devices.traffic import block_work, product_flops
 from workbench.lines import shapes as typing_rules
 from workbench.lines.block_passes import BlockPass, Products, Scaling, Statement, Term, Update, scaling, terms_of

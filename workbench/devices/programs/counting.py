@@ -1,9 +1,8 @@
-"""A device that plans and counts programs without compiling or running a kernel."""
+"""A device on which programs are planned and counted, without compiling or running a kernel."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from workbench.lines.types import Shapes
 
 
 class CountingDevice:
-    """The methods that a workspace needs to plan. Calling a program that is bound here does nothing."""
+    """A `ProgramDevice` in host memory whose programs have counts of passes, bytes and flops, but no steps to run."""
 
     def scalars(self, count: int, dtype: np.dtype) -> np.ndarray:
         return np.zeros(count, dtype)
@@ -34,9 +33,9 @@ class CountingDevice:
         return np.zeros((size, columns), dtype)
 
     def bind_steps(
-        self, steps: Sequence[Step], workspace: Storage, shapes: Shapes, kernels: dict[Any, Any]
+        self, steps: Sequence[Step], workspace: Storage, shapes: Shapes, kernels: dict[object, object]
     ) -> list[Callable[[], None]]:
-        """Allocate the vectors that the steps would work on."""
+        """No calls; the vectors of the steps are allocated, so that a workspace knows them."""
         for name in touched(steps):
             workspace.vector(name)
         return []

@@ -13,17 +13,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from workbench.devices.clock import Clock
+from workbench.devices.clock import Clock, Work
 from workbench.lines.schedule import Apply, Step
 from workbench.lines.types import Line, Shapes
 
 if TYPE_CHECKING:
     from workbench.devices.clock import Returned
     from workbench.devices.operator_protocols import DeviceVector
-
-
-Work = Callable[[], tuple[int, int]]
-"""Bytes and flops of a step."""
 
 
 class Program:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.devices.clock import Clock
+from workbench.devices.clock import Clock, Work
 from workbench.devices.kernels.prelude import NAMED
 from workbench.devices.programs.named_vectors import NamedVectors
-from workbench.devices.programs.program import Program, ProgramDevice, Storage, Work, timed
+from workbench.devices.programs.program import Program, ProgramDevice, Storage, timed
 from workbench.lines import count, schedule
 from workbench.lines import shapes as typing_rules
 from workbench.lines.parse import parse

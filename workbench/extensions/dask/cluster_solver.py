@@ -1,7 +1,7 @@
-"""The solvers of boxes on the workers of a cluster.
+"""The solvers of the boxes of a Schwarz method on the workers of a cluster.
 
-Source: Chen 2022, section 2.2: a worker solves its boxes, and only the restriction of r and the solution in them are
-sent.
+A worker solves in its boxes; only the restriction of r to them and the solutions travel. Source: Chen 2022, section
+2.2.
 """
 
 from __future__ import annotations
@@ -23,17 +23,27 @@ from workbench.preconditioners.schwarz.subdomain_method import SubdomainMethod
 
 
 class Times(NamedTuple):
-    """Seconds of an application: of solves, of everything between request and reply besides, and of waiting for the
-    slowest reply. Each is the mean over the workers that were asked."""
+    """Seconds of an application, each the mean over the workers of a request.
+
+    compute: of solves. transfer: between request and reply, in addition to the solves. waiting: from the reply to the
+    slowest one.
+    """
 
     compute: float
     transfer: float
     waiting: float
 
 
+class Assignment(NamedTuple):
+    """Consecutive boxes, and the address of the worker that they are to be set up on."""
+
+    boxes: range
+    address: str
+
+
 @dataclasses.dataclass(frozen=True)
 class Share:
-    """Consecutive boxes on one worker: their numbers, their part of the local vector, and the cost of a solve."""
+    """Consecutive boxes on one worker. part: of the local vector. cost: of a solve in all of them."""
 
     boxes: range
     part: slice
@@ -44,9 +54,9 @@ class Share:
 class ClusterSolver(OperatorTraits):
     """The solvers of all boxes, spread over workers, on the local vector of all boxes.
 
-    Every worker sets up its boxes once. An application sends each its part of r and waits for all solutions; all
-    messages are under way at once. The boxes of a worker that is lost are set up on the others, and its part of the
-    application is repeated. The matrices of the boxes stay in memory for that.
+    Every worker sets up its boxes once. An application sends to each worker its part of r, all messages at once, and
+    waits for all solutions. The boxes of a lost worker are set up on the others, and its part of the application is
+    repeated. For that, the matrices of all boxes stay in the memory of this process.
 
     Raises InputError for boxes that cannot be factorized, DeviceError once all workers are lost.
     """
@@ -60,7 +70,7 @@ class ClusterSolver(OperatorTraits):
         self.times: list[Times] = []
         """The times of every application."""
         self._losses: list[str] = []
-        self.shares = self._placed([range(len(boxes))], [])
+        self.shares = self._set_up([range(len(boxes))], [])
         solved = "1 box is" if len(boxes) == 1 else f"{len(boxes)} boxes are"
         page = f", whose dashboard is {workers.dashboard}" if workers.dashboard else ""
         self.notes = (
@@ -78,13 +88,15 @@ class ClusterSolver(OperatorTraits):
         self._apply("solve_and_keep", r, z)
 
     def _apply(self, method: str, r: DeviceVector, z: DeviceVector) -> None:
+        """Call a method of all workers with their parts of r; z is made of the solutions."""
         right = self._device.to_host(r)
         target = z if isinstance(z, np.ndarray) else self._result
         asked = self.shares
         while asked:
             replies = self.workers.call(method, [(share.holder, (right[share.part],)) for share in asked])
             lost: list[Share] = []
-            spent: list[tuple[float, float]] = []
+            solving: list[float] = []
+            calling: list[float] = []
             exchanges: list[Exchange] = []
             for share, reply in zip(asked, replies, strict=True):
                 if reply.lost:
@@ -92,10 +104,11 @@ class ClusterSolver(OperatorTraits):
                     continue
                 solved: Solved = reply.value
                 target[share.part] = solved.z
-                spent.append((solved.done - solved.begun, reply.seconds))
+                solving.append(solved.done - solved.begun)
+                calling.append(reply.seconds)
                 work = Work("box solves", solved.begun, solved.done, share.cost.traffic, share.cost.flops)
                 exchanges.append(Exchange(share.holder, reply.sent, reply.received, [work]))
-            self._record(spent)
+            self._record(np.array(solving), np.array(calling))
             self.workers.note(exchanges)
             asked = self.move(lost, "application", "and their solves were repeated") if lost else []
         if target is not z:
@@ -121,18 +134,19 @@ class ClusterSolver(OperatorTraits):
             f"{compute:.3g} ms, its messages took {transfer:.3g} ms, and it waited {waiting:.3g} ms for the slowest",
         ]
 
-    def _record(self, spent: list[tuple[float, float]]) -> None:
-        """spent: seconds of the solve and of the whole call, by share."""
-        if spent:
-            compute, whole = np.array(spent).T
-            self.times.append(
-                Times(compute.mean(), (whole - compute).mean(), (whole.max() - whole).mean()),
-            )
+    def _record(self, solving: np.ndarray, calling: np.ndarray) -> None:
+        """Add the times of an application. solving, calling: seconds of the solves and of the whole calls, by share."""
+        if solving.size:
+            transfer, waiting = calling - solving, calling.max() - calling
+            self.times.append(Times(solving.mean(), transfer.mean(), waiting.mean()))
 
     def move(self, lost: Sequence[Share], where: str, then: str) -> list[Share]:
-        """Set up the boxes of lost workers on others; returns their new shares. where, then: words of a note."""
+        """Set up the boxes of lost workers on others; returns their new shares.
+
+        where, then: the operation during which the workers were lost, and its repetition, for a note in words.
+        """
         kept = [share for share in self.shares if share not in lost]
-        new = self._placed([share.boxes for share in lost], kept)
+        new = self._set_up([share.boxes for share in lost], kept)
         self.shares = kept + new
         number = len(self.times)
         for share in lost:
@@ -142,14 +156,17 @@ class ClusterSolver(OperatorTraits):
             )
         return new
 
-    def _placed(self, waiting: list[range], kept: Sequence[Share]) -> list[Share]:
-        """Set up ranges of boxes, each cut into one part per worker; again for those whose worker is lost meanwhile."""
+    def _set_up(self, waiting: list[range], kept: Sequence[Share]) -> list[Share]:
+        """Set up ranges of boxes, each cut into one part for each worker.
+
+        If a worker is lost meanwhile, its boxes are set up on others. kept: shares that are set up already.
+        """
         done: list[Share] = []
         while waiting:
-            chosen = self._assigned(waiting, [*kept, *done])
-            holders = self.workers.holders([address for _, address in chosen])
-            calls = [(boxes, holder) for (boxes, _), holder in zip(chosen, holders, strict=True) if holder]
-            waiting = [boxes for (boxes, _), holder in zip(chosen, holders, strict=True) if not holder]
+            assignments = self._assignments(waiting, [*kept, *done])
+            holders = self.workers.holders([assignment.address for assignment in assignments])
+            calls = [(each.boxes, holder) for each, holder in zip(assignments, holders, strict=True) if holder]
+            waiting = [each.boxes for each, holder in zip(assignments, holders, strict=True) if not holder]
             replies = self.workers.call(
                 "factorize", [(holder, (self._method, [self._boxes[k] for k in boxes])) for boxes, holder in calls]
             )
@@ -161,18 +178,18 @@ class ClusterSolver(OperatorTraits):
                     done.append(Share(boxes, part, holder, reply.value))
         return done
 
-    def _assigned(self, waiting: Sequence[range], present: Sequence[Share]) -> list[tuple[range, str]]:
-        """Parts of these ranges, and a worker for each: those with the fewest boxes first."""
+    def _assignments(self, waiting: Sequence[range], present: Sequence[Share]) -> list[Assignment]:
+        """Parts of ranges of boxes, and a worker for each part: the one with the fewest boxes at that time."""
         load = dict.fromkeys(self.workers.addresses(), 0)
         for share in present:
             if share.holder.address in load:
                 load[share.holder.address] += len(share.boxes)
-        assigned: list[tuple[range, str]] = []
+        assigned: list[Assignment] = []
         for boxes in waiting:
             for part in np.array_split(boxes, min(len(boxes), len(load))):
                 address = min(load, key=lambda name: load[name])
                 load[address] += part.size
-                assigned.append((range(int(part[0]), int(part[-1]) + 1), address))
+                assigned.append(Assignment(range(int(part[0]), int(part[-1]) + 1), address))
         return assigned
 
 

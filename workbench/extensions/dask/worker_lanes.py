@@ -87,7 +87,7 @@ class WorkerLanes:
 
     def note(self, exchanges: Sequence[Exchange]) -> None:
         """Keep requests that were sent together, for `resolve`."""
-        if not self._clock.noting or not exchanges:
+        if not self._clock.is_recording or not exchanges:
             return
         by_worker: dict[str, list[Exchange]] = {}
         for exchange in exchanges:

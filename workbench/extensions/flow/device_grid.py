@@ -16,7 +16,7 @@ from workbench.devices.accelerator.placed_phase import PlacedPhase
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.accelerator.scan import scan
 from workbench.devices.accelerator.user_vector import UserVector
-from workbench.devices.interchange import array_of, kept
+from workbench.devices.interchange import array_of, in_place
 from workbench.devices.kernels.parameters import Known
 from workbench.errors import InputError
 from workbench.extensions.flow import grid_kernels as kernels
@@ -100,7 +100,7 @@ class DeviceGrid(PaddedGrid):
         return array_of(cells)
 
     def put(self, padded: DeviceVector, cells: DeviceVector | PlacedPhase | float) -> None:
-        there = cells if isinstance(cells, PlacedPhase) else kept(cells, "p")
+        there = cells if isinstance(cells, PlacedPhase) else in_place(cells, "p")
         if isinstance(there, UserVector | PlacedPhase):
             held = there.vector
         else:

@@ -244,7 +244,7 @@ class RecordedSystems(Systems):
         self._components = components
         dt, unit = float(self._dts[at]), float(arrays["units"][at])
         b = arrays["b"][self._steps]
-        return StepSystem(float(self._times[at]), dt, b, components.labels, unit, components.moved)
+        return StepSystem(float(self._times[at]), dt, b, components.labels, unit, components.moved_cells)
 
     def end(self, x: np.ndarray) -> None:
         self._steps += 1
@@ -253,7 +253,7 @@ class RecordedSystems(Systems):
         if self._components is None or self._before is None:
             self._components = None
         else:
-            self._components.take(*self._before)
+            self._components.restore(*self._before)
 
     def state(self) -> dict[str, np.ndarray]:
         return {"numbers": np.array([self._steps])}

@@ -148,7 +148,7 @@ class BubbleSystems(Systems):
             return None
         b = flow.begin(problem.until)
         unit = math.sqrt(b.size) / flow.dt**2
-        return StepSystem(flow.time + flow.dt, flow.dt, b, flow.components.labels, unit, flow.components.moved)
+        return StepSystem(flow.time + flow.dt, flow.dt, b, flow.components.labels, unit, flow.components.moved_cells)
 
     def end(self, x: np.ndarray) -> None:
         self.flow.end(x)
@@ -185,7 +185,7 @@ class BubbleSystems(Systems):
             flow.grid.assign(target, state[name])
         flow.time, flow.dt, steps, flow.first_dt, flow.shift, *flow.increment_steps = numbers
         flow.steps = int(steps)
-        flow.components.take(state["labels"], np.array(state["volumes"]))
+        flow.components.restore(state["labels"], np.array(state["volumes"]))
         flow.begin_anew()
         flow.grid.assign(flow.owner, state["owner"])
 

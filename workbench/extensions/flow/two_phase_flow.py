@@ -131,7 +131,7 @@ class TwoPhaseFlow:
             self.grid.copy(values, u)
         self.dt, self.first_dt, self.shift, labels, volumes = self._known
         self.increments, self._spare, self.increment_steps = self._added
-        self.components.take(labels, volumes)
+        self.components.restore(labels, volumes)
         self.begin_anew()
         self.grid.copy(self.owner, owner)
 
@@ -171,7 +171,7 @@ class TwoPhaseFlow:
             self._keep_volumes()
         moved = self.grid.crossed(self.phi, self.components.labels)
         self.components.follow(moved, lambda: self.inside)
-        if self.components.changed or self.steps % REDISTANCED_EVERY == 0:
+        if self.components.has_regrouped or self.steps % REDISTANCED_EVERY == 0:
             self._find_owners()
         clock("volume")
 

@@ -14,21 +14,26 @@ from workbench.spectra.exact import spectrum
 from workbench.words.numbers import number
 
 TINY = 1e-3
-MOST = 16
+"""Eigenvalues of M^-1 A below this are tiny. Light bubbles in a fluid a thousand times as dense cause them."""
+MOST_VECTORS = 16
 STRIPES = "stripes"
-NEAR = 0.05
+ITERATIONS_TOLERANCE = 0.05
 """Share of the right number of iterations by which an answer may be off, since rounding changes that number."""
-GRIDS = tuple(f"levelset:{k}" for k in (2, 4, 8, 16, 24))
+LEVEL_SETS = tuple(f"levelset:{k}" for k in (2, 4, 8, 16, 24))
+"""Deflation with k x k boxes, which are cut at the bubbles."""
+ZERO = 1e-10
+"""Eigenvalues below this share of the largest are zero up to rounding."""
 
 
 def _bubbles(n: int, count: int, deflation: str = "none", coarse: str = "auto") -> Configuration:
+    """The system of `count` bubbles on n x n cells."""
     return configure("bubbles-2d", n=n, layout="random", count=count, deflation=deflation, coarse=coarse)
 
 
 def _tiny(count: int) -> Verdict:
-    """As many tiny eigenvalues as bubbles, less the one that the walls make zero."""
+    """Right for the number of tiny eigenvalues: as many as bubbles, since the walls make one more zero."""
     values = spectrum(_bubbles(24, 5))
-    positive = values[values > 1e-10 * values[-1]]
+    positive = values[values > ZERO * values[-1]]
     tiny = int((positive < TINY).sum())
     if count > tiny:
         return Verdict(False, f"positive eigenvalue number {count} is {number(positive[count - 1])}.")
@@ -41,69 +46,74 @@ def _tiny(count: int) -> Verdict:
 
 
 def _few_vectors(text: str) -> Verdict:
-    """By the vectors of the deflation that is written, and by solves with it and with stripes."""
+    """Right if CG takes fewer iterations with the deflation than with stripes, and it has at most `MOST_VECTORS`."""
     name = text.strip()
     vectors = Run(_bubbles(48, 9, name)).setup.deflation_vectors
-    if vectors > MOST:
-        return Verdict(False, f"{name} has {vectors} vectors here, and at most {MOST} are allowed.")
-    theirs, stripes = (solved(_bubbles(48, 9, each)) for each in (name, STRIPES))
-    said = f"with {vectors} vectors of {name} CG takes {theirs.iterations} iterations"
-    if not theirs.result.converged:
-        return Verdict(False, f"{said} and does not converge: {theirs.result.reason.sentence}")
-    than = f"with {stripes.vectors} of {STRIPES} {stripes.iterations}"
-    return Verdict(theirs.iterations < stripes.iterations, f"{said}, {than}.")
+    if vectors > MOST_VECTORS:
+        return Verdict(False, f"{name} has {vectors} vectors here, and at most {MOST_VECTORS} are allowed.")
+    answered, stripes = (solved(_bubbles(48, 9, each)) for each in (name, STRIPES))
+    sentence = f"with {vectors} vectors of {name} CG takes {answered.iterations} iterations"
+    if not answered.result.converged:
+        return Verdict(False, f"{sentence} and does not converge: {answered.result.reason.sentence}")
+    compared = f"with {stripes.vectors} of {STRIPES} {stripes.iterations}"
+    return Verdict(answered.iterations < stripes.iterations, f"{sentence}, {compared}.")
 
 
 def _fewest_bytes(name: str) -> Verdict:
-    """More vectors save iterations, and E^-1 costs their number squared in each."""
-    found = {each: solved(_bubbles(64, 9, each, "inverse")) for each in GRIDS}
-    best, second = sorted(found, key=lambda each: found[each].moved)[:2]
-    said = f"{name}, with {found[name].vectors} vectors, moves {found[name].words}"
+    """Right for the deflation whose solve moves the fewest bytes.
+
+    More vectors save iterations, but E^-1 moves as many entries in each iteration as their number squared.
+    """
+    solves = {each: solved(_bubbles(64, 9, each, "inverse")) for each in LEVEL_SETS}
+    best, second = sorted(solves, key=lambda each: solves[each].moved)[:2]
+    sentence = f"{name}, with {solves[name].vectors} vectors, moves {solves[name].words}"
     if name == best:
-        return Verdict(True, f"{said}; the next best, {second}, moves {found[second].words}.")
-    way = "more" if found[best].vectors > found[name].vectors else "fewer"
-    return Verdict(False, f"{said}; one with {way} vectors moves {found[best].words}.")
+        return Verdict(True, f"{sentence}; the next best, {second}, moves {solves[second].words}.")
+    comparison = "more" if solves[best].vectors > solves[name].vectors else "fewer"
+    return Verdict(False, f"{sentence}; one with {comparison} vectors moves {solves[best].words}.")
 
 
-class Risen(NamedTuple):
-    """system: after the bubbles have risen by a cell, with the b of before. was: the number of the bubble of each cell
-    before, 0 outside, shape (N,). last: the solution before."""
+class RisenBubbles(NamedTuple):
+    """Bubbles that have risen by a cell.
+
+    system: with the bubbles in their present cells, and the former b. former_labels: the number of the bubble that each
+    cell was in, 0 outside, shape (N,). former_x: the solution of the former system.
+    """
 
     system: LinearSystem
-    was: np.ndarray
-    last: np.ndarray
+    former_labels: np.ndarray
+    former_x: np.ndarray
 
 
-def risen() -> Risen:
+def risen() -> RisenBubbles:
     """Five bubbles on 48 x 48 cells that rise by one cell.
 
     Examples:
         >>> from workbench.extensions.lessons.deflation import risen
-        >>> sorted(set(risen().was.tolist()))
+        >>> sorted(set(risen().former_labels.tolist()))
         [0, 1, 2, 3, 4, 5]
     """
     prepared = prepare(_bubbles(48, 5, "levelset:4"))
-    grid, was = prepared.system.grid, prepared.system.phase
+    grid, former_labels = prepared.system.grid, prepared.system.phase
     assert grid is not None
-    assert was is not None
-    last = prepared.solve(prepared.system.b).x
-    prepared.update(np.roll(was.reshape(grid), 1, axis=0))
-    return Risen(prepared.system, was.astype(np.int64), last)
+    assert former_labels is not None
+    former_x = prepared.solve(prepared.system.b).x
+    prepared.update(np.roll(former_labels.reshape(grid), 1, axis=0))
+    return RisenBubbles(prepared.system, former_labels.astype(np.int64), former_x)
 
 
-def _kept(count: int) -> Verdict:
-    """Z of bubbles that have moved by a cell since."""
-    system, was, _ = risen()
-    without, renewed, kept = (
+def _former_vectors(count: int) -> Verdict:
+    """Right for the iterations with vectors of the former places of bubbles, within `ITERATIONS_TOLERANCE`."""
+    system, former_labels, _ = risen()
+    without, renewed, former = (
         prepare(system, M="neumann:2", deflation=space).solve(system.b).iterations
-        for space in ("none", "levelset:0", was)
+        for space in ("none", "levelset:0", former_labels)
     )
-    said = f"without vectors it takes {without}, with those of the bubbles where they are {renewed}"
-    if abs(count - kept) > NEAR * kept:
-        return Verdict(
-            False, f"{said}; with those of where they were it takes {'more' if count < kept else 'less'} than {count}."
-        )
-    return Verdict(True, f"it takes {kept}; {said}.")
+    sentence = f"without vectors it takes {without}, with those of the bubbles where they are {renewed}"
+    if abs(count - former) > ITERATIONS_TOLERANCE * former:
+        comparison = "more" if count < former else "less"
+        return Verdict(False, f"{sentence}; with those of where they were it takes {comparison} than {count}.")
+    return Verdict(True, f"it takes {former}; {sentence}.")
 
 
 EXERCISES = (
@@ -114,21 +124,21 @@ EXERCISES = (
         _tiny,
     ),
     Exercise(
-        f"Nine bubbles on 48 × 48 cells. Write a deflation with at most {MOST} vectors that needs fewer iterations "
-        f"than {STRIPES}, which has 96.",
+        f"Nine bubbles on 48 × 48 cells. Write a deflation with at most {MOST_VECTORS} vectors that needs fewer "
+        f"iterations than {STRIPES}, which has 96.",
         Text("blocks:4"),
         _few_vectors,
     ),
     Exercise(
         "Nine bubbles on 64 × 64 cells; E⁻¹ is stored as a dense matrix (coarse=inverse). Which of these reads and "
         "writes the fewest bytes in all its iterations, the setup not counted?",
-        Choice(GRIDS),
+        Choice(LEVEL_SETS),
         _fewest_bytes,
     ),
     Exercise(
         "The five bubbles have risen by one cell. Z still has a vector for each bubble where it was, and one for the "
         "fluid around them. How many iterations does CG with neumann:2 take from zero?",
         Number(1, 1000, whole=True),
-        _kept,
+        _former_vectors,
     ),
 )

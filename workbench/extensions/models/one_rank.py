@@ -27,7 +27,7 @@ from workbench.records.trace import Event, Trace
 from workbench.registry import unknown_name
 from workbench.run import Configuration, Run, Stopping
 from workbench.run.choices.rank_rules import check_on_ranks
-from workbench.run.loop.tracing import noting
+from workbench.run.loop.tracing import recording
 from workbench.words.names import name_of, sentence_case
 
 MOST = 4096
@@ -110,7 +110,7 @@ def one_rank_of(run: Run) -> OneRank:
     if program.calls != before + 1:
         raise InputError(f"iterations of solver {run.configuration.solver.name} differ; use cg, pipecg or gropp")
     taken: list[list[list[Event]]] = [[] for _ in program.runs]
-    with noting(run.workspace.clock):
+    with recording(run.workspace.clock):
         for _ in range(MEASURED):
             for place, call in enumerate(program.runs):
                 first = trace.count

@@ -42,13 +42,13 @@ class Cut:
         if self.grid is None:
             return None
         cells, first = list(self.grid), 0
-        along = [math.prod(cells[axis + 1 :]) for axis in range(len(cells))]
+        strides = [math.prod(cells[axis + 1 :]) for axis in range(len(cells))]
         if len(cells) == 3:
             axis = "zyx".index(self.normal)
-            first = min(self.index, cells.pop(axis) - 1) * along.pop(axis)
-        shape, apart = (cells[0], cells[1]), (along[0], along[1])
+            first = min(self.index, cells.pop(axis) - 1) * strides.pop(axis)
+        shape = cells[0], cells[1]
         step = stride(shape, self.most)
-        return PlaneSlice(first, apart, shape, step, self.peaks and step > 1)
+        return PlaneSlice(first, (strides[0], strides[1]), shape, step, self.peaks and step > 1)
 
     def plane(self, values: np.ndarray) -> np.ndarray:
         """The cells that are shown, shape (rows, columns)."""

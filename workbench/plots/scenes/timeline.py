@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from workbench.devices.clock import WAITING, is_worker, rank
+from workbench.devices.clock import WAITING, is_worker, lane_order
 from workbench.devices.cycle_parts import level_of, summed_name
 from workbench.errors import InputError
 from workbench.plots.scenes.scene import Axis, Layer, Scene
@@ -42,10 +42,10 @@ class Events(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class DrawnKernel:
-    """A kernel as it is drawn. name: readable; code: that of the trace. rank: the place of its lane from the top.
+    """A kernel as it is drawn. name: readable. code: its name in the trace. lane_order: sorts lanes from top to bottom.
 
-    style: what is summed together has one, counted from 0, and one colour. level: of a coarse solve, "" for none.
-    group: the set of lanes, 0 for the first trace. idle: a worker waits.
+    style: a number from 0, equal for kernels that are summed together and have one colour. level: of a coarse solve, ""
+    for none. group: the set of lanes, 0 for the first trace. worker: the lane is that of a worker. idle: it waits.
     """
 
     name: str
@@ -53,7 +53,7 @@ class DrawnKernel:
     lane: str
     bytes: int
     flops: int
-    rank: int
+    lane_order: int
     style: int
     colour: str
     level: str
@@ -97,7 +97,7 @@ class LanesOf(Layer):
     def lanes(self) -> dict[tuple[int, str], int]:
         """The lanes with events by set and name, from top to bottom, and their places; each set but the first has its
         title in the place above it."""
-        found = sorted({(kernel.group, kernel.lane) for kernel in self.used}, key=lambda at: (at[0], rank(at[1])))
+        found = sorted({(kernel.group, kernel.lane) for kernel in self.used}, key=lambda at: (at[0], lane_order(at[1])))
         return {(group, lane): place + group for place, (group, lane) in enumerate(found)}
 
     @property
@@ -162,15 +162,15 @@ class GrowingLanes:
     def _drawn(self, kernel: Kernel, place: int) -> DrawnKernel:
         style, colour = self._looks.of(kernel.name, kernel.lane)
         return DrawnKernel(
-            kernel_name(kernel.name),
-            kernel.name,
-            kernel.lane,
-            kernel.bytes,
-            kernel.flops,
-            rank(kernel.lane),
-            style,
-            colour,
-            level_of(kernel.name),
+            name=kernel_name(kernel.name),
+            code=kernel.name,
+            lane=kernel.lane,
+            bytes=kernel.bytes,
+            flops=kernel.flops,
+            lane_order=lane_order(kernel.lane),
+            style=style,
+            colour=colour,
+            level=level_of(kernel.name),
             group=self._groups[place] if self._groups is not None else 0,
             worker=is_worker(kernel.lane),
             idle=kernel.name == WAITING,

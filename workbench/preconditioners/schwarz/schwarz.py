@@ -162,7 +162,7 @@ class OverlappingSubdomains(OperatorTraits):
         pieces = Pieces(size, parts)
         self.vectors = device.pieces(pieces, dtype)
         pattern = sparse.csr_array((np.ones(matrix.nnz, np.int32), matrix.indices, matrix.indptr), shape=matrix.shape)
-        self.reach = sparse.csc_array(pattern @ pieces.pattern)
+        self.product_pattern = sparse.csc_array(pattern @ pieces.pattern)
         self.names = tuple(f"box {place}" for place in range(pieces.count))
         made = [Subdomain(_block(matrix, part, side, chosen), side) for part, side in zip(parts, sides, strict=True)]
         self._local = device.zeros(pieces.local_size, dtype)

@@ -28,16 +28,16 @@ registry.add_package("workbench.run.jobs", "deflation")
 class Configuration:
     """The complete description of one run.
 
-    Blocks may be given by name. rhs: `problem` is the problem's own b, `ones` is b = 1, `ones-scaled` is b = A x* with
-    x* = 1/sqrt(N), `random` is uniform in [0, 1). x0: `problem` is the problem's own initial guess, `zero` is 0,
-    `random` is uniform in [0, 1). seed: determines all random numbers. precision: `float64`, or `mixed`, which stores
-    vectors in single precision (see `workbench.run.loop.single.mixed`). format: how a device stores A, `problem` as the
-    problem has it, else one of `workbench.settings.FORMATS`, or `csr:<work-items a row>`. az: how a device stores AZ,
-    one of `workbench.settings.AZ_FORMS`. reduction: where an accelerator's partial sums are added, `device` or `host`.
-    cluster: where boxes of a Schwarz method are solved, `local:<processes>` or the address of a Dask scheduler, None
-    for here. ranks: processes that share the rows by MPI, see `workbench.run.loop.start_on_ranks`. memory_limit: bytes
-    of device memory that the run may use, None for all. Raises InputError for unknown names and for values out of the
-    bounds in `workbench.settings`.
+    The constructor also takes the names of blocks. rhs: `problem` is the problem's own b, `ones` is b = 1,
+    `ones-scaled` is b = A x* with x* = 1/sqrt(N), `random` is uniform in [0, 1). x0: `problem` is the problem's own
+    initial guess, `zero` is 0, `random` is uniform in [0, 1). seed: determines all random numbers. precision:
+    `float64`, or `mixed`, which stores vectors in single precision (see `workbench.run.loop.single.mixed`). format: the
+    form of A on a device, `problem` as the problem has it, else one of `workbench.settings.FORMATS`, or
+    `csr:<work-items a row>`. az: the form of AZ on a device, one of `workbench.settings.AZ_FORMS`. reduction: `device`
+    or `host`, which adds the partial sums of an accelerator. cluster: the workers that solve the boxes of a Schwarz
+    method, `local:<processes>` or the address of a Dask scheduler, None for this process. ranks: processes that share
+    the rows by MPI, see `workbench.run.loop.start_on_ranks`. memory_limit: bytes of device memory that the run may use,
+    None for all. Raises InputError for unknown names and for values out of the bounds in `workbench.settings`.
 
     Examples:
         >>> from workbench.run import Configuration, configure
@@ -67,9 +67,8 @@ class Configuration:
 
     def __post_init__(self) -> None:
         check_settings(self, RUN)
-        given = self.blocks
-        for kind in ("problem", *BLOCKS):
-            object.__setattr__(self, kind, registry.as_block(kind, given[kind]))
+        for kind, block_or_name in self.blocks.items():
+            object.__setattr__(self, kind, registry.as_block(kind, block_or_name))
         if not isinstance(self.stopping, Stopping):
             raise InputError(f"stopping must be a Stopping, got {quoted(self.stopping)}; write Stopping(rtol=1e-8)")
 
@@ -100,7 +99,7 @@ class Configuration:
         """The name of the method: its blocks without the problem."""
         return method_name(self.parts)
 
-    # Lists of active runs ask for it several times a second.
+    # Cached, since lists of active runs read it several times a second.
     @cached_property
     def parts(self) -> Parts:
         """The parts of the run's name, see `workbench.words.names.run_parts`."""
@@ -108,11 +107,9 @@ class Configuration:
 
     @property
     def code(self) -> str:
-        """The method as code writes it, for tooltips."""
-        without = () if self.deflated else ("coarse", "variant")
-        return method_code(
-            {kind: code(block) for kind, block in self.blocks.items() if kind in BLOCKS and kind not in without}
-        )
+        """The blocks of the method as Python code, for tooltips; those of the second level only where there is one."""
+        unused = ("problem",) if self.deflated else ("problem", "coarse", "variant")
+        return method_code({kind: code(block) for kind, block in self.blocks.items() if kind not in unused})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -121,9 +118,10 @@ class Configuration:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Configuration:
-        """The inverse of `to_dict`. Settings that earlier versions did not record have their defaults.
+        """The configuration of plain data that `to_dict` made. Settings that earlier versions did not record have their
+        defaults.
 
-        Raises InputError for plain data that lack a block or the stopping criteria, or have other values.
+        Raises InputError for data that lack a block or the stopping criteria, and for values that are not allowed.
         """
         kinds = ("problem", *BLOCKS)
         if not isinstance(plain, Mapping):
@@ -161,11 +159,10 @@ def configure(
 ) -> Configuration:
     """A configuration from short names: configure("two-layer", n=128, preconditioner="neumann:2", deflation="stripes").
 
-    problem: a registered problem, a file, or the text of a share link or path of a saved configuration (see
-    `workbench.run.choices.share_link`), which the keywords then override. None keeps the default, or what the link
-    says; the defaults are declared in `workbench.settings`. stopping: a mapping replaces the criteria that it names.
-    parameters and further keywords: parameters of the problem. Raises InputError with the nearest known name for
-    unknown ones.
+    problem: a registered problem, a file, a share link, or the path of a saved configuration; keywords override the
+    choices of the last two (see `workbench.run.choices.share_link`). None keeps the choice of the link, or the default
+    of `workbench.settings`. stopping: a mapping replaces the criteria that it names. parameters and further keywords:
+    parameters of the problem. Raises InputError for unknown names, with the nearest known one.
 
     Examples:
         >>> from workbench.run import configure

@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.arrays.validation import finite_block, own, read_only
 from workbench.devices.accelerator.placed_phase import PlacedPhase
-from workbench.devices.interchange import array_of, kept, on_host, returned_as, vector_for
+from workbench.devices.interchange import array_of, in_place, on_host, returned_as, vector_for
 from workbench.errors import InputError
 from workbench.operators import as_operator
 from workbench.problems import LinearSystem
@@ -176,7 +176,7 @@ class Prepared:
         that do not fit, for NaN, and within a call of this object.
         """
         begun = time.perf_counter()
-        like, b, x0 = b, kept(b, "b"), kept(x0, "x0")
+        like, b, x0 = b, in_place(b, "b"), in_place(x0, "x0")
         with self._alone():
             if not has_columns(b):
                 return self._solved(b, x0, begun, stopped, like)
@@ -196,7 +196,7 @@ class Prepared:
         with self._alone():
             setup = self._setup
             device, dtype = setup.device, setup.operator.dtype
-            given = vector_for(device, kept(x, "x"), "x", setup.operator.shape[0], dtype)
+            given = vector_for(device, in_place(x, "x"), "x", setup.operator.shape[0], dtype)
             out, held = device.zeros(given.size, dtype), device.holds(given)
             setup.bound.apply(device.to_device(given) if held else device.array(given, dtype), out)
             out, _ = setup.null_space.without_empty_rows(out, device)

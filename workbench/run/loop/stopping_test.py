@@ -268,22 +268,22 @@ class StoppingTest:
                 self._end(column, self._converged(column, bounds[column.place]), row.iteration)
             elif column.norm > RESIDUAL_GAP * column.tolerance:
                 column.confirm_below = RECHECK * column.norm
-            elif self._ends_apart(column, row.iteration, true):
+            elif not self._restarts_at_gap(column, row.iteration, true):
                 reason = Reason.OWN_APART if self._setup.solver.has_user_lines else Reason.INACCURATE
                 self._end(column, reason, row.iteration)
                 gap = self._gap(column, true[column.place], row.residuals[column.place])
         return self._end_of_all(row.iteration, true, gap) if self.frozen.all() else None
 
-    def _ends_apart(self, column: ColumnState, iteration: int, true: Sequence[float]) -> bool:
-        """True if a column with a residual gap ends, since no restart helps; otherwise the method restarts."""
+    def _restarts_at_gap(self, column: ColumnState, iteration: int, true: Sequence[float]) -> bool:
+        """Restart because of the residual gap of a column, if the method may; False if the column ends instead."""
         if self.restart_from is not None:
-            return False
-        if not self.single:
-            return not self._restarts_from_best(iteration)
-        if self._restarts == self._setup.solver.max_restarts:
             return True
+        if not self.single:
+            return self._restarts_from_best(iteration)
+        if self._restarts == self._setup.solver.max_restarts:
+            return False
         self._restart(self._measures.x, iteration, float(true[column.place]))
-        return False
+        return True
 
     def _gap(self, column: ColumnState, true: float, residual: float) -> str:
         after = f" after {self._restarts} restarts" if self._restarts else ""

@@ -6,14 +6,14 @@ import contextlib
 import re
 from collections.abc import Generator
 
-from workbench.devices.clock import Clock, HasParts
+from workbench.devices.clock import Clock, HasParts, TimedCall
 from workbench.machines.describe import machine_line
 from workbench.records import Trace
 from workbench.run.setup.solve_setup import SolveSetup
 
 
 def start_trace(setup: SolveSetup) -> tuple[Trace, Clock]:
-    """An empty trace, and the clock that records into it while it is `noting`.
+    """An empty trace, and the clock that records into it while it `is_recording`.
 
     Workspaces time the steps of their programs with the clock. Applications of A outside of programs, and the parts of
     deflation, two-level preconditioner and multigrid, are recorded by timed wrappers of those objects' methods.
@@ -21,13 +21,13 @@ def start_trace(setup: SolveSetup) -> tuple[Trace, Clock]:
     trace = Trace(machine=machine_line())
     clock = setup.device.clock(trace)
     product = setup.solver.product_label
-    _time(clock, setup.bound, "apply", product, setup.bound.traffic, setup.bound.flops)
+    _time(clock, TimedCall(setup.bound, "apply", product, setup.bound.traffic, setup.bound.flops))
     first_level = setup.first_level if setup.first_level is not setup.M else None
     for owner in (setup.projection, setup.M, first_level):
         if isinstance(owner, HasParts):
-            for part, method, name, *work in owner.parts():
-                _time(clock, part, method, re.sub("^A(?=,)", product, name), *work)
-    clock.noting = False
+            for call in owner.parts():
+                _time(clock, call._replace(name=re.sub("^A(?=,)", product, call.name)))
+    clock.is_recording = False
     if setup.workers:
         trace.notes += setup.workers.start_lanes(clock, trace)
     return trace, clock
@@ -41,7 +41,7 @@ def resolve(clock: Clock, setup: SolveSetup) -> None:
 
 
 @contextlib.contextmanager
-def noting(clock: Clock | None) -> Generator[None]:
+def recording(clock: Clock | None) -> Generator[None]:
     """Record the kernels that run in this context; only these belong to the trace of the solve.
 
     Snapshots, the report of a result and `Run.x` apply the same operators, during a run and after its end, and must not
@@ -50,12 +50,14 @@ def noting(clock: Clock | None) -> Generator[None]:
     if clock is None:
         yield
         return
-    clock.noting = True
+    clock.is_recording = True
     try:
         yield
     finally:
-        clock.noting = False
+        clock.is_recording = False
 
 
-def _time(clock: Clock, owner: object, method: str, name: str, traffic: int, flops: int) -> None:
-    setattr(owner, method, clock.timed(getattr(owner, method), name, lambda: (traffic, flops)))
+def _time(clock: Clock, call: TimedCall) -> None:
+    """Replace the method of the object by one that the clock times."""
+    untimed = getattr(call.owner, call.method)
+    setattr(call.owner, call.method, clock.timed(untimed, call.name, lambda: (call.traffic, call.flops)))

@@ -47,5 +47,5 @@ def iteration_bytes(setup: SolveSetup | KnowsIterationBytes) -> int | None:
 def _first_level(setup: SolveSetup) -> int | None:
     """Bytes of one M^-1 r without the second level; None if it is element-wise and fused into the passes."""
     if isinstance(setup.M, TwoLevel):
-        return next(traffic for _, _, name, traffic, _ in setup.M.parts() if name == "M")
+        return next(call.traffic for call in setup.M.parts() if call.name == "M")
     return None if isinstance(setup.M, Inlined) else setup.M.traffic

@@ -55,7 +55,7 @@ class FilmCut:
     def shape(self) -> tuple[int, ...]:
         """The shape of a frame."""
         reduced = self.plane_slice or self.volume_slice
-        return reduced.seen if reduced else (self.unknowns,)
+        return reduced.result_shape if reduced else (self.unknowns,)
 
     def __call__(self, vector: np.ndarray) -> np.ndarray:
         reduced = self.plane_slice or self.volume_slice

@@ -70,11 +70,11 @@ class InnerProducts:
         self.terms, self.combine = several.terms, several.combine
         members = several.members
         size = members[0].vectors.pieces.size
-        reach = _reach(members, size, product.local)
-        panel = colours(reach)
+        pattern = _product_pattern(members, size, product.local)
+        panel = colours(pattern)
         self._colours = [np.flatnonzero(panel == colour) for colour in range(panel.max() + 1)]
         self._panel = members[0].vectors.panel(len(self._colours) + 1)
-        self._couplings = [Couplings(member.vectors.pieces, reach, panel) for member in members]
+        self._couplings = [Couplings(member.vectors.pieces, pattern, panel) for member in members]
         self._products = [
             member.vectors.products(found) for member, found in zip(members, self._couplings, strict=True)
         ]
@@ -108,15 +108,16 @@ class InnerProducts:
         return iterations * self._several.local_bytes + (2 * len(self._colours) + 2) * self._work.nbytes
 
     def flops(self, iterations: int) -> int:
-        return 4 * iterations * self._several.local_words + len(self._colours) * self._product.flops
+        return 4 * iterations * self._several.local_entries + len(self._colours) * self._product.flops
 
 
-def _reach(members: Sequence[Member], size: int, local: bool) -> sparse.csc_array:
-    """The rows where A times each term may be nonzero, an N x k matrix of ones. local: A couples neighbours alone."""
+def _product_pattern(members: Sequence[Member], size: int, local: bool) -> sparse.csc_array:
+    """The pattern of A times each term, an N x k matrix of ones where it may be nonzero. local: A couples neighbours
+    alone."""
     parts = [
         sparse.csc_array(np.ones((size, member.vectors.pieces.count), np.int32))
-        if member.reach is None or not local
-        else member.reach
+        if member.product_pattern is None or not local
+        else member.product_pattern
         for member in members
     ]
     joined = sparse.csc_array(sparse.hstack(parts, format="csc"))
@@ -266,7 +267,7 @@ class Directions(OperatorTraits):
     @property
     def flops(self) -> int:
         count = max(1, len(self.terms))
-        return 2 * count * self._several.local_words + self._products.flops(count)
+        return 2 * count * self._several.local_entries + self._products.flops(count)
 
     def latest_block(self) -> np.ndarray:
         """The directions P of the latest iteration in host memory, shape (N, columns)."""

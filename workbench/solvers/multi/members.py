@@ -1,10 +1,10 @@
-"""The preconditioners of a multipreconditioned method: their results in local vectors, and sums of these."""
+"""The preconditioners S_1 to S_k of a multipreconditioned method: terms S_i r in local vectors, and their sums."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -27,9 +27,15 @@ class Member(Protocol):
         ...
 
     @property
-    def reach(self) -> sparse.csc_array | None:
-        """The rows where A times each piece may be nonzero, as an N x k matrix of ones; None for all."""
+    def product_pattern(self) -> sparse.csc_array | None:
+        """The pattern of A times each piece, an N x k matrix of ones where it may be nonzero; None for all rows."""
         ...
+
+    @property
+    def waits(self) -> bool: ...
+
+    @property
+    def varies(self) -> bool: ...
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -47,10 +53,10 @@ class Member(Protocol):
         ...
 
 
-class Whole(OperatorTraits):
-    """One preconditioner of all unknowns as a member."""
+class SingleMember(OperatorTraits):
+    """A member of one preconditioner, whose result is of all unknowns."""
 
-    reach = None
+    product_pattern = None
 
     def __init__(self, name: str, M: DeviceOperator | ElementWise, device: Device, size: int, dtype: np.dtype) -> None:
         self._bound = device.applied(M, size, dtype) if isinstance(M, ElementWise) else M
@@ -72,22 +78,19 @@ class Whole(OperatorTraits):
 
 
 class Members(OperatorTraits):
-    """Several preconditioners S_1 to S_k, with the terms S_1 r, .., S_k r in a local vector for each member.
+    """The k preconditioners of several members, with a local vector of terms for each member."""
 
-    members: as in `Member`, k preconditioners in all.
-    """
-
-    def __init__(self, members: Sequence[Any], device: Device, dtype: np.dtype) -> None:
-        self.members: tuple[Member, ...] = tuple(members)
+    def __init__(self, members: Sequence[Member], device: Device, dtype: np.dtype) -> None:
+        self.members = tuple(members)
         self.waits = any(member.waits for member in members)
         self.varies = any(member.varies for member in members)
         self._device, self._dtype = device, np.dtype(dtype)
         ends = np.cumsum([0, *(member.vectors.pieces.count for member in self.members)])
         self.places = [slice(*pair) for pair in itertools.pairwise(ends)]
-        """The preconditioners of each member."""
+        """The preconditioners of each member, a slice of 0 to k."""
         self.count = int(ends[-1])
-        """The number of preconditioners."""
-        self._weigh(1.0)
+        """k, the number of preconditioners."""
+        self._set_factor(1.0)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,13 +102,14 @@ class Members(OperatorTraits):
         return [self._device.zeros(member.vectors.pieces.local_size, self._dtype) for member in self.members]
 
     @property
-    def local_words(self) -> int:
-        """Entries of one such list."""
+    def local_entries(self) -> int:
+        """Entries of the local vectors of all members."""
         return sum(member.vectors.pieces.local_size for member in self.members)
 
     @property
     def local_bytes(self) -> int:
-        return self._dtype.itemsize * self.local_words
+        """Bytes of the local vectors of all members."""
+        return self._dtype.itemsize * self.local_entries
 
     def terms(self, r: DeviceVector, terms: Sequence[DeviceVector], /) -> None:
         """terms = S_1 r, .., S_k r, a local vector for each member."""
@@ -113,35 +117,36 @@ class Members(OperatorTraits):
             member.apply(r, local)
 
     def sum(self, terms: Sequence[DeviceVector], u: DeviceVector) -> None:
-        """u = the sum of the terms, times the number of `_weigh`."""
+        """u = the sum of the terms, times the factor of the sum."""
         for place, (member, term, weights) in enumerate(zip(self.members, terms, self._weights, strict=True)):
             member.vectors.combine([term], weights, u, add=place > 0)
 
-    def _weigh(self, factor: float) -> None:
+    def _set_factor(self, factor: float) -> None:
+        """Multiply the results of `sum` by a factor."""
         self._factor = factor
         weights = [np.full((1, member.vectors.pieces.count), factor) for member in self.members]
         self._weights = [member.vectors.fixed(each) for member, each in zip(self.members, weights, strict=True)]
 
     def combine(self, terms: Sequence[Sequence[DeviceVector]], weights: np.ndarray, target: DeviceVector) -> None:
-        """target = the sum of the terms of several residuals times their weights, shape (len(terms), k)."""
+        """target = the weighted sum of the terms of several residuals. weights: shape (len(terms), k)."""
         for first in range(0, len(terms), ROWS_AT_ONCE):
             group = slice(first, first + ROWS_AT_ONCE)
             for place, (member, own) in enumerate(zip(self.members, self.places, strict=True)):
-                locals_of = [each[place] for each in terms[group]]
-                member.vectors.combine(locals_of, weights[group, own], target, add=first + place > 0)
+                of_member = [each[place] for each in terms[group]]
+                member.vectors.combine(of_member, weights[group, own], target, add=first + place > 0)
 
     @property
     def traffic(self) -> int:
-        """Bytes of the terms of one r, and their sum."""
-        read = sum(member.traffic for member in self.members)
+        """Bytes of the terms of one r and of their sum."""
+        applied = sum(member.traffic for member in self.members)
         size = self.members[0].vectors.pieces.size
-        return read + self.local_bytes + (2 * len(self.members) - 1) * size * self._dtype.itemsize
+        return applied + self.local_bytes + (2 * len(self.members) - 1) * size * self._dtype.itemsize
 
     @property
     def flops(self) -> int:
-        return sum(member.flops for member in self.members) + self.local_words
+        return sum(member.flops for member in self.members) + self.local_entries
 
 
 def as_members(M: Members | DeviceOperator | ElementWise, device: Device, size: int, dtype: np.dtype) -> Members:
-    """M itself where it has members, else M as the only one."""
-    return M if isinstance(M, Members) else Members([Whole("M", M, device, size, dtype)], device, dtype)
+    """M itself where it has members, else M as the only member."""
+    return M if isinstance(M, Members) else Members([SingleMember("M", M, device, size, dtype)], device, dtype)

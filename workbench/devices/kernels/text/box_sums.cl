@@ -27,7 +27,7 @@ KERNEL box_sums(GLOBAL const T* RESTRICT w, GLOBAL const INDEX* RESTRICT labels,
                         for (I64 x = x0; x < x1; x++)
                             if (labels[start + x] == part) sum = W_ADD(sum, W_OF_T(w[start + x]));
                 }
-            $together
+            $add_shared
             if (place == 0 && part < highest) coarse[part] = sum;
         }
     }

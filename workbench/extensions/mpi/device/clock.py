@@ -44,7 +44,7 @@ class RankClock(HostClock):
 
         def call(*arguments: object) -> Returned:
             nonlocal kernel
-            if not self.noting:
+            if not self.is_recording:
                 return run(*arguments)
             outer, self._within = self._within, []
             start = time.perf_counter()
@@ -67,7 +67,7 @@ class RankClock(HostClock):
 
         def call(*arguments: object) -> Returned:
             nonlocal kernel
-            if not self.noting:
+            if not self.is_recording:
                 return run(*arguments)
             start = time.perf_counter()
             returned = run(*arguments)

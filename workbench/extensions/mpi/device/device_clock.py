@@ -25,7 +25,7 @@ class RankDeviceClock(DeviceClock):
 
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
         def call(*arguments: object) -> Returned:
-            if not self.noting:
+            if not self.is_recording:
                 return run(*arguments)
             before = len(self._waiting)
             returned, span = self._spanned(run, arguments, name)
@@ -44,7 +44,7 @@ class RankDeviceClock(DeviceClock):
 
     def _message(self, run: Callable[..., None], name: str) -> Callable[..., None]:
         def call(*arguments: object) -> None:
-            if not self.noting:
+            if not self.is_recording:
                 return run(*arguments)
             _, span = self._spanned(run, arguments, name)
             self._waiting.append((name, lambda: (0, 0), span, self.iteration))

@@ -1,7 +1,7 @@
-"""The communicator of the ranks of a run, watched: a rank that waits too long for the others ends all of them.
+"""A limit on the time that a rank waits for the others: beyond it, the rank ends all of them.
 
 Ranks that call different collective operations wait for ever, at full load, and MPI says nothing. So each rank has a
-thread that looks once a second whether the same call still waits. Nothing is polled, and a call costs two additions.
+thread that checks once a second if the same call still waits. It costs two additions for each call.
 """
 
 from __future__ import annotations
@@ -23,54 +23,57 @@ from workbench.process import limits
 
 HERE = Path(__file__).parent
 PACKAGE = Path(workbench.__file__).parent
-TICK = 1.0
-"""Seconds between two looks at a call that waits, at most."""
-OTHERS = 2 * TICK
-"""Seconds between the sentence of a rank and the end of all, so that the others say where they wait."""
+CHECK_SECONDS = 1.0
+"""Seconds between two checks, at most."""
+CHECKS_PER_LIMIT = 4
+"""Checks within a limit of a few seconds, so that it is kept to a quarter."""
+REPORT_SECONDS = 2 * CHECK_SECONDS
+"""Seconds between the report of a rank and the end of all ranks, so that the others report where they wait too."""
 
 
 class WatchedCommunicator(MPI.Intracomm):
-    """An mpi4py communicator whose calls that wait for other ranks are counted; see `WaitLimit`."""
+    """An mpi4py communicator that counts its calls that wait for other ranks; see `WaitLimit`."""
 
-    counted: int
-    """Calls that have begun and those that have ended: odd while one waits."""
+    begun_and_ended: int
+    """Calls that have begun, plus calls that have ended: odd while a call waits."""
 
     def __init__(self, comm: MPI.Comm | None = None) -> None:
-        self.counted = 0
+        self.begun_and_ended = 0
 
     def wait_all(self, requests: Sequence[MPI.Request]) -> None:
-        """Wait for messages and sums that have begun."""
-        self.counted += 1
+        """Wait for the end of messages and sums."""
+        self.begun_and_ended += 1
         MPI.Request.Waitall(requests)
-        self.counted += 1
+        self.begun_and_ended += 1
 
 
 def _counted(name: str) -> Callable[..., object]:
+    """A method of `MPI.Intracomm` that counts its calls."""
     call = getattr(MPI.Intracomm, name)
 
-    def counted(self: WatchedCommunicator, *given: object, **named: object) -> object:
-        self.counted += 1
+    def counted(self: WatchedCommunicator, *arguments: object, **named: object) -> object:
+        self.begun_and_ended += 1
         try:
-            return call(self, *given, **named)
+            return call(self, *arguments, **named)
         finally:
-            self.counted += 1
+            self.begun_and_ended += 1
 
-    # As the sentence of a rank that waits has it.
+    # `_where` reads the name of the operation from the frame of this function.
     counted.__code__ = counted.__code__.replace(co_name=name)
     return counted
 
 
 COLLECTIVE = ("Allreduce", "Allgatherv", "allgather", "alltoall", "bcast", "Split_type")
-"""Operations that all ranks call together, in the same order; `Iallreduce` too, which does not wait."""
+"""Operations that all ranks call in the same order, and that wait. `Iallreduce` is not among them: it does not wait."""
 for _name in (*COLLECTIVE, "recv"):
     setattr(WatchedCommunicator, _name, _counted(_name))
 
 
 class WaitLimit:
-    """A thread that ends all ranks where a call of this thread has waited longer than `limit` seconds.
+    """A thread that ends all ranks if a call of the thread that creates it waits longer than `limit` seconds.
 
-    Seconds are those in which this process runs: one that was suspended has not waited. report: what is done with the
-    sentence, by default it is printed. limit: by default that of the environment.
+    Seconds in which this process is suspended do not count. report: called with a sentence that says where the rank
+    waits; by default it is printed. limit: by default that of the environment.
     """
 
     def __init__(
@@ -82,30 +85,32 @@ class WaitLimit:
         self._communicator, self._report = communicator, report or _printed
         self._limit = limits.ranks_wait(os.environ.get(RANKS_WAIT, "")) if limit is None else limit
         self._waiting_thread, self._over = threading.get_ident(), threading.Event()
-        threading.Thread(target=self._look, name="workbench-ranks-watch", daemon=True).start()
+        threading.Thread(target=self._watch, name="workbench-ranks-watch", daemon=True).start()
 
     def close(self) -> None:
-        """Look no more."""
+        """End the thread."""
         self._over.set()
 
-    def _look(self) -> None:
-        before, waited, tick = -1, 0.0, min(TICK, self._limit / 4)
-        while not self._over.wait(tick):
-            now = self._communicator.counted
-            waited, before = waited + tick if now == before and now % 2 else 0.0, now
+    def _watch(self) -> None:
+        before, waited, interval = -1, 0.0, min(CHECK_SECONDS, self._limit / CHECKS_PER_LIMIT)
+        while not self._over.wait(interval):
+            now = self._communicator.begun_and_ended
+            same_call_waits = now == before and now % 2
+            waited, before = waited + interval if same_call_waits else 0.0, now
             if waited >= self._limit:
                 self._end(waited)
 
     def _end(self, waited: float) -> None:
+        """Report where this rank waits, and end all ranks."""
         frame = sys._current_frames().get(self._waiting_thread)
-        self._report(f"rank {self._communicator.rank} has waited {waited:.3g} s for the other ranks{_place(frame)}")
-        time.sleep(OTHERS)
+        self._report(f"rank {self._communicator.rank} has waited {waited:.3g} s for the other ranks{_where(frame)}")
+        time.sleep(REPORT_SECONDS)
         self._communicator.Abort(1)
         os._exit(1)
 
 
-def _place(frame: FrameType | None) -> str:
-    """The operation of ranks that waits, and the line that calls it."""
+def _where(frame: FrameType | None) -> str:
+    """The operation that waits and the line that calls it, in words; empty if no frame is outside of this package."""
     name = ""
     while frame is not None:
         path = Path(frame.f_code.co_filename)

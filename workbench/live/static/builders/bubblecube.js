@@ -29,7 +29,7 @@ export function bubbleCube(host, shown, tools) {
     const look = camera(angles);
     scale = (Math.min(width, height) - 24) / DIAGONAL;
     const toPage = (place) => {
-      const [x, y] = look.seen(place);
+      const [x, y] = look.project(place);
       return [width / 2 + x * scale, height / 2 - y * scale];
     };
     const edges = boxEdges(look);
@@ -83,7 +83,7 @@ export function bubbleCube(host, shown, tools) {
     const { refused } = shown.state;
     if (!refused) return;
     const row = shown.held?.index === refused.index ? shown.held.row : refused.row;
-    const [x, y] = look.seen(row);
+    const [x, y] = look.project(row);
     context.setLineDash([7, 5]);
     [context.strokeStyle, context.lineWidth] = [REFUSED, 2.5];
     context.beginPath();

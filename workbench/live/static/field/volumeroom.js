@@ -41,7 +41,7 @@ export function volumeRoom(plot, { under, cube, over }, heightNow, { widest, tal
       const [x, y] = [(room.width - room.bar) / 2, room.height / 2];
       const scale = ((2 * Math.min(x, y) - MARGIN) / ACROSS) * zoom;
       const toPage = (place) => {
-        const [across, upwards] = look.seen(place);
+        const [across, upwards] = look.project(place);
         return [x + across * scale, y - upwards * scale];
       };
       return { toPage, span: [x / scale, y / scale] };

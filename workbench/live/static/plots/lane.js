@@ -35,8 +35,8 @@ const COLUMNS = ["start", "end", "kernel", "iteration"];
 
 export class Lane {
   // group: the set of lanes, from 0.
-  constructor(name, rank, group) {
-    [this.name, this.rank, this.group, this.count] = [name, rank, group, 0];
+  constructor(name, order, group) {
+    [this.name, this.order, this.group, this.count] = [name, order, group, 0];
     // Seconds in double precision: a microsecond after an hour is still one.
     [this.start, this.end] = [new Float64Array(1024), new Float64Array(1024)];
     [this.kernel, this.iteration] = [new Int32Array(1024), new Int32Array(1024)];

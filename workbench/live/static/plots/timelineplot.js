@@ -99,8 +99,8 @@ export class TimelinePlot extends Stage {
     this.kernels.push(...kernels);
     this.fills = null;
     const laneOf = (kernel) => this.lanes.find(({ name, group }) => name === kernel.lane && group === kernel.group);
-    for (const kernel of kernels) if (!laneOf(kernel)) this.lanes.push(new Lane(kernel.lane, kernel.rank, kernel.group));
-    this.lanes.sort((one, other) => one.group - other.group || one.rank - other.rank);
+    for (const kernel of kernels) if (!laneOf(kernel)) this.lanes.push(new Lane(kernel.lane, kernel.lane_order, kernel.group));
+    this.lanes.sort((one, other) => one.group - other.group || one.order - other.order);
     this.laneOf = this.kernels.map(laneOf);
   }
 

@@ -1,20 +1,24 @@
 import { decadeTicks, linearTicks } from "../ui/axes.js";
 import { powerOfTen } from "../ui/numbers.js";
 
-// A small convergence plot of the whole run, with the part that was walked so far in colour.
+// A small convergence plot of a whole run as an SVG picture; iterations that were stepped through are in colour.
 
-// The name of the format, put together so that no address stands in a script that fetches nothing.
+// The name space of SVG. It is joined from parts, since scripts of the page may contain no address.
 const SVG = ["http:", "", "www.w3.org", "2000", "svg"].join("/");
+// Sizes in units of the picture's view box. BOX: the area of the curves; labels have the margins around it.
 const [WIDTH, HEIGHT] = [520, 220];
 const BOX = { left: 42, top: 22, right: 512, bottom: 182 };
 
+// Adds a plot to an element, and returns the function that draws it.
 export function smallPlot(host) {
   const picture = shape(host, "svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: "wb-small" });
 
-  // A curve for every right-hand side.
+  // shown: the last iteration that was stepped through, -1 for none. recurrence, true: relative residuals by
+  // right-hand side and iteration, of the recurrence as curves, and recomputed ones as rings.
   return ({ shown, recurrence: curves, true: exact }) => {
     const known = [...curves, ...exact].flat().filter((value) => value > 0);
     if (!known.length) return;
+    // Exponents of the axis. The small number makes room above a residual that is a power of ten itself.
     const [low, high] = [Math.floor(Math.log10(Math.min(...known))), Math.ceil(Math.log10(Math.max(...known)) + 1e-9)];
     const last = Math.max(1, curves[0].length - 1);
     const toX = (k) => BOX.left + (k / last) * (BOX.right - BOX.left);

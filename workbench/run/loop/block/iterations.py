@@ -21,7 +21,7 @@ from workbench.run.loop.history_writer import BlockHistoryWriter
 from workbench.run.loop.iterations import Found, Iterations
 from workbench.run.loop.result import Column
 from workbench.run.loop.stopping_test import Termination
-from workbench.run.loop.tracing import noting
+from workbench.run.loop.tracing import recording
 from workbench.run.setup.solve_setup import SolveSetup
 
 ENDS_ALL = {Reason.INDEFINITE, Reason.INDEFINITE_M, Reason.TIME, Reason.PAGE_TIME}
@@ -136,7 +136,7 @@ class BlockIterations(Iterations):
     def _advanced(self, most: int | None) -> Termination | None:
         """Iterate until the next check, and judge every column."""
         chunk, begun = self._chunk, time.perf_counter()
-        with noting(self._clock):
+        with recording(self._clock):
             kept, rows = chunk.advance(self._allowed(most))
         self._setup.device.synchronize()
         several = len(kept["rr"]) if kept else 0

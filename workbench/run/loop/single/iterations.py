@@ -20,7 +20,7 @@ from workbench.run.loop.single.check_interval import CheckInterval
 from workbench.run.loop.single.mixed import MixedRecurrence
 from workbench.run.loop.single.recurrence import Recurrence
 from workbench.run.loop.stopping_test import StoppingTest, Termination
-from workbench.run.loop.tracing import noting
+from workbench.run.loop.tracing import recording
 from workbench.run.setup.solve_setup import SolveSetup
 from workbench.settings import MIXED
 
@@ -70,7 +70,7 @@ class SingleIterations(Iterations):
 
     def advance(self, most: int | None) -> Termination | None:
         """Iterate until the next check, and judge every row."""
-        with noting(self._clock):
+        with recording(self._clock):
             ending = self._advanced(most)
         self._resolve()
         return ending
