@@ -70,7 +70,7 @@ class Chunk:
             if self._watch is None or self.iterations < 0:
                 return Made({}, [next(self._rows)])
             assert self.space is not None
-            limits, largest = np.transpose([(column.confirm_below, column.divergence) for column in self.test.columns])
+            limits, largest = np.array([(column.confirm_below, column.divergence) for column in self.test.columns]).T
             begun, count = time.perf_counter(), self._next_interval(most, limits)
             kept = self._watch.advance(count, ~self.test.frozen, limits, largest)
             made = len(kept["rr"])
