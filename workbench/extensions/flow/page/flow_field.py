@@ -127,8 +127,8 @@ def bubbles_of(sequence: Sequence, step: int = 0) -> Scene | None:
         return None
     inside = sequence.phase_at(step or sequence.steps)
     side, width = max(inside.shape), inside.shape[2]
-    room = [((side - cells) // 2, side - cells - (side - cells) // 2) for cells in inside.shape]
-    light = np.where(np.pad(inside, np.array(room)), 1 / sequence.problem.parameter_values.get("density_ratio", 0.1), 1.0)
+    room = np.array([((side - cells) // 2, side - cells - (side - cells) // 2) for cells in inside.shape])
+    light = np.where(np.pad(inside, room), 1 / sequence.problem.parameter_values.get("density_ratio", 0.1), 1.0)
     return Scene(f"bubbles in a cube of {number(side / width)} widths", light)
 
 
