@@ -46,7 +46,8 @@ class Facts:
 def facts(cls: type[Block]) -> Facts:
     """The facts of a block. One that no file of facts lists, such as a user's, has its title alone."""
     listed = {"label": cls.title or cls.name, "group": "User-defined"}
-    tables = [_table(), *_of_extensions(cls.name, cls.kind)]
+    # Those of the core need no declaration of an extension.
+    tables = [_table()] if cls.name in _table().get(cls.kind, {}) else _of_extensions(cls.name, cls.kind)
     listed |= next((table[cls.kind][cls.name] for table in tables if cls.name in table.get(cls.kind, {})), {})
     # A name that would be filled with what the block has not.
     listed = {key: text for key, text in listed.items() if all(hasattr(cls, at) for at in re.findall(r"{(\w+)}", text))}
