@@ -93,7 +93,18 @@ def test_a_small_solve_on_an_accelerator_imports_no_more_of_scipy():
 
 
 def test_a_solve_of_blocks_of_the_core_imports_no_extension():
-    words = "solve bubbles-3d --n 8 --preconditioner neumann:2 --deflation levelset:2 --coarse multilevel".split()
+    words = [
+        "solve",
+        "bubbles-3d",
+        "--n",
+        "8",
+        "--preconditioner",
+        "neumann:2",
+        "--deflation",
+        "levelset:2",
+        "--coarse",
+        "multilevel",
+    ]
     modules = imported_by(f"from workbench.cli import main\nassert main({words}) == 0")
     assert not [name for name in modules if name.startswith("workbench.extensions.")]
 

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from workbench.errors import InputError
 from workbench.live.app.drawing import Drawing
@@ -37,6 +37,14 @@ from workbench.run import Configuration
 BUILD, SOLVE, RACE, SWEEP = "Build", "Solve", "Race", "Sweep"
 INSIDE, STEP, OWN, OPEN = "Look inside", "Step", "Your method", "Open a run"
 SUGGEST, RUNS = "Suggest", "Runs"
+
+
+class OfConfiguration(Protocol):
+    """A view that shows, or starts from, the configuration that is chosen elsewhere."""
+
+    def rebase(self, configuration: Configuration) -> None:
+        """Take the configuration."""
+        ...
 
 
 class Workbench(View):
@@ -210,7 +218,7 @@ class Workbench(View):
         self.explorer.run()
         trace.value = before
 
-    def _rebase(self, view: Any) -> None:
+    def _rebase(self, view: OfConfiguration) -> None:
         view.rebase(self.configuration)
 
     def _race(self) -> RaceView:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
@@ -237,10 +236,11 @@ class LivePanel:
     def _cut_as_drawn(self) -> None:
         """Show the plane of the canvas of a cube of cells."""
         if self._followed is not None and self.field is not None:
-            problem: Any = self._followed.session.configuration.problem
+            n = self._followed.session.configuration.problem.per_side
+            assert n is not None
             field, canvas = self.field.field, self._canvas
             field.normal = canvas.normal
-            field.index = min(problem.n - 1, int(canvas.position * problem.n))
+            field.index = min(n - 1, int(canvas.position * n))
 
     def _show_spectrum(self) -> None:
         solve, last = self._ended, self.solver.before
@@ -257,7 +257,8 @@ class LivePanel:
 
 def ending(solve: LiveSolve) -> tuple[str, str]:
     """How a solve ended, in a sentence, and its tone."""
-    result: Any = solve.session.result
+    result = solve.session.result
+    assert result is not None
     summary = result.summary
     done = f"{count(summary['iterations'])} iteration{'s' * (summary['iterations'] != 1)}"
     what = (

@@ -7,7 +7,6 @@ import functools
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ CHEAP = "neumann:2"
 """The preconditioner without a page: it costs next to no setup."""
 MOST_CELLS = 1 << 18
 """The most cells that are solved while they are drawn, those of 512^2 and of 64^3: half a second on two cores."""
-Key = tuple[type, int, bool]
+Key = tuple[type, int | None, bool]
 """Properties shared by two problems if one can start from the other's solution: class, n, and whether it is complex."""
 
 
@@ -143,5 +142,5 @@ class LiveSolver:
 
 
 def _key(configuration: Configuration) -> Key:
-    problem: Any = configuration.problem
-    return type(problem), problem.n, configuration.solver.complex_symmetric
+    problem = configuration.problem
+    return type(problem), problem.per_side, configuration.solver.complex_symmetric

@@ -155,13 +155,14 @@ class PoissonForm(UndoableForm[Problem]):
                         self.about[name] = ""
         return first
 
-    def explain(self, problem: Any, about: Mapping[str, str], complaints: Mapping[str, str]) -> bool:
+    def explain(self, problem: Problem, about: Mapping[str, str], complaints: Mapping[str, str]) -> bool:
         """Show facts and errors about a problem at its fields; False if the fields describe another problem by now."""
         with self.lock:
             if not self.describes(problem):
                 return False
+            assert problem.per_side is not None
             bounds = explanation(self.settings["n"].declared, problem.name)
-            self.about |= {"n": f"N = {count(problem.n**self._dimensions)} unknowns; {bounds}", **about}
+            self.about |= {"n": f"N = {count(problem.per_side**self._dimensions)} unknowns; {bounds}", **about}
             self.complaints = dict(complaints)
             self.show()
         return True

@@ -19,7 +19,7 @@ from workbench.live.compare.race_form import (
     moved,
     same_system,
 )
-from workbench.live.compare.race_opening import variations
+from workbench.live.compare.race_opening import VARIATIONS, variations
 from workbench.live.compare.race_text import (
     belonging,
     compilation,
@@ -131,8 +131,11 @@ class RaceView(PausableView):
         self._correct = button("", "make these changes in the form above", lambda: self.form.correct(), width="auto")
         self.form = EntryForm(self._adopted, self._offer_entry)
         self._offer_entry()
-        self.chips = row("wb-buttons").add_class("wb-chips")
-        """A button for each variation of the first entry that the race does not have yet."""
+        self.chips = {
+            words: button(f"+ {words}", "", self.controller.attempt(self._adding_variation(words), "adding an entry"))
+            for words in VARIATIONS
+        }
+        """A button for each variation of the first entry; those that the race has, or that do not fit, are hidden."""
         self._varied: tuple[Configuration, ...] | None = None
         """The entries that the variations are of."""
         form = widgets.VBox([self.form.box, row("wb-buttons", self.add_button, self._correct)])
@@ -340,7 +343,7 @@ class RaceView(PausableView):
             self.status,
             self.belongs,
             halves,
-            self.chips,
+            row("wb-buttons", *self.chips.values()),
             self.adding,
             exports,
             self.saved,
@@ -385,16 +388,17 @@ class RaceView(PausableView):
         self.publisher.wake()
 
     def _offer_variations(self) -> None:
-        """Show the variations that the entries leave; they are made anew where entries have changed."""
+        """Show the buttons of the variations that the entries leave, where entries have changed."""
         entries = tuple(entry.configuration for entry in self.race.entries)
         if entries == self._varied:
             return
         self._varied, offered = entries, variations(entries)
-        add = lambda words: lambda: self.add_method(offered[words])  # noqa: E731
-        self.chips.children = [
-            button(f"+ {words}", f"add {made.label}", self.controller.attempt(add(words), "adding an entry"))
-            for words, made in offered.items()
-        ]
+        for words, chip in self.chips.items():
+            chip.layout.display = None if words in offered else "none"
+            chip.tooltip = f"add {offered[words].label}" if words in offered else ""
+
+    def _adding_variation(self, words: str) -> Callable[[], RaceEntry]:
+        return lambda: self.add_method(variations([entry.configuration for entry in self.race.entries])[words])
 
     def _offer_entry(self) -> None:
         """Disable adding an entry while system or device refuse it, and offer changes that allow it."""

@@ -15,6 +15,9 @@ MOST = 4
 PARTS, MIN_CELLS = 8, 4
 """Subdomains per side, fewer where one would have fewer cells per side."""
 NONE = "none"
+OPENCL = "opencl"
+VARIATIONS = ("pipelined CG", "multigrid", "mixed precision", "the same on OpenCL")
+"""Variations of a method, in words for a button."""
 
 
 def opening(configuration: Configuration, operator_of: OperatorOf = lambda _configuration: None) -> list[Configuration]:
@@ -55,20 +58,18 @@ def _groups(configuration: Configuration) -> Iterator[tuple[tuple[str, str], ...
 
 
 def variations(entries: Sequence[Configuration]) -> dict[str, Configuration]:
-    """The first entry with another solver, first level, device or precision, by words for a button; none that the race
-    has or that does not fit. Cost: some milliseconds for each of the four."""
+    """The first entry with another solver, first level, precision or device, by `VARIATIONS`; none that the race has or
+    that does not fit. Cost: some milliseconds for each of the four."""
     if not entries:
         return {}
     first = entries[0]
     alone = {"deflation": NONE, **{kind: BLOCKS[kind].default for kind in SECOND_LEVEL}}
     multigrid = "mg" if first.problem.grid is not None else "amg:sa"
-    proposed = {
-        "pipelined CG": {"solver": "pipecg"},
-        "multigrid": {"preconditioner": multigrid, **alone},
-        "mixed precision": {"precision": "mixed"},
-    }
-    proposed |= {"the same on OpenCL": {"device": "opencl"}} if "opencl" in devices.names() else {}
-    made = {words: changed(first, changes) for words, changes in proposed.items()}
+    changes = ({"solver": "pipecg"}, {"preconditioner": multigrid, **alone}, {"precision": "mixed"}, {"device": OPENCL})
+    proposed = dict(zip(VARIATIONS, changes, strict=True))
+    if OPENCL not in devices.names():
+        del proposed[VARIATIONS[-1]]
+    made = {words: changed(first, values) for words, values in proposed.items()}
     return {words: each for words, each in made.items() if each not in entries and not conflicts(each)}
 
 

@@ -304,7 +304,7 @@ class SweepPlot:
         self._beginning = False
         self._draw()
 
-    def _turned(self, change: Any, other: widgets.Dropdown) -> None:
+    def _turned(self, change: Mapping[str, Any], other: widgets.Dropdown) -> None:
         """Keep the axes distinct: choosing the other axis's name swaps the two."""
         if self._beginning:
             return

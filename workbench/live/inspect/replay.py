@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +112,7 @@ class Replay(View):
         else:
             self.status.say(HINT)
 
-    def _uploaded(self, change: Any) -> None:
+    def _uploaded(self, change: Mapping[str, Any]) -> None:
         for file in change["new"]:
             self._try(lambda name=str(file["name"]), content=bytes(file["content"]): self.show(_loaded(name, content)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -161,7 +161,7 @@ class RunsPage(View):
 
         self.save_bar.saver.save(write, lambda: "runs", "saving the runs")
 
-    def _uploaded(self, change: Any) -> None:
+    def _uploaded(self, change: Mapping[str, Any]) -> None:
         for file in change["new"]:
             name, content = str(file["name"])[:60], bytes(file["content"])
             self.status.say(f"opening {name}", "busy")

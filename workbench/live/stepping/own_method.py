@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -272,7 +272,7 @@ class OwnMethod(View):
     def _ask(self) -> None:
         self._worker.ask(self._look)
 
-    def _chosen(self, change: Any) -> None:
+    def _chosen(self, change: Mapping[str, Any]) -> None:
         """Take the new original's lines only where nothing of the user's would be lost."""
         new, old = change["new"], registry.find("solver", change["old"])
         assert isinstance(old, Solver)
