@@ -72,8 +72,9 @@ class RaceEntries:
 
     def add(self, configuration: Configuration) -> RaceEntry:
         """Add an entry, which starts at once if the race has been started."""
-        self.end_repeats()
         entry = self.race.add(configuration)
+        # After that: a race whose entries have all ended might be timed again meanwhile.
+        self.end_repeats()
         self.repeated = False
         self.update()
         return entry
@@ -100,10 +101,10 @@ class RaceEntries:
     def replace(self, entries: Sequence[RaceEntry], configurations: Sequence[Configuration]) -> None:
         """Replace entries by new ones, paused where those were, in a race that has not been started."""
         paused = [entry.held and not entry.ended for entry in entries]
-        self.end_repeats()
         for entry in entries:
             self.remove(entry)
         self.race = Race()
+        self.end_repeats()
         self._adopt(self.race)
         self._ended = 0
         for place, configuration in enumerate(configurations):

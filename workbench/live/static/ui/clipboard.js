@@ -1,5 +1,5 @@
 // Browsers differ in what they allow: the newer way needs a secure page and a permission, the older one a selection.
-export async function toClipboard(text) {
+export const toClipboard = async (text) => {
   try {
     await navigator.clipboard.writeText(text);
     return true;
@@ -11,4 +11,4 @@ export async function toClipboard(text) {
   } catch (refused) {
     return false;
   }
-}
+};
