@@ -18,6 +18,9 @@ from workbench.run import Race, Run, Session, State, Stopping, configure
 from workbench.run.setup.setup_phases import SetupPhase
 from workbench.words.numbers import amount, duration
 
+CLOSE = "too close to call"
+"""The verdict on entries that take a millisecond or two may be this, without their times."""
+
 
 def lane_of(**choices):
     return configure("two-layer", n=24, **choices)
@@ -62,8 +65,7 @@ def test_the_winner_is_named_by_the_measure_that_is_chosen(ended_race, eventuall
     eventually(lambda: f" {spent}, " in view.winner.text)
     view.measure.value = "seconds"
     best = view.ranking().finished[0]
-    # Both take a millisecond or two, so that they may be too close to call.
-    eventually(lambda: duration(best.amount, 2) in view.winner.text)
+    eventually(lambda: duration(best.amount, 2) in view.winner.text or CLOSE in view.winner.text)
     assert view.winner.quote == view.winner.text
 
 
@@ -94,7 +96,7 @@ def test_seconds_count_the_setup_unless_it_is_switched_off(ended_race, page_of, 
     iterating = {lane: lane.run.history["seconds"][lane.run.iterations] for lane in (first, second)}
     fastest = min(iterating, key=lambda lane: iterating[lane])
     assert view.ranking().finished[0].entry is fastest
-    eventually(lambda: duration(iterating[fastest], 2) in view.winner.text)
+    eventually(lambda: duration(iterating[fastest], 2) in view.winner.text or CLOSE in view.winner.text)
     eventually(lambda: not page.messages[-1]["setup"])
 
 
