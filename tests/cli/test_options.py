@@ -236,3 +236,13 @@ def test_devices_are_no_files(capsys):
 def test_blocks_are_known():
     """The values above are of blocks that there are."""
     assert set(BLOCKS) <= set(VALUES)
+
+
+def test_a_command_behind_unknown_options_has_its_own(capsys):
+    """Its arguments are not the unknown ones."""
+    assert "unrecognized arguments: -x;" in refused(capsys, "-x", "solve", "two-layer")
+    assert "required: PROBLEM" in refused(capsys, "--x", "solve")
+    assert program.run(["-h", "solve"]) == 0
+    everything = capsys.readouterr().out
+    assert program.run(["-h"]) == 0
+    assert capsys.readouterr().out == everything

@@ -1,5 +1,8 @@
 """Runs of a race that are made again, and the medians of their times."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -96,3 +99,57 @@ def test_a_run_that_took_fewer_iterations_counts_to_its_end(ended):
         if each.entry is ended[0]
     ]
     assert finish.amount == 2.0
+
+
+def test_few_times_do_not_decide_what_is_within_a_guess(ended):
+    def winners(count, seconds):
+        made = {
+            entry: (Sample(0.0, np.array([0.0, each])),) * count for entry, each in zip(ended, seconds, strict=True)
+        }
+        return len(rank(ended, 1e-6, "seconds", samples=made).winners)
+
+    assert [winners(count, (0.100, 0.101)) for count in (1, 4, 5)] == [2, 2, 1]
+    assert winners(1, (0.1, 0.2)) == 1
+
+
+def test_a_pause_between_two_rounds_holds_the_next(ended, monkeypatch):
+    monkeypatch.setattr("workbench.run.jobs.repeats.KNOWN", -1.0)
+    repeats = Repeats(ended, lambda: repeats.pause(), RunQueue(), budget=1e9)
+    repeats.start()
+    until(lambda: repeats.rounds == 1 and repeats.state is State.PAUSED)
+    repeats.wait(0.2)
+    assert (repeats.rounds, repeats.state, repeats.alive) == (1, State.PAUSED, True)
+    repeats.resume()
+    until(lambda: repeats.rounds == 2)
+    repeats.stop()
+    repeats.wait(LIMIT)
+    assert (repeats.alive, repeats.state) == (False, State.DONE)
+
+
+def test_runs_are_freed_when_all_have_ended(ended, monkeypatch):
+    made = []
+
+    class Noted(Race):
+        def __init__(self, *given, **more):
+            super().__init__(*given, **more)
+            made.append(weakref.ref(self))
+
+    monkeypatch.setattr("workbench.run.jobs.repeats.Race", Noted)
+    repeated(ended)
+    gc.collect()
+    assert made
+    assert not any(race() for race in made)
+
+
+def test_an_entry_that_is_left_out_is_run_no_more(ended, monkeypatch):
+    monkeypatch.setattr("workbench.run.jobs.repeats.KNOWN", -1.0)
+    repeats = Repeats(ended, queue=RunQueue(), budget=1e9)
+    repeats.start()
+    until(lambda: repeats.rounds >= 1)
+    repeats.leave_out(ended[0])
+    assert repeats.due == [ended[1]]
+    before = repeats.rounds
+    until(lambda: repeats.rounds > before + 1)
+    assert list(repeats.samples) == [ended[1]]
+    repeats.stop()
+    repeats.wait(LIMIT)

@@ -75,3 +75,8 @@ def test_what_a_run_does_not_have_is_not_named(given_by, name):
 def test_blocks_of_a_cube_are_counted_in_space():
     assert configure("bubbles-3d", n=48, deflation="levelset:4").label == "CG, Jacobi, 4³ blocks split by phase"
     assert run_parts({"deflation": "blocks:4"})["deflation"] == "4 blocks per side"
+
+
+def test_names_of_equal_runs_are_short_too():
+    made = [{"solver": "conjugate gradients " * 5}] * 2
+    assert [len(name) for name in distinct_names(made)] == [LONGEST, LONGEST]

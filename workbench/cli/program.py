@@ -93,8 +93,9 @@ def _run(arguments: list[str] | None) -> int:
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
     """The options of a command; `further` has the unknown ones of a command that passes them on. Raises InputError."""
     words = _with_options_joined(sys.argv[1:] if arguments is None else arguments)
-    # A first word that is no command is --help or --version, which need none.
-    of_program = parser(words[0] if words else "")
+    # --help and --version, which may be shortened, need no command; other options before it are refused.
+    asks = bool(words) and words[0].startswith(("-h", "--h", "--v"))
+    of_program = parser("" if asks else next((word for word in words if not word.startswith("-")), ""))
     options, unknown = of_program.parse_known_args(words)
     if unknown and not hasattr(options, "passes_on"):
         of_program.error(f"unrecognized arguments: {' '.join(unknown)}")

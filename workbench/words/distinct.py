@@ -38,7 +38,7 @@ def distinct_names(runs: Sequence[Parts], *without: str) -> list[str]:
             fewer = [{name: text for name, text in parts.items() if name != key} for parts in shown]
             shown = fewer if _told_apart(fewer, shown) else shown
     names = [sentence_case(name) or method_name(parts) for name, parts in zip(_joined(shown), runs, strict=True)]
-    return _cut(names) if differing else names
+    return _cut(names) if len(runs) > 1 else names
 
 
 def absent(key: str, text: str) -> bool:

@@ -64,3 +64,18 @@ def test_a_lesson_leads_to_those_before_and_after_it():
     names = ["without-pain", "rounding", "waiting"]
     heads = [re.findall(r'href="/lesson/([^"]*)"', lesson_head("/", LESSONS[name], names)) for name in names]
     assert heads == [["rounding"], ["without-pain", "waiting"], ["rounding"]]
+
+
+def test_behind_a_proxy_links_have_the_base_of_the_browser(folder):
+    rules = site_rules("/class/", folder / "lessons", str(folder), {}, "/")
+    start, *lessons = rules
+    assert start.matcher.match(asked("/")) is not None
+    assert lessons[0].matcher.match(asked("/class/lesson/rounding")) is None
+    addresses = re.findall(r'<a[^>]* href="([^"]*)"', start.target_kwargs["text"])
+    assert all(address.startswith("/class/") for address in addresses)
+
+
+def test_a_base_is_text_of_an_attribute():
+    text = start_page('/a"b&c/', []) + lesson_head('/a"b&c/', LESSONS["rounding"], ["without-pain", "rounding"])
+    assert 'a"b' not in text
+    assert 'href="/a&quot;b&amp;c/?view=build.build"' in text

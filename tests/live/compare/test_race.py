@@ -2,6 +2,7 @@
 
 import functools
 import re
+import threading
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from workbench.live.compare.race_form import method_of
 from workbench.live.compare.race_opening import opening
 from workbench.records import History, load
 from workbench.run import Race, Run, Session, State, Stopping, configure
+from workbench.run.jobs.repeats import Repeats
 from workbench.run.setup.setup_phases import SetupPhase
 from workbench.words.numbers import amount, duration
 
@@ -162,6 +164,44 @@ def test_short_runs_are_timed_again_and_their_medians_rank(view_in, eventually):
     # The race is at work again, and the page follows it to its end.
     eventually(lambda: "3 entries: all have ended" in view.status.text and entry.ended)
     eventually(lambda: len(view.entries.samples) == 3)
+
+
+def test_a_race_that_is_replaced_while_it_is_timed_again_leaves_no_job(view_in, eventually, monkeypatch):
+    view = view_in("race", lane_of(), lane_of(preconditioner="neumann:2"), state="ended")
+    eventually(lambda: view.entries.repeats is not None and not view.entries.repeats.alive)
+    begins, goes_on, start = threading.Event(), threading.Event(), Repeats.start
+
+    def slowly(repeats):
+        begins.set()
+        assert goes_on.wait(LIMIT)
+        start(repeats)
+
+    monkeypatch.setattr(Repeats, "start", slowly)
+    view.entries.end_repeats()
+    view.publisher.wake()
+    assert begins.wait(LIMIT)
+    # Let it go on once the other thread has had time to replace the race.
+    timer = threading.Timer(0.3, goes_on.set)
+    timer.start()
+    view.show([lane_of(solver="pipecg"), lane_of()])
+    timer.join()
+    assert view.controller.jobs == (view.race,)
+    assert view.entries.repeats is None
+
+
+def test_a_removed_entry_is_not_timed_again(view_in, eventually, monkeypatch):
+    monkeypatch.setattr("workbench.run.jobs.repeats.KNOWN", -1.0)
+    methods = ("jacobi", "neumann:2", "none")
+    view = view_in("race", *(lane_of(preconditioner=method) for method in methods), state="ended", budget=1e9)
+    eventually(lambda: view.entries.repeats is not None and view.entries.repeats.alive)
+    gone, *left = view.race.entries
+    view.remove(gone)
+    assert list(view.entries.samples) == left
+    repeats = view.entries.repeats
+    view.close()
+    repeats.wait(LIMIT)
+    assert not repeats.alive
+    assert view.entries.repeats is None
 
 
 def test_a_race_that_is_stopped_is_not_timed_again(view_in, eventually):

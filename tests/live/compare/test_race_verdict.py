@@ -122,3 +122,13 @@ def test_an_entry_that_other_work_disturbed_has_a_remark_unless_its_time_is_a_me
     assert not remarks(rank(race.entries, 1e-6, "iterations"))
     times = Finish(entry, 9, 1.0, times=Median(1.0, 0.9, 1.1, 5))
     assert not remarks(Ranking(1e-6, "seconds", (times,), (), (), ()))
+
+
+@pytest.mark.parametrize("name", ["heat-steps", "rising-bubbles"])
+def test_a_size_of_many_words_leaves_one_line(name):
+    entries = entries_of()
+    problem = configure(name).problem
+    for measure, amounts in (("iterations", [12000, 12120]), ("bytes", [1e-9, 1e9]), ("seconds", [0.1, 1.0])):
+        text = verdict(found(entries, amounts, measure, open=entries[2:]), problem, 1e-6, entries=entries)
+        assert len(text) <= LONGEST
+        assert "64 cells" in text

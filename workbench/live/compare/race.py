@@ -326,9 +326,10 @@ class RaceView(PausableView):
     def close(self) -> None:
         """End all entries and remove all widgets from the page."""
         self.stop()
-        self.entries.end_repeats()
         self.curves.close()
         self.publisher.close()
+        # After that, since a tick of the publisher would begin them again.
+        self.entries.end_repeats()
         super().close()
 
     def _layout(self) -> widgets.Box:

@@ -54,21 +54,24 @@ class RaceEntries:
     def repeat(self, changed: Callable[[], object]) -> None:
         """Once all entries have ended by themselves, make short runs again for their times. changed: called when there
         are more."""
-        ended = self.over and not any(entry.stopping for entry in self.race.entries)
-        if self.repeats is None and ended and len(self.race.entries) > 1:
-            repeats = Repeats(self.race.entries, changed, budget=self.budget)
-            repeats.start()
-            self.repeats = repeats
-            if repeats.alive:
-                self._adopt(repeats)
-                changed()
+        # With the lock held: another thread may replace the race meanwhile.
+        with self._lock:
+            ended = self.over and not any(entry.stopping for entry in self.race.entries)
+            if self.repeats is None and ended and len(self.race.entries) > 1:
+                repeats = Repeats(self.race.entries, changed, budget=self.budget)
+                repeats.start()
+                self.repeats = repeats
+                if repeats.alive:
+                    self._adopt(repeats)
+                    changed()
 
     def end_repeats(self) -> None:
         """End the runs that are made again, and forget their times."""
-        if self.repeats is not None:
-            self.repeats.stop()
-            self.repeats = None
-            self._adopt(self.race)
+        with self._lock:
+            if self.repeats is not None:
+                self.repeats.stop()
+                self.repeats = None
+                self._adopt(self.race)
 
     def add(self, configuration: Configuration) -> RaceEntry:
         """Add an entry, which starts at once if the race has been started."""
@@ -87,6 +90,8 @@ class RaceEntries:
         is_set_up = entry.run is not None
         self.race.remove(entry)
         with self._lock:
+            if self.repeats is not None:
+                self.repeats.leave_out(entry)
             run = self.listed.get(entry)
             if run is None:
                 return
@@ -103,9 +108,10 @@ class RaceEntries:
         paused = [entry.held and not entry.ended for entry in entries]
         for entry in entries:
             self.remove(entry)
-        self.race = Race()
-        self.end_repeats()
-        self._adopt(self.race)
+        with self._lock:
+            self.race = Race()
+            self.end_repeats()
+            self._adopt(self.race)
         self._ended = 0
         for place, configuration in enumerate(configurations):
             entered = self.add(configuration)

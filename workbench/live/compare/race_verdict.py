@@ -136,7 +136,7 @@ def _machine(entries: Sequence[RaceEntry]) -> str:
 
 def _fitted(write: Callable[..., str], problem: str, *names: str) -> str:
     """A text whose problem and names are cut where it would be longer than `LONGEST`: the place of bubbles first, then
-    the last name, and those before it."""
+    the last name, and those before it, and what is left of the problem."""
     cut = [problem, *names]
     if len(write(*cut)) > LONGEST:
         cut[0] = problem.partition(" in ")[0]
@@ -144,4 +144,7 @@ def _fitted(write: Callable[..., str], problem: str, *names: str) -> str:
         over = len(write(*cut)) - LONGEST
         if over > 0:
             cut[place] = shortened(cut[place], max(least, len(cut[place]) - over))
-    return write(*cut)
+    if len(write(*cut)) > LONGEST:
+        # Of the problem its size alone, which may be many words.
+        cut[0] = ""
+    return shortened(write(*cut).lstrip(" ,"), LONGEST)

@@ -18,7 +18,8 @@ from workbench.run.jobs.races import RaceEntry
 
 MEASURES = ("seconds", "iterations", "bytes")
 UNCERTAIN = 0.1
-"""Share by which a time that was measured once may be off: what times of short runs vary by on a quiet machine."""
+"""Share by which a time that was measured once, or a few times, may be off: what times of short runs vary by on a quiet
+machine."""
 LEVEL = 0.9
 """Probability that an interval contains the median."""
 
@@ -58,6 +59,11 @@ class Median:
         return cls(float(np.median(found)), found[k - 1], found[-k], count)
 
     @property
+    def certain(self) -> bool:
+        """True if the interval has the probability `LEVEL`, for which it takes some numbers."""
+        return 1 - 2 / 2**self.count >= LEVEL
+
+    @property
     def spread(self) -> float:
         """Half the interval over the median; 0 for a median of 0."""
         return (self.high - self.low) / 2 / self.value if self.value > 0 else 0.0
@@ -87,9 +93,13 @@ class Finish:
 
     @property
     def _interval(self) -> tuple[float, float]:
-        if self.times is not None:
+        low, high = self.amount * (1 - UNCERTAIN), self.amount * (1 + UNCERTAIN)
+        if self.times is None:
+            return low, high
+        if self.times.certain:
             return self.times.low, self.times.high
-        return self.amount * (1 - UNCERTAIN), self.amount * (1 + UNCERTAIN)
+        # A few numbers may agree by chance; of one the interval is a point.
+        return min(low, self.times.low), max(high, self.times.high)
 
 
 @dataclasses.dataclass(frozen=True)

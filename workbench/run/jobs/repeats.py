@@ -58,7 +58,9 @@ class Repeats:
         self._left = budget
         self._out: set[RaceEntry] = set()
         """Entries that are not run again."""
-        self._stopped = False
+        self._stopped = self._paused = False
+        self._changing = threading.Lock()
+        """Held while a request, the present round or the samples change."""
         self._race: Race | None = None
         self._thread: threading.Thread | None = None
 
@@ -67,7 +69,7 @@ class Repeats:
         """The entries that are to be run again: their median is not known yet, and the time suffices for all."""
         if self._stopped:
             return []
-        wanted = [entry for entry in self.samples if entry not in self._out and not self._known(entry)]
+        wanted = [entry for entry, made in self.samples.items() if entry not in self._out and not _known(made)]
         return wanted if sum(_seconds(entry) for entry in wanted) <= self._left else []
 
     @property
@@ -86,7 +88,9 @@ class Repeats:
         race = self._race
         if not self.alive:
             return State.DONE
-        return race.state if race is not None and race.alive else State.RUNNING
+        if race is not None and race.alive:
+            return race.state
+        return State.PAUSED if self._paused and not self._stopped else State.RUNNING
 
     @property
     def ending(self) -> bool:
@@ -112,39 +116,64 @@ class Repeats:
             self._thread.join(timeout)
 
     def pause(self) -> None:
-        """Hold the present round."""
-        if self._race is not None:
-            self._race.pause()
+        """Hold the present round, or the next one between two."""
+        with self._changing:
+            self._paused = True
+            if self._race is not None:
+                self._race.pause()
 
     def resume(self) -> None:
         """Continue after `pause`."""
-        if self._race is not None:
-            self._race.resume()
+        with self._changing:
+            self._paused = False
+            if self._race is not None:
+                self._race.resume()
 
     def stop(self) -> None:
         """End the present round, which does not count, and make no other."""
-        self._stopped = True
-        if self._race is not None:
-            self._race.stop()
+        with self._changing:
+            self._stopped = True
+            if self._race is not None:
+                self._race.stop()
 
-    def _known(self, entry: RaceEntry) -> bool:
-        totals = [sample.setup + float(sample.seconds[-1]) for sample in self.samples[entry]]
-        return len(totals) >= LEAST and Median.of(totals).spread <= KNOWN
+    def leave_out(self, entry: RaceEntry) -> None:
+        """Forget an entry, which is run again from the next round on no more."""
+        with self._changing:
+            self.samples = {other: kept for other, kept in self.samples.items() if other is not entry}
 
     def _work(self) -> None:
-        while due := self.due:
-            self._race = Race([entry.configuration for entry in due], queue=self._queue)
+        try:
+            while due := self.due:
+                self._round(due)
+                self._on_change()
+        finally:
+            # The vectors of the last round are freed.
+            self._race = None
+
+    def _round(self, due: Sequence[RaceEntry]) -> None:
+        race = Race([entry.configuration for entry in due], queue=self._queue)
+        with self._changing:
             if self._stopped:
                 return
-            self._race.wait()
-            for entry, again in zip(due, self._race.entries, strict=True):
+            if self._paused:
+                race.pause()
+            self._race = race
+        race.wait()
+        with self._changing:
+            for entry, again in zip(due, race.entries, strict=True):
                 self._left -= _seconds(again)
+                if entry not in self.samples:
+                    continue
                 if again.run is None or again.result is None or not again.result.converged:
                     self._out.add(entry)
                     continue
                 sample = Sample(again.run.setup_seconds, again.run.history["seconds"].copy())
                 self.samples = {**self.samples, entry: (*self.samples[entry], sample)}
-            self._on_change()
+
+
+def _known(samples: Sequence[Sample]) -> bool:
+    totals = [sample.setup + float(sample.seconds[-1]) for sample in samples]
+    return len(totals) >= LEAST and Median.of(totals).spread <= KNOWN
 
 
 def _seconds(entry: RaceEntry) -> float:

@@ -49,15 +49,17 @@ def written(lessons: Path) -> dict[str, tuple[Lesson, Path]]:
     return {name: (lesson, path) for name, (lesson, path) in found.items() if path.is_file()}
 
 
-def site_rules(base: str, lessons: Path, root: str, page: Mapping[str, Any]) -> list[Rule]:
-    """The rules for the addresses of these pages. base: of all; root: the folder from which Voila opens notebooks;
-    page: the arguments of Voila's handler of the workbench."""
+def site_rules(base: str, lessons: Path, root: str, page: Mapping[str, Any], served: str = "") -> list[Rule]:
+    """The rules for the addresses of these pages. base: of all in the browser; root: the folder from which Voila opens
+    notebooks; page: the arguments of Voila's handler of the workbench; served: the base of what this server answers,
+    where a proxy has another one."""
+    served = served or base
     found = written(lessons)
     rules = [
-        Rule(Bare(re.escape(base)), StartPage, {"text": start_page(base, [lesson for lesson, _ in found.values()])})
+        Rule(Bare(re.escape(served)), StartPage, {"text": start_page(base, [lesson for lesson, _ in found.values()])})
     ]
     for name, (lesson, path) in found.items():
-        address = re.escape(url_path_join(base, "lesson", name))
+        address = re.escape(url_path_join(served, "lesson", name))
         facts = {
             **page,
             "notebook_path": path.relative_to(root).as_posix(),
@@ -124,13 +126,14 @@ def start_page(base: str, lessons: list[Lesson]) -> str:
     tried_part = f'<h2 id="problems">Problems</h2><p>{PROBLEMS_ARE}</p><ul class="site-entries">{tried}</ul>'
     papers_part = f'<h2 id="papers">Papers</h2><p>{PAPERS_ARE}</p><ul class="site-entries">{"".join(printed)}</ul>'
     lessons_part = f'<h2 id="lessons">Lessons</h2><p>{LESSONS_ARE}</p><ol class="site-entries">{"".join(taught)}</ol>'
+    home = html.escape(base)
     return f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>CG workbench</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:;base64,="></head><body>
 {_head(base)}<main class="site"><h1>CG workbench</h1>
 <p>Conjugate gradient methods to build, run, compare and take apart.</p>
-<div class="site-first"><a class="site-workbench" href="{base}?view={quote(RACE)}"><b>Race four methods now</b>
+<div class="site-first"><a class="site-workbench" href="{home}?view={quote(RACE)}"><b>Race four methods now</b>
 <span>{THE_RACE_IS}</span></a>
-<a class="site-workbench" href="{base}{WORKBENCH}"><b>Open the workbench</b><span>{WHAT_IT_IS}</span></a></div>
+<a class="site-workbench" href="{home}{WORKBENCH}"><b>Open the workbench</b><span>{WHAT_IT_IS}</span></a></div>
 {tried_part}
 {lessons_part if taught else ""}
 {papers_part}</main></body></html>"""
@@ -151,10 +154,10 @@ def lesson_head(base: str, lesson: Lesson, names: list[str]) -> str:
     others = [(names[place - 1], "Previous: ")] if place else []
     others += [(name, "Next: ") for name in names[place + 1 : place + 2]]
     links = [
-        f'<a href="{url_path_join(base, "lesson", name)}">{words}{html.escape(LESSONS[name].title)}</a>'
+        f'<a href="{html.escape(url_path_join(base, "lesson", name))}">{words}{html.escape(LESSONS[name].title)}</a>'
         for name, words in others
     ]
-    return _head(base, *links, f'<a href="{base}{WORKBENCH}">Workbench</a>')
+    return _head(base, *links, f'<a href="{html.escape(base)}{WORKBENCH}">Workbench</a>')
 
 
 def _entry(address: str, title: str, words: str) -> str:
