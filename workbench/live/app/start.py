@@ -27,7 +27,8 @@ def workbench(
     """
     configuration, refused = asked_for(lambda: _configured(problem, choices))
     made = Workbench(configuration, folder)
-    made.turn_to_place(view_of_page())
+    # Nothing starts on another problem than the one that was asked for.
+    made.turn_to_place(view_of_page().partition(":")[0] if refused else view_of_page())
     if refused:
         made.share.say(refused, "bad")
     return made

@@ -69,6 +69,9 @@ def variations(entries: Sequence[Configuration]) -> dict[str, Configuration]:
     proposed = dict(zip(VARIATIONS, changes, strict=True))
     if OPENCL not in devices.names():
         del proposed[VARIATIONS[-1]]
+    if first.solver.complex_symmetric:
+        # The other methods are for Hermitian A, which only its entries tell from this.
+        proposed = {words: proposed[words] for words in proposed if words not in VARIATIONS[:2]}
     made = {words: changed(first, values) for words, values in proposed.items()}
     return {words: each for words, each in made.items() if each not in entries and not conflicts(each)}
 
