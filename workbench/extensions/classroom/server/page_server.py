@@ -47,7 +47,7 @@ class PageServer(Voila):
         site = []
         if self.lessons:
             *_, (_, _, page) = voila
-            site = site_rules(self.base_url, Path(self.lessons), self.root_dir, page, self.server_url)
+            site = site_rules(self.base_url, Path(self.lessons), self.root_dir, page, self.server_url or "")
         return [*self.refusals(), *of_class, *site, *voila]
 
     def of_class(self, room: Classroom) -> list[Rule]:
