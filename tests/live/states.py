@@ -48,8 +48,11 @@ def _paused_solve(view: Any) -> None:
 
 
 def _solved(view: Any) -> None:
+    before = view.result.value
     view.run().join(LIMIT)
-    until(lambda: view.status.state in ("done", "failed") and view.status.shown_elsewhere)
+    # The page says the end of the run before this one until it has been brought up to date.
+    until(lambda: view.result.value != before and view.status.state in ("done", "failed"))
+    until(lambda: view.status.shown_elsewhere)
 
 
 def _racing(view: Any) -> None:

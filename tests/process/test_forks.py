@@ -139,7 +139,7 @@ def test_a_process_is_forked_when_no_kernel_is_being_compiled_in_it():
 
 OWN = r"process/forks|jit/|run/machine_use"
 """Modules that make locks of their own anew in a forked process."""
-OTHER = r"extensions/|run/jobs/(job|races|run_queue|session|thread_job|pausable_job)|live/|plots/figures/"
+OTHER = r"extensions/|run/jobs/(job|races|repeats|run_queue|session|thread_job|pausable_job)|live/|plots/figures/"
 """Those of jobs and pages, whose threads do not exist there, and of processes at work together."""
 LIBRARIES = r"devices/(accelerator/launcher|cuda/guard|opencl/runtime)"
 """Those of libraries that do not survive a fork."""
