@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from workbench.words.names import LEVELS, Parts, method_name, sentence_case, shortened
 
 LONGEST = 40
-"""Characters of a name, where there are few runs: what a legend beside a plot has room for."""
+"""Characters of a name, where there are few runs: what the legend of a plot has room for."""
 MOST_CHOICES = 12
 """Differing parts of which each may be left out; with more only absences are."""
 

@@ -65,7 +65,7 @@ class Room(Protocol):
     """A device, as `check_room` asks it."""
 
     def need_room(self, nbytes: int, way_out: str = "") -> None:
-        """Raise InputError where so many bytes do not fit."""
+        """Raise InputError where this number of bytes does not fit."""
         ...
 
 

@@ -54,7 +54,7 @@ class RaceEntries:
     def repeat(self, changed: Callable[[], object]) -> None:
         """Once all entries have ended by themselves, make short runs again for their times. changed: called when there
         are more."""
-        # With the lock held: another thread may replace the race meanwhile.
+        # Under the lock: another thread may replace the race meanwhile.
         with self._lock:
             ended = self.over and not any(entry.stopping for entry in self.race.entries)
             if self.repeats is None and ended and len(self.race.entries) > 1:

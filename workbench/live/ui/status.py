@@ -29,7 +29,7 @@ class StatusLine(LiveWidget):
     tone = traitlets.Enum(("plain", "busy", "good", "bad"), "plain").tag(sync=True)
     state = traitlets.Unicode("idle").tag(sync=True)
     quote = traitlets.Unicode("").tag(sync=True)
-    """The text that a button beside the sentence copies; none without a text."""
+    """The text that the button after the sentence copies; no button without a text."""
     advice = traitlets.Unicode().tag(sync=True)
     """Advice once the kernel is lost, which only the page can show then."""
 

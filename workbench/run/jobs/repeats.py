@@ -60,7 +60,7 @@ class Repeats:
         """Entries that are not run again."""
         self._stopped = self._paused = False
         self._changing = threading.Lock()
-        """Held while a request, the present round or the samples change."""
+        """Taken by a thread that changes a request, the present round or the samples."""
         self._race: Race | None = None
         self._thread: threading.Thread | None = None
 
