@@ -85,7 +85,7 @@ class Finish:
     times: Median | None = None
 
     def close_to(self, other: Finish, measure: str) -> bool:
-        """True if their intervals overlap, so that the order of the two is not known. Iterations and bytes are exact."""
+        """True if their intervals overlap: the order of the two is not known. Iterations and bytes are exact."""
         if measure != "seconds":
             return self.amount == other.amount
         one, two = self._interval, other._interval
