@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import statistics
@@ -70,7 +71,13 @@ def _run(lab: Any, page: Any) -> None:
 
 
 def _processes() -> list[psutil.Process]:
-    return [one for one in psutil.Process().children(recursive=True) if KERNELS.search(" ".join(one.cmdline()))]
+    """The kernels of the server; one that ends meanwhile is none."""
+    found = []
+    for one in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if KERNELS.search(" ".join(one.cmdline())):
+                found.append(one)
+    return found
 
 
 def _megabytes() -> float:

@@ -141,7 +141,7 @@ def test_the_tolerance_is_typed(ended_race, eventually):
 
 
 def test_a_press_adds_a_variation_of_the_first_entry_and_its_button_goes(view, eventually):
-    chips = view.chips
+    chips = view.adding.variations
     eventually(lambda: chips["pipelined CG"].layout.display is None)
     assert chips["pipelined CG"].description == "+ pipelined CG"
     chips["pipelined CG"].click()
@@ -303,13 +303,13 @@ def test_a_wrong_tolerance_is_told_and_the_old_one_stays(view, eventually, text)
 def test_lanes_come_from_the_form_while_others_run(endless_race, eventually):
     view = endless_race
     (first,) = view.race.entries
-    view.form.set("solver", "cg")
-    view.form.set("preconditioner", "neumann")
-    view.form.set("preconditioner.order", "3")
-    assert view.form.blocks["coarse"].choice.disabled
-    view.form.set("deflation", "stripes")
-    view.form.set("coarse", "sparse")
-    view.form.set("variant", "a-def2")
+    view.adding.form.set("solver", "cg")
+    view.adding.form.set("preconditioner", "neumann")
+    view.adding.form.set("preconditioner.order", "3")
+    assert view.adding.form.blocks["coarse"].choice.disabled
+    view.adding.form.set("deflation", "stripes")
+    view.adding.form.set("coarse", "sparse")
+    view.adding.form.set("variant", "a-def2")
     lane = view.add_from_form()
     chosen = lane.configuration
     assert (chosen.preconditioner.spec, chosen.coarse.name, chosen.variant.name) == ("neumann:3", "sparse", "a-def2")
@@ -405,7 +405,7 @@ def test_a_race_opens_with_methods_of_its_problem_which_follow_it_until_they_are
     view = view_in("race", lane_of(), opening=opening)
     assert view.measure.value == "seconds"
     assert [lane.configuration for lane in view.race.entries] == opening(lane_of())
-    assert view.adding.selected_index is None
+    assert view.adding.box.selected_index is None
     view.rebase(configure("stand-in"))
     assert [lane.configuration for lane in view.race.entries] == opening(configure("stand-in"))
     view.rebase(lane_of())
@@ -435,23 +435,23 @@ def test_lanes_that_wait_follow_the_stopping_rule_and_so_does_the_tolerance(view
 
 
 def test_a_page_that_is_turned_to_again_changes_nothing(view):
-    view.form.set("solver", "pipecg")
+    view.adding.form.set("solver", "pipecg")
     lanes = view.race.entries
     view.rebase(lane_of())
     assert view.race.entries == lanes
-    assert view.form.blocks["solver"].choice.value == "pipecg"
+    assert view.adding.form.blocks["solver"].choice.value == "pipecg"
     view.rebase(lane_of(solver="sd"))
-    assert (view.race.entries, view.form.blocks["solver"].choice.value) == (lanes, "sd")
-    view.form.set("solver", "pipecg")
+    assert (view.race.entries, view.adding.form.blocks["solver"].choice.value) == (lanes, "sd")
+    view.adding.form.set("solver", "pipecg")
     view.rebase(lane_of(solver="sd"))
-    assert view.form.blocks["solver"].choice.value == "pipecg"
+    assert view.adding.form.blocks["solver"].choice.value == "pipecg"
 
 
 def test_a_wrong_number_in_the_form_is_a_sentence(view, eventually):
-    view.form.set("preconditioner", "neumann")
-    view.form.set("preconditioner.order", "-1")
-    view.add_button.click()
-    assert view.form.box.state["wrong"] == {
+    view.adding.form.set("preconditioner", "neumann")
+    view.adding.form.set("preconditioner.order", "-1")
+    view.adding.button.click()
+    assert view.adding.form.box.state["wrong"] == {
         "preconditioner.order": "Order of the series must be between 1 and 16, got -1"
     }
     eventually(lambda: "order must be" in view.status.text)

@@ -8,9 +8,9 @@ from pathlib import Path
 import ipywidgets as widgets
 
 from workbench.errors import InputError
+from workbench.live.compare.race_adding import EntryAdding
 from workbench.live.compare.race_entries import KINDS, RaceEntries, ended, export_race, race_name
 from workbench.live.compare.race_form import (
-    EntryForm,
     ToleranceField,
     aim_of,
     aimed,
@@ -19,7 +19,6 @@ from workbench.live.compare.race_form import (
     moved,
     same_system,
 )
-from workbench.live.compare.race_opening import VARIATIONS, variations
 from workbench.live.compare.race_text import (
     belonging,
     compilation,
@@ -45,7 +44,6 @@ from workbench.run.jobs.repeats import BUDGET
 from workbench.words.numbers import rounded
 
 EMPTY = "Press Start. A curve for each entry appears here."
-ADD = "one more entry, with these blocks"
 START = "start"
 """The item of an address that starts the race."""
 PERIOD = 0.5
@@ -127,20 +125,7 @@ class RaceView(PausableView):
         self.again = button(
             "", "run all entries from the start, to this tolerance", self.controller.attempt(self.start), width="auto"
         )
-        self.add_button = button("Add entry", ADD, self._adding)
-        self._correct = button("", "make these changes in the form above", lambda: self.form.correct(), width="auto")
-        self.form = EntryForm(self._adopted, self._offer_entry)
-        self._offer_entry()
-        self.chips = {
-            words: button(f"+ {words}", "", self.controller.attempt(self._adding_variation(words), "adding an entry"))
-            for words in VARIATIONS
-        }
-        """A button for each variation of the first entry; those that the race has, or that do not fit, are hidden."""
-        self._varied: tuple[Configuration, ...] | None = None
-        """The entries that the variations are of."""
-        form = widgets.VBox([self.form.box, row("wb-buttons", self.add_button, self._correct)])
-        self.adding = widgets.Accordion([form], titles=("Add a method",))
-        """Folded once there is something to race."""
+        self.adding = EntryAdding(self.controller, self._adopted, self.add_method)
         self.belongs = widgets.HTML()
         """The problem of the results, where another one is chosen by now."""
         self.table = entry_table(self._act)
@@ -194,7 +179,7 @@ class RaceView(PausableView):
 
     def add_from_form(self) -> RaceEntry:
         """Add an entry with the blocks of the form. Raises InputError with the sentence for a wrong value."""
-        return self.add_method(self.form.configuration())
+        return self.add_method(self.adding.form.configuration())
 
     def add_method(self, configuration: Configuration) -> RaceEntry:
         """Add an entry with the method of a configuration: on the system of an active race, else on the configuration
@@ -229,7 +214,7 @@ class RaceView(PausableView):
         self._chosen = configuration
         if not (self.race.begun and self._differences):
             self._move()
-        self.form.load(configuration)
+        self.adding.form.load(configuration)
         self.controller.complaint = ""
         self.publisher.wake()
 
@@ -270,7 +255,7 @@ class RaceView(PausableView):
         """Set the configuration with which entries share system, start and stopping. The tolerance becomes that of its
         stopping rule, unless it was set in this view."""
         self.base = configuration
-        self.form.settle()
+        self.adding.form.settle()
         if not self.tolerance.own:
             self.tolerance.reset(self._rtol)
 
@@ -344,8 +329,8 @@ class RaceView(PausableView):
             self.status,
             self.belongs,
             halves,
-            row("wb-buttons", *self.chips.values()),
-            self.adding,
+            self.adding.chips,
+            self.adding.box,
             exports,
             self.saved,
         ]
@@ -359,7 +344,7 @@ class RaceView(PausableView):
         return list(self.entries.listed.values())
 
     def _fold(self) -> None:
-        self.adding.selected_index = None if len(self.race.entries) > 1 else 0
+        self.adding.fold(folded=len(self.race.entries) > 1)
 
     def _pictures(self) -> dict[str, Scene]:
         """The plot of the entries that have ended."""
@@ -388,30 +373,6 @@ class RaceView(PausableView):
         self.entries.act(verb, numbers)
         self.publisher.wake()
 
-    def _offer_variations(self) -> None:
-        """Show the buttons of the variations that the entries leave, where entries have changed."""
-        entries = tuple(entry.configuration for entry in self.race.entries)
-        if entries == self._varied:
-            return
-        self._varied, offered = entries, variations(entries)
-        for words, chip in self.chips.items():
-            chip.layout.display = None if words in offered else "none"
-            chip.tooltip = f"add {offered[words].label}" if words in offered else ""
-
-    def _adding_variation(self, words: str) -> Callable[[], RaceEntry]:
-        return lambda: self.add_method(variations([entry.configuration for entry in self.race.entries])[words])
-
-    def _offer_entry(self) -> None:
-        """Disable adding an entry while system or device refuse it, and offer changes that allow it."""
-        self.add_button.disabled = bool(self.form.conflicts)
-        self.add_button.tooltip = self.form.conflict or ADD
-        self._correct.description = self.form.correction
-        self._correct.layout.display = None if self.form.correction else "none"
-
-    def _adding(self) -> None:
-        self.controller.complain("")
-        self.controller.attempt(self.add_from_form, "adding an entry")()
-
     def _exporting(self, kind: str) -> Callable[[], None]:
         def write(folder: Path) -> list[Path]:
             return export_race(kind, self._listed, folder)
@@ -432,7 +393,7 @@ class RaceView(PausableView):
         self.again.layout.display = None if missed and not self._differences else "none"
         self.belongs.value = belonging(self.base, self._adopted(), self.race.alive) if self.race.begun else ""
         self.belongs.layout.display = None if self.belongs.value else "none"
-        self._offer_variations()
+        self.adding.offer_variations([entry.configuration for entry in entries])
         for control in (*self.exports.values(), self.save_bar.press):
             control.disabled = not any(entry.result for entry in entries)
         found = self.ranking()
