@@ -56,6 +56,26 @@ COLUMN = """(table, heading) => {
   if (!names.includes(heading)) throw new Error(`no column is called ${heading}: ${names}`);
   return [...table.tBodies[0].rows].map((row) => row.cells[names.indexOf(heading)].textContent);
 }"""
+TEXTS = """(pane) => {
+  const found = [];
+  const walker = document.createTreeWalker(pane, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const at = node.parentElement;
+    if (!node.data.trim() || at.closest("style, script, textarea, .wb-heard")) continue;
+    const seen = { visibilityProperty: true, opacityProperty: true };
+    if (!at.closest("select, :not(option)").checkVisibility(seen)) continue;
+    if (at.localName === "option" && !at.selected) continue;
+    if (at.localName !== "option") {
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      const { width, height } = range.getBoundingClientRect();
+      if (width < 2 || height < 2) continue;
+    }
+    found.push(node.data.trim());
+  }
+  return found;
+}"""
+"""The texts that are seen in an element: its text nodes with a size, of a menu the choice that is made."""
 COLLAPSE = "() => window.jupyterapp.shell.collapseLeft()"
 IS_OPEN = "() => Boolean(window.jupyterapp)"
 NO_MODEL = "Error displaying widget: model not found"
@@ -322,6 +342,11 @@ def pick(place: Any, kind: str, name: str) -> None:
     field.locator(f'.wb-option[data-value="{name}"]').click()
     # The answer may bring other fields, and what is pressed before is gone then.
     field.locator(f'.wb-pick[data-value="{name}"]').wait_for()
+
+
+def texts(page: Any) -> list[str]:
+    """The texts that are seen in the view in front of the workbench, without rail and header."""
+    return page.locator(".wb-pane").locator("visible=true").first.evaluate(TEXTS)
 
 
 def turn_to(page: Any, title: str) -> None:

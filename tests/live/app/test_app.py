@@ -165,10 +165,11 @@ def test_runs_of_all_views_are_one_list_and_are_looked_into(bench):
     assert [run.origin for run in bench.runs.runs] == ["Race"] * 4 + ["Your method"] * 2 + ["Sweep"] * 3
     assert len({run.style for run in bench.runs.runs}) == 9
     inside = bench.view("Look inside")
-    assert [name.partition(":")[0] for name, _ in inside.choice.options] == [*map(str, range(9, 0, -1))]
+    assert [name.partition(":")[0] for name, _ in inside.choice.options] == [*map(str, (1003, 1002, 1001, 6, 5, 4, 3, 2, 1))]
     bench.runs.acts["inside"]([bench.runs.find(1)])
     assert inside.inside.source is race.race.entries[0].result
-    bench.runs.acts["inside"]([bench.runs.find(9)])
+    # Runs of sweeps have numbers of their own, so that the others follow one another.
+    bench.runs.acts["inside"]([bench.runs.find(1003)])
     assert inside.inside.source.summary["iterations"] == sweep.rows[2]["iterations"]
 
 
@@ -196,8 +197,12 @@ def test_compare_opens_with_four_methods_and_races_what_the_header_names(bench, 
     bench.turn_to("Solve")
     bench.turn_to("Race")
     eventually(lambda: "These results are of 4 bubbles in a square, 24²" in race.belongs.value)
-    # The header's link takes it back while the race is in front.
+    # Undo of the header acts in the view in front, so that the form is as it was.
     page_says(bench.frame.shell, {"kind": "undo"})
+    assert bench.configuration.problem.n == 20
+    bench.turn_to("Solve")
+    page_says(bench.frame.shell, {"kind": "undo"})
+    bench.turn_to("Race")
     eventually(lambda: bench.frame.shell.problem["facts"].startswith("24²") and race.belongs.value == "")
 
 
@@ -288,3 +293,32 @@ def test_the_tour_makes_one_run_with_timings(bench):
     assert len(bench.runs.runs) == 1
     assert bench.explorer.session.wait(LIMIT).trace
     assert not bench.explorer.form.trace.value
+
+
+def test_undo_of_the_header_acts_in_the_view_in_front_and_says_what_it_did(bench, eventually, monkeypatch):
+    shell, said = bench.frame.shell, []
+    monkeypatch.setattr(shell, "send", lambda content, *_buffers: said.append(content.get("text")))
+    bench.turn_to("Solve")
+    form = bench.explorer.form
+    form.set("deflation", "none")
+    form.set("problem.n", "20")
+    eventually(lambda: shell.undoing["undo"] == "Cells per side: 20 → 24")
+    page_says(shell, {"kind": "undo"})
+    page_says(shell, {"kind": "undo"})
+    assert said == ["Undone: Cells per side: 20 → 24", "Undone: Level 2: None → Blocks split at bubble boundaries"]
+    eventually(lambda: shell.undoing["redo"] == "Level 2: None → Blocks split at bubble boundaries")
+    page_says(shell, {"kind": "redo"})
+    assert form.configuration().deflation.name == "none"
+    # Something else was changed since, so that no undo is left to take back.
+    form.set("rtol", "1e-4")
+    eventually(lambda: (shell.undoing["redo"], shell.undoing["undo"]) == ("", "Tolerance ‖r‖/‖b‖: 0.0001 → 1e-6"))
+    # A view that cannot undo leaves the form as it is, and says so.
+    bench.turn_to("Runs")
+    eventually(lambda: shell.undoing["why"].startswith("This view has no changes to undo"))
+    page_says(shell, {"kind": "undo"})
+    assert form.configuration().stopping.rtol == 1e-4
+    bench.turn_to("Build")
+    add_bubble(bench)
+    eventually(lambda: shell.undoing["undo"] == "the last change of what is built")
+    page_says(shell, {"kind": "undo"})
+    eventually(lambda: bench.view("Build").problem.geometry().radii.size == 4)

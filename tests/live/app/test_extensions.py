@@ -115,7 +115,7 @@ def test_a_view_names_its_problem_and_its_item_and_takes_what_is_suggested(insta
     assert shown.page is made
     assert made._place == "flow.hello:first"
     eventually(lambda: made.frame.shell.problem["name"] == OWN.problem.label.split(",")[0])
-    assert not made.frame.shell.can_undo
+    assert not made.frame.shell.undoing["undo"]
     made.turn_to("Solve")
     eventually(lambda: made.frame.shell.problem["name"] == "Two layers")
     made.turn_to("Hello")

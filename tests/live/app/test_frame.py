@@ -17,7 +17,7 @@ def parts(frame):
 
 
 def test_a_view_is_listed_with_its_pages_once_it_has_one():
-    frame = Frame({}, lambda: "")
+    frame = Frame({}, widgets.HTML())
     assert parts(frame) == {}
     frame.add("runs", "Runs", Page(widgets.VBox))
     frame.add("compare", "Race", Page(widgets.VBox))
@@ -62,21 +62,19 @@ def test_every_page_of_documentation_is_shown(name):
 
 def test_what_the_page_asks_is_answered_and_what_it_may_not_have_is_not(monkeypatch):
     done, sent = [], []
-    frame = Frame({"undo": lambda: done.append("undo")}, lambda: ("cgw1.text", "Copied the share link."))
+    frame = Frame({"undo": lambda: done.append("undo")}, widgets.HTML())
     monkeypatch.setattr(frame.shell, "send", sent.append)
     for message in (
         {"kind": "undo"},
-        {"kind": "link"},
         {"kind": "docs", "page": "family"},
         {"kind": "docs", "page": "../secret"},
         {},
     ):
         page_says(frame.shell, message)
     assert done == ["undo"]
-    assert sent[0] == {"kind": "link", "text": "cgw1.text", "said": "Copied the share link."}
-    assert (sent[1]["kind"], sent[1]["title"]) == ("docs", "The CG family")
-    assert sent[2]["kind"] == "said"
-    assert "there is no page '../secret'" in sent[2]["text"]
+    assert (sent[0]["kind"], sent[0]["title"]) == ("docs", "The CG family")
+    assert sent[1]["kind"] == "said"
+    assert "there is no page '../secret'" in sent[1]["text"]
 
 
 def test_meanings_of_the_glossary_have_their_mathematics_printed():

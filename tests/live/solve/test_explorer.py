@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import numpy as np
 import pytest
@@ -56,7 +57,8 @@ def test_the_status_line_tells_the_end(ended_explorer, eventually):
 
 def test_the_notes_of_a_singular_run_are_told(view_in, eventually):
     explorer = view_in("solve", "bubbles-2d", n=32, deflation="blocks:4", rhs="random", state="ended")
-    eventually(lambda: "Pure Neumann problem: one redundant deflation vector removed" in explorer.result.value)
+    eventually(lambda: "one redundant deflation vector removed" in explorer.outcome.setup.value)
+    assert "redundant" not in explorer.result.value
 
 
 def test_buttons_follow_the_state(endless, eventually):
@@ -336,9 +338,10 @@ def test_a_sentence_says_once_how_many_iterations_there_were():
     reason = f"{Reason.MAXITER.sentence} (15 iterations)"
     summary = {"iterations": 15, "true_relative_residual": 45.5, "converged": False, "reason": reason}
     assert ending(summary) == (
-        "Not converged: the iteration limit was reached, after 15 iterations: ‖b − Ax‖/‖b‖ = 45.5. "
-        "Raise maxiter or choose a stronger preconditioner."
+        "Not converged: the iteration limit was reached. Best x: ‖b − Ax‖/‖b‖ = 45.5 at iteration 15."
     )
+    said = result_html(1, {**summary, "setup_seconds": 0.1, "iteration_seconds": 0.1}, "", "plain", ())
+    assert "choose a stronger preconditioner." in said
 
 
 def test_choices_that_do_not_go_together_are_all_marked_and_mended_by_one_press(explorer, eventually, tmp_path):
@@ -453,3 +456,48 @@ def test_what_the_form_says_runs_on_cores_and_accelerator_with_both_on_the_timel
     view.both.button.click()
     eventually(lambda: view.controller.complaint)
     assert len(view.runs.runs) == 3
+
+
+def test_a_run_that_rounding_broke_is_one_line_with_a_button_that_runs_plain_cg(explorer, eventually):
+    stopping = Stopping(rtol=1e-15)
+    explorer.form.load(configure("two-layer", n=96, solver="pipecg", preconditioner="jacobi", stopping=stopping))
+    assert not explorer.run().wait(LIMIT).converged
+    eventually(lambda: "rounding errors dominate" in explorer.result.value)
+    line = re.sub(r"<[^>]+>", "", explorer.result.value.partition('<span class="wb-note">')[0])
+    assert re.fullmatch(
+        r"!Broke down: rounding errors dominate pipelined CG here\. "
+        r"Best x: ‖b − Ax‖/‖b‖ = .+ at iteration \d+\.",
+        line,
+    )
+    assert "solver cg" not in line
+    assert "<summary>Details</summary>" in explorer.result.value
+    eventually(lambda: explorer.outcome.plain.layout.display == "")
+    explorer.outcome.plain.click()
+    assert explorer.form.configuration().solver.name == "cg"
+    assert explorer.session.configuration.preconditioner.name == "jacobi"
+    explorer.session.wait(LIMIT)
+    eventually(lambda: explorer.outcome.plain.layout.display == "none")
+
+
+def test_the_plot_has_the_runs_of_the_present_problem_and_others_by_a_tick(explorer, eventually):
+    def drawn():
+        return sorted(curve.label.partition(":")[0] for curve in explorer.convergence.curves)
+
+    for n in (16, 16, 24):
+        explorer.form.load(configure("two-layer", n=n))
+        explorer.run().wait(LIMIT)
+    eventually(lambda: drawn() == ["3"])
+    eventually(lambda: "Not drawn: runs 1, 2, on another problem." in explorer.outcome.others.value)
+    explorer.runs.choose([1])
+    eventually(lambda: drawn() == ["1", "3"])
+    eventually(lambda: "Not drawn: run 2, on another problem." in explorer.outcome.others.value)
+    # Back on the first problem its runs are the ones that are compared.
+    explorer.runs.choose([])
+    explorer.form.load(configure("two-layer", n=16))
+    explorer.run().wait(LIMIT)
+    eventually(lambda: drawn() == ["1", "2", "4"])
+
+
+def test_the_bar_says_of_a_stopped_run_that_it_was_stopped(solving, eventually):
+    solving.controller.stop()
+    eventually(lambda: re.fullmatch(r"stopped \d\d:\d\d, .+", solving.status.progress.get("when", "")))

@@ -85,7 +85,7 @@ def test_progress_has_phases_iterations_and_an_estimate(view_in, eventually):
 def test_an_iteration_that_is_finished_after_stop_is_in_the_time_at_the_end():
     # A run counts as ended before a long iteration is over, which the result then has.
     run = SimpleNamespace(iterations=10, iteration_seconds=1.0)
-    session = SimpleNamespace(state=State.DONE, run=run, phases=SetupPhases(), over=False)
+    session = SimpleNamespace(state=State.DONE, run=run, phases=SetupPhases(), over=False, result=None)
     progress = Progress(session, None)
     assert (progress.read()["iterations"], progress.read()["spent"]) == (10, 1.0)
     run.iterations, run.iteration_seconds, session.over = 11, 1.5, True

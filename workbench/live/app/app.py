@@ -14,6 +14,7 @@ from workbench.live.app.extension_pages import ExtensionPages
 from workbench.live.app.frame import Frame
 from workbench.live.app.keeper import Keeper
 from workbench.live.app.page import Page
+from workbench.live.app.undoing import HeaderUndo
 from workbench.live.builders.builder import Builder
 from workbench.live.compare.race import RaceView
 from workbench.live.compare.race_opening import opening
@@ -31,6 +32,7 @@ from workbench.live.ui.frontend import in_voila
 from workbench.live.ui.run_list import ListedRun, RunList
 from workbench.live.ui.server_connection import server_connection
 from workbench.live.ui.share_bar import ShareBar
+from workbench.live.ui.undo import Undoes
 from workbench.live.ui.view import View
 from workbench.run import Configuration
 
@@ -68,7 +70,7 @@ class Workbench(View):
         self.runs = RunList()
         """All runs of the page."""
         self.runs.acts = {"inside": self._look_inside, "timings": self._time_again, "race": self._add_to_race}
-        self.explorer = Explorer(configuration, self.folder, self.runs)
+        self.explorer = Explorer(configuration, self.folder, self.runs, shares=False)
         self.share = ShareBar(lambda: self.configuration, self.load, self.folder)
         server = server_connection()
         collected = server is not None and bool(server.facts["collects"])
@@ -77,7 +79,9 @@ class Workbench(View):
         self._kept = [self.keeper] if self.keeper is not None else []
         self.explorer.forgets = False
         self._worker = LatestOnly("workbench-page")
-        self.frame = Frame({"undo": self._undo, "tour": self._run_for_tour}, lambda: self.share.copied("link"))
+        self.undoing = HeaderUndo(lambda: self._undoes, lambda sentence: self.frame.shell.say(sentence), self._undone)
+        acts = {"undo": self.undoing.undo, "redo": self.undoing.redo, "tour": self._run_for_tour}
+        self.frame = Frame(acts, self.share)
         self.pages = self.frame.pages
         build = Page(self._builder, lambda builder: self.drawing.renew(builder))
         self.drawing = Drawing(self.explorer.form, lambda: build.view, lambda: self.frame.in_front is build)
@@ -105,6 +109,8 @@ class Workbench(View):
         self.pages[BUILD].turn_to()
         self._name_problem()
         self.frame.shell.observe(lambda _change: self._turned(), "shown")
+        # Entries of a race come and go with its runs.
+        self.runs.on_change(self._name_problem)
 
     @property
     def configuration(self) -> Configuration:
@@ -171,8 +177,8 @@ class Workbench(View):
             chosen = looked_into.handle.configuration() if looked_into else form.configuration()
             added = self._extension_view
             shown = added.problem_shown if added else None
-            can_undo = False if shown else form.can_undo if drawn is None else self.drawing.can_undo
-            self.frame.name(shown or drawn or chosen.problem, can_undo=can_undo)
+            self.frame.name(shown or drawn or chosen.problem)
+        self.frame.shell.undoing = self.undoing.state
 
     def _note_place(self) -> None:
         """Write the present problem and page into the address of a served page. A wrong value, or a configuration that
@@ -199,14 +205,18 @@ class Workbench(View):
         self.load(configuration)
         self.turn_to_place(place)
 
-    def _undo(self) -> None:
-        """Undo the last change of the canvas if it is in front, else of the form."""
-        if self.drawing.can_undo:
-            self.drawing.undo()
-        else:
-            self.explorer.form.undo()
-            # The page in front works on the problem in the header.
+    @property
+    def _undoes(self) -> Undoes | None:
+        """What Undo of the header acts on: the drawing in Build, else the view in front where it can undo."""
+        if self.frame.in_front is self.pages[BUILD]:
+            return self.drawing
+        view = self.frame.in_front.view
+        return view if isinstance(view, Undoes) else None
+
+    def _undone(self, view: Undoes) -> None:
+        if view is self.explorer:
             self._turned()
+        self._name_problem()
 
     def _run_for_tour(self) -> None:
         """Make the run that the tour points at, with timings, unless a run has ended or is active."""
@@ -291,7 +301,7 @@ class Workbench(View):
         form = self.explorer.form.configuration
         made = Builder(chosen.problem, chosen.deflation, form, self._solve_built, self.load)
         made.on_change(self._name_problem)
-        made.box.children = (*self._kept, self.notice, *made.box.children, self.share)
+        made.box.children = (*self._kept, self.notice, *made.box.children)
         self.drawing.note(made, chosen.problem)
         return made
 

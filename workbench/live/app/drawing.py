@@ -15,8 +15,11 @@ from workbench.errors import InputError
 from workbench.live.app.unbuilt_notice import UnbuiltNotice
 from workbench.live.builders.builder import Builder, Built, kind_of
 from workbench.live.solve.form import Form
+from workbench.live.ui.field_form import FieldForm
 from workbench.problems import Problem
 from workbench.run import Configuration
+
+LAST = "the last change of what is built"
 
 
 class Drawing:
@@ -40,16 +43,27 @@ class Drawing:
         return builder.built[0] if builder and self._in_front() else None
 
     @property
-    def can_undo(self) -> bool:
-        """True if a canvas with an undo of its own is in front."""
-        builder = self._builder()
-        return self._in_front() and builder is not None and hasattr(builder.builder, "undo")
+    def undoable(self) -> str:
+        """The last change of the canvas, see `workbench.live.ui.undo.Undoes`."""
+        form = self._canvas_form
+        return LAST if form is not None and form.extra["canUndo"] else ""
 
     def undo(self) -> None:
-        """Undo the last change of the canvas."""
+        """Take the last change of the canvas back."""
+        self._ask("undo")
+
+    def redo(self) -> None:
+        """Take one undo of the canvas back."""
+        self._ask("redo")
+
+    @property
+    def _canvas_form(self) -> FieldForm | None:
         builder = self._builder()
-        if builder is not None:
-            builder.builder.undo()
+        return builder.builder.form if builder is not None else None
+
+    def _ask(self, act: str) -> None:
+        if (form := self._canvas_form) is not None:
+            form.receive({"kind": act})
 
     def take_over(self) -> None:
         """Put changes of the canvas since the last look into the form, which all pages read. A wrong drawing stays in

@@ -33,20 +33,21 @@ KEY = re.compile(r"[a-z][a-z0-9-]*")
 class Frame:
     """Rail, header and views. A room registers a page by `add`; a view of several pages has a switch in the header.
 
-    acts, link: see `Shell`.
+    acts: see `Shell`. share: the bar behind the button Share of the header.
     """
 
-    def __init__(self, acts: Mapping[str, Callable[[], object]], link: Callable[[], tuple[str, str]]) -> None:
+    def __init__(self, acts: Mapping[str, Callable[[], object]], share: widgets.Widget) -> None:
         self.pages: dict[str, Page] = {}
         """Pages by title."""
-        self.shell = Shell(acts, link)
+        self.shell = Shell(acts)
         self._places: dict[str, str] = {}
         self._titles: dict[str, str] = {}
         self._views: dict[str, widgets.VBox] = {}
         self._shown = widgets.VBox().add_class("wb-pages")
         for view, title in VIEWS.items():
             self._add_view(view, title)
-        frame = widgets.HBox([self.shell, self._shown])
+        menu = widgets.VBox([share]).add_class("wb-sharemenu")
+        frame = widgets.HBox([self.shell, menu, self._shown])
         self.box = widgets.VBox([frame.add_class("wb-frame")]).add_class("wb").add_class("wb-workbench")
 
     @property
@@ -96,11 +97,10 @@ class Frame:
         """Show a page."""
         self.shell.shown = self._places[title]
 
-    def name(self, problem: Problem, *, can_undo: bool) -> None:
+    def name(self, problem: Problem) -> None:
         """Name the present problem in the header."""
         name, facts = problem_words(problem)
         self.shell.problem = {"name": name, "facts": facts}
-        self.shell.can_undo = can_undo
 
     def _add_view(self, key: str, title: str) -> None:
         self._titles[key] = title

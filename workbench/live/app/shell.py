@@ -17,22 +17,22 @@ Act = Callable[[], object]
 
 class Shell(LiveWidget):
     """views: entries of the rail, each {"key", "title", "parts": [{"key", "title"}]}. shown: the part in front, as
-    "compare.race"; set by both sides. acts: what "undo" does, and "tour" at the step that shows a run. link: returns
-    the text of the share link, and a sentence on it; a text that begins with ? follows the address of the page."""
+    "compare.race"; set by both sides. acts: what "undo" and "redo" do, and "tour" at the step that shows a run."""
 
     _script = script("app/shell.js")
     views = traitlets.List().tag(sync=True)
     shown = traitlets.Unicode().tag(sync=True)
     problem = traitlets.Dict().tag(sync=True)
     """The present problem in words: {"name", "facts"}."""
-    can_undo = traitlets.Bool(False).tag(sync=True)
+    undoing = traitlets.Dict({"undo": "", "redo": "", "why": ""}).tag(sync=True)
+    """The changes that Undo and Redo make, see `HeaderUndo.state`."""
     terms = traitlets.Dict().tag(sync=True)
     pages = traitlets.List().tag(sync=True)
     """Pages of documentation: [name, title]."""
 
-    def __init__(self, acts: Mapping[str, Act], link: Callable[[], tuple[str, str]]) -> None:
+    def __init__(self, acts: Mapping[str, Act]) -> None:
         super().__init__(terms=glossary.terms(), pages=[list(page) for page in glossary.pages().items()])
-        self._acts, self._link = dict(acts), link
+        self._acts = dict(acts)
         self.on_msg(self._receive)
 
     def _receive(self, _widget: object, content: Any, _buffers: object) -> None:
@@ -40,11 +40,12 @@ class Shell(LiveWidget):
         try:
             if kind in self._acts:
                 self._acts[kind]()
-            elif kind == "link":
-                text, said = self._link()
-                self.send({"kind": "link", "text": text, "said": said})
             elif kind == "docs":
                 name = str(content.get("page"))
                 self.send({"kind": "docs", "title": glossary.pages().get(name, name), "html": glossary.page(name)})
         except InputError as error:
-            self.send({"kind": "said", "text": str(error)})
+            self.say(str(error))
+
+    def say(self, sentence: str) -> None:
+        """Show a sentence in the header for some seconds."""
+        self.send({"kind": "said", "text": sentence})

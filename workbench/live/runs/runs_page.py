@@ -16,7 +16,7 @@ from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button, row
 from workbench.live.ui.export import provenance
-from workbench.live.ui.run_list import FILE, ListedRun, RunList
+from workbench.live.ui.run_list import FILE, ListedRun, RunList, numbered
 from workbench.live.ui.run_table import RunTable
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
@@ -184,18 +184,6 @@ def drawn(runs: RunList) -> str:
     shown = [run.number for run in wanted if not run.hidden]
     hidden = [run.number for run in wanted if run.hidden]
     which = "chosen" if runs.chosen else "all that are not hidden, since none is chosen"
-    said = f"Drawn: {_numbered(shown)}, {which}." if shown else ""
+    said = f"Drawn: {numbered(shown)}, {which}." if shown else ""
     pressed = "press Show to draw them" if runs.chosen else "choose them and press Show to draw them"
-    return " ".join(filter(None, (said, f"Hidden: {_numbered(hidden)}; {pressed}." if hidden else "")))
-
-
-def _numbered(numbers: Sequence[int]) -> str:
-    """Rising numbers of runs, consecutive ones as a range: runs 1 to 3, 7."""
-    spans: list[list[int]] = []
-    for number in numbers:
-        if spans and number == spans[-1][-1] + 1:
-            spans[-1].append(number)
-        else:
-            spans.append([number])
-    texts = [f"{span[0]} to {span[-1]}" if len(span) > 2 else ", ".join(map(str, span)) for span in spans]
-    return f"run{'s' * (len(numbers) != 1)} {', '.join(texts)}"
+    return " ".join(filter(None, (said, f"Hidden: {numbered(hidden)}; {pressed}." if hidden else "")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import threading
 from collections.abc import Callable
@@ -19,8 +20,9 @@ from workbench.live.plots.method_view import MethodView
 from workbench.live.plots.timeline import TimelineView
 from workbench.live.solve.controller import Controller, PausableView
 from workbench.live.solve.explorer_bars import BothBar, ExportBar
-from workbench.live.solve.explorer_text import BACKGROUND, EMPTY, STOPPED, ending, result_html, sentence, setup_line
+from workbench.live.solve.explorer_text import EMPTY, sentence
 from workbench.live.solve.form import Form
+from workbench.live.solve.outcome import Outcome
 from workbench.live.solve.problem_picture import ProblemPicture
 from workbench.live.solve.run_bar import Progress
 from workbench.live.transport.publisher import Publisher
@@ -36,10 +38,11 @@ from workbench.live.ui.share_bar import ShareBar
 from workbench.problems import Problem
 from workbench.records import Record
 from workbench.records.film import Film
+from workbench.registry import find
 from workbench.run import BothDevices, Configuration, Quantity, RaceEntry, Session, State, configure, on_both
 from workbench.run.results.filming import Camera
+from workbench.words.names import problem_name
 
-RUN_FIRST = "run what the form says; its curve then appears here"
 HINT = "Tick “Record kernel timings” and press Run: every kernel then appears here with its time, bytes and iteration."
 _GROUPS = itertools.count(1)
 
@@ -49,7 +52,8 @@ class Explorer(PausableView):
 
     configuration: what the form shows at first. folder: where exports go, by default exports/ next to the notebook.
     runs: the list of the page that its runs are added to, by default a list of its own; the plot shows the runs of this
-    view and pinned ones of others. Run while a run is active queues another. The methods of the buttons can be called
+    view on the problem of the last one, and those that are pinned or chosen. shares: it has a bar that copies, saves
+    and opens problems. Run while a run is active queues another. The methods of the buttons can be called
     from code. Explorers of one kernel share the machine alone, which they use one run at a time.
 
     Examples:
@@ -62,7 +66,12 @@ class Explorer(PausableView):
     """
 
     def __init__(
-        self, configuration: Configuration, folder: str | Path | None = None, runs: RunList | None = None
+        self,
+        configuration: Configuration,
+        folder: str | Path | None = None,
+        runs: RunList | None = None,
+        *,
+        shares: bool = True,
     ) -> None:
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
         self.publisher = Publisher()
@@ -104,13 +113,10 @@ class Explorer(PausableView):
         lanes = widgets.VBox([self.both.box, self.timeline])
         self.unfolded = widgets.Accordion([lanes], titles=["Timeline of the kernels"], selected_index=None)
         self.unfolded.observe(self._turn_page, "selected_index")
-        self.result = widgets.HTML()
-        """How the last run ended, in a sentence."""
-        self.begin = button("Run this problem", RUN_FIRST, self.controller.attempt(self.run))
+        self.outcome = Outcome(self.controller.attempt(self.run_plain))
+        self.result = self.outcome.result
         self.table = RunTable(self.runs, self.publisher)
-        self.setup = widgets.HTML()
-        """The times of the setup of the last run, and the notes of that run."""
-        self.share = ShareBar(self.form.configuration, self.form.load, self.folder)
+        self.share = ShareBar(self.form.configuration, self.form.load, self.folder) if shares else None
         self._clear = button("Clear", "remove the runs that have ended from the list", self.clear, width="64px")
         self.exports = ExportBar(
             lambda: self._exported, self._pictures, lambda: self.field.plane, self.folder, self._clear
@@ -144,6 +150,12 @@ class Explorer(PausableView):
         """Run the configuration of the form, after active and queued runs. Raises InputError for a wrong value."""
         return self._begin(Session.start)
 
+    def run_plain(self) -> Session:
+        """Run the last run again with plain CG. Raises InputError where its configuration is not known."""
+        last = self._ended[-1].handle.configuration()
+        self.form.load(dataclasses.replace(last, solver=find("solver", "cg")))
+        return self.run()
+
     def run_on_both(self) -> BothDevices:
         """Run the form's configuration on the cores and on an accelerator, with kernel timings of both on one time
         axis.
@@ -167,6 +179,19 @@ class Explorer(PausableView):
             self.publisher.wake()
         else:
             self._begin(Session.step)
+
+    @property
+    def undoable(self) -> str:
+        """The change of the form that `undo` makes, see `workbench.live.ui.undo.Undoes`."""
+        return self.form.undoable
+
+    def undo(self) -> None:
+        """Take the last change of the form back."""
+        self.form.undo()
+
+    def redo(self) -> None:
+        """Take one undo of the form back."""
+        self.form.redo()
 
     def stop_all(self) -> None:
         """End the present run, and take the others out of the queue."""
@@ -208,23 +233,26 @@ class Explorer(PausableView):
         self.followed = self._timed = self._shown_run = self._progress = None
 
     def _shows(self, run: ListedRun) -> bool:
-        """True for runs of this view, and for any other that is pinned or chosen in the table."""
-        return run.origin == SOLVE or run.pinned or run in self.runs.chosen
+        """True for runs of this view on the problem of the last one, and for any that is pinned or chosen."""
+        if run.pinned or run in self.runs.chosen:
+            return True
+        return run.origin == SOLVE and problem_name(run.parts) == problem_name(self.runs.of(SOLVE)[-1].parts)
 
     def _layout(self) -> widgets.Box:
-        self._empty = row("wb-nothing", widgets.HTML(f'<p class="wb-note">{EMPTY}</p>'), self.begin)
+        self._empty = row("wb-nothing", widgets.HTML(f'<p class="wb-note">{EMPTY}</p>'))
+        # Before the first run there is nothing to list, and nothing to save.
+        self._listed = widgets.VBox([self.table.box, self.exports.box, self.exports.status]).add_class("wb-listed")
         canvases = row("wb-canvases", self.convergence, self.panel.box)
         parts = [
             self._empty,
-            self.result,
+            self.outcome.box,
             canvases,
+            self.outcome.others,
             self.method.box,
-            self.setup,
-            self.table.box,
-            self.exports.box,
-            self.exports.status,
+            self.outcome.setup,
+            self._listed,
             self.unfolded,
-            self.share,
+            *([self.share] if self.share else []),
         ]
         columns = row("wb-cols", self.form.box, widgets.VBox(parts).add_class("wb-stage"))
         box = widgets.VBox([self.controls, columns])
@@ -306,12 +334,14 @@ class Explorer(PausableView):
         if self._reported != reported:
             self._reported = reported
             last = ended[-1] if ended else None
-            self.setup.value = _setup_of(last) if last else ""
-            self.result.value = _result_of(last) if last else ""
+            self.outcome.show(last)
             self._shown_run = last.source if last else None
             self._empty.layout.display = "none" if listed else ""
+            self._listed.layout.display = "" if listed else "none"
             self.exports.enable()
             self._clear.disabled = not ended
+        absent = [run.number for run in self.runs.of(SOLVE) if not run.hidden and not self._shows(run)]
+        self.outcome.tell_absent(absent)
         picked = [run for run in self.runs.chosen if run.handle.history is not None]
         if self._picked != (numbers := tuple(run.number for run in picked)):
             self._picked = numbers
@@ -372,23 +402,6 @@ def explore(problem: str | Problem = "two-layer", folder: str | Path | None = No
     suggested = {"preconditioner": "neumann:2", "deflation": "stripes"} if problem == "two-layer" else {}
     configuration, refused = asked_for(lambda: configure(problem, **{**suggested, **choices}))
     made = Explorer(configuration, folder)
-    if refused:
+    if refused and made.share:
         made.share.say(refused, "bad")
     return made
-
-
-def _setup_of(run: ListedRun) -> str:
-    if (record := run.record) is None:
-        return ""
-    return setup_line(f"run {run.number}", record.summary, record.provenance["notes"])
-
-
-def _result_of(run: ListedRun) -> str:
-    if (record := run.record) is None:
-        failed = run.handle.state is State.FAILED
-        lingers = isinstance(run.source, Session) and run.source.lingering
-        words = f"{run.error or STOPPED}{BACKGROUND * lingers}"
-        return result_html(run.number, None, words, "bad" if failed else "plain", ())
-    words = ending(record.summary)
-    tone = "good" if record.summary["converged"] else "plain"
-    return result_html(run.number, record.summary, words, tone, record.provenance["notes"])

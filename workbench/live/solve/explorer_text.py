@@ -12,18 +12,20 @@ from workbench.live.solve.controller import STOPPING
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.words import shown
 from workbench.plots.html_table import html_table
+from workbench.records import Record
 from workbench.run import Reason, Session, State
 from workbench.run.machine_use import sharing
-from workbench.words.names import name_of, with_names
+from workbench.words.names import name_of, sentence_case, with_names
 from workbench.words.numbers import amount, compiling, count, duration, number, queued, seconds
 
 EMPTY = "No run yet. The curve of ‖r‖/‖b‖, the field and where the time went appear here."
 SIGNS = {"good": "✓", "bad": "✕", "plain": "!"}
-EXPLAINED = ("pure Neumann", "E is singular", "A maps")
+EXPLAINED = ("E is singular", "A maps")
 """Beginnings of notes that explain a result; the others are in the list below the phases of the setup."""
 STOPPED = "Stopped by the user"
 BACKGROUND = "; the current step cannot be interrupted and ends in the background"
 TRUE = "‖b − Ax‖/‖b‖"
+_BEST = re.compile(r"x is (that of iteration [\d\u202f]+|[^,;]+), whose true residual")
 HEADINGS = ("phase of the setup", "time, s", "share", "memory")
 COUNTED = 1000
 """Bytes: fewer are within the accuracy of the count."""
@@ -60,17 +62,45 @@ def sentence(
 
 
 def ending(summary: Mapping[str, Any]) -> str:
-    """How a run ended, with its true residual."""
-    done = f"{count(summary['iterations'])} iteration{'s' * (summary['iterations'] != 1)}"
-    true = f"{TRUE} = {number(summary['true_relative_residual'])}"
+    """How a run ended in one line, with its true residual."""
     if summary["converged"]:
+        done = f"{count(summary['iterations'])} iteration{'s' * (summary['iterations'] != 1)}"
+        true = f"{TRUE} = {number(summary['true_relative_residual'])}"
         if Reason.CONSISTENT.begins(summary["reason"]):
             return f"Converged in {done} for the part of b in the range of A (verified); for the given b, {true}."
         return f"Converged in {done}: {true} (residual verified)."
-    # Where it ended is in the number of iterations.
-    what, _, hint = re.sub(r" \((at iteration [\d,]+|[\d,]+ iterations?)\)", "", summary["reason"]).partition("; ")
-    way_out = f" {hint[0].upper()}{hint[1:]}." if hint else ""
-    return shown(f"{what[0].upper()}{what[1:]}, after {done}: {true}.{way_out}")
+    at = _BEST.search(summary["reason"])
+    best = f"Best x: {TRUE} = {number(summary['true_relative_residual'])} at {_place(summary, at[1] if at else '')}."
+    return shown(f"{_cause(summary)}. {best}")
+
+
+def needs_plain_cg(summary: Mapping[str, Any]) -> bool:
+    """True if rounding ended a run whose method is less accurate than plain CG."""
+    return Reason.ROUNDING.begins(summary["reason"]) and "solver cg may be" in summary["reason"]
+
+
+def _cause(summary: Mapping[str, Any]) -> str:
+    """Why a run did not converge, in one clause."""
+    if Reason.ROUNDING.begins(summary["reason"]):
+        return f"Broke down: rounding errors dominate {name_of('solver', summary['solver'])} here"
+    cause, _, details = _parts(summary["reason"])
+    # What failed is known from the error alone.
+    if any(reason.begins(summary["reason"]) for reason in (Reason.FAILED, Reason.DEVICE_LOST)):
+        cause = details.partition("; ")[0] or cause
+    return sentence_case(cause)
+
+
+def _place(summary: Mapping[str, Any], best: str) -> str:
+    """The iteration of x; best: the words of the reason where it is not the last one."""
+    found = re.search(r"[\d\u202f,]+", best)
+    return best.removeprefix("that of ") if found or best else f"iteration {count(summary['iterations'])}"
+
+
+def _parts(reason: str) -> tuple[str, str, str]:
+    """Cause, remedy and details of a reason; the last two may be empty."""
+    told, _, details = reason.partition(" (")
+    cause, _, remedy = told.partition("; ")
+    return cause, remedy, details.removesuffix(")")
 
 
 def result_html(
@@ -88,11 +118,23 @@ def result_html(
         summary, words = {}, f"{words[0].upper()}{words[1:].rstrip('.')}."
     reported = [note for note in notes if note.startswith(EXPLAINED)]
     reported += [shared] if (shared := sharing(summary.get("runs_at_once") or 1)) else []
-    said = " ".join(escape(shown(note[0].upper() + note[1:].rstrip(".") + ".")) for note in reported)
+    folded = ""
+    if summary and tone != "good":
+        _, remedy, details = _parts(summary["reason"])
+        reported += [remedy] if remedy and not needs_plain_cg(summary) else []
+        listed = "".join(f"<li>{_sentence(clause)}</li>" for clause in details.split("; "))
+        folded = f"<details><summary>Details</summary><ul>{listed}</ul></details>" if details else ""
+    said = " ".join(map(_sentence, reported))
     return (
         f'<div class="wb-result wb-{tone}"><span class="wb-mark">{SIGNS[tone]}</span><div class="wb-said">'
-        f'<span>{_bold(words)}</span><span class="wb-note">Run {number_of_run}: {took} {said}</span></div></div>'
+        f'<span>{_bold(words)}</span><span class="wb-note">Run {number_of_run}: {took} {said}</span>'
+        f"{folded}</div></div>"
     )
+
+
+def _sentence(clause: str) -> str:
+    """A clause as a sentence, as HTML."""
+    return escape(shown(with_names(clause[:1].upper() + clause[1:].rstrip(".") + ".")))
 
 
 def _bold(words: str) -> str:
@@ -100,8 +142,9 @@ def _bold(words: str) -> str:
     return re.sub(r"(\d[\d\u202f]* iterations?\b|(?<= = )[^ ]*[^ .])", r"<b>\1</b>", escape(words))
 
 
-def setup_line(name: str, summary: Mapping[str, Any], notes: Sequence[str]) -> str:
+def setup_line(name: str, record: Record) -> str:
     """HTML that unfolds: a table of the phases of the setup, and all notes. The result says how long all of it took."""
+    summary, notes = record.summary, record.provenance["notes"]
     took, phases = summary["setup_seconds"], summary.get("setup_phases") or []
     solver = summary.get("coarse_solver")
     chosen = f"; coarse solver {escape(name_of('coarse', solver))}" if solver else ""

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
-from workbench.live.ui.form_fields import BlockChoice, Changed, Field, check_listed, device_parameter
+from workbench.live.ui.form_fields import (
+    BlockChoice,
+    Changed,
+    Field,
+    as_text,
+    check_listed,
+    device_parameter,
+    reciprocal,
+)
 from workbench.live.ui.undoable_form import UndoableForm
 from workbench.problems import Problem
 from workbench.registry import Parameter
-from workbench.registry.facts import choice_label
+from workbench.registry.facts import choice_label, facts, inverse_help, parameter_label
 from workbench.run import Configuration, configure
 from workbench.run.choices.compatibility import unmet
 from workbench.run.choices.conflicts import Conflict, OperatorOf, changed, changes_of, conflicts, obstacles
@@ -53,6 +61,18 @@ ADVANCED = (
     "trace",
 )
 KINDS = ("problem", *BLOCKS)
+LABELS = {
+    "problem": "Problem",
+    "solver": "Solver",
+    "preconditioner": "Level 1",
+    "deflation": "Level 2",
+    "coarse": "Coarse solver",
+    "variant": "Projection",
+}
+MOST_CHANGES = 2
+"""Changes of one step that are named; others are counted."""
+LONGEST_VALUE = 24
+"""Characters of a value that is named."""
 TRACE = Parameter("trace", bool, False, "record every kernel of the next run; costs about a microsecond each")
 COLUMNS = Parameter("columns", int, 8, "how many right-hand sides", low=1, high=999_999)
 OTHERS = ("trace", "columns")
@@ -151,6 +171,11 @@ class Form(UndoableForm[Configuration]):
     def described(self) -> Configuration:
         """`configuration`, for undo."""
         return self.configuration()
+
+    def difference(self, before: Configuration, after: Configuration) -> str:
+        found = [*_changed_blocks(before, after), *_changed_settings(before, after)]
+        more = len(found) - MOST_CHANGES
+        return ", ".join([*found[:MOST_CHANGES], *([f"and {more} more"] if more > 0 else [])])
 
     def load(self, configuration: Configuration) -> None:
         """Show a configuration; `changed` is called once, where it differs from what is shown.
@@ -271,3 +296,32 @@ class Form(UndoableForm[Configuration]):
         if self._loading:
             return
         self.show()
+
+
+def _changed_blocks(before: Configuration, after: Configuration) -> Iterator[str]:
+    """Blocks that differ, and parameters of those of one name that do."""
+    for kind in KINDS:
+        one, other = before.blocks[kind], after.blocks[kind]
+        if one.name != other.name:
+            yield f"{LABELS[kind]}: {facts(type(one)).label} → {facts(type(other)).label}"
+            continue
+        values = other.parameter_values
+        for name, value in one.parameter_values.items():
+            if value != values[name]:
+                written = reciprocal if inverse_help(one.name, name) else as_text
+                yield _step(parameter_label(one.name, name), written(value), written(values[name]))
+
+
+def _changed_settings(before: Configuration, after: Configuration) -> Iterator[str]:
+    settings = ((RUN, before, after), (STOPPING, before.stopping, after.stopping))
+    for declared, one, other in settings:
+        values = settings_of(other, declared)
+        for name, value in settings_of(one, declared).items():
+            if value != values[name]:
+                words = [choice_label(name, as_text(each)) or "none" for each in (value, values[name])]
+                yield _step(parameter_label("run", name), *words)
+
+
+def _step(label: str, before: str, after: str) -> str:
+    # Of a long value, such as the places of bubbles, the label is enough.
+    return f"{label}: {before} → {after}" if max(len(before), len(after)) <= LONGEST_VALUE else label

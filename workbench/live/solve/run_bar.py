@@ -11,10 +11,10 @@ import traitlets
 from workbench.live.plots.curve import Curve
 from workbench.live.ui.assets import script
 from workbench.live.ui.status import StatusLine
-from workbench.run import Session, State
+from workbench.run import Reason, Session, State
 from workbench.run.jobs.job import ENDED
 from workbench.spectra.iterations_left import Estimate, iterations_left
-from workbench.words.numbers import compiling, count, duration
+from workbench.words.numbers import count, duration
 
 Act = Callable[[], object]
 RUN = "run what the form says; while another run is active it is queued"
@@ -192,8 +192,9 @@ class Progress:
         """When it ended, and the time of setup and iterations together, which is that of the result."""
         if not iterations:
             return f"ended {self._ended_at}, without an iteration"
-        compiled = compiling(self.session.phases.compile_seconds)
-        return f"finished {self._ended_at}, {duration(seconds)}" + (f"; {compiled}" if compiled else "")
+        result = self.session.result
+        stopped = result is not None and result.reason is Reason.CANCELLED
+        return f"{'stopped' if stopped else 'finished'} {self._ended_at}, {duration(seconds)}"
 
     def _seconds_left(self, done: int, spent: float) -> float | None:
         return self.estimate.iterations * spent / done if self.estimate and done else None

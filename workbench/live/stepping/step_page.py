@@ -52,10 +52,10 @@ class StepPage(View):
             "solver", lambda: None, named if named in stepped_methods() else "cg", names=stepped_methods()
         )
         self.first = BlockChoice("preconditioner", lambda: None, BLOCKS["preconditioner"].default)
-        self.columns = Field(COLUMNS, "columns", label="Right-hand sides", code="rhs")
-        self.cells = Field(CELLS, "cells", label="Cells per side", code="n")
+        self.columns = Field(COLUMNS, "columns", label="Right-hand sides")
+        self.cells = Field(CELLS, "cells", label="Cells per side")
         others = [[ALONE, "no other method"], *([name, label] for label, name in method_options(stepped_methods()))]
-        self.second = Field(SECOND, label="Compared with", code="", kind="choice", choices=others)
+        self.second = Field(SECOND, label="Compared with", kind="choice", choices=others)
         self.form = FieldForm(
             {"cells": self.cells, "columns": self.columns, "second": self.second},
             [self.method, self.first],

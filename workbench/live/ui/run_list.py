@@ -23,9 +23,13 @@ LONGEST_NAME = 200
 """Characters of a name."""
 MANY = 64
 """Styles that differ; runs of sweeps and papers use those after them, and leave the first ones to other runs."""
+FIRST_OF_MANY = 1001
+"""The first number of runs of sweeps and papers, so that the numbers of all others follow one another."""
 SOLVE, RACE, SWEEP, OWN, INSPECT, FILE = "Solve", "Race", "Sweep", "Your method", "Inspect", "File"
 PAPERS = "Papers"
 """Origins of runs."""
+IN_NUMBERS = (SWEEP, PAPERS)
+"""Origins whose runs come by the dozen."""
 
 
 @dataclasses.dataclass(eq=False)
@@ -114,6 +118,18 @@ def labels(runs: Sequence[ListedRun]) -> list[str]:
     return [f"{run.number}: {name}" for run, name in zip(runs, names(runs), strict=True)]
 
 
+def numbered(numbers: Sequence[int]) -> str:
+    """Rising numbers of runs, consecutive ones as a range: runs 1 to 3, 7."""
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and number == spans[-1][-1] + 1:
+            spans[-1].append(number)
+        else:
+            spans.append([number])
+    texts = [f"{span[0]} to {span[-1]}" if len(span) > 2 else ", ".join(map(str, span)) for span in spans]
+    return f"run{'s' * (len(numbers) != 1)} {', '.join(texts)}"
+
+
 class RunList:
     """The runs of a page, oldest first, and the `chosen` ones. All methods may be called from any thread.
 
@@ -136,8 +152,8 @@ class RunList:
         self.acts: dict[str, Callable[[list[ListedRun]], object]] = {}
         """The acts on chosen runs that the page offers in every table: "inside", "timings", "race"."""
         self._chosen: frozenset[int] = frozenset()
-        self._last = 0
-        """The highest number that was given."""
+        self._last = {False: 0, True: FIRST_OF_MANY - 1}
+        """The highest numbers that were given, of single runs and of those that come by the dozen."""
         self._lock = threading.RLock()
         self._listeners = Listeners("the list of runs")
 
@@ -165,11 +181,12 @@ class RunList:
         """Call `act` no more."""
         self._listeners.forget(act)
 
-    def next_number(self) -> int:
+    def next_number(self, origin: str = "") -> int:
         """A number for `add`, for a run that must know its number when it is made."""
         with self._lock:
-            self._last += 1
-            return self._last
+            many, taken = origin in IN_NUMBERS, {run.number for run in self.runs}
+            self._last[many] = next(n for n in itertools.count(self._last[many] + 1) if n not in taken)
+            return self._last[many]
 
     def add(
         self,
@@ -186,8 +203,9 @@ class RunList:
         where no other run has it, or the first free one. number: in a file, which it keeps where that is free."""
         with self._lock:
             free = number > 0 and all(other.number != number for other in self.runs)
-            self._last = max(self._last, number if free else 0)
-            run = ListedRun(number if free else self.next_number(), source, origin, name, 0, hidden, pinned)
+            if free:
+                self._last[number >= FIRST_OF_MANY] = max(self._last[number >= FIRST_OF_MANY], number)
+            run = ListedRun(number if free else self.next_number(origin), source, origin, name, 0, hidden, pinned)
         self.enter(run, style)
         return run
 
@@ -195,7 +213,7 @@ class RunList:
         """Add a run that was made by the caller, in the first free style or in this one."""
         with self._lock:
             taken = {other.style for other in self.runs}
-            first = MANY if run.origin in (SWEEP, PAPERS) else 0
+            first = MANY if run.origin in IN_NUMBERS else 0
             kept = run.source.style if isinstance(run.source, Record) else None
             free = next(index for index in (kept, *range(first, first + len(taken) + 1)) if index not in (None, *taken))
             run.style = free if style is None else style

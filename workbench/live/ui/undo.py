@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 MOST = 200
 """Steps that are remembered."""
 
 T = TypeVar("T")
+
+
+@runtime_checkable
+class Undoes(Protocol):
+    """A view whose last change can be taken back, by the button of the page's header while the view is in front."""
+
+    @property
+    def undoable(self) -> str:
+        """The change that `undo` makes, such as "Level 2, Blocks → None"; empty where there is nothing to undo."""
+        ...
+
+    def undo(self) -> None:
+        """Take the last change back."""
+        ...
+
+    def redo(self) -> None:
+        """Take one undo back."""
+        ...
 
 
 class History(Generic[T]):
@@ -23,6 +41,11 @@ class History(Generic[T]):
     def can_undo(self) -> bool:
         """True if there is a value before the present one."""
         return bool(self._past)
+
+    @property
+    def previous(self) -> T:
+        """The value that undo leads to; the present one where there is none before."""
+        return self._past[-1] if self._past else self.present
 
     @property
     def can_redo(self) -> bool:

@@ -41,6 +41,19 @@ class UndoableForm(FieldForm, abc.ABC, Generic[T]):
         """True if a change can be undone; wrong input is one."""
         return self._past.can_undo or not self.describes(self._past.present)
 
+    @property
+    def undoable(self) -> str:
+        """The change that `undo` makes, see `workbench.live.ui.undo.Undoes`."""
+        if not self.can_undo:
+            return ""
+        if not self.describes(self._past.present):
+            return "a value that cannot be read"
+        return self.difference(self._past.present, self._past.previous)
+
+    def difference(self, before: T, after: T) -> str:
+        """The change from one value to another in words; by default that there is one."""
+        return "the last change" if before != after else ""
+
     def undo(self) -> None:
         """Take the last change back; where that was wrong input, show the last value that could be read."""
         if self.describes(self._past.present):

@@ -38,6 +38,8 @@ export function watchTerms(root, terms) {
   const focus = (event) => {
     // The sentence would cover what a menu offers.
     if (event.target.closest?.(".wb-menu")) return;
+    // A field says its own meaning there.
+    if (event.target.closest?.(".wb-brief:has(> .wb-explained:not(:empty))")) return;
     const label = event.target.labels?.[0] ?? event.target.closest?.("[data-field]")?.querySelector("label");
     // Labels of controls without a name are there, and empty.
     if (!label?.firstChild || !event.target.matches(":focus-visible")) return;

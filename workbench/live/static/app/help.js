@@ -4,7 +4,7 @@ import { tellKernel } from "../transport/kernel.js";
 import { KEYED } from "./keys.js";
 
 // The help panel: keys, pages of documentation, the text of a block, and the start of the tour.
-// startTour: called by its button. Returns functions that show a part: a page (show), a block, or a text to be copied.
+// startTour: called by its button. Returns functions that show a part: a page (show), or a block.
 
 const START = "Help";
 const KEYS = [
@@ -77,18 +77,10 @@ export function helpPanel(model, startTour) {
     display(facts.label, list, paragraphs(facts.about), ...more);
   }
 
-  function text(heading, sentence, content) {
-    const area = element("textarea", "wb-input wb-copy");
-    [area.value, area.readOnly, area.rows] = [content, true, 6];
-    display(heading, element("p", "", sentence), area);
-    area.select();
-  }
-
   return {
     open,
     show: page,
     block,
-    text,
     close: () => panel.remove(),
   };
 }

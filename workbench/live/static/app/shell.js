@@ -4,7 +4,6 @@ import { icon } from "../ui/icons.js";
 import { whenOnPage } from "../ui/onpage.js";
 import { button, element, uniqueName, write } from "../ui/page.js";
 import { setTraits } from "../ui/traits.js";
-import { wholeLink } from "../ui/wholelink.js";
 import { tellKernel } from "../transport/kernel.js";
 import { watchTerms } from "./glossary.js";
 import { helpPanel } from "./help.js";
@@ -99,9 +98,12 @@ function render({ model, el }) {
   arrows(parts, (place) => parts.children[place].click(), () => [...parts.children].findIndex((at) => at.getAttribute("aria-checked") === "true"), () => parts.children.length);
   const said = element("span", "wb-note wb-said");
   said.setAttribute("role", "status");
-  const undo = quiet("Undo", "take the last change back", () => tellKernel(model, { kind: "undo" }));
-  const share = quiet("Share link", "copy a text from which anyone opens this problem and method", () => tellKernel(model, { kind: "link" }));
-  top.append(title, chip, parts, element("span", "wb-fill"), said, undo, share);
+  const undo = quiet("Undo", "", () => tellKernel(model, { kind: "undo" }));
+  const redo = quiet("Redo", "", () => tellKernel(model, { kind: "redo" }));
+  const share = quiet("Share", "copy, save or open this problem and method", () => (panel?.matches(":popover-open") ? panel.hidePopover() : openShare()));
+  share.setAttribute("aria-haspopup", "dialog");
+  let panel = null;
+  top.append(title, chip, parts, element("span", "wb-fill"), said, undo, redo, share);
   const help = helpPanel(model, () => startTour(root, go, () => tellKernel(model, { kind: "tour" })));
   const themeButton = quiet("", "the system's or JupyterLab's theme, light, or dark");
   const projector = quiet("Projector", "larger type and thicker lines");
@@ -114,7 +116,21 @@ function render({ model, el }) {
     const problem = model.get("problem");
     write(name, problem.name ?? "");
     write(facts, problem.facts ? ` · ${problem.facts}` : "");
-    undo.disabled = !model.get("can_undo");
+  }
+
+  // A button that is off says why on itself; Redo is there only after an undo.
+  function showUndoing() {
+    const { undo: undone, redo: redone, why } = model.get("undoing");
+    [undo.disabled, undo.title] = [!undone, undone ? `Undo: ${undone}` : why];
+    [redo.hidden, redo.title] = [!redone, `take this undo back: ${redone}`];
+  }
+
+  function openShare() {
+    panel.showPopover();
+    const at = share.getBoundingClientRect();
+    panel.style.top = `${at.bottom + 4}px`;
+    panel.style.left = `${Math.max(8, at.right - panel.offsetWidth)}px`;
+    panel.querySelector("button")?.focus();
   }
 
   let silence = 0;
@@ -124,23 +140,16 @@ function render({ model, el }) {
     silence = setTimeout(() => write(said, ""), 6000);
   }
 
-  async function receive(content) {
+  function receive(content) {
     if (content.kind === "said") say(content.text);
     if (content.kind === "docs") help.show(content.title, content.html);
-    if (content.kind !== "link") return;
-    const text = wholeLink(content.text);
-    try {
-      await navigator.clipboard.writeText(text);
-      say(content.said);
-    } catch (refused) {
-      help.text("Share link", "The page may not write to the clipboard here. Select the text and copy it.", text);
-    }
   }
 
-  const listeners = [["change:shown", show], ["change:views", drawRail], ["change:problem", showProblem], ["change:can_undo", showProblem], ["msg:custom", receive]];
+  const listeners = [["change:shown", show], ["change:views", drawRail], ["change:problem", showProblem], ["change:undoing", showUndoing], ["msg:custom", receive]];
   for (const [event, act] of listeners) model.on(event, act);
   drawRail();
   showProblem();
+  showUndoing();
   watchAppearance(themeButton, projector, (words, on) => {
     themeButton.replaceChildren(icon("theme"), element("span", "", words));
     projector.setAttribute("aria-pressed", on);
@@ -155,8 +164,19 @@ function render({ model, el }) {
       help.block(event.detail);
     };
     root.addEventListener("wb-help", onHelp);
+    panel = root.querySelector(".wb-sharemenu");
+    panel.popover = "auto";
+    panel.setAttribute("role", "dialog");
+    panel.setAttribute("aria-label", "Share");
+    const onToggle = (event) => share.setAttribute("aria-expanded", event.newState === "open");
+    panel.addEventListener("toggle", onToggle);
+    // A link that cannot be opened is said in the menu, which may be there later than this.
+    root.addEventListener("wb-refused", openShare);
+    if (panel.querySelector(".wb-status.wb-bad:not(:empty)")) openShare();
     const ends = [
       () => root.removeEventListener("wb-help", onHelp),
+      () => root.removeEventListener("wb-refused", openShare),
+      () => panel.removeEventListener("toggle", onToggle),
       watchTerms(root, () => model.get("terms")),
       watchKeys(root, { views: () => model.get("views").map((view) => view.key), go, help: help.open }),
     ];

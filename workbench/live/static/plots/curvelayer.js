@@ -9,6 +9,7 @@ const MARKS = 6;
 // So few samples have a mark each.
 const FEW = 60;
 const RING = 5.5;
+const BETWEEN = 3 * RING; // pixels between rings; nearer ones would become one black bar
 
 export class CurveLayer {
   constructor() {
@@ -86,12 +87,15 @@ export class CurveLayer {
   drawRings({ context, frame, palette }) {
     context.strokeStyle = palette.ink;
     context.lineWidth = 1.5;
-    for (const [k, value] of this.rings) {
-      if (!(value > 0) || k >= this.samples.count) continue;
+    for (const [x, y] of apart(this.ringPlaces(frame), BETWEEN)) {
       context.beginPath();
-      context.arc(frame.toX(this.samples.at(k)), frame.toY(value), RING, 0, 2 * Math.PI);
+      context.arc(x, y, RING, 0, 2 * Math.PI);
       context.stroke();
     }
+  }
+
+  ringPlaces({ toX, toY }) {
+    return this.rings.filter(([k, value]) => value > 0 && k < this.samples.count).map(([k, value]) => [toX(this.samples.at(k)), toY(value)]);
   }
 
   // Where its name stands: the height of the last sample in sight.
@@ -115,6 +119,16 @@ export class CurveLayer {
     if (!Number.isFinite(y) || (this.every && Math.abs(x - frame.toX(position)) > 14)) return null;
     return { layer: this, k, x, y, value, colour: this.colourOn(palette), marker: this.marker };
   }
+}
+
+// The last place of a row, and of those before it the ones that are this far from the one after them.
+export function apart(places, least) {
+  const kept = [];
+  for (const [x, y] of places.toReversed()) {
+    const after = kept.at(-1);
+    if (!after || Math.hypot(x - after[0], y - after[1]) >= least) kept.push([x, y]);
+  }
+  return kept.reverse();
 }
 
 function extremes(samples) {

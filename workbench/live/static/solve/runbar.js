@@ -67,6 +67,7 @@ function render({ model, el }) {
     words.dataset.state = now;
     words.dataset.tone = tone;
     write(words, model.get("text"));
+    words.title = model.get("text");
     line.classList.toggle("wb-heard", model.get("shown_elsewhere"));
     el.closest(".wb-solving")?.classList.toggle("wb-othernews", !model.get("shown_elsewhere"));
     sign.replaceChildren(...(SIGNS[tone] ? [icon(SIGNS[tone], `wb-${tone}`)] : []));

@@ -53,10 +53,12 @@ function render({ model, el }) {
     return [...made, ...shown.map((parameter) => plainField(`${at}.${parameter.name}`, parameter))];
   }
 
-  // title: the words above the control; grouped: it is no label of a single element; about: what stands below it.
-  function frame(at, label, code, control, { grouped = false, about = "", restored = false } = {}) {
+  // title: the words above the control; grouped: it is no label of a single element; about: what is said while the field
+  // has the focus, or the pointer is on its label; brief: it is said then only.
+  function frame(at, label, control, { grouped = false, about = "", restored = false, brief = true } = {}) {
     const box = element("div", "wb-f");
     box.dataset.field = at;
+    box.classList.toggle("wb-brief", brief);
     control.id = `${name}-${at.replace(".", "-")}`;
     const title = element(grouped ? "div" : "label", "wb-lab");
     const named = element("span", "", label);
@@ -64,7 +66,7 @@ function render({ model, el }) {
       title.id = `${control.id}-title`;
       control.setAttribute("aria-labelledby", title.id);
     } else title.htmlFor = control.id;
-    title.append(named, element("code", "", code));
+    title.append(named);
     const explanation = element("p", "wb-note wb-explained");
     explanation.id = `${control.id}-about`;
     const error = element("p", "wb-err");
@@ -99,10 +101,11 @@ function render({ model, el }) {
     const value = () => state().values[at];
     const made = controlOf(declared, value, (taken, content) => say("set", at, taken, content), () => ask(at));
     const restored = ["int", "float", "str", "choice", "formula"].includes(declared.kind) && !declared.lasting;
-    const code = (declared.code ?? declared.name).replace("_", "\u200b_");
-    const { box, title, complain } = frame(at, declared.label, code, made.control, { ...made, about: declared.about, restored });
-    made.control.title = declared.help;
+    const brief = !SAID_AT_REST.includes(declared.kind);
+    const { box, title, complain } = frame(at, declared.label, made.control, { ...made, about: declared.about, restored, brief });
     title.hidden = Boolean(made.untitled);
+    // The words of a field that is typed in stand below it then, and a tooltip would cover them.
+    if (!made.short && declared.kind !== "str" && brief) made.control.title = declared.about || declared.help;
     box.classList.toggle("wb-tick", Boolean(made.ticked));
     box.classList.toggle("wb-short", Boolean(made.short));
     if (declared.heading) box.prepend(element("h4", "", declared.heading));
@@ -121,28 +124,27 @@ function render({ model, el }) {
     control.type = "button";
     const text = element("span", "");
     control.append(text, icon("down"));
-    const { box, title, complain } = frame(kind, schema.settings[kind]?.label ?? LABELS[kind], "", control);
-    const code = title.querySelector("code");
-    const facts = element("p", "wb-note wb-facts");
+    const { box, title, complain } = frame(kind, schema.settings[kind]?.label ?? LABELS[kind], control);
+    const present = () => schema.blocks[kind][state().values[kind]];
+    const more = button("wb-more", "", () => openHelp(present(), box));
+    more.append(icon("help"));
+    title.append(more);
     const options = () =>
       Object.entries(schema.blocks[kind]).map(([value, block]) => ({ ...block, value, reason: state().reasons[kind]?.[value] }));
     const menu = choiceMenu(control, LABELS[kind], () => byGroup(options()), () => state().values[kind], (value) => say("set", kind, value), () => ask(kind));
-    control.after(facts);
     box.append(menu);
     fields.set(kind, {
       control,
       show() {
-        const block = schema.blocks[kind][state().values[kind]];
+        const block = present();
         write(text, block.label);
-        write(code, block.code);
         control.dataset.value = block.code;
+        control.title = [block.formula, block.cost, block.source].filter(Boolean).join("\n");
+        more.title = `what ${block.label} is`;
+        more.setAttribute("aria-label", more.title);
         menu.refresh();
-        if (facts.dataset.of !== block.code) {
-          facts.dataset.of = block.code;
-          const formula = element("span", "wb-m", block.formula);
-          const more = button("wb-link", "help", () => openHelp(block), `what ${block.label} is`);
-          facts.replaceChildren(formula, `${[block.cost, block.source].filter(Boolean).join(" · ")} `, more);
-        }
+        const unfolded = box.querySelector(".wb-facts");
+        if (unfolded?.dataset.of !== block.code) unfolded?.remove();
         complain();
       },
     });
@@ -150,18 +152,21 @@ function render({ model, el }) {
   }
 
   // Asks the page's shell, if there is one, for its help panel; a form alone unfolds the text below the choice.
-  function openHelp(block) {
+  function openHelp(block, box) {
     const asked = new CustomEvent("wb-help", { bubbles: true, cancelable: true, detail: block });
     if (!root.dispatchEvent(asked)) return;
-    const place = root.querySelector(`.wb-facts[data-of="${block.code}"]`);
-    const shown = place.querySelector(".wb-prose");
-    if (shown) shown.remove();
-    else place.append(paragraphs(block.about));
+    const shown = box.querySelector(".wb-facts");
+    if (shown) return shown.remove();
+    const facts = element("div", "wb-note wb-facts");
+    facts.dataset.of = block.code;
+    facts.append(element("p", "wb-m", block.formula), element("p", "", [block.cost, block.source].filter(Boolean).join(" · ")), paragraphs(block.about));
+    box.append(facts);
   }
 
   const head = element("div", "wb-head");
   const acts = [["undo", "Undo", "take the last change back"], ["redo", "Redo", "make it again"], ["reset", "Reset", `the ${schema.about.toLowerCase()} that this page began with`]];
-  const buttons = acts.map(([kind, words, tip]) => button("wb-link", words, () => say(kind), tip));
+  // The header of a page undoes; a form alone has buttons for it.
+  const buttons = acts.map(([kind, words, tip]) => button(`wb-link wb-${kind}`, words, () => say(kind), tip));
   head.append(element("h3", "", schema.title), element("span", "wb-fill"), ...(schema.undo ? buttons : []));
   function showHead() {
     const names = state().examples ?? schema.example?.names ?? [];
@@ -201,6 +206,9 @@ function render({ model, el }) {
     root.remove();
   };
 }
+
+// Kinds of fields whose words are about what was typed or chosen, so that they stand below at all times.
+const SAID_AT_REST = ["formula", "file", "sides", "words"];
 
 const LABELS = {
   problem: "Problem",

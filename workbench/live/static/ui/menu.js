@@ -2,7 +2,7 @@ import { element } from "./page.js";
 
 // The menu of a choice: grouped, searched by typing, by keyboard and pointer. What cannot run is listed with its reason.
 
-// options(): [{ value, label, code, group, formula, cost, reason }]. pick(value) is called with what was chosen, ask() when
+// options(): [{ value, label, code, group, formula, cost, source, reason }]. pick(value) is called with what was chosen, ask() when
 // the menu opens; its `refresh` then shows the reasons.
 export function choiceMenu(button, label, options, chosen, pick, ask) {
   const menu = element("div", "wb-menu");
@@ -50,9 +50,10 @@ export function choiceMenu(button, label, options, chosen, pick, ask) {
     return made;
   }
 
-  function dress(made, { label, code, formula, cost, reason }) {
-    const below = reason ? [element("span", "wb-note wb-reason", `${inWords(reason)}.`)] : [element("span", "wb-note wb-m", formula), element("span", "wb-note", cost)];
-    made.replaceChildren(element("span", "wb-name", label), element("code", "", code), ...below.filter((at) => at.textContent));
+  function dress(made, { label, formula, cost, source, reason }) {
+    const facts = [cost, source].filter(Boolean).join(" · ");
+    const below = reason ? [element("span", "wb-note wb-reason", `${inWords(reason)}.`)] : [element("span", "wb-note wb-m", formula), element("span", "wb-note", facts)];
+    made.replaceChildren(element("span", "wb-name", label), ...below.filter((at) => at.textContent));
     made.classList.toggle("wb-grey", Boolean(reason));
     if (reason?.off) made.setAttribute("aria-disabled", "true");
     else made.removeAttribute("aria-disabled");

@@ -66,6 +66,7 @@ function render({ model, el }) {
     line.className = `wb-status wb-${tone}`;
     line.textContent = sentence;
     line.dataset.tone = tone;
+    if (tone === "bad" && sentence) root.dispatchEvent(new CustomEvent("wb-refused", { bubbles: true }));
   }
 
   // Only what was just asked for is copied, not what a reload shows again.
