@@ -119,13 +119,14 @@ def test_all_runs_are_one_file_and_run_files_are_of_the_chosen(app, tmp_path):
     box = app.locator('.wb-solving tr[data-row="2"] input[type=checkbox]')
     # Buttons for rows come with the choice of one, and move nothing.
     acts = app.locator(".wb-solving .wb-tablebar button").locator("visible=true")
-    high = "bar => bar.getBoundingClientRect().height"
-    before = app.locator(".wb-solving .wb-tablebar").evaluate(high)
+    top = "row => row.getBoundingClientRect().top + scrollY"
+    row = app.locator('.wb-solving tr[data-row="2"]')
+    before = row.evaluate(top)
     assert acts.count() == 0
     box.check()
     app.wait_for_function("() => document.querySelectorAll('.wb-solving tr.wb-chosen').length === 1")
     until(app, lambda: acts.count() > 3)
-    assert app.locator(".wb-solving .wb-tablebar").evaluate(high) == before
+    assert row.evaluate(top) == before
     name, _ = lab.download(app, lambda: press(app, "Run files"))
     assert re.fullmatch(r"Two-layers.*run2\.run\.npz|.*bubbles.*run2\.run\.npz", name)
     lab.turn_to(app, "Runs")

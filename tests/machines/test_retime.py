@@ -72,7 +72,7 @@ def test_events_without_bytes_keep_their_time():
     trace.append(Event("f", "cpu", 1, 4))
     made = retime(trace, CPU)
     assert made.seconds == 3
-    assert made.notes == ["f states no bytes: it keeps its measured time"]
+    assert made.notes == ["f: bytes unknown, measured time kept"]
 
 
 def test_notes_list_missing_quantities():

@@ -195,7 +195,7 @@ def _notes(machine: Machine, trace: Listed) -> list[str]:
         elif kernel.bytes or kernel.flops:
             notes |= dict.fromkeys(_notes_on(machine, kernel))
         elif not is_dry_run:
-            notes[f"{kernel.name} states no bytes: it keeps its {trace.label} time"] = None
+            notes[f"{kernel.name}: bytes unknown, {trace.label} time kept"] = None
     return list(notes)
 
 

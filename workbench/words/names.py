@@ -60,12 +60,17 @@ TYPESET = (
     (r"\bA(\d?) (\w)\b", lambda found: f"A{found[1].translate(SUBSCRIPTS)}\u202f{found[2]}"),
     (r"(?<=\w)[*@](?=\w)", "\u202f"),
     (r"(?<= )-(?= )", "−"),
+    (r"\b([a-z])\1\b", "‖\\1‖²"),
+    (r"\bprevious\b", "γₖ₋₁"),
 )
 """Patterns in paper lines and names of kernels, each with its printed form."""
 IN_WORDS = (
     (r"(?<=\w)\^(-?\d+)", lambda found: found[1].translate(SUPERSCRIPTS)),
     (r"\^T\b", "ᵀ"),
     (r"\^H\b", "ᴴ"),
+    (r"(?<=\w)\.conj\(\)\.T\b", "ᴴ"),
+    (r"(?<=\bA)\.T\b", "ᵀ"),
+    (r"\bA\[(\d+), (\d+)\]", lambda found: f"the entry in row {int(found[1]) + 1}, column {int(found[2]) + 1}"),
     (r"(?<!\|)\|\|(?!\|)", "‖"),
     (r"<=", "≤"),
     (r">=", "≥"),

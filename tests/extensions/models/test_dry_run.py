@@ -124,7 +124,7 @@ def test_dry_runs_are_labelled_and_have_no_times():
     assert "nothing was computed" in made.machine
     assert retime(made, CORES, GPU).label == "modelled"
     assert any("no times" in note for note in retime(made, CORES, GPU).notes)
-    assert not any("states no bytes" in note for note in retime(made, CORES, GPU).notes)
+    assert not any("bytes unknown" in note for note in retime(made, CORES, GPU).notes)
 
 
 def test_device_bytes_are_those_of_matrix_and_vectors():

@@ -165,7 +165,9 @@ def test_runs_of_all_views_are_one_list_and_are_looked_into(bench):
     assert [run.origin for run in bench.runs.runs] == ["Race"] * 4 + ["Your method"] * 2 + ["Sweep"] * 3
     assert len({run.style for run in bench.runs.runs}) == 9
     inside = bench.view("Look inside")
-    assert [name.partition(":")[0] for name, _ in inside.choice.options] == [*map(str, (1003, 1002, 1001, 6, 5, 4, 3, 2, 1))]
+    assert [name.partition(":")[0] for name, _ in inside.choice.options] == [
+        *map(str, (1003, 1002, 1001, 6, 5, 4, 3, 2, 1))
+    ]
     bench.runs.acts["inside"]([bench.runs.find(1)])
     assert inside.inside.source is race.race.entries[0].result
     # Runs of sweeps have numbers of their own, so that the others follow one another.

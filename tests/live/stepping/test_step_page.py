@@ -1,8 +1,10 @@
 """The page Step: what its fields choose, and what it says where a method cannot have all of the configuration."""
 
 import pytest
+from scipy import io, sparse
 
 from workbench.live.stepping.step_page import StepPage
+from workbench.live.stepping.step_text import values
 from workbench.live.stepping.step_view import StepView
 from workbench.live.stepping.stepper import Stepper
 from workbench.run import configure
@@ -57,3 +59,29 @@ def test_a_schedule_that_cannot_deflate_runs_without_and_says_so(page):
     assert view.walk.configuration.deflation.name == "none"
     assert page.status.text == "Hybrid CG 3: without deflation, since no side sees a whole vector."
     assert chosen(page, "hybrid1").walk.configuration.deflation.name == "stripes"
+
+
+def test_the_method_of_the_form_is_shown_and_a_problem_without_a_small_copy_has_a_stand_in(opened, tmp_path):
+    form = configure("bubbles-2d", layout="random", count=50, geometry_seed=3, solver="pipecg", preconditioner="jacobi")
+    page = opened(StepPage(form))
+    assert page.wait()
+    # 16 cells per side are too few for the bubbles, and more are taken.
+    assert page.view.walk.configuration.problem.count == 50
+    assert page.view.walk.configuration.solver.name == "pipecg"
+    assert "contains no cell centre of 16 cells per side" in page.status.text
+    assert page.status.text.endswith(f"These steps are of {page.view.walk.configuration.problem.label}.")
+    # No size of this one has few enough unknowns.
+    io.mmwrite(tmp_path / "large.mtx", sparse.eye_array(10_001, format="coo"))
+    page.rebase(configure(str(tmp_path / "large.mtx"), solver="cgcg"))
+    assert page.wait()
+    assert page.view.program["title"] == "Chronopoulos-Gear CG on 4 bubbles in a square, 16²"
+    assert "These steps are of 4 bubbles in a square, 16²." in page.status.text
+    assert page.view.walk.configuration.preconditioner.name == page.first.block().name
+
+
+def test_squares_and_the_gamma_before_are_mathematics(page):
+    view = chosen(page, "cg")
+    texts = values(view.walk, 1, len(view.walk.lines(1)))["iterate"]
+    names = [text.partition(" = ")[0] for text in texts]
+    assert {"‖u‖²", "‖r‖²", "γₖ₋₁"} <= set(names)
+    assert not {"uu", "rr", "previous"} & set(names)

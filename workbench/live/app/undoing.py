@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from workbench.live.ui.undo import Undoes
+from workbench.live.ui.undo import Redoes, Undoes
 
 NOTHING = "There is nothing to undo here."
 NONE = "This view has no changes to undo; those of the problem are undone in Build and Solve."
@@ -35,7 +35,8 @@ class HeaderUndo:
         if view is None:
             return {"undo": "", "redo": "", "why": NONE}
         undoable = view.undoable
-        redo = self._undone[-1] if self._undone and self._rest == (view, undoable) else ""
+        can_redo = view.can_redo if isinstance(view, Redoes) else True
+        redo = self._undone[-1] if can_redo and self._undone and self._rest == (view, undoable) else ""
         return {"undo": undoable, "redo": redo, "why": "" if undoable else NOTHING}
 
     def undo(self) -> None:

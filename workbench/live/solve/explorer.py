@@ -185,6 +185,11 @@ class Explorer(PausableView):
         """The change of the form that `undo` makes, see `workbench.live.ui.undo.Undoes`."""
         return self.form.undoable
 
+    @property
+    def can_redo(self) -> bool:
+        """True if an undo of the form can be taken back."""
+        return self.form.can_redo
+
     def undo(self) -> None:
         """Take the last change of the form back."""
         self.form.undo()

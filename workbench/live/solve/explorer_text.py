@@ -76,16 +76,20 @@ def ending(summary: Mapping[str, Any]) -> str:
 
 def needs_plain_cg(summary: Mapping[str, Any]) -> bool:
     """True if rounding ended a run whose method is less accurate than plain CG."""
-    return Reason.ROUNDING.begins(summary["reason"]) and "solver cg may be" in summary["reason"]
+    return _ended_by(summary, Reason.ROUNDING) and "solver cg may be" in summary["reason"]
+
+
+def _ended_by(summary: Mapping[str, Any], *reasons: Reason) -> bool:
+    return str(summary["reason"]).startswith(tuple(reason.sentence for reason in reasons))
 
 
 def _cause(summary: Mapping[str, Any]) -> str:
     """Why a run did not converge, in one clause."""
-    if Reason.ROUNDING.begins(summary["reason"]):
+    if _ended_by(summary, Reason.ROUNDING):
         return f"Broke down: rounding errors dominate {name_of('solver', summary['solver'])} here"
     cause, _, details = _parts(summary["reason"])
     # What failed is known from the error alone.
-    if any(reason.begins(summary["reason"]) for reason in (Reason.FAILED, Reason.DEVICE_LOST)):
+    if _ended_by(summary, Reason.FAILED, Reason.DEVICE_LOST):
         cause = details.partition("; ")[0] or cause
     return sentence_case(cause)
 

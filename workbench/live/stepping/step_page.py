@@ -16,24 +16,29 @@ from workbench.live.ui.form_fields import BlockChoice, Field
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.problems import Problem
-from workbench.registry import Parameter, find, known
+from workbench.registry import Parameter, find, known, lookup
 from workbench.run import Configuration
 from workbench.run.choices.configuration import asks_for_blocks
-from workbench.settings import BLOCKS
+from workbench.settings import BLOCKS, RUN
 from workbench.solvers import Solver
 from workbench.solvers.hybrid.base import HybridSolver
-from workbench.words.names import name_of, sentence_case
+from workbench.words.names import name_of, sentence_case, with_names
 
 FEW_CELLS, MOST_CELLS = 16, 64
 """Cells per side to begin with, few enough to be seen one by one, and at most."""
 CELLS = Parameter("cells", int, FEW_CELLS, "of the copy that is stepped through", 2, MOST_CELLS)
 COLUMNS = Parameter("columns", int, 4, "random ones; 1 is that of Solve", 1, 8)
+SIZES = (16, 24, 32, 48, 64)
+"""Cells per side of a copy, where those that were typed do not fit the problem."""
+STAND_IN = "bubbles-2d"
+"""The problem that is stepped through where that of the form has no small copy."""
 ALONE = "alone"
 SECOND = Parameter("second", str, ALONE, "its lines and values next to those of the first, one iteration at a time")
 
 
 class StepPage(View):
-    """Display it. configuration: stepped through, with a smaller n where the problem has one.
+    """Display it. configuration: stepped through, with a smaller n where the problem has one. Where no size of the
+    problem can be stepped through, a stand-in is, and the status line says so.
 
     Methods that take several right-hand sides get some, where the configuration has one.
 
@@ -71,10 +76,14 @@ class StepPage(View):
         self.rebase(configuration)
 
     def rebase(self, configuration: Configuration) -> None:
-        """Step through this from now on; the method chosen here stays."""
+        """Step through this from now on; a solver or preconditioner that was chosen here stays until another is chosen
+        elsewhere."""
         same = self.view is not None and configuration == self._base
-        self._base = configuration
-        if not same and self._lists_preconditioner:
+        before, self._base = self._base, configuration
+        if configuration.solver != before.solver and configuration.solver.name in stepped_methods():
+            self.method.load(configuration.solver)
+        changed = self.view is None or configuration.preconditioner != before.preconditioner
+        if changed and self._lists_preconditioner:
             self.first.load(configuration.preconditioner)
         self._hide()
         self.form.show()
@@ -140,9 +149,29 @@ class StepPage(View):
 
     def _made(self) -> StepView | Stepper:
         """The view of the present choices, which keeps how lines were written. Raises InputError for a wrong value."""
-        chosen = dataclasses.replace(
-            self._base, problem=smaller(self._base.problem, int(self.cells.read())), solver=self.method.block()
-        )
+        cells, problem = int(self.cells.read()), self._base.problem
+        others = sorted((size for size in SIZES if size != cells), key=lambda size: abs(size - cells))
+        sizes = [cells, *(others if problem.per_side else [])]
+        refused: InputError | None = None
+        for tried, size in [*((problem, size) for size in sizes), (lookup("problem", STAND_IN).create({}), FEW_CELLS)]:
+            assert isinstance(tried, Problem)
+            try:
+                copy = smaller(tried, size)
+                made = self._view_of(copy)
+            except InputError as error:
+                refused = refused or error
+                continue
+            if refused is not None:
+                self._left_out = f"{sentence_case(with_names(str(refused)))}. These steps are of {copy.label}."
+            return made
+        assert refused is not None
+        raise refused
+
+    def _view_of(self, problem: Problem) -> StepView | Stepper:
+        """The view of the present choices on a problem. Raises InputError where it cannot be stepped."""
+        chosen = dataclasses.replace(self._base, problem=problem, solver=self.method.block())
+        if problem.name != self._base.problem.name:
+            chosen = dataclasses.replace(chosen, deflation=find("deflation", "none"), rhs=RUN["rhs"].default)
         if self._lists_preconditioner:
             chosen = dataclasses.replace(chosen, preconditioner=self.first.block())
         if self._takes_columns and (columns := int(self.columns.read())) > 1:

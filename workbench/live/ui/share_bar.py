@@ -34,9 +34,9 @@ from workbench.run.choices.share_link import (
 from workbench.words.numbers import count
 
 COPIES: dict[str, tuple[str, str, Callable[[Configuration], str]]] = {
+    "link": ("Copy share link", "a short text that holds all of it, to paste here or anywhere else", to_link),
     "python": ("Copy as Python", "Python lines that solve this problem and print how that ended", to_script),
     "command": ("Copy as command", "the workbench solve command that runs it", to_command),
-    "link": ("Copy share link", "a short text that holds all of it, to paste here or anywhere else", to_link),
 }
 NAMES = {"python": "the Python text", "command": "the command", "link": "the share link"}
 ADDRESS = ("link", "Copy address", "the address of a page that opens this problem")

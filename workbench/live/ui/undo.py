@@ -28,6 +28,16 @@ class Undoes(Protocol):
         ...
 
 
+@runtime_checkable
+class Redoes(Undoes, Protocol):
+    """A view that knows if there is an undo to take back."""
+
+    @property
+    def can_redo(self) -> bool:
+        """True if an undo can be taken back."""
+        ...
+
+
 class History(Generic[T]):
     """A present value with those before it and those that were undone. Values are compared by ==."""
 

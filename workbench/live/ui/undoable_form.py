@@ -42,6 +42,11 @@ class UndoableForm(FieldForm, abc.ABC, Generic[T]):
         return self._past.can_undo or not self.describes(self._past.present)
 
     @property
+    def can_redo(self) -> bool:
+        """True if an undo can be taken back."""
+        return self._past.can_redo
+
+    @property
     def undoable(self) -> str:
         """The change that `undo` makes, see `workbench.live.ui.undo.Undoes`."""
         if not self.can_undo:
@@ -85,5 +90,5 @@ class UndoableForm(FieldForm, abc.ABC, Generic[T]):
 
     def show(self) -> None:
         """Send the fields to the page, and whether there is something to undo and to redo."""
-        self.offer_undo(undo=self.can_undo, redo=self._past.can_redo)
+        self.offer_undo(undo=self.can_undo, redo=self.can_redo)
         super().show()

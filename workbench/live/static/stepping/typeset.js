@@ -40,6 +40,11 @@ function name(code, letter) {
   const made = element("span", "wb-name", letter ?? code);
   made.dataset.name = code;
   if (letter && letter !== code) made.title = code;
+  // A dot product of a vector with itself, and the gamma of the iteration before.
+  const [, squared] = /^([a-z])\1$/.exec(code) ?? [];
+  if (squared) made.textContent = `‖${squared}‖²`;
+  if (code === "previous") made.replaceChildren("γ", element("sub", "", "k−1"));
+  if (squared || code === "previous") return made;
   // The sums of the two sides of a schedule have a word there.
   const [, stem, below] = /^([a-z]+?)(?:_(?=part$|there$)|(?=\d+$))(\w+)$/i.exec(code) ?? [];
   if (letter === undefined && below) made.replaceChildren(GREEK[stem] ?? stem, element("sub", "", below));

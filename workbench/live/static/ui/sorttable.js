@@ -19,7 +19,8 @@ function render({ model, el }) {
   head.append(line);
   table.append(head, body);
   scroll.append(table);
-  root.append(bar, none, scroll);
+  // Below the rows, which so stay where they are when it comes.
+  root.append(none, scroll, bar);
   el.append(root);
   root.setAttribute("data-lm-suppress-shortcuts", "true");
   const shown = new Map(); // rows by key
@@ -191,8 +192,8 @@ function render({ model, el }) {
 
   function showBar() {
     const own = verbs(false);
-    bar.hidden = !own.length || !model.get("rows").length;
     const chosenRows = chosen().map((key) => shown.get(key)?.state).filter(Boolean);
+    bar.hidden = !own.length || !chosenRows.length;
     for (const verb of own) {
       let press = presses.get(verb.name);
       if (!press) {
@@ -203,14 +204,13 @@ function render({ model, el }) {
         bar.append(press);
       }
       const why = refusal(verb, chosenRows);
-      press.hidden = !chosenRows.length;
       press.disabled = Boolean(why);
       press.title = why ? `${verb.tip}; ${why}` : verb.tip + (verb.key ? ` (${verb.key})` : "");
       const words = chosenRows.map((row) => row.words?.[verb.name]).find(Boolean);
       write(press, words ?? verb.title);
     }
     if (bar.lastChild !== note) bar.append(note);
-    write(note, chosenRows.length ? `${chosenRows.length} chosen` : `Tick rows to act on them: ${own.map(({ title }) => title.toLowerCase()).join(", ")}.`);
+    write(note, `${chosenRows.length} chosen`);
   }
 
   function refusal(verb, rows) {
