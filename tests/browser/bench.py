@@ -105,13 +105,20 @@ class Bench:
         box.fill(text)
         box.press("Enter")
 
+    def share(self) -> None:
+        """Open the menu Share of the header, where it is not open."""
+        if not self.page.locator(".wb-sharemenu").is_visible():
+            self.page.locator(".wb-top").get_by_role("button", name="Share", exact=True).click()
+
     def open_link(self, link: str) -> None:
-        """Open link text in the bar of the page in front."""
+        """Open link text in the menu Share of the header."""
+        self.share()
         self.page.get_by_label("Open shared problem").locator("visible=true").fill(link)
         self.page.keyboard.press("Enter")
 
     def copied(self, name: str | re.Pattern[str]) -> str:
-        """Press a button of the bar in front that copies a text; returns the text."""
+        """Press a button of the menu Share that copies a text; returns the text."""
+        self.share()
         box = self.page.locator(".wb-copied").locator("visible=true")
         before = box.input_value() if box.count() else ""
         self.button(name).click()

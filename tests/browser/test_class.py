@@ -162,6 +162,7 @@ def test_an_address_opens_its_problem_and_a_damaged_one_says_so(served, pages):
     cells = until_cells(page, "48")
     cells.fill("40")
     cells.press("Tab")
+    page.get_by_role("button", name="Share", exact=True).click()
     page.get_by_role("button", name="Copy address", exact=True).locator("visible=true").click()
     copied = page.locator(".wb-copied").locator("visible=true")
     copied.wait_for()
@@ -187,6 +188,8 @@ def test_files_go_to_the_page_that_asked_and_stay_on_no_server(served, pages):
     received = []
     other.on("download", lambda download: received.append(download.suggested_filename))
     before = sorted(path for path in (folder / "notebooks").rglob("*"))
+    for one in (page, other):
+        one.get_by_role("button", name="Share", exact=True).click()
     name, path = lab.download(page, page.get_by_role("button", name="Save problem").locator("visible=true").click)
     assert name.endswith(".cg.json")
     assert path.stat().st_size > 0
@@ -275,6 +278,7 @@ def test_a_short_address_and_its_code_lead_to_the_problem(taught, pages):
     url, _ = taught
     page = pages(f"{url}/?p={to_link(SENT)}")
     started(page)
+    page.get_by_role("button", name="Share", exact=True).click()
     page.get_by_role("button", name="Show for a class").locator("visible=true").click()
     code = page.locator(".wb-beamer svg")
     code.wait_for()

@@ -49,19 +49,21 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     bench.until(lambda: "deflation subdomains" in page.locator(".wb-building").inner_text())
     bench.shoot("build")
     # The address of a served page holds the share link.
-    bench.button("Copy address" if place == "voila" else "Copy share link").click()
-    link = bench.until(lambda: re.search(r"cgw1\.[\w-]+", page.locator(".wb-building textarea").first.input_value()))
+    copied = bench.copied("Copy address" if place == "voila" else "Copy share link")
+    link = re.search(r"cgw1\.[\w-]+", copied)
     built = from_link(link[0])
     assert built.problem.geometry().radii.size == 5
     assert built.deflation.name == "levelset"
 
     # A problem is saved to the browser's computer, and opened from there.
     name, path = lab.download(page, bench.button("Save problem").click)
+    page.keyboard.press("Escape")
     assert re.match(r"5-bubbles-in-a-square-\d+x\d+-layout-[0-9a-f]{6}-CG-", name)
     saved = tmp_path / name
     saved.write_bytes(path.read_bytes())
     bench.button("Add").click()
     bench.until_said("6 bubbles on")
+    bench.share()
     with page.expect_file_chooser() as choosing:
         bench.button("Choose file …").click()
     choosing.value.set_files(saved)

@@ -157,7 +157,7 @@ def test_the_need_and_the_phases_are_printed_shown_and_in_json(capsys, tmp_path)
         assert re.search(r"setup phases +\w", text)
     assert main(["solve", *arguments, "--json"]) == 0
     plain = json.loads(capsys.readouterr().out)
-    assert {"problem", "A", "kernels"} <= {phase["name"] for phase in plain["setup_phases"]}
+    assert {"problem", "A", "plan of an iteration"} <= {phase["name"] for phase in plain["setup_phases"]}
     items = sum(item["host"] for item in plain["memory_needed"]["items"])
     assert plain["memory_needed"]["host"] == items
 

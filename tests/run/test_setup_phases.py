@@ -50,7 +50,7 @@ def test_names_and_times_of_a_run():
         "coarse matrix E",
         "coarse solver",
         "AZ",
-        "kernels",
+        "plan of an iteration",
         "rest",
     ]
 

@@ -27,7 +27,7 @@ from workbench.run.results.filming import Camera
 from workbench.run.results.report import result_of
 from workbench.run.results.snapshots import SnapshotRequests
 from workbench.run.setup.prepare import prepare
-from workbench.run.setup.setup_phases import SetupPhases
+from workbench.run.setup.setup_phases import PLAN, SetupPhases
 from workbench.run.setup.this_rank import this_rank
 
 
@@ -83,7 +83,7 @@ class Run:
                 )
             else:
                 self.setup = prepare(configuration, system, x0, stopped, phases=phases)
-                with self.setup.closed_on_error(), phases("kernels"):
+                with self.setup.closed_on_error(), phases(PLAN):
                     self.trace, clock = start_trace(self.setup) if trace else (None, None)
                     if self.setup.sides:
                         from workbench.run.loop.block.iterations import BlockIterations as Made

@@ -75,7 +75,7 @@ def test_progress_has_phases_iterations_and_an_estimate(view_in, eventually):
     progress = explorer.controls.progress
     assert progress["iterations"] == session.run.iterations
     assert progress["left"] is None
-    assert {"problem", "A", "kernels"} <= {name for name, _, _ in progress["phases"]}
+    assert {"problem", "A", "plan of an iteration"} <= {name for name, _, _ in progress["phases"]}
     assert all(done for *_, done in progress["phases"])
     took = sum(seconds for _, seconds, _ in progress["phases"])
     assert took == pytest.approx(session.result.setup_seconds, rel=0.5, abs=0.05)

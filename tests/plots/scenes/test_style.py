@@ -43,6 +43,13 @@ def test_the_kernels_of_a_kind_take_its_shades_in_turn():
     assert found["s = w"] == found["r = b - s"]
 
 
+def test_what_deflation_adds_has_one_colour_in_every_picture():
+    """AZ was pale in one timeline and deep where two runs were compared."""
+    alone, behind = looks_of("AZ", "A p"), looks_of("Z^T r", "E^-1", "smooth, level 1", "AZ", "A p")
+    assert alone["AZ"] == behind["AZ"]
+    assert len({behind[name] for name in ("Z^T r", "E^-1", "AZ")}) == 3
+
+
 def test_all_kernels_of_a_level_look_the_same():
     looks = looks_of("smooth, level 1", "A", "residual, level 1", "smooth, level 2")
     assert looks["smooth, level 1"] == looks["residual, level 1"] != looks["smooth, level 2"]

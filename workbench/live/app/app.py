@@ -244,7 +244,7 @@ class Workbench(View):
 
     def _runs(self) -> RunsPage:
         made = RunsPage(self.runs, self.folder)
-        made.box.children = (*self._kept, *made.box.children)
+        made.box.children = (*made.box.children, *self._kept)
         return made
 
     def _inside(self) -> InsidePage:

@@ -30,8 +30,8 @@ LONGEST_TOKEN = 64
 HIGHEST_NUMBER = 1_000_000
 """The highest number that a run from the browser keeps."""
 KEPT = (
-    "Runs that have a result are kept in this browser and come back when the page is loaded again: each up to "
-    f"{RUN_BYTES >> 20} MB, together up to {ALL_BYTES >> 20} MB, for {DAYS} days."
+    f"This browser keeps runs with a result for {DAYS} days: up to {RUN_BYTES >> 20} MB each, "
+    f"{ALL_BYTES >> 20} MB together."
 )
 NOT_KEPT = "The server keeps nothing."
 COLLECTED = "The server keeps them for the teacher until it ends."

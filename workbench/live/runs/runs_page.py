@@ -88,7 +88,7 @@ class RunsPage(View):
         self.runs = runs or RunList()
         self.publisher = Publisher()
         self.status = StatusLine()
-        self.table = RunTable(self.runs, self.publisher)
+        self.table = RunTable(self.runs, self.publisher, whole=True)
         self.convergence = ConvergenceView(publisher=self.publisher, movable=False)
         self.curves = ListedCurves(self.convergence, self.runs, self._shows)
         self.axis = widgets.ToggleButtons(options=AXES[:2])

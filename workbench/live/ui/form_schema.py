@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import functools
 import math
+import re
+import sys
 from typing import Any
 
 from workbench.costs.solver_costs import line_counts
@@ -13,9 +15,23 @@ from workbench.lines.dependence import waiting
 from workbench.registry import Block, Parameter, registered
 from workbench.registry.facts import choice_label, facts, inverse_help, parameter_label
 from workbench.solvers import Solver
-from workbench.words.names import typeset_words
-from workbench.words.numbers import THIN, chosen, count
+from workbench.words.names import GREEK, typeset_words
+from workbench.words.numbers import THIN, chosen, count, number
 
+GREEK_NAMES = {**GREEK, "epsilon": "ε", "lambda": "λ", "mu": "μ"}
+POWER_LETTERS = str.maketrans("0123456789-knq", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻ᵏⁿq")
+PRINTED = (
+    (rf"\b({'|'.join(GREEK_NAMES)})(?=\b|_)", lambda found: GREEK_NAMES[found[1]]),
+    (r"(?<=[\w)⁻¹‖])\^(-?[\dkn]+)(?!\w)", lambda found: found[1].translate(POWER_LETTERS)),
+    (r"\bsqrt(?=\()", "√"),
+    (r" <- ", " ← "),
+    (r"_inf\b", "_∞"),
+    (r"(?<=[\w)]) - (?=[\w(])", " − "),
+    (r"(?<![\w)-])-(?=[\w(])", "−"),
+)
+"""Patterns in the help of a block, each with its printed form; a subscript keeps its _, of which the page makes one."""
+ASIDES = r",? \(?see `[^`]*`\)?(, [^.;]*)?(?=[.;])"
+"""References to code, which help nobody on the page."""
 DOCS = {
     "problem": "runs",
     "solver": "family",
@@ -42,10 +58,31 @@ def block_schema(cls: type[Block]) -> dict[str, Any]:
         "formula": known.formula,
         "cost": typeset_words(known.cost) or counted(cls),
         "source": known.source,
-        "about": [typeset_words(paragraph) for paragraph in known.about],
+        "about": [mathematics(cls, paragraph) for paragraph in known.about],
         "docs": DOCS.get(cls.kind, "glossary"),
         "parameters": [parameter_schema(declared, cls.name) for declared in cls.parameters()],
     }
+
+
+def mathematics(cls: type[Block], paragraph: str) -> str:
+    """A paragraph of the help of a block with its mathematics printed, and with names and numbers in place of code."""
+    text = re.sub(ASIDES, "", typeset_words(paragraph))
+    for code_text, printed in PRINTED:
+        text = re.sub(code_text, printed, text)
+    return re.sub(r"`([^`]*)`", lambda found: _called(cls, found[1]), text)
+
+
+def _called(cls: type[Block], code: str) -> str:
+    """A word of code as the page calls it: a constant by its value, a parameter and a block by their labels."""
+    value = vars(sys.modules[cls.__module__]).get(code) if code.isupper() else None
+    if isinstance(value, int | float):
+        return count(value) if isinstance(value, int) else number(value)
+    if any(declared.name == code for declared in cls.parameters()):
+        return f"“{parameter_label(cls.name, code)}”"
+    for kind in DOCS:
+        if code in registered(kind):
+            return facts(registered(kind)[code]).label
+    return code
 
 
 def parameter_schema(declared: Parameter, owner: str = "run") -> dict[str, Any]:

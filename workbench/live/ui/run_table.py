@@ -30,6 +30,7 @@ COLUMNS = (
 LOW = ["From", "Method", "N", "Iterating"]
 LOWER = ["Setup", "True residual"]
 EMPTY = "No run yet. Runs of Solve, Race, Sweep and Your method are listed here."
+FILTER = "Filter by problem, method, view or state"
 SENT = ("inside", "timings", "race")
 """Verbs that a page adds, see `RunList.acts`."""
 VERBS = (
@@ -60,11 +61,13 @@ WORDS = {
 
 
 class RunTable:
-    """Display `box`: a table of the list, and a line that says what went wrong."""
+    """Display `box`: a table of the list, and a line that says what went wrong. whole: rows are grouped by problem and
+    can be filtered."""
 
-    def __init__(self, runs: RunList, publisher: Publisher) -> None:
+    def __init__(self, runs: RunList, publisher: Publisher, *, whole: bool = False) -> None:
         self.runs, self.publisher = runs, publisher
-        self.table = SortTable(self._act, empty=EMPTY, low=LOW, lower=LOWER, named="Name")
+        more = {"filtered": FILTER, "grouped": "Problem"} if whole else {}
+        self.table = SortTable(self._act, empty=EMPTY, low=LOW, lower=LOWER, named="Name", **more)
         self.message = StatusLine()
         self.message.layout.display = "none"
         self.box = widgets.VBox([self.table, self.message]).add_class("wb-runlist")

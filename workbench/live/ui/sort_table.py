@@ -24,7 +24,8 @@ class SortTable(LiveWidget):
     "pinned", "hidden", the "acts" that are possible. verbs: the acts on rows, {"name", "title", "tip"}; "inline" for a
     button in each row, "one" for exactly one row, "key" of the keyboard, "off" why not. chosen: ids. low: columns that
     a narrow table leaves out; lower: those that the narrowest leaves out. named: the column whose cells can be edited
-    by verb "rename".
+    by verb "rename". filtered: the placeholder of a box that filters rows by their words; empty for no box.
+    grouped: the column by whose values rows are grouped while they are not sorted; empty for none.
     """
 
     _script = script("ui/sorttable.js")
@@ -39,6 +40,8 @@ class SortTable(LiveWidget):
     low = traitlets.List(traitlets.Unicode()).tag(sync=True)
     lower = traitlets.List(traitlets.Unicode()).tag(sync=True)
     named = traitlets.Unicode("").tag(sync=True)
+    filtered = traitlets.Unicode("").tag(sync=True)
+    grouped = traitlets.Unicode("").tag(sync=True)
 
     def __init__(self, act: Act | None = None, **traits: Any) -> None:
         super().__init__(**traits)

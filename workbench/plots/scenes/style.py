@@ -63,6 +63,8 @@ OPERATORS = {
     WAITING: "waiting",
 }
 """The kinds of kernels that are no lines on vectors."""
+SHADES = {"Z^T": 0, "AZ": 1, "E^-1": 2, "Z": 0, COARSE_SOLVE: 2}
+"""The shades of kernels that have one colour in every picture, whichever others there are."""
 FINEST = "finest grid"
 """In the names of what multigrid does on the grid of A."""
 
@@ -70,8 +72,8 @@ FINEST = "finest grid"
 class KernelLooks:
     """Colours of the kernels of a trace.
 
-    An operator has the first shade of its kind, or where another operator has it the next one, in the order in which
-    they appear. All kernels of a level of a coarse solve look the same.
+    A kernel has its own of the `SHADES`, or the first of its kind, or where another kernel has that the next one, in
+    the order in which they appear. All kernels of a level of a coarse solve look the same.
     """
 
     def __init__(self) -> None:
@@ -83,8 +85,10 @@ class KernelLooks:
         name = summed_name(name)
         if name not in self._found:
             kind = kind_of(name, lane)
-            turn = self._turns.get(kind, 0)
-            self._found[name], self._turns[kind] = KINDS[kind][turn % len(KINDS[kind])], turn + 1
+            own, turn = SHADES.get(operator_of(name)), self._turns.get(kind, 0)
+            if kind != "coarse" or own is None:
+                own, self._turns[kind] = turn, turn + 1
+            self._found[name] = KINDS[kind][own % len(KINDS[kind])]
         return list(self._found).index(name), self._found[name]
 
 

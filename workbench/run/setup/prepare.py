@@ -36,7 +36,7 @@ from workbench.run.choices.rules import DOUBLE, TWO_PHASES, check_rules, of_colu
 from workbench.run.setup.consistency import make_consistent, range_complement
 from workbench.run.setup.level_scale import alike
 from workbench.run.setup.right_hand_side import Vectors, columns_of, prepare_columns, prepare_vectors, right_hand_side
-from workbench.run.setup.setup_phases import DEVICE, PROBLEM, SetupPhases
+from workbench.run.setup.setup_phases import DEVICE, PLAN, PROBLEM, SetupPhases
 from workbench.run.setup.solve_setup import SINGLE, SolveSetup
 from workbench.run.setup.this_rank import this_rank
 from workbench.settings import MIXED, RUN
@@ -306,7 +306,7 @@ def _levels(
     if variant.projects_start and not mixed and vectors is not None:
         with phases("start in the complement of Z"):
             projection.recover_solution(vectors.x, vectors.b)
-    with phases("kernels"):
+    with phases(PLAN):
         if variant.adds_q:
             first_level = alike(configuration.preconditioner, first_level, operator, bound, device)
         M = _both_levels(variant, projection, first_level, operator, device)

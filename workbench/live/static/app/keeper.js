@@ -1,6 +1,6 @@
 import { tellKernel } from "../transport/kernel.js";
 import { atMost } from "../transport/throttle.js";
-import { element, press } from "../ui/page.js";
+import { button, element, press } from "../ui/page.js";
 import { adopt, dropRuns, forgetAll, keepRun, keepSession, keptSessions, runsOf } from "./keptruns.js";
 
 // Keeps the runs of a served page in this browser, and problem and view in its address. A page that is loaded again has
@@ -152,7 +152,7 @@ function render({ model, el }) {
     const said = element("span", "wb-note", [shown.said, words].filter(Boolean).join(" "));
     said.setAttribute("role", "status");
     const acts = offer ? [press("Reopen the last session", "its problem, its view and its runs", () => shown.reopen())] : [];
-    const forget = press("Forget all kept runs", "of all sessions in this browser", () => shown.forget());
+    const forget = button("wb-link", "Forget all kept runs", () => shown.forget(), "of all sessions in this browser");
     root.replaceChildren(said, ...acts, element("span", "wb-note wb-limits", model.get("bounds").words), forget);
     root.classList.toggle("wb-silent", !said.textContent);
   }

@@ -3,6 +3,7 @@ import { arrows } from "../ui/arrows.js";
 import { icon } from "../ui/icons.js";
 import { whenOnPage } from "../ui/onpage.js";
 import { button, element, uniqueName, write } from "../ui/page.js";
+import { watchSliders } from "../ui/sliderwords.js";
 import { setTraits } from "../ui/traits.js";
 import { tellKernel } from "../transport/kernel.js";
 import { watchTerms } from "./glossary.js";
@@ -14,6 +15,7 @@ import { startTour } from "./tour.js";
 // style sheet, so that turning to a view needs no answer from the kernel.
 
 function render({ model, el }) {
+  watchSliders();
   const own = uniqueName("shell");
   el.classList.add("wb-shell");
   const sheet = document.createElement("style");

@@ -27,7 +27,7 @@ export function chartView({ model, el }, painted = () => {}) {
     wire.painted(seq);
     Object.assign(canvas.dataset, { layers: state.count, name: state.name });
     const slope = canvas.dataset.slope ? ` ${canvas.dataset.slope}.` : "";
-    canvas.setAttribute("aria-label", reported ? `${reported.spoken || reported.note}${slope}` : "Nothing yet.");
+    canvas.setAttribute("aria-label", reported ? `${reported.spoken || described(reported)}${slope}` : "Nothing yet.");
     painted(state);
   }
 
@@ -38,4 +38,11 @@ export function chartView({ model, el }, painted = () => {}) {
       page.close();
     },
   };
+}
+
+// A plot that has no words of its own is named by its axes and by what it shows.
+function described({ note, x, y, layers }) {
+  const axes = [y.title, x.title].filter(Boolean).join(" against ");
+  const names = [...new Set(layers.map(({ label }) => label).filter(Boolean))];
+  return [axes, names.join(", "), layers.length ? "" : note].filter(Boolean).join(". ") || "Nothing yet.";
 }

@@ -1,4 +1,4 @@
-import { element } from "./page.js";
+import { button, element } from "./page.js";
 
 // A page whose kernel was restarted or has ended still shows what was there, and nothing on it does anything any more.
 
@@ -69,5 +69,7 @@ function mark(root, words) {
   root.dataset.lost = words;
   const message = element("div", "wb-status wb-bad wb-gone", words);
   message.setAttribute("role", "alert");
+  // In a notebook the cell is run again.
+  if (document.body.dataset.voila && !words.startsWith(CUT_OFF)) message.append(button("wb-btn", "Reload", () => location.reload(), "load this page again"));
   root.prepend(message);
 }

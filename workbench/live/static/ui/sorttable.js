@@ -6,6 +6,8 @@ import { follow, setTraits } from "./traits.js";
 // be chosen, and a toolbar acts on the chosen ones; verbs of a row stand at its end. Cells are kept from one state to the
 // next, so that neither focus nor a name that is being typed is lost while numbers change.
 
+const FEW = 6; // rows that need no filter
+
 function render({ model, el }) {
   const root = element("div", "wb-sorted");
   const bar = element("div", "wb-tablebar");
@@ -13,6 +15,10 @@ function render({ model, el }) {
   bar.setAttribute("aria-label", "act on the chosen rows");
   const note = element("span", "wb-note");
   const none = element("div", "wb-empty");
+  const search = element("input", "wb-search wb-tablefilter");
+  Object.assign(search, { type: "search", placeholder: model.get("filtered"), spellcheck: false });
+  search.setAttribute("aria-label", model.get("filtered"));
+  search.addEventListener("input", () => show());
   const scroll = element("div", "wb-scrolled");
   const [table, head, body, line] = ["table", "thead", "tbody", "tr"].map((kind) => element(kind, ""));
   table.className = "wb-table";
@@ -20,36 +26,49 @@ function render({ model, el }) {
   table.append(head, body);
   scroll.append(table);
   // Below the rows, which so stay where they are when it comes.
-  root.append(none, scroll, bar);
+  root.append(search, none, scroll, bar);
   el.append(root);
   root.setAttribute("data-lm-suppress-shortcuts", "true");
   const shown = new Map(); // rows by key
   const presses = new Map(); // buttons of the toolbar by verb
+  const headings = new Map(); // rows above groups, by the name of the group
 
   const choosable = () => verbs(false).length > 0;
   const styled = () => model.get("facts").some((fact) => "style" in fact);
   const lead = () => (choosable() ? 1 : 0) + (styled() ? 1 : 0); // cells before the columns
   const verbs = (inline) => model.get("verbs").filter((verb) => Boolean(verb.inline) === inline);
-  const lowness = (name) => ["low", "lower"].filter((list) => model.get(list).includes(name)).map((list) => `wb-${list}`).join(" ");
+  const lowness = (name) => (name === model.get("grouped") ? ["wb-by"] : []).concat(["low", "lower"].filter((list) => model.get(list).includes(name)).map((list) => `wb-${list}`)).join(" ");
   const tell = (verb, rows, value = "") => rows.length && model.send({ kind: "act", verb, rows, value });
 
   function show() {
     const { column, falling } = model.get("order");
     const [names, marks, facts] = [model.get("columns"), model.get("marks"), model.get("facts")];
     const all = model.get("rows").map((cells, place) => ({ cells, mark: marks[place] ?? "", ...(facts[place] ?? { id: place }) }));
-    const rows = sorted(all, column, falling);
+    const words = search.value.toLowerCase().split(/\s+/);
+    const found = all.filter(({ cells }) => words.every((word) => cells.some(({ text }) => text?.toLowerCase().includes(word))));
+    const by = column < 0 ? names.indexOf(model.get("grouped")) : -1;
+    const groups = groupsOf(sorted(found, column, falling), by);
+    const rows = groups.flatMap((group) => group.rows);
+    // A box for a table of a few rows would only be in the way.
+    search.hidden = !model.get("filtered") || (all.length < FEW && !search.value);
     none.hidden = rows.length > 0;
     scroll.hidden = !rows.length;
-    write(none, model.get("empty"));
+    write(none, all.length ? "No row has these words." : model.get("empty"));
+    table.classList.toggle("wb-grouped", groups.length > 1);
     const numeric = names.map((_, place) => all.some(({ cells }) => typeof cells[place]?.key === "number" && !cells[place].parts));
     showHead(names, numeric);
     const keys = new Set(rows.map(({ id }) => id));
     for (const [key, { row }] of [...shown]) if (!keys.has(key)) (row.remove(), shown.delete(key));
-    rows.forEach((state, place) => {
-      const made = shown.get(state.id) ?? newRow(state.id);
-      fill(made, state, names, numeric);
-      if (body.children[place] !== made.row) body.insertBefore(made.row, body.children[place] ?? null);
-    });
+    const placed = groups.flatMap(({ name, rows: of }) => [
+      ...(groups.length > 1 ? [groupRow(name, of.length, names.length + lead() + 1)] : []),
+      ...of.map((state) => {
+        const made = shown.get(state.id) ?? newRow(state.id);
+        fill(made, state, names, numeric);
+        return made.row;
+      }),
+    ]);
+    placed.forEach((row, place) => body.children[place] !== row && body.insertBefore(row, body.children[place] ?? null));
+    while (body.children.length > placed.length) body.lastChild.remove();
     showBar();
   }
 
@@ -70,6 +89,15 @@ function render({ model, el }) {
       cell.setAttribute("aria-sort", place !== column ? "none" : falling ? "descending" : "ascending");
       write(cell.firstChild, name + (place !== column ? "" : falling ? " ▼" : " ▲"));
     });
+  }
+
+  function groupRow(name, count, width) {
+    const found = headings.get(name) ?? element("tr", "wb-grouprow");
+    headings.set(name, found);
+    if (!found.firstChild) found.append(element("th", ""));
+    Object.assign(found.firstChild, { colSpan: width, scope: "rowgroup" });
+    write(found.firstChild, `${name} · ${count} run${count > 1 ? "s" : ""}`);
+    return found;
   }
 
   function heading(name, place) {
@@ -146,6 +174,7 @@ function render({ model, el }) {
 
   function showSample(made, { style, title, styled, hidden = false }) {
     const text = JSON.stringify([style ?? null, hidden]);
+    made.sample.hidden = !style && !hidden;
     // Where a look has no words it cannot be changed.
     made.sample.disabled = !styled;
     if (styled) {
@@ -237,7 +266,9 @@ function render({ model, el }) {
 
   function pressed(event, key, made) {
     if (event.target.type === "text") return;
-    const next = { ArrowDown: made.row.nextElementSibling, ArrowUp: made.row.previousElementSibling }[event.key];
+    const step = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
+    let next = step ? made.row[step] : null;
+    if (next?.matches(".wb-grouprow")) next = next[step];
     if (next) next.querySelector("input[type=checkbox]").focus();
     const verb = verbs(false).find((other) => other.key === event.key);
     if (verb && event.target.type === "checkbox") {
@@ -279,6 +310,16 @@ function render({ model, el }) {
     forget();
     root.remove();
   };
+}
+
+// Rows by the text of a column, in the order in which the texts come first; all of them as one where there is no column.
+function groupsOf(rows, column) {
+  const found = new Map();
+  for (const row of rows) {
+    const name = column < 0 ? "" : row.cells[column].text;
+    found.set(name, [...(found.get(name) ?? []), row]);
+  }
+  return [...found].map(([name, of]) => ({ name, rows: of }));
 }
 
 // Pinned rows come first, and what has no value last, whichever way the others go.

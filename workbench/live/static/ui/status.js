@@ -4,6 +4,7 @@ import { watchNeighbours } from "./onpage.js";
 import { press, write } from "./page.js";
 import { turns } from "../transport/throttle.js";
 import { follow } from "./traits.js";
+import { watchSliders } from "./sliderwords.js";
 
 // The status line, read out by screen readers when it changes. A sentence to quote has a button that copies it.
 
@@ -11,6 +12,7 @@ import { follow } from "./traits.js";
 const SAID_MS = 2000;
 
 function render({ model, el }) {
+  watchSliders();
   const line = document.createElement("div");
   line.setAttribute("role", "status");
   line.setAttribute("aria-live", "polite");
