@@ -96,7 +96,7 @@ def test_runs_say_what_is_drawn_beside_the_plot(bench):
     assert sign.bounding_box()["width"] > 30
     bench.until_said("Hidden: run 1; press Show to draw them")
     page.locator('.wb-runspage tr[data-row="1"] input[type=checkbox]').uncheck()
-    bench.until_said("Drawn: run 2, all that are not hidden, since none is chosen. Hidden: run 1; choose them")
+    bench.until_said("Drawn: run 2, all that are not hidden. Hidden: run 1; choose them")
     for width in (640, 1280, 1440, 1600):
         page.set_viewport_size({"width": width, "height": 1000})
         until(page, lambda: table.evaluate(CUT) == [])

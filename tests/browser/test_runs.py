@@ -136,7 +136,7 @@ def test_all_runs_are_one_file_and_run_files_are_of_the_chosen(app, tmp_path):
     app.locator(".wb-runspage .wb-status", has_text="2 runs added to the list").wait_for()
     app.wait_for_function(f"() => document.querySelectorAll('{ROWS}').length === 4")
     upload(app, {"name": "broken.zip", "mimeType": "application/zip", "buffer": path.read_bytes()[:200]})
-    app.locator(".wb-runspage .wb-status", has_text="broken.zip is damaged or no file of runs").wait_for()
+    app.locator(".wb-runspage .wb-status", has_text="broken.zip is damaged or not a file of runs").wait_for()
 
 
 @pytest.mark.slow
@@ -186,3 +186,31 @@ def test_pairs_are_suggested_taken_and_raced(app, shoot):
     app.locator('.wb-solving [data-act="run"]').locator("visible=true").wait_for()
     name = first.partition(":")[0].partition(",")[0]
     app.wait_for_function("name => document.querySelector('.wb-solving').textContent.includes(name)", arg=name)
+
+
+def test_all_runs_are_grouped_by_problem_and_filtered(app):
+    """The page had no filter, and the first of its buttons was the one that forgets all runs."""
+    for name in ("Two layers, as in the paper", "Poisson equation, one level"):
+        lab.turn_to(app, "Solve")
+        app.get_by_label("Example").select_option(name)
+        cells = app.locator('.wb-solving [data-field="problem.n"] input')
+        cells.fill("24")
+        cells.press("Enter")
+        for _ in range(3):
+            rows = app.locator(".wb-solving .wb-runlist tbody tr", has_text="converged")
+            before = rows.count()
+            app.locator('.wb-solving [data-act="run"]').click()
+            until(app, lambda: rows.count() > before)  # noqa: B023
+    lab.turn_to(app, "Runs")
+    page = app.locator(".wb-runspage")
+    groups = page.locator(".wb-grouprow")
+    until(app, lambda: groups.all_inner_texts() == ["Poisson, 24² · 3 runs", "Two layers, 24² · 3 runs"])
+    page.locator(".wb-tablefilter").fill("two layers")
+    until(app, lambda: page.locator("tbody tr").count() == 3)
+    page.locator(".wb-tablefilter").fill("nothing of the kind")
+    page.get_by_text("No row has these words.").wait_for()
+    page.locator(".wb-tablefilter").fill("")
+    until(app, lambda: page.locator("tbody tr").count() == 8)
+    buttons = page.locator("button").locator("visible=true").all_inner_texts()
+    assert buttons[0] == "Save all runs"
+    assert buttons[-1] == "Forget all kept runs"

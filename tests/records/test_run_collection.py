@@ -57,13 +57,13 @@ def head(path):
     ("spoil", "sentence"),
     [
         (lambda path: path.write_bytes(path.read_bytes()[:-30]), "damaged"),
-        (lambda path: path.write_bytes(b"no archive"), "is damaged or no file of runs"),
+        (lambda path: path.write_bytes(b"no archive"), "is damaged or not a file of runs"),
         (lambda path: changed(path, "2.run.npz", None), "run 2 of 2 is missing"),
         (lambda path: changed(path, "2.run.npz", b"junk"), "run 2 of 2: "),
         (lambda path: changed(path, "runs.json", "{"), "it is not valid JSON"),
         (
             lambda path: changed(path, "runs.json", '{"format": "x", "version": 1, "runs": []}'),
-            "no file of runs of this",
+            "not a file of runs of this",
         ),
         (lambda path: changed(path, "runs.json", json.dumps({**head(path), "version": 99})), "format version 99"),
         (lambda path: changed(path, "x", b"", compression=zipfile.ZIP_DEFLATED), "members are compressed"),

@@ -261,7 +261,7 @@ def test_the_explorer_says_so(live, tmp_path, hold):
     hold.catch()
     explorer.stop()
     until(lambda: explorer.status.state == "done")
-    assert explorer.status.text.startswith("Run 1: Stopped by the user; the current step cannot be interrupted")
+    assert explorer.status.text.startswith("Run 1: Stopped by the user; the present step ends in the background")
     hold.release()
     until(lambda: len(explorer.records) == 1 and "Stopped by the user, after" in explorer.status.text)
     explorer.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.words.numbers import amount, count, deviation_text, duration, number, relative
+from workbench.words.numbers import amount, count, deviation_text, duration, number, queued, relative
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,11 @@ def test_amounts_and_residuals():
 )
 def test_deviations_in_percent_or_times(percents, text):
     assert deviation_text(percents) == text
+
+
+def test_a_run_that_waits_for_no_other_is_starting():
+    assert [queued(ahead) for ahead in (0, 1, 2)] == [
+        "starting",
+        "queued, 1 run before yours",
+        "queued, 2 runs before yours",
+    ]

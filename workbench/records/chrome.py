@@ -61,7 +61,7 @@ def from_chrome(plain: object) -> Trace:
     """The inverse of `to_chrome`. Raises InputError for data that it did not write."""
     head = plain.get("otherData") if isinstance(plain, dict) else None
     if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise InputError("this is no trace of this workbench; traces are written by `workbench solve --trace`")
+        raise InputError("this is not a trace of this workbench; traces are written by `workbench solve --trace`")
     if read(_Version, head, "head").version > VERSION:
         raise InputError(
             f"the trace is of format version {head['version']}, this workbench reads up to {VERSION}; update it"

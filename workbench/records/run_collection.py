@@ -96,7 +96,7 @@ def load_runs(path: str | Path) -> list[NamedRun]:
         # Errors of zipfile for invalid bytes, and for a damaged header with a version of ZIP that it cannot read.
         except (zipfile.BadZipFile, KeyError, RuntimeError, EOFError, OSError, ValueError):
             raise InputError(
-                f"{named} is damaged or no file of runs; use another copy, or save the runs again"
+                f"{named} is damaged or not a file of runs; use another copy, or save the runs again"
             ) from None
 
 
@@ -109,7 +109,7 @@ def _read(archive: zipfile.ZipFile, size: int) -> list[NamedRun]:
         raise InputError(f"its index has more than {MOST_INDEX >> 20} MB")
     head = read(_Index, read_json(archive.read(INDEX)), "index")
     if head.format != FORMAT:
-        raise InputError("it is no file of runs of this workbench")
+        raise InputError("it is not a file of runs of this workbench")
     if head.version > VERSION:
         raise InputError(f"it has format version {head.version}, this workbench reads up to {VERSION}; update it")
     if len(head.runs) > MOST_RUNS:

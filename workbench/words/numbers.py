@@ -66,8 +66,8 @@ def count(value: int) -> str:
 
 
 def queued(ahead: int) -> str:
-    """A clause for a run that waits: queued, 2 runs before yours."""
-    return f"queued, {count(ahead)} {'run' if ahead == 1 else 'runs'} before yours"
+    """A clause for a run that waits: queued, 2 runs before yours; starting, where it is the next one."""
+    return f"queued, {count(ahead)} {'run' if ahead == 1 else 'runs'} before yours" if ahead else "starting"
 
 
 def duration(value: float | None, digits: int = 3) -> str:

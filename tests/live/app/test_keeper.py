@@ -92,7 +92,11 @@ def test_a_run_that_is_too_large_is_told_and_not_kept(kept, result, monkeypatch)
 @pytest.mark.parametrize(
     ("content", "buffers", "sentence"),
     [
-        ({"kind": "run", "token": "a"}, [b"PK damaged"], "A run that this browser kept is damaged or no file of runs"),
+        (
+            {"kind": "run", "token": "a"},
+            [b"PK damaged"],
+            "A run that this browser kept is damaged or not a file of runs",
+        ),
         ({"kind": "run", "token": "a"}, [], ""),
         (
             {"kind": "place", "link": "cgw1.AAAA"},

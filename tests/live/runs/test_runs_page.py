@@ -26,7 +26,7 @@ def test_the_plot_shows_the_chosen_runs_and_all_that_are_not_hidden_where_none_i
     page.runs.choose([])
     page.runs.hide([page.runs.find(1)], True)
     assert [curve.label[0] for curve in page.convergence.curves] == ["2", "3"]
-    assert "Drawn: runs 2, 3, all that are not hidden, since none is chosen." in page.hint.value
+    assert "Drawn: runs 2, 3, all that are not hidden." in page.hint.value
     assert "Hidden: run 1; choose them and press Show" in page.hint.value
     page.runs.choose([1, 3])
     assert "Drawn: run 3, chosen. Hidden: run 1; press Show to draw them." in page.hint.value
@@ -69,7 +69,7 @@ def test_a_single_run_file_is_opened_too(page, tmp_path):
 def test_a_damaged_upload_is_a_sentence_and_the_list_stays(page, eventually):
     upload(page.upload, "x.runs.zip", b"PK\x03\x04 no archive")
     eventually(lambda: page.status.tone == "bad")
-    assert page.status.text.startswith("x.runs.zip is damaged or no file of runs")
+    assert page.status.text.startswith("x.runs.zip is damaged or not a file of runs")
     assert len(page.runs.runs) == 3
 
 

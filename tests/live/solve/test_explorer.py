@@ -396,7 +396,7 @@ def test_what_ends_in_the_background_is_said_in_the_result(explorer, eventually,
     explorer.run()
     assert inside.wait(LIMIT)
     explorer.controller.stop()
-    eventually(lambda: "cannot be interrupted and ends in the background" in explorer.result.value)
+    eventually(lambda: "the present step ends in the background" in explorer.result.value)
     table = explorer.table.table
     eventually(lambda: table.rows[0][table.columns.index("State")]["text"] == "stopped by the user")
     on.set()

@@ -28,3 +28,15 @@ def test_the_page_writes_times_amounts_and_counts_as_the_kernel_does():
     )
     written = [[duration(x), amount(1e9 * x), count(int(np.floor(x + 0.5)))] for x in values]
     assert json.loads(made.stdout) == written
+
+
+def test_rings_that_are_close_together_are_thinned_from_the_last_one():
+    """Ten of them in a row were a black bar."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("there is no node to run the script of the page")
+    script = joined("plots/curvelayer.js").replace("export ", "")
+    places = [[10 + 2 * k, 50] for k in range(10)] + [[200, 50]]
+    script += f"\nconsole.log(JSON.stringify(apart({json.dumps(places)}, 16)));"
+    made = subprocess.run([node, "-e", script], capture_output=True, check=True)
+    assert json.loads(made.stdout) == [[12, 50], [28, 50], [200, 50]]

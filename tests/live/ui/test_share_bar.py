@@ -70,7 +70,7 @@ def test_a_problem_goes_to_the_page_that_asked_and_comes_back_from_a_file(tmp_pa
     assert "a.cg.json" in bar.said
     assert "upload" not in bar.said
     press(bar, eventually, kind="open", name="a.txt", text="{}")
-    assert bar.said == "'a.txt' is no saved problem; choose a .cg.json file"
+    assert bar.said == "'a.txt' is not a saved problem; choose a .cg.json file"
     assert loaded == [CHOSEN]
 
 

@@ -19,9 +19,9 @@ from workbench.records.film import Film
 from workbench.run import RaceEntry, Session
 from workbench.run.results.filming import Camera
 
-HINT = "This run was made without kernel timings; press “Run again with timings” and its kernels appear here."
+HINT = "This run has no kernel timings; press “Run again with timings”."
 NOTHING = "No run yet. Its fields, spectrum, timeline and roofline appear here."
-UNTIMED = "This run was made without kernel timings, which Timeline and Roofline show."
+UNTIMED = "This run has no kernel timings, which Timeline and Roofline need."
 
 
 class InsidePage(View):

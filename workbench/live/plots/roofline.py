@@ -228,7 +228,7 @@ class RooflineView(RunView):
         """The machine's limits, and a sentence where there are none."""
         name = str(self.machine.value)
         if name == NONE_YET:
-            return None, "Choose the machine that the trace was made on to see how near its limit the kernels are."
+            return None, "Choose the machine of the trace; the kernels are then compared with its limit."
         if name != HERE:
             return self._profiles[name], self._elsewhere(name)
         if self.busy:

@@ -31,7 +31,7 @@ PAINTS_PER_MESSAGE = 2
 """Paints per message while a run is active, five a second; each redraws all that is in sight."""
 HINT = "Trace a run to see where its time goes: Session(configuration, trace=True)."
 BOTH = "This run used the cores and an accelerator: choose a machine for each."
-AFTER_THE_RUN = "What it would take on the machine that was chosen is computed when the run is paused or over."
+AFTER_THE_RUN = "The times on the chosen machine are computed once the run is paused or over."
 Shows = RunSource | Trace
 
 

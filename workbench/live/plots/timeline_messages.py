@@ -15,7 +15,7 @@ from workbench.records import AlignedTraces, Trace
 from workbench.run import Session, State
 from workbench.words.numbers import count, duration, number
 
-IN_MODEL = "What the host does between kernels is not in the model."
+IN_MODEL = "The model leaves out the host between kernels."
 _KEYS = itertools.count(1)
 NOTHING = GrowingLanes(Trace()).part()
 

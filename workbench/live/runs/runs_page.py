@@ -183,7 +183,7 @@ def drawn(runs: RunList) -> str:
     wanted = runs.chosen or runs.runs
     shown = [run.number for run in wanted if not run.hidden]
     hidden = [run.number for run in wanted if run.hidden]
-    which = "chosen" if runs.chosen else "all that are not hidden, since none is chosen"
+    which = "chosen" if runs.chosen else "all that are not hidden"
     said = f"Drawn: {numbered(shown)}, {which}." if shown else ""
     pressed = "press Show to draw them" if runs.chosen else "choose them and press Show to draw them"
     return " ".join(filter(None, (said, f"Hidden: {numbered(hidden)}; {pressed}." if hidden else "")))

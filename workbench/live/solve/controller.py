@@ -203,7 +203,7 @@ class Controller:
             return ""
         if self.alive:
             return "it is active; press Stop first"
-        return "what was stopped ends in the background" if any(job.lingering for job in self.jobs) else ""
+        return "the stopped run still ends in the background" if any(job.lingering for job in self.jobs) else ""
 
     def _say(self, job: Job | None) -> None:
         state = self.state

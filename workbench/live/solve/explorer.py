@@ -43,7 +43,7 @@ from workbench.run import BothDevices, Configuration, Quantity, RaceEntry, Sessi
 from workbench.run.results.filming import Camera
 from workbench.words.names import problem_name
 
-HINT = "Tick “Record kernel timings” and press Run: every kernel then appears here with its time, bytes and iteration."
+HINT = "Tick “Record kernel timings” and press Run; every kernel then appears here."
 _GROUPS = itertools.count(1)
 
 

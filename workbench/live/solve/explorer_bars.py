@@ -18,8 +18,8 @@ from workbench.live.ui.view import View
 from workbench.run import BothDevices, Session
 
 PLANE = "plane of the slice"
-TIP = "run what the form says on the cores and on an accelerator; the kernels of both fill lanes on one time axis"
-ALONE = "There is no accelerator here; with PoCL installed, OpenCL makes the cores one."
+TIP = "run this problem on the cores and on an accelerator, with both timelines on one axis"
+ALONE = "This machine has no accelerator; PoCL turns its cores into one."
 
 
 class ExportBar(View):

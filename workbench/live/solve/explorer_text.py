@@ -23,7 +23,7 @@ SIGNS = {"good": "✓", "bad": "✕", "plain": "!"}
 EXPLAINED = ("E is singular", "A maps")
 """Beginnings of notes that explain a result; the others are in the list below the phases of the setup."""
 STOPPED = "Stopped by the user"
-BACKGROUND = "; the current step cannot be interrupted and ends in the background"
+BACKGROUND = "; the present step ends in the background"
 TRUE = "‖b − Ax‖/‖b‖"
 _BEST = re.compile(r"x is (that of iteration [\d\u202f]+|[^,;]+), whose true residual")
 HEADINGS = ("phase of the setup", "time, s", "share", "memory")

@@ -159,7 +159,7 @@ class ShareBar(LiveWidget):
     def read(self, name: str, text: str) -> Configuration:
         """Load a file that comes through the page, by its name and text. Raises InputError as `take` does."""
         if not name.endswith(ENDING):
-            raise InputError(f"{name[:60]!r} is no saved problem; choose a {ENDING} file")
+            raise InputError(f"{name[:60]!r} is not a saved problem; choose a {ENDING} file")
         if len(text) > MOST_TEXT:
             raise InputError(
                 f"{name[:60]!r} has {count(len(text))} characters, a saved problem at most {count(MOST_TEXT)}"

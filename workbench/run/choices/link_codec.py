@@ -102,7 +102,7 @@ def _from_file(path: Path) -> dict[str, Any]:
     content = read_bytes(path, MOST_BYTES, "saved configuration")
     plain = read_object(content, str(path), LINK.value)
     if plain.get("format") != FORMAT or not isinstance(plain.get("configuration"), dict):
-        raise InputError(f"{path} is no saved configuration of version 1; choose a file written by Save problem")
+        raise InputError(f"{path} is not a saved problem of version 1; choose a file written by Save problem")
     return plain["configuration"]
 
 

@@ -89,7 +89,7 @@ function initialize({ model }) {
   shown.forget = async () => {
     shown.offer = null;
     await forgetAll();
-    say("This browser has forgotten all runs. Those that are listed now stay until the page is left.");
+    say("This browser has forgotten all runs; those listed here stay until the page is left.");
   };
 
   async function receive(content, buffers) {

@@ -6,9 +6,9 @@ import { button, element } from "../ui/page.js";
 const RUN = "Run it";
 const SETTLING_MS = 2000;
 const STEPS = [
-  ["build", ".wb-page-build", "Build a problem", "Draw bubbles, write the coefficients of a Poisson problem, or open a matrix file. What you build is the problem of every other view."],
+  ["build", ".wb-page-build", "Build a problem", "Draw bubbles, write the coefficients of a Poisson problem, or open a matrix. Every other view works on it."],
   ["solve", ".wb-form [data-field=preconditioner]", "Choose a method", "The solver, level 1 (a preconditioner) and level 2 (deflation). Each choice has its formula, its cost and its source; “help” says more."],
-  ["solve", ".wb-runbar", RUN, "A run has just been started. R runs, S stops, +1 makes one iteration. Hatched is the setup, solid are the iterations, and how many are left is an estimate."],
+  ["solve", ".wb-runbar", RUN, "A run has just been started. R runs, S stops, +1 makes one iteration. The hatched part is setup, the solid part iterations. The number left is an estimate."],
   ["solve", ".wb-solving .wb-convergence", "Watch it converge", "The residual after each iteration. A good method is a steep line; a plateau is a component that CG reduces slowly."],
   ["compare", ".wb-page-compare", "Compare methods", "A race runs several methods on the problem that the header names: four that fit it are there, press Start. A sweep varies one or two parameters. Times include the setup."],
   ["inspect", ".wb-page-inspect", "Look inside a run", "Where the time went, kernel by kernel, and which eigenvalues CG has found. Learn has the method line by line."],

@@ -39,7 +39,7 @@ function render({ model, el }) {
   const restart = button("Restart", "go back to where nothing has run (Home)", "restart");
   const [slider, number] = iterationSlider(bar, program.iterations, (iteration) => tellKernel(model, { iteration }));
   const symbols = () => setTraits(model, { mathematics: !model.get("mathematics") });
-  const mathematics = press("Mathematics", "write the lines as mathematics; names as in the file stay in their tooltips", symbols);
+  const mathematics = press("Mathematics", "write the lines as mathematics, with the names of the file as tooltips", symbols);
   bar.append(mathematics);
   const levels = program.removers.length ? button("Levels", "what M and each level of the coarse solve remove from the error", "toggle_levels") : null;
   const said = element("div", "wb-status wb-busy");

@@ -5,8 +5,8 @@ import { button, element } from "./page.js";
 const GONE = new Set(["restarting", "autorestarting", "terminating", "dead"]);
 const CONTROLS = "button, input, select, textarea, [tabindex='0']:not(.lm-TabBar-tab, .lm-TabBar)";
 const PATIENCE = 1500; // ms
-const ENDED = "The kernel was restarted or has ended. What you see is from before, and the controls do nothing.";
-const CUT_OFF = "The connection to the kernel is lost. What you see is from before; the controls work again when it is back.";
+const ENDED = "The kernel was restarted or has ended. The page shows its last state, and its controls are off.";
+const CUT_OFF = "The connection to the kernel is lost. The page shows its last state; its controls come back with the connection.";
 
 // Says so above all that an element stands in, and switches the controls there off; the kernel's models do not come back
 // from its end, a connection may. advice() is what to do about it. Returns what ends the watching.
