@@ -109,8 +109,6 @@ class Workbench(View):
         self.pages[BUILD].turn_to()
         self._name_problem()
         self.frame.shell.observe(lambda _change: self._turned(), "shown")
-        # Entries of a race come and go with its runs.
-        self.runs.on_change(self._name_problem)
 
     @property
     def configuration(self) -> Configuration:
@@ -207,7 +205,7 @@ class Workbench(View):
 
     @property
     def _undoes(self) -> Undoes | None:
-        """What Undo of the header acts on: the drawing in Build, else the view in front where it can undo."""
+        """The drawing in Build, else the view in front where it can undo; Undo of the header acts on it."""
         if self.frame.in_front is self.pages[BUILD]:
             return self.drawing
         view = self.frame.in_front.view

@@ -30,7 +30,7 @@ class HeaderUndo:
 
     @property
     def state(self) -> dict[str, str]:
-        """What the buttons say: "undo", "redo": the change that each makes, empty where it is off; "why" Undo is."""
+        """For the buttons, "undo", "redo": the change that each makes, empty where it is off; "why": Undo is off."""
         view = self._in_front()
         if view is None:
             return {"undo": "", "redo": "", "why": NONE}

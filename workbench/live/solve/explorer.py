@@ -19,10 +19,9 @@ from workbench.live.plots.convergence import ConvergenceView, ListedCurves
 from workbench.live.plots.method_view import MethodView
 from workbench.live.plots.timeline import TimelineView
 from workbench.live.solve.controller import Controller, PausableView
-from workbench.live.solve.explorer_bars import BothBar, ExportBar
+from workbench.live.solve.explorer_bars import BothBar, ExportBar, Outcome
 from workbench.live.solve.explorer_text import EMPTY, sentence
 from workbench.live.solve.form import Form
-from workbench.live.solve.outcome import Outcome
 from workbench.live.solve.problem_picture import ProblemPicture
 from workbench.live.solve.run_bar import Progress
 from workbench.live.transport.publisher import Publisher

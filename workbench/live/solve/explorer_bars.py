@@ -1,4 +1,5 @@
-"""Bars of the explorer: files and figures of runs, and one problem on the cores and on an accelerator."""
+"""Parts of the explorer: files and figures of runs, one problem on the cores and on an accelerator, the outcome of the
+last run."""
 
 from __future__ import annotations
 
@@ -8,17 +9,19 @@ from pathlib import Path
 import ipywidgets as widgets
 
 from workbench import devices
+from workbench.live.solve.explorer_text import BACKGROUND, STOPPED, ending, needs_plain_cg, result_html, setup_line
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button, row
 from workbench.live.ui.export import FILES, KINDS, PICTURES, TIPS, export, file_stem, provenance
-from workbench.live.ui.run_list import ListedRun
+from workbench.live.ui.run_list import ListedRun, numbered
 from workbench.live.ui.save_bar import Picture, SaveBar
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
-from workbench.run import BothDevices, Session
+from workbench.run import BothDevices, Session, State
 
 PLANE = "plane of the slice"
 TIP = "run this problem on the cores and on an accelerator, with both timelines on one axis"
+PLAIN = "the problem and the levels of this run with plain CG, which rounding harms less"
 ALONE = "This machine has no accelerator; PoCL turns its cores into one."
 
 
@@ -107,3 +110,37 @@ class BothBar:
         """Keep no run."""
         self._worker.close()
         self._latest = None
+
+
+class Outcome:
+    """Display `box`, and below the plots `others` and `setup`. run_plain: the action of the button that a run broken
+    down by rounding has."""
+
+    def __init__(self, run_plain: Callable[[], None]) -> None:
+        self.result, self.setup, self.others = widgets.HTML(), widgets.HTML(), widgets.HTML()
+        self.plain = button("Run plain CG", PLAIN, run_plain, width="120px")
+        self.box = row("wb-outcome", self.result, self.plain)
+        self.show(None)
+
+    def show(self, last: ListedRun | None) -> None:
+        """Show the outcome of a run that has ended; None for none."""
+        record = last.record if last else None
+        self.result.value = _result_of(last) if last else ""
+        self.setup.value = setup_line(f"run {last.number}", record) if last and record else ""
+        self.plain.layout.display = "" if record and needs_plain_cg(record.summary) else "none"
+
+    def tell_absent(self, numbers: Sequence[int]) -> None:
+        """Name the runs that the plot leaves out, since they are on another problem."""
+        said = f"Not drawn: {numbered(numbers)}, on another problem. Tick a row to draw it." if numbers else ""
+        self.others.value = f'<p class="wb-note">{said}</p>' if said else ""
+
+
+def _result_of(run: ListedRun) -> str:
+    if (record := run.record) is None:
+        failed = run.handle.state is State.FAILED
+        lingers = isinstance(run.source, Session) and run.source.lingering
+        words = f"{run.error or STOPPED}{BACKGROUND * lingers}"
+        return result_html(run.number, None, words, "bad" if failed else "plain", ())
+    words = ending(record.summary)
+    tone = "good" if record.summary["converged"] else "plain"
+    return result_html(run.number, record.summary, words, tone, record.provenance["notes"])
