@@ -1,5 +1,6 @@
 """The workbench: one configuration goes from page to page, and nothing of it is lost on the way."""
 
+import dataclasses
 import threading
 
 import ipywidgets as widgets
@@ -324,3 +325,19 @@ def test_undo_of_the_header_acts_in_the_view_in_front_and_says_what_it_did(bench
     eventually(lambda: shell.undoing["undo"] == "the last change of what is built")
     page_says(shell, {"kind": "undo"})
     eventually(lambda: bench.view("Build").problem.geometry().radii.size == 4)
+
+
+def test_the_menu_share_hands_on_what_the_view_in_front_shows(bench, eventually):
+    bench.turn_to("Flow")
+    eventually(lambda: bench.pages["Flow"].view is not None)
+    flow = bench.view("Flow")
+    assert bench.share.written("python").count("rising-bubbles")
+    opened = configure(dataclasses.replace(flow.sequence.problem, n=20), preconditioner="jacobi")
+    bench.share.take(to_link(opened))
+    eventually(lambda: flow.sequence.problem.n == 20)
+    assert bench.explorer.form.configuration().problem.name == "bubbles-2d"
+    bench.turn_to("Solve")
+    assert "bubbles-2d" in bench.share.written("python")
+    bench.share.take(to_link(configure("two-layer", n=16)))
+    assert bench.configuration.problem.name == "two-layer"
+    assert flow.share not in flow.box.children

@@ -71,7 +71,7 @@ class Workbench(View):
         """All runs of the page."""
         self.runs.acts = {"inside": self._look_inside, "timings": self._time_again, "race": self._add_to_race}
         self.explorer = Explorer(configuration, self.folder, self.runs, shares=False)
-        self.share = ShareBar(lambda: self.configuration, self.load, self.folder)
+        self.share = ShareBar(lambda: self._shared, self._open_shared, self.folder)
         server = server_connection()
         collected = server is not None and bool(server.facts["collects"])
         # A notebook's kernel keeps all of it itself.
@@ -198,6 +198,20 @@ class Workbench(View):
         """The view of an extension that is in front; None for another page, and before it is made."""
         view = self.frame.in_front.view
         return view if isinstance(view, ExtensionView) else None
+
+    @property
+    def _shared(self) -> Configuration:
+        """The configuration of a view of an extension in front which has one, else that of the page."""
+        added = self._extension_view
+        return (added.configuration_shown if added else None) or self.configuration
+
+    def _open_shared(self, configuration: Configuration) -> None:
+        """Show a configuration in the view in front where that takes it, else in the form."""
+        added, title = self._extension_view, self.extensions.taker(configuration)
+        if added is not None and title and self.frame.in_front is self.pages[title]:
+            added.take_method(configuration)
+        else:
+            self.load(configuration)
 
     def _reopen(self, configuration: Configuration, place: str) -> None:
         self.load(configuration)

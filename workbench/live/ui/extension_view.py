@@ -36,6 +36,12 @@ class ExtensionView(View):
         return None
 
     @property
+    def configuration_shown(self) -> Configuration | None:
+        """The configuration that the menu Share hands on while the view is in front; by default None, for that of the
+        page. Raises InputError for a wrong value."""
+        return None
+
+    @property
     def at(self) -> str:
         """The item in front, for the address of the page; by default empty, for none."""
         return ""

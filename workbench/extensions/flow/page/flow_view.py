@@ -120,6 +120,10 @@ class FlowView(ExtensionView, PausableView):
         """The sequence that is played."""
         return self.sequence.problem
 
+    @property
+    def configuration_shown(self) -> Configuration:
+        return self.form.configuration(0)
+
     def play(self) -> None:
         """Step from here to the end; returns at once."""
         self.controller.attempt(self._play)()
@@ -188,7 +192,7 @@ class FlowView(ExtensionView, PausableView):
             self.race.box,
             self.files.box,
             self.files.status,
-            self.share,
+            *([] if self._drawn else [self.share]),
         ]
         columns = row("wb-cols", self.form.box, widgets.VBox(stage).add_class("wb-stage"))
         bar = row("wb-flowbar", self.controller.bar, self.take, self.again)
