@@ -337,9 +337,7 @@ def test_what_a_new_problem_replaced_is_told_and_the_rest_can_be_run(explorer, e
 def test_a_sentence_says_once_how_many_iterations_there_were():
     reason = f"{Reason.MAXITER.sentence} (15 iterations)"
     summary = {"iterations": 15, "true_relative_residual": 45.5, "converged": False, "reason": reason}
-    assert ending(summary) == (
-        "Not converged: the iteration limit was reached. Best x: ‖b − Ax‖/‖b‖ = 45.5 at iteration 15."
-    )
+    assert ending(summary) == ("Not converged: the iteration limit was reached. Best x: 45.5 at iteration 15.")
     said = result_html(1, {**summary, "setup_seconds": 0.1, "iteration_seconds": 0.1}, "", "plain", ())
     assert "choose a stronger preconditioner." in said
 
@@ -466,7 +464,7 @@ def test_a_run_that_rounding_broke_is_one_line_with_a_button_that_runs_plain_cg(
     line = re.sub(r"<[^>]+>", "", explorer.result.value.partition('<span class="wb-note">')[0])
     assert re.fullmatch(
         r"!Broke down: rounding errors dominate pipelined CG here\. "
-        r"Best x: ‖b − Ax‖/‖b‖ = .+ at iteration \d+\.",
+        r"Best x: .+ at iteration \d+\.",
         line,
     )
     assert "solver cg" not in line

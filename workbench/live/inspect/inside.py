@@ -65,6 +65,8 @@ class InsideView(View):
         self.field.quantity = Quantity.SOLUTION.value
         self.timeline = TimelineView(hint=hint, publisher=self.publisher, group=self.group)
         self._run: RunSource | None = None
+        self._title = ""
+        """The name of the run above its timeline."""
         self._compared: list[tuple[RunSource, str]] = []
         """The runs on the timeline and their names, where there are several."""
         self._curve: Curve | None = None
@@ -108,10 +110,11 @@ class InsideView(View):
         self._curve = self._curve_of(run, label or handle.method, style)
         if before is not None:
             self.convergence.drop(before)
-        self._run, self._compared = run, []
+        # A run that has a label is named above the view already.
+        self._run, self._compared, self._title = run, [], "" if label else handle.title
         self._name_roofline()
         self.panel.follow(run)
-        self.timeline.show(run, handle.title)
+        self.timeline.show(run, self._title)
         untraced = handle.trace is None and (handle.over or handle.run is not None)
         for name, missing in (("Convergence", self._curve is None), ("Roofline", untraced)):
             self.parts[name].layout.display = "none" if missing else None
@@ -123,7 +126,7 @@ class InsideView(View):
         """Put other runs below the run on the timeline, or none. names: of the run itself and of each of them."""
         if self._run is not None:
             self._compared = list(zip([self._run, *others], names, strict=True)) if others else []
-            self.timeline.show([self._run, *others], names if others else RunHandle(self._run).title)
+            self.timeline.show([self._run, *others], names if others else self._title)
             self._worker.ask(self._turn_roofline, "pointed")
 
     def _turn_roofline(self) -> None:

@@ -19,9 +19,8 @@ from workbench.records.film import Film
 from workbench.run import RaceEntry, Session
 from workbench.run.results.filming import Camera
 
-HINT = "This run has no kernel timings; press “Run again with timings”."
+HINT = "Press “Run again with timings” to see its kernels."
 NOTHING = "No run yet. Its fields, spectrum, timeline and roofline appear here."
-UNTIMED = "This run has no kernel timings, which Timeline and Roofline need."
 
 
 class InsidePage(View):
@@ -182,7 +181,7 @@ class InsidePage(View):
         if handle is not None and handle.error:
             self.status.say(handle.error, "bad")
         elif handle is not None and handle.over and handle.trace is None:
-            self.status.say(UNTIMED)
+            self.status.say("")
         else:
             self.offer.layout.display = "none"
             return

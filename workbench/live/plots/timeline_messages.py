@@ -108,7 +108,7 @@ class TimelineRun:
         """Why there is nothing to see; empty where there are events."""
         if self.begun:
             return ""
-        name = self.title or "this run"
+        name = self.title or "This run"
         if self.error:
             return f"{name}: {self.error}"
         if self.state in ("none", State.IDLE):

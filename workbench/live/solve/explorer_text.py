@@ -70,7 +70,7 @@ def ending(summary: Mapping[str, Any]) -> str:
             return f"Converged in {done} for the part of b in the range of A (verified); for the given b, {true}."
         return f"Converged in {done}: {true} (residual verified)."
     at = _BEST.search(summary["reason"])
-    best = f"Best x: {TRUE} = {number(summary['true_relative_residual'])} at {_place(summary, at[1] if at else '')}."
+    best = f"Best x: {number(summary['true_relative_residual'])} at {_place(summary, at[1] if at else '')}."
     return shown(f"{_cause(summary)}. {best}")
 
 
@@ -143,7 +143,7 @@ def _sentence(clause: str) -> str:
 
 def _bold(words: str) -> str:
     """The sentence as HTML, with the number of iterations and the residual in bold."""
-    return re.sub(r"(\d[\d\u202f]* iterations?\b|(?<= = )[^ ]*[^ .])", r"<b>\1</b>", escape(words))
+    return re.sub(r"(\d[\d\u202f]* iterations?\b|(?<= = )[^ ]*[^ .]|(?<=Best x: )[^ ]+)", r"<b>\1</b>", escape(words))
 
 
 def setup_line(name: str, record: Record) -> str:

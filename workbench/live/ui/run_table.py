@@ -204,7 +204,7 @@ def ended_words(summary: Mapping[str, Any]) -> str:
     """How a run that has a result ended, in few words."""
     reason = str(summary["reason"])
     if not summary.get("converged"):
-        return reason.partition(";")[0].partition(" (")[0]
+        return reason.partition(";")[0].partition(" (")[0].partition(", neither")[0]
     return "converged for the part of b in the range of A" if Reason.CONSISTENT.begins(reason) else CONVERGED
 
 
