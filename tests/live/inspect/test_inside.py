@@ -265,7 +265,7 @@ def test_figures_go_into_the_folder_under_the_time_of_the_run_with_its_provenanc
 def test_on_a_page_an_untraced_run_is_told_what_to_press_and_in_a_notebook_what_to_write(page_of, eventually, opened):
     run = run_through(Run(configure("two-layer", n=12)))
     alone, paged = InsideView(run), InsideView(run, hint=HINT)
-    for view, words in ((alone, "Session(configuration, trace=True)"), (paged, "press “Run again with timings”")):
+    for view, words in ((alone, "Session(configuration, trace=True)"), (paged, "Press “Run again with timings”")):
         page = page_of(view.timeline)
         eventually(lambda page=page, words=words: page.messages and words in page.messages[-1]["note"])
         view.close()
