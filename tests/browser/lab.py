@@ -54,7 +54,8 @@ BROKEN_CHAINS = """() => [...document.querySelectorAll(".jupyter-widgets-disconn
 COLUMN = """(table, heading) => {
   const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.replace(/[▲▼ ]+$/, "").toLowerCase());
   if (!names.includes(heading)) throw new Error(`no column is called ${heading}: ${names}`);
-  return [...table.tBodies[0].rows].map((row) => row.cells[names.indexOf(heading)].textContent);
+  const rows = [...table.tBodies[0].rows].filter((row) => !row.matches(".wb-grouprow"));
+  return rows.map((row) => row.cells[names.indexOf(heading)].textContent);
 }"""
 TEXTS = """(pane) => {
   const found = [];

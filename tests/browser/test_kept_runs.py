@@ -12,7 +12,7 @@ from workbench.run.choices.share_link import from_link, to_link
 
 pytestmark = pytest.mark.browser
 
-ROWS = ".wb-runspage tbody tr"
+ROWS = ".wb-runspage tbody tr:not(.wb-grouprow)"
 CHANGE = """([name, changes]) => new Promise((resolve, reject) => {
   const opening = indexedDB.open("workbench", 1);
   opening.onerror = () => reject(opening.error);

@@ -94,7 +94,7 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     bench.until(lambda: menu.locator("option").count() == 5)
     assert re.match(r"5:\s", menu.locator("option").nth(0).inner_text())
     menu.select_option(index=1)
-    bench.until_said("without kernel timings")
+    bench.button("Run again with timings").wait_for()
     bench.shoot("inside_a_lane")
     bench.button("Run again with timings").click()
     bench.until(lambda: re.match(r"6:\s.*with\stimings", menu.locator("option").first.inner_text()))
