@@ -62,7 +62,6 @@ def test_the_fields_are_those_of_the_bubbles_and_random_ones_are_folded_away(bui
     assert schema["main"] == ["dimensions", "n", "contrast", "sides"]
     assert schema["advanced"] == ["count", "radius", "geometry_seed", "place"]
     assert schema["blocks"] == {}
-    assert [schema["settings"][name]["about"] for name in schema["main"]] == [""] * 4
 
 
 def test_the_subdomains_of_the_page_are_drawn_as_its_method_changes(opened):

@@ -81,7 +81,7 @@ class Workbench(View):
         self.pages = self.frame.pages
         build = Page(self._builder, lambda builder: self.drawing.renew(builder))
         self.drawing = Drawing(self.explorer.form, lambda: build.view, lambda: self.frame.in_front is build)
-        self.notice, self.unbuilt = self.drawing.notice, self.drawing.unbuilt
+        self.notice = self.drawing.notice
         self.frame.add("build", BUILD, build)
         self.frame.add(
             "solve", SOLVE, Page(lambda: self.explorer, lambda _explorer: self.drawing.take_over()), flush=True
@@ -96,7 +96,7 @@ class Workbench(View):
         self.frame.add("runs", RUNS, Page(self._runs))
         self.extensions = ExtensionPages(self.frame, self, self._name_problem)
         self.bars = self.extensions.bars()
-        for line in (*reversed(self.bars), self.unbuilt):
+        for line in reversed(self.bars):
             self.frame.add_above(line)
         self.box = self.frame.box
         self.explorer.changed = self._name_problem
@@ -163,7 +163,6 @@ class Workbench(View):
         """Name a problem in the header: in Build the one drawn, in Inspect that of the run shown, in a view of an
         extension the one that it shows, else that of the form. A wrong value changes no name."""
         self._worker.ask(self._note_place, "place")
-        self.drawing.say_wrong()
         with contextlib.suppress(InputError):
             form, inside = self.explorer.form, self.pages[INSIDE]
             drawn = self.drawing.shown
@@ -180,7 +179,8 @@ class Workbench(View):
         if self.keeper is not None:
             with contextlib.suppress(InputError):
                 chosen = self.explorer.form.configuration()
-                self.keeper.place(dataclasses.replace(chosen, **self.drawing.changes()), self._place)
+                drawn = self.drawing.changed or chosen.problem
+                self.keeper.place(dataclasses.replace(chosen, problem=drawn), self._place)
 
     @property
     def _place(self) -> str:

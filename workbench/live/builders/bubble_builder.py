@@ -189,6 +189,11 @@ class BubbleBuilder(View):
             return self._model.drawing.problem
 
     @property
+    def wrong(self) -> str:
+        """Empty: the last drawing that is right stays the problem, and an empty canvas is no mistake."""
+        return ""
+
+    @property
     def deflation(self) -> Deflation:
         """The second level that is drawn: that of the page where it can be read, else the last one given."""
         if self._configuration is not None:

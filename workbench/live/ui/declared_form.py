@@ -25,8 +25,8 @@ S = TypeVar("S", bound=State)
 class Control:
     """One control of a view.
 
-    field: of the state. label: in front of it, by default that of the parameter. help: below it, a few words. rule:
-    kind, bounds and choices, by default those that the state declares for the field. folded: out of sight under
+    field: of the state. label: in front of it, by default that of the parameter. help: a few words, by default its
+    meaning and bounds. rule: kind, bounds and choices, by default those that the state declares for the field. folded: out of sight under
     Advanced. looks: entries of its schema, such as another `kind` or the words of its `choices`.
     """
 
@@ -39,8 +39,8 @@ class Control:
 
     def made(self, rules: Mapping[str, Parameter], owner: str = "run") -> Field:
         """The field of a form. rules: those of the state, by field. owner: the block that declares them."""
-        named = {"label": self.label} if self.label else {}
-        looks = {**named, "code": "", "about": self.help, **self.looks}
+        words = {"label": self.label, "about": self.help}
+        looks = {**{name: text for name, text in words.items() if text}, **self.looks}
         return Field(self.rule, **looks) if self.rule else Field(rules[self.field], owner, **looks)
 
 
