@@ -70,9 +70,7 @@ def test_what_is_chosen_in_the_form_stays_when_something_else_is_built(bench):
     assert builder(bench).deflation.name == "stripes"
 
 
-def test_what_is_wrong_in_build_is_said_there_alone_and_the_pages_work_on_what_the_header_names(
-    bench, eventually
-):
+def test_what_is_wrong_in_build_is_said_there_alone_and_the_pages_work_on_what_the_header_names(bench, eventually):
     before = bench.configuration.problem
     bench.view("Build").kind.value = "Poisson"
     builder(bench).form.set("a", "1+*x")

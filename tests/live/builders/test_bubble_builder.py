@@ -195,7 +195,8 @@ def test_presets_and_random_bubbles_come_from_the_form(builder):
 
 def test_three_dimensions_and_back(builder):
     choose(builder, "dimensions", "3")
-    assert builder.problem == Bubbles3D()
+    assert builder.problem == Bubbles3D(n=64)
+    assert not builder.live.check.disabled
     assert shown(builder, "sides") == []
     assert "3 x 3 x 3" in builder.form.box.state["examples"]
     choose(builder, "sides", ["z+"])

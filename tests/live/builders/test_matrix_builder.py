@@ -197,7 +197,11 @@ def test_a_matrix_that_can_be_read_is_solved_with_after_one_press(content, chose
 
 @pytest.mark.parametrize(
     ("of", "symmetry", "method"),
-    [("1138_bus", "symmetric", ""), ("bcsstk15", "symmetric", ""), ("helm_fem", "complex symmetric", "Use COCG, Jacobi")],
+    [
+        ("1138_bus", "symmetric", ""),
+        ("bcsstk15", "symmetric", ""),
+        ("helm_fem", "complex symmetric", "Use COCG, Jacobi"),
+    ],
 )
 def test_a_sample_is_generated_here_and_shown(of, symmetry, method):
     chosen = configure("bubbles-2d", n=16, preconditioner="neumann", deflation="none")

@@ -31,10 +31,10 @@ PATIENCE = 20.0
 """Seconds that reading the problem waits for changes under way."""
 RANDOM = ("count", "radius", "geometry_seed")
 PLACE = "place"
-DIMENSIONS = Parameter("dimensions", int, 2, "square or cube")
+DIMENSIONS = Parameter("dimensions", int, 2, "square or cube", low=2, high=3)
 AT_RANDOM = Parameter(PLACE, str, "", "the same seed places the same bubbles")
 CONTROLS = (
-    Control("dimensions", "Dimensions", rule=DIMENSIONS, looks={"kind": "segments", "choices": [[2, "2D"], [3, "3D"]]}),
+    Control("dimensions", "Dimensions", rule=DIMENSIONS),
     Control("n"),
     Control("contrast"),
     Control("count", "Bubbles", folded=True, looks={"heading": "Random bubbles"}),
@@ -138,8 +138,8 @@ class BubbleBuilder(View):
     """A canvas for `Bubbles2D` and `Bubbles3D`. Display it, then run `problem`.
 
     problem: at first, by default four bubbles in a square. deflation: a block, or text that `find` reads, such as
-    "levelset:0"; it is only drawn. publisher: of the dashboard around it. configuration: returns that of the page, whose
-    deflation is drawn and whose method solves while a bubble is dragged. An impossible position is shown as refused,
+    "levelset:0"; it is only drawn. publisher: of the dashboard around it. configuration: returns that of the page: its
+    deflation is drawn, and its method solves while a bubble is dragged. An impossible position is shown as refused,
     with the reason; the last valid one remains the value. Raises InputError for another problem.
 
     Examples:

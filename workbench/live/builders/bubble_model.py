@@ -25,6 +25,8 @@ KEPT = ("n", "contrast", "sides")
 EMPTY = "there is no bubble on the canvas; click on free space to add one, or choose a preset"
 DIGITS = 3
 """Decimals of a radius that is chosen to fit."""
+FEWER = {2: 256, 3: 64}
+"""Cells per side of a first drawing, few enough to be solved while a bubble is dragged."""
 CLASSES: dict[int, type[Bubbles]] = {2: Bubbles2D, 3: Bubbles3D}
 
 
@@ -181,12 +183,12 @@ class BubbleModel:
         return self.history.present
 
     def show(self, dimensions: int) -> None:
-        """Turn to the drawing in 2D or in 3D; the first time it is the registered default."""
+        """Turn to the drawing in 2D or in 3D; the first time it is the registered default, of at most `FEWER` cells."""
         if dimensions not in CLASSES:
             raise InputError(f"bubbles are in 2 or 3 dimensions, got {dimensions}")
         if dimensions not in self._histories:
-            contrast = self.drawing.contrast
-            self._histories[dimensions] = History(Drawing(CLASSES[dimensions].create({"contrast": contrast})))
+            first = CLASSES[dimensions].create({"contrast": self.drawing.contrast})
+            self._histories[dimensions] = History(Drawing(first.changed({"n": min(first.n, FEWER[dimensions])})))
         if dimensions != self._dimensions:
             self._dimensions = dimensions
             self.selected = -1

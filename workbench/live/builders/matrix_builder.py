@@ -124,7 +124,11 @@ class MatrixBuilder(View):
         self.correct.description, self.correct.tooltip = self.form.correction, self.unfit
         self.correct.layout.display = None if self.form.correction else "none"
         if found:
-            said = f"{sentence_case(with_names(reasons_of(self.form.conflicts[:1])))}." if self.unfit else f"{found.scene.title} is read."
+            said = (
+                f"{sentence_case(with_names(reasons_of(self.form.conflicts[:1])))}."
+                if self.unfit
+                else f"{found.scene.title} is read."
+            )
             self.status.say(said, "busy" if self.form.correction else "bad" if self.unfit else "good")
         if found and before != self.form.conflicts:
             self._listeners.notify(self._problem)

@@ -38,11 +38,8 @@ HINTS = {
     NAME: "a name of the SuiteSparse collection; type to search",
     PATH: "a file where the kernel runs",
 }
-RULES = {
-    **{item.name: item for item in StandIn.parameters() if item.name == SAMPLE},
-    **{NAME: dataclasses.replace(item, default="") for item in SuiteSparse.parameters() if item.name == "matrix"},
-    **{item.name: item for item in MatrixFile.parameters()},
-}
+RULES = {item.name: item for item in (*StandIn.parameters(), *MatrixFile.parameters())}
+RULES[NAME] = dataclasses.replace(SuiteSparse.parameters()[0], default="")
 CONTROLS = (
     Control(
         "source",
@@ -115,7 +112,7 @@ class MatrixForm(FieldForm):
         fields = fields_of(CONTROLS, RULES)
         for field in (fields[NAME], fields[PATH]):
             field.looks["lasting"] = True
-        files = {"kind": "file", "label": "File", "accept": ".mtx,.gz,.petsc", "most": MOST_UPLOAD}
+        files = {"kind": "file", "label": "Matrix file", "accept": ".mtx,.gz,.petsc", "most": MOST_UPLOAD}
         fields = {"source": fields["source"], UPLOAD: UploadField(Parameter(UPLOAD, str, "", ""), **files), **fields}
         fields[SAMPLE].options = tuple(SAMPLES)
         fields[SAMPLE].put(next(iter(SAMPLES)))

@@ -26,8 +26,8 @@ class Control:
     """One control of a view.
 
     field: of the state. label: in front of it, by default that of the parameter. help: a few words, by default its
-    meaning and bounds. rule: kind, bounds and choices, by default those that the state declares for the field. folded: out of sight under
-    Advanced. looks: entries of its schema, such as another `kind` or the words of its `choices`.
+    meaning and bounds. rule: kind, bounds and choices, by default those that the state declares for the field. folded:
+    out of sight under Advanced. looks: entries of its schema, such as another `kind` or the words of its `choices`.
     """
 
     field: str
@@ -66,7 +66,7 @@ class DeclaredForm(UndoableForm[S]):
     def __init__(
         self, state: S, controls: Sequence[Control], *, title: str = "", changed: Callable[[S], object] = lambda _: None
     ) -> None:
-        self._state, self._changed = state, changed
+        self._present, self._changed = state, changed
         rules = {
             field.name: Parameter(name=field.name, **field.metadata)
             for field in dataclasses.fields(state)
@@ -90,7 +90,7 @@ class DeclaredForm(UndoableForm[S]):
 
     def described(self) -> S:
         """`state`, for undo."""
-        return dataclasses.replace(self._state, **{name: field.read() for name, field in self.settings.items()})
+        return dataclasses.replace(self._present, **{name: field.read() for name, field in self.settings.items()})
 
     def load(self, value: S) -> None:
         """Show a state, and report it."""
@@ -99,7 +99,7 @@ class DeclaredForm(UndoableForm[S]):
 
     def _put(self, value: S) -> None:
         with self.lock:
-            self._state = value
+            self._present = value
             for name, field in self.settings.items():
                 field.put(getattr(value, name))
             self.check()
@@ -113,6 +113,6 @@ class DeclaredForm(UndoableForm[S]):
             except InputError:
                 self.show()
                 return
-            self._state = state = self.described()
+            self._present = state = self.described()
             self.show()
         self._changed(state)
