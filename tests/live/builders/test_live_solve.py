@@ -109,7 +109,10 @@ def test_a_solve_starts_from_the_last_solution_and_needs_fewer_iterations(solvin
 
 def test_another_grid_and_a_solve_without_convergence_start_from_zero(solving):
     assert not solving.solve(configure(SQUARE)).warm
-    assert not solving.solve(configure(SQUARE.changed({"n": 24}))).warm
+    other = solving.solve(configure(SQUARE.changed({"n": 24})))
+    assert not other.warm
+    # Its curve is not compared with one of another grid.
+    assert (solving.solver.shown, solving.solver.before) == (other, None)
     assert not solving.solve(configure(Bubbles3D(n=24))).warm
     assert solving.solve(configure(Bubbles3D(n=24, contrast=0.01), stopping=Stopping(maxiter=1))).warm
     assert not solving.solve(configure(Bubbles3D(n=24))).warm

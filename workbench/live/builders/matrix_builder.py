@@ -172,8 +172,8 @@ class MatrixBuilder(View):
         self._canvases = widgets.HBox([self.pattern, self.histogram]).add_class("wb-pictures").add_class("wb-matrix")
         said = row("wb-buttons", self.status, self.correct)
         views = widgets.VBox([said, self.samples.box, self._canvases]).add_class("wb-views")
-        body = widgets.HBox([form, views]).add_class("wb-body")
-        return widgets.VBox([body]).add_class("wb-explorer").add_class("wb-build")
+        self._body = widgets.HBox([form, views]).add_class("wb-body")
+        return widgets.VBox([self._body]).add_class("wb-explorer").add_class("wb-build")
 
     def _take(self, name: str) -> None:
         """Take the matrix of the chosen source after a change of a field."""
@@ -271,6 +271,8 @@ class MatrixBuilder(View):
         without = self._problem is None
         self.samples.show(without)
         self._canvases.layout.display = "none" if without else None
+        # On a narrow page the field for a file comes first until there is a matrix.
+        (self._body.add_class if without else self._body.remove_class)("wb-formfirst")
 
     def _look(self, problem: Problem) -> None:
         # Something else may have been chosen before its turn came.

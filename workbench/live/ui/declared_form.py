@@ -101,7 +101,7 @@ class DeclaredForm(UndoableForm[S]):
         with self.lock:
             self._present = value
             for name, field in self.settings.items():
-                field.put(getattr(value, name))
+                field.put(vars(value)[name])
             self.check()
             self.show()
 
