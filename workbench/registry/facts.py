@@ -21,7 +21,7 @@ from workbench.registry.declared_values import KINDS
 from workbench.registry.extensions import Extension, at_hand, extensions, ours
 
 PARTS = r"(?:Raises|Sources?|Cost|Memory|Stores)\b"
-SHORT = ("Int", "J", "Sci", "Comput", "Numer", "Math", "Appl", "Phys", "Anal", "Proc", "Trans", "Lect", "e.g", "i.e", "cf")
+SHORT = ("Int", "J", "Sci", "Comput", "Numer", "Math", "Appl", "Phys", "Anal", "Proc", "e.g", "i.e", "cf")
 """Words of a source whose full stop ends no sentence."""
 ENDS = re.compile("".join(rf"(?<!\b{re.escape(word)})" for word in SHORT) + r"(?<=[a-z\)\d])[.;] (?=[A-Z])|; ")
 
