@@ -10,15 +10,15 @@ import traitlets
 
 from workbench.errors import InputError
 from workbench.extensions.papers import Paper, papers
-from workbench.extensions.papers.comparison import NOTABLE
-from workbench.extensions.papers.items import Curve, Item
-from workbench.extensions.papers.page.paper_scene import MANY
+from workbench.extensions.papers.agreement import agreement
+from workbench.extensions.papers.comparison import READ_OFF
+from workbench.extensions.papers.items import MODELLED, Curve, Item
 from workbench.extensions.papers.page.paper_view import KNOWN
+from workbench.extensions.papers.recorded import recorded
 from workbench.live.ui.assets import script
 from workbench.live.ui.view import LiveWidget
 from workbench.plots.scenes.scene import Axis
 from workbench.registry import unknown_name
-from workbench.words.numbers import number
 
 FINEST = 50
 """Points of a line in a small picture."""
@@ -62,35 +62,38 @@ def _paper(paper: Paper) -> dict[str, Any]:
 
 
 def _item(item: Item) -> dict[str, Any]:
-    printed = item.printed()
-    mean, curves = KNOWN.get((item.paper, item.name), (None, ()))
-    badge, tone = _badge(mean, printed=bool(printed))
+    printed, stored = item.printed(), recorded(item)
+    if (item.paper, item.name) in KNOWN:
+        (found, curves), made = KNOWN[item.paper, item.name], "computed here"
+    else:
+        found = agreement(item.points(stored.rows if stored else [case.row for case in item.cases(item.paper_values)]))
+        curves, made = (stored.curves, f"computed on {stored.day}") if stored else ((), "not computed")
+    badge, tone = found.badge
     points, lines = thumbnail(item, printed, curves)
-    return {"name": item.name, "title": item.title, "badge": badge, "tone": tone, "points": points, "lines": lines}
-
-
-def _badge(mean: float | None, *, printed: bool) -> tuple[str, str]:
-    """The mean deviation from print in words, and its tone."""
-    if not printed:
-        return "no printed numbers", ""
-    if mean is None:
-        return "not computed here yet", ""
-    words = f"{number(mean)}% from print" if mean < MANY else "far from print"
-    return words, "far" if mean > NOTABLE else "near"
+    facts = {"name": item.name, "title": item.title, "badge": badge, "tone": tone, "made": made}
+    return facts | {"points": points, "lines": lines, "as": item.drawn_as}
 
 
 Places = list[list[float]]
 
 
-def thumbnail(item: Item, printed: Sequence[Curve], curves: Sequence[Curve]) -> tuple[Places, list[Places]]:
-    """Printed points, and the lines of ours: from 0 to 1 across and upwards, on the scales of the axes."""
+def thumbnail(
+    item: Item, printed: Sequence[Curve], curves: Sequence[Curve]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Curves of the paper and ours: places from 0 to 1 across and upwards, on the scales of the axes, and what sets the
+    look of each."""
     everything = [*printed, *curves]
     if not everything:
         return [], []
     across = _shares(item.x, [curve.x for curve in everything])
     upwards = _shares(item.y, [curve.y for curve in everything])
-    places = [np.round(np.column_stack(pair), 3).tolist() for pair in zip(across, upwards, strict=True)]
-    return [each for curve in places[: len(printed)] for each in curve], places[len(printed) :]
+    places: list[Places] = [np.round(np.column_stack(pair), 3).tolist() for pair in zip(across, upwards, strict=True)]
+    rings = zip(printed, places, strict=False)
+    lines = zip(curves, places[len(printed) :], strict=True)
+    return (
+        [{"places": at, "off": curve.source == READ_OFF} for curve, at in rings],
+        [{"places": at, "modelled": curve.source == MODELLED} for curve, at in lines],
+    )
 
 
 def _shares(axis: Axis, values: list[np.ndarray]) -> list[np.ndarray]:

@@ -1,0 +1,79 @@
+"""Compute the numbers that come with the package: curves of the papers, and the pictures of the start page.
+
+    python -m scripts.record papers --seconds 180     workbench/extensions/papers/data/recorded.json
+    python -m scripts.record start                    workbench/extensions/classroom/server/data/start.json
+
+Items of papers share the seconds; what is not computed in them is printed. Run it on a machine without other work.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import sys
+import time
+from datetime import UTC, datetime
+
+from workbench.extensions.papers import papers
+from workbench.extensions.papers.items import Item, Solved
+from workbench.extensions.papers.page.computing import Computing
+from workbench.extensions.papers.recorded import FILE, Stored, StoredItem, to_store
+from workbench.extensions.papers.results import RESULTS
+from workbench.files import write
+from workbench.machines.describe import machine_line
+
+ENDING = 120.0
+"""Seconds after which a computation that was stopped must have ended."""
+
+
+def computed(item: Item, seconds: float) -> StoredItem:
+    """An item at the paper's values, as far as it is computed in some seconds; a work that fails is left out."""
+    computing = Computing(item, lambda: None, lambda _records: None)
+    computing.turn(item.paper_values)
+    if not computing.wait(seconds):
+        computing.stop()
+        computing.wait(ENDING)
+    computing.close()
+    cases = [case.with_model() for case in item.cases(item.paper_values)]
+    known = {}
+    for at, case in enumerate(cases):
+        for place, work in enumerate(case.works):
+            found = RESULTS.get(work)
+            if found is not None and not (isinstance(found, Solved) and not found.converged):
+                known[at, place] = found
+    return to_store(item, cases, known)
+
+
+def record_papers(seconds: float) -> None:
+    """Write all items. Each takes its share of half of the seconds, and those that are not whole share the rest."""
+    items = [item for paper in papers().values() for item in paper.items]
+    begun, found = time.monotonic(), {}
+    for item in items:
+        found[item] = computed(item, seconds / len(items) / 2)
+    left = [item for item in items if found[item].left]
+    for place, item in enumerate(left):
+        found[item] = computed(item, max(1.0, (begun + seconds - time.monotonic()) / (len(left) - place)))
+    for item, made in found.items():
+        if made.left:
+            print(f"{item.paper} {item.name}: {made.left} of {made.works} works are not computed")
+    load = f"load {os.getloadavg()[0]:.1f}"
+    file = Stored(datetime.now(UTC).date().isoformat(), f"{machine_line()} ({load})", list(found.values()))
+    print(write(FILE, json.dumps(dataclasses.asdict(file), separators=(",", ":"), ensure_ascii=False) + "\n"))
+
+
+def main() -> None:
+    """Record what is asked for."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("what", choices=("papers", "start"))
+    options.add_argument("--seconds", type=float, default=180.0)
+    given = options.parse_args()
+    if given.what == "papers":
+        record_papers(given.seconds)
+    else:
+        sys.exit("")
+
+
+if __name__ == "__main__":
+    main()
