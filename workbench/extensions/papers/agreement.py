@@ -41,7 +41,7 @@ class Agreement:
         if not self.points:
             return "no numbers in the paper", ""
         if not self.known:
-            return "points of the paper only", ""
+            return "no point computed", ""
         if self.mean is None or 2 * len(self.off) > len(self.known):
             return NOT_APPLIED, "off"
         rest = f", {len(self.off)} of {len(self.known)} points off" if self.off else ""

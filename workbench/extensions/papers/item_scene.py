@@ -14,6 +14,8 @@ from workbench.words.numbers import THIN, said
 
 FEW = 40
 """Points of a curve that have a mark each."""
+DASHED = (5.0, 4.0)
+"""The dash of what is modelled."""
 RING = 6.5
 MARKS = {PRINTED: "o", READ_OFF: "D", REFERENCE: "o"}
 """The mark of a point of the paper by its source."""
@@ -63,7 +65,7 @@ def item_layers(
 def _curve(item: Item, curve: Curve, styles: Styles, *, faint: bool = False) -> CurveOf:
     few = curve.x.size <= FEW
     # Dashes say where numbers come from, colours what they belong to.
-    dash = (5.0, 4.0) if curve.source == MODELLED else ()
+    dash = DASHED if curve.source == MODELLED else ()
     name, only = "" if faint else curve.name, item.drawn_as != "curves"
     style = styles.of(curve)
     return CurveOf(name, curve.x, curve.y, style, every=few, only=only, faint=faint, dash=dash, mark=few)

@@ -57,13 +57,14 @@ class Stored:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Recorded:
-    """Rows and curves of an item, and in words on which day and machine they were computed."""
+    """Rows and curves of an item, and in words on which day and machine they were computed. short: the day."""
 
     rows: Sequence[Row]
     curves: Sequence[Curve]
     left: int
     works: int
     day: str
+    short: str
     machine: str
 
 
@@ -88,7 +89,9 @@ def recorded(item: Item) -> Recorded | None:
     whole = [Curve(each.name, np.array(each.x), np.array(each.y), each.source) for each in found.curves]
     curves = [_elsewhere(curve) for curve in (*item.curves(rows), *whole)]
     day = datetime.fromisoformat(file.date)
-    return Recorded(rows, curves, found.left, found.works, f"{day.day} {day:%B %Y}", file.machine)
+    return Recorded(
+        rows, curves, found.left, found.works, f"{day.day} {day:%B %Y}", f"{day.day} {day:%b %Y}", file.machine
+    )
 
 
 def names_of(item: Item, cases: Sequence[Case]) -> list[str]:

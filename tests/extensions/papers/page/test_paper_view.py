@@ -7,6 +7,7 @@ import pytest
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.extensions.papers.page import computing, paper_view
+from workbench.extensions.papers.page.paper_scene import NO_LINE
 from workbench.extensions.papers.page.paper_view import PaperView
 from workbench.extensions.papers.page.papers_page import PapersPage
 from workbench.extensions.papers.recorded import recorded
@@ -108,7 +109,9 @@ def test_a_model_that_is_more_than_three_times_off_does_not_apply():
     view = PaperView("two-level", "table1")
     assert view.wait(LIMIT)
     view.publish()
-    assert view.message.text == "At the paper's values, the model does not apply to 10 of 10 points."
+    assert view.message.text == (
+        "At the paper's values, the model does not apply: 10 points, all more than 3 times off."
+    )
     assert view.message.tone == "bad"
     assert {row[4]["text"] for row in view.table.rows} == {"model does not apply"}
     assert set(view.table.marks) == {"failed"}
@@ -129,6 +132,12 @@ def test_points_read_off_a_figure_are_called_so_and_all_are_in_legend_and_table(
     assert {layer.marker for layer in named.values()} == {"D"}
     assert {row[0]["text"] for row in view.table.rows} == {"2080S", "i5", "clSPARSE, 2080S", "clSPARSE, i5"}
     assert view.table.columns[2] == "Read off the figure"
+    # The table has the marks of the picture, which has no lines.
+    assert {(fact["style"]["marker"], *fact["style"]["dash"]) for fact in view.table.facts} == {
+        ("o", *NO_LINE),
+        ("s", *NO_LINE),
+        ("D", *NO_LINE),
+    }
     assert "does not apply to 5 of 10 points; the other 5 are " in view.message.text
     view.close()
 
@@ -161,7 +170,7 @@ def test_a_page_shows_one_item_and_its_badge():
     badges = {item["name"]: item["badge"] for paper in page.shelf.papers for item in paper["items"]}
     assert badges["fig1"] == "no numbers in the paper"
     assert badges["fig7-2021"].endswith("% from print")
-    assert all(item["made"].startswith("computed on ") for paper in page.shelf.papers for item in paper["items"])
+    assert all(item["made"].startswith("computed ") for paper in page.shelf.papers for item in paper["items"])
     assert all(item["points"] or item["lines"] for paper in page.shelf.papers for item in paper["items"])
     view = page.open("hybrid-pipecg", "fig7-2021")
     view.toggle()
@@ -171,7 +180,7 @@ def test_a_page_shows_one_item_and_its_badge():
     page.back()
     assert page.at == ""
     made = {item["name"]: item["made"] for paper in page.shelf.papers for item in paper["items"]}
-    assert (made["fig7-2021"], made["fig6-2021"][:12]) == ("computed here", "computed on ")
+    assert (made["fig7-2021"], made["fig6-2021"]) == ("computed here", f"computed {recorded(view.item).short}")
     page.open_at("hybrid-pipecg.fig99")
     assert "is one of fig4, fig5, fig6, fig6-2021" in page.message.text
     page.open_at("mpcg")

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbench.extensions.papers.agreement import Agreement, agreement
-from workbench.extensions.papers.comparison import NOTABLE, PRINTED
-from workbench.extensions.papers.item_scene import Styles, item_layers, place
+from workbench.extensions.papers.comparison import NOTABLE, PRINTED, TIMES_OFF
+from workbench.extensions.papers.item_scene import DASHED, MARKS, Styles, item_layers, place
 from workbench.extensions.papers.items import COUNTED, MODELLED, Curve, Item, Point
 from workbench.extensions.papers.page.computing import Computed
 from workbench.extensions.papers.printed import printed_text
@@ -19,7 +19,8 @@ from workbench.words.numbers import deviation_text, number, said
 
 MOST_FAR = 3
 """Points that the sentence names."""
-DASHED = (5.0, 4.0)
+NO_LINE = (0.0, 100.0)
+"""A dash of which only the gap is seen."""
 
 
 def picture(item: Item, printed: Sequence[Curve], computed: Computed, styles: Styles) -> Scene:
@@ -44,14 +45,15 @@ def sentence(item: Item, computed: Computed) -> str:
     if not found.known:
         return f"No point is computed{' yet' if computed.busy else ''}."
     where = f"Away from the paper's values ({'; '.join(away)})" if away else "At the paper's values"
+    if not found.near:
+        times = f"{TIMES_OFF:.0f} times"
+        return f"{where}, the model does not apply: {_counted(found)}, all more than {times} off."
     off = f"the model does not apply to {len(found.off)} of {_counted(found)}" if found.off else ""
     return f"{where}, {'; '.join(filter(None, (off, _near(item, found))))}."
 
 
 def _near(item: Item, found: Agreement) -> str:
     """The mean deviation of the points to which the model applies, and the largest."""
-    if found.mean is None:
-        return ""
     of = f"the {'other ' if found.off else ''}{len(found.near)}" if found.off else _counted(found)
     farthest = max(found.near, key=lambda each: abs(each.value.percent or 0.0))
     most = f"{deviation_text(farthest.value.percent)} ({farthest.curve}, {place(item, farthest.x)})"
@@ -75,7 +77,9 @@ def why(item: Item, computed: Computed) -> str:
     near = [point for point in far if point.value.applies]
     said_of = [
         _reasons(item, f"More than {NOTABLE:.0f}% away", near, percents=True) if near else "",
-        _reasons(item, "The model does not apply, more than 3 times off", off, percents=False) if off else "",
+        _reasons(item, f"The model does not apply, more than {TIMES_OFF:.0f} times off", off, percents=False)
+        if off
+        else "",
     ]
     return " ".join(filter(None, said_of))
 
@@ -137,12 +141,16 @@ def marks(points: Sequence[Point]) -> list[str]:
     return ["" if point.value.applies else "failed" for point in points]
 
 
-def facts(points: Sequence[Point], styles: Styles) -> list[dict[str, Any]]:
-    """The id that keeps each row across updates, and the look of its curve: dashed where ours is modelled."""
+def facts(item: Item, points: Sequence[Point], styles: Styles) -> list[dict[str, Any]]:
+    """The id that keeps each row across updates, and the look that its curve has in the picture."""
     found = []
     for point in points:
         look = curve_style(styles.named(point.curve))
-        dash = DASHED if point.value.compared[1] else ()
-        style = sample(dataclasses.replace(look, dash=dash))
-        found.append({"id": f"{point.curve} {point.x}", "style": style})
+        if point.value.alone:
+            look = dataclasses.replace(look, dash=NO_LINE, marker=MARKS[point.value.source])
+        elif item.drawn_as != "curves":
+            look = dataclasses.replace(look, dash=NO_LINE)
+        else:
+            look = dataclasses.replace(look, dash=DASHED if point.value.compared[1] else ())
+        found.append({"id": f"{point.curve} {point.x}", "style": sample(look)})
     return found

@@ -165,7 +165,9 @@ class PaperView(View):
         self.progress.value = _note(_progress(computed))
         explained = "" if computed.busy else why(self.item, computed)
         self.reason.value = "".join(map(_note, (explained, *computed.failed)))
-        self.table.show(columns(self.item), rows(self.item, points), marks(points), facts(points, self._styles))
+        self.table.show(
+            columns(self.item), rows(self.item, points), marks(points), facts(self.item, points, self._styles)
+        )
         self.halt.description = COMPUTE if computed.made else CONTINUE if computed.stopped else STOP
         self.halt.disabled = not (computed.busy or computed.stopped or computed.made)
         if computed.whole and not computed.made and not turned_away(self.item, computed.values):
@@ -243,8 +245,8 @@ def _note(words: str) -> str:
 def _progress(computed: Computed) -> str:
     """The present work in words, and how much is left."""
     if computed.made:
-        done = f" ({count(computed.works - computed.left)} of {count(computed.works)} points)" if computed.left else ""
-        return f"Computed on {computed.made}{done}."
+        left = f" {count(computed.left)} of {count(computed.works)} computations are left." if computed.left else ""
+        return f"Computed on {computed.made}.{left}"
     if computed.stopped:
         return f"Stopped; {count(computed.left)} of {count(computed.works)} points are not computed."
     if not computed.busy:

@@ -67,7 +67,7 @@ def _item(item: Item) -> dict[str, Any]:
         (found, curves), made = KNOWN[item.paper, item.name], "computed here"
     else:
         found = agreement(item.points(stored.rows if stored else [case.row for case in item.cases(item.paper_values)]))
-        curves, made = (stored.curves, f"computed on {stored.day}") if stored else ((), "not computed")
+        curves, made = (stored.curves, f"computed {stored.short}") if stored else ((), "not computed")
     badge, tone = found.badge
     points, lines = thumbnail(item, printed, curves)
     facts = {"name": item.name, "title": item.title, "badge": badge, "tone": tone, "made": made}
