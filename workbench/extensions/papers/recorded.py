@@ -1,4 +1,4 @@
-"""Results of items at the paper's values that come with the package, computed earlier by `scripts.record`."""
+"""Results of items at the paper's values that come with the package, computed earlier by `scripts.record_papers`."""
 
 from __future__ import annotations
 

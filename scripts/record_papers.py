@@ -1,9 +1,8 @@
-"""Compute the numbers that come with the package: curves of the papers, and the pictures of the start page.
+"""Compute the curves of the papers that come with the package: workbench/extensions/papers/data/recorded.json.
 
-    python -m scripts.record papers --seconds 180     workbench/extensions/papers/data/recorded.json
-    python -m scripts.record start                    workbench/extensions/classroom/server/data/start.json
+    python -m scripts.record_papers --seconds 180
 
-Items of papers share the seconds; what is not computed in them is printed. Run it on a machine without other work.
+Items share the seconds; what is not computed in them is printed. Run it on a machine without other work.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import argparse
 import dataclasses
 import json
 import os
-import sys
 import time
 from datetime import UTC, datetime
 
@@ -63,17 +61,7 @@ def record_papers(seconds: float) -> None:
     print(write(FILE, json.dumps(dataclasses.asdict(file), separators=(",", ":"), ensure_ascii=False) + "\n"))
 
 
-def main() -> None:
-    """Record what is asked for."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("what", choices=("papers", "start"))
-    options.add_argument("--seconds", type=float, default=180.0)
-    given = options.parse_args()
-    if given.what == "papers":
-        record_papers(given.seconds)
-    else:
-        sys.exit("")
-
-
 if __name__ == "__main__":
-    main()
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--seconds", type=float, default=180.0)
+    record_papers(options.parse_args().seconds)
