@@ -1,8 +1,10 @@
 """Compute the curves of the papers that come with the package: workbench/extensions/papers/data/recorded.json.
 
     python -m scripts.record_papers --seconds 180
+    python -m scripts.record_papers two-level.table3 two-level.table4
 
-Items share the seconds; what is not computed in them is printed. Run it on a machine without other work.
+Items share the seconds; what is not computed in them is printed. With names, the other items stay as they are. Run it
+on a machine without other work.
 """
 
 from __future__ import annotations
@@ -12,12 +14,11 @@ import dataclasses
 import json
 import os
 import time
-from datetime import UTC, datetime
 
 from workbench.extensions.papers import papers
 from workbench.extensions.papers.items import Item, Solved
 from workbench.extensions.papers.page.computing import Computing
-from workbench.extensions.papers.recorded import FILE, Stored, StoredItem, to_store
+from workbench.extensions.papers.recorded import FILE, Stored, StoredItem, stored, to_store
 from workbench.extensions.papers.results import RESULTS
 from workbench.files import write
 from workbench.machines.describe import machine_line
@@ -41,27 +42,30 @@ def computed(item: Item, seconds: float) -> StoredItem:
             found = RESULTS.get(work)
             if found is not None and not (isinstance(found, Solved) and not found.converged):
                 known[at, place] = found
-    return to_store(item, cases, known)
+    return to_store(item, cases, known, f"{machine_line()} (load {os.getloadavg()[0]:.1f})")
 
 
-def record_papers(seconds: float) -> None:
-    """Write all items. Each takes its share of half of the seconds, and those that are not whole share the rest."""
-    items = [item for paper in papers().values() for item in paper.items]
-    begun, found = time.monotonic(), {}
-    for item in items:
-        found[item] = computed(item, seconds / len(items) / 2)
-    left = [item for item in items if found[item].left]
-    for place, item in enumerate(left):
-        found[item] = computed(item, max(1.0, (begun + seconds - time.monotonic()) / (len(left) - place)))
-    for item, made in found.items():
-        if made.left:
-            print(f"{item.paper} {item.name}: {made.left} of {made.works} works are not computed")
-    load = f"load {os.getloadavg()[0]:.1f}"
-    file = Stored(datetime.now(UTC).date().isoformat(), f"{machine_line()} ({load})", list(found.values()))
+def record_papers(seconds: float, names: list[str]) -> None:
+    """Write all items, or those with these names. Each takes its share of half of the seconds, and those that are not
+    whole share the rest."""
+    known = {f"{item.paper}.{item.name}": item for paper in papers().values() for item in paper.items}
+    items = {name: known[name] for name in names or known}
+    begun, found = time.monotonic(), {each.name: each for each in stored().items if each.name in known}
+    for name, item in items.items():
+        found[name] = computed(item, seconds / len(items) / 2)
+    left = [name for name in items if found[name].left]
+    for place, name in enumerate(left):
+        found[name] = computed(items[name], max(1.0, (begun + seconds - time.monotonic()) / (len(left) - place)))
+    for name in items:
+        if found[name].left:
+            print(f"{name}: {found[name].left} of {found[name].works} works are not computed")
+    file = Stored([found[name] for name in known if name in found])
     print(write(FILE, json.dumps(dataclasses.asdict(file), separators=(",", ":"), ensure_ascii=False) + "\n"))
 
 
 if __name__ == "__main__":
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("names", nargs="*", metavar="PAPER.ITEM")
     options.add_argument("--seconds", type=float, default=180.0)
-    record_papers(options.parse_args().seconds)
+    given = options.parse_args()
+    record_papers(given.seconds, given.names)

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ class StoredCurve:
 @dataclasses.dataclass(frozen=True)
 class StoredItem:
     """name: as paper.item. names: of the rows. found: the columns that were computed for each. left: works of `works`
-    that were not done."""
+    that were not done. date: in ISO format. machine: in words, with its load."""
 
     name: str
     names: list[str]
@@ -44,14 +44,14 @@ class StoredItem:
     curves: list[StoredCurve]
     left: int
     works: int
+    date: str
+    machine: str
 
 
 @dataclasses.dataclass(frozen=True)
 class Stored:
-    """The file. date: in ISO format. machine: in words, with its load."""
+    """The file."""
 
-    date: str
-    machine: str
     items: list[StoredItem]
 
 
@@ -74,24 +74,22 @@ def stored() -> Stored:
     try:
         return read(Stored, read_json(FILE.read_bytes()), "recorded results")
     except (OSError, InputError):
-        return Stored("", "", [])
+        return Stored([])
 
 
 @functools.cache
 def recorded(item: Item) -> Recorded | None:
     """The recorded results of an item; None where it has none, or other rows by now."""
-    file = stored()
-    found = next((each for each in file.items if each.name == f"{item.paper}.{item.name}"), None)
+    found = next((each for each in stored().items if each.name == f"{item.paper}.{item.name}"), None)
     cases = list(item.cases(item.paper_values)) if found else []
     if found is None or found.names != names_of(item, cases):
         return None
     rows = item.joined(cases, found.found)
     whole = [Curve(each.name, np.array(each.x), np.array(each.y), each.source) for each in found.curves]
     curves = [_elsewhere(curve) for curve in (*item.curves(rows), *whole)]
-    day = datetime.fromisoformat(file.date)
-    return Recorded(
-        rows, curves, found.left, found.works, f"{day.day} {day:%B %Y}", f"{day.day} {day:%b %Y}", file.machine
-    )
+    day = datetime.fromisoformat(found.date)
+    long, short = (f"{day.day} {month} {day.year}" for month in (f"{day:%B}", f"{day:%b}"))
+    return Recorded(rows, curves, found.left, found.works, long, short, found.machine)
 
 
 def names_of(item: Item, cases: Sequence[Case]) -> list[str]:
@@ -99,8 +97,8 @@ def names_of(item: Item, cases: Sequence[Case]) -> list[str]:
     return [row_name(case.row, tuple(name for name in item.named if name in case.row)) for case in cases]
 
 
-def to_store(item: Item, cases: Sequence[Case], known: Mapping[tuple[int, int], Any]) -> StoredItem:
-    """An item for the file. cases: with the columns of the model. known: as of `Item.rows`."""
+def to_store(item: Item, cases: Sequence[Case], known: Mapping[tuple[int, int], Any], machine: str) -> StoredItem:
+    """An item for the file, of today. cases: with the columns of the model. known: as of `Item.rows`."""
     plain = list(item.cases(item.paper_values))
     found = [{k: v for k, v in case.row.items() if k not in old.row} for case, old in zip(cases, plain, strict=True)]
     curves = []
@@ -110,7 +108,8 @@ def to_store(item: Item, cases: Sequence[Case], known: Mapping[tuple[int, int], 
         curves += [_thinned(curve) for curve in work.curves(result)]
     works = sum(len(case.works) for case in cases)
     rounded = [{name: _plain(value) for name, value in row.items()} for row in found]
-    return StoredItem(f"{item.paper}.{item.name}", names_of(item, plain), rounded, curves, works - len(known), works)
+    today, name = datetime.now(UTC).date().isoformat(), f"{item.paper}.{item.name}"
+    return StoredItem(name, names_of(item, plain), rounded, curves, works - len(known), works, today, machine)
 
 
 def _elsewhere(curve: Curve) -> Curve:

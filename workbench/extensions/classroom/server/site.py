@@ -130,13 +130,20 @@ def start_page(base: str, lessons: list[Lesson]) -> str:
     papers_part = f'<h2 id="papers">Papers</h2><p>{PAPERS_ARE}</p><ul class="site-entries">{"".join(printed)}</ul>'
     lessons_part = f'<h2 id="lessons">Lessons</h2><p>{LESSONS_ARE}</p><ol class="site-entries">{"".join(taught)}</ol>'
     home = html.escape(base)
+    below = [("lessons", f"{len(lessons)} lessons", LESSONS_ASK)] if taught else []
+    below.append(("papers", f"{len(printed)} papers", PAPERS_ARE))
+    others = "".join(
+        f'<a class="site-workbench" href="{home}#{place}"><b>{title}</b><span>{words}</span></a>'
+        for place, title, words in below
+    )
     return f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>CG workbench</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:;base64,="></head><body>
 {_head(base)}<main class="site"><h1>CG workbench</h1>
 <p>Conjugate gradient methods to build, run, compare and take apart.</p>
 <div class="site-first"><a class="site-workbench site-racing" href="{home}?view={quote(RACE)}">
 <b>Race four methods now</b><span>{THE_RACE_IS}</span>{race_picture()}</a>
-<a class="site-workbench" href="{home}{WORKBENCH}"><b>Open the workbench</b><span>{WHAT_IT_IS}</span></a></div>
+<div class="site-others"><a class="site-workbench" href="{home}{WORKBENCH}"><b>Open the workbench</b>
+<span>{WHAT_IT_IS}</span></a>{others}</div></div>
 {tried_part}
 {lessons_part if taught else ""}
 {papers_part}</main></body></html>"""
@@ -145,6 +152,7 @@ def start_page(base: str, lessons: list[Lesson]) -> str:
 THE_RACE_IS = "Four bubbles in a square, four preconditioners. Which one is first on your machine?"
 PROBLEMS_ARE = "Each opens with its method chosen. A race starts at once."
 PAPERS_ARE = "Their tables and figures next to what this machine computes."
+LESSONS_ASK = "Each answers a question, with exercises that are checked."
 LESSONS_ARE = (
     "Forty-five minutes each, with exercises that are checked by what your answer computes. Each opens with a kernel "
     "of its own; nothing is stored."

@@ -21,8 +21,10 @@ FILE = Path(__file__).parent / "data" / "start.json"
 WIDE, HIGH = 84, 84
 """A small picture, in units of its view."""
 RACE_WIDE, RACE_HIGH, LEFT, BOTTOM, TOP = 640, 270, 44, 28, 8
-HIGHEST, LOWEST = 2, -7
+HIGHEST, LOWEST = 3, -7
 """Powers of ten at the ends of the residuals of the race."""
+LEVELS = range(2, LOWEST, -2)
+"""Those with a line."""
 LATEST = 1.6
 """The race is drawn to this many times the end of its third method; a slower one runs out of the picture."""
 MOVING = 80
@@ -140,7 +142,7 @@ def race_picture() -> str:
     if stored is None or not stored.race:
         return ""
     race = sorted(stored.race, key=lambda each: each.seconds[-1])
-    latest = LATEST * race[min(2, len(race) - 1)].seconds[-1]
+    latest = min(LATEST * race[min(2, len(race) - 1)].seconds[-1], 1.05 * race[-1].seconds[-1])
     across = (RACE_WIDE - LEFT) / latest
     lines, names, rules = [], [], []
     for k, each in enumerate(race, 1):
@@ -156,7 +158,7 @@ def race_picture() -> str:
         moving = f'style="animation-name: site-done{k}"'
         time = html.escape(duration(each.seconds[-1], 2))
         names.append(f'<li><i class="site-s{k}"></i>{html.escape(each.name)} <b {moving}>{time}</b></li>')
-    grid = "".join(_level(10.0**power) for power in range(HIGHEST, LOWEST - 1, -2))
+    grid = "".join(_level(10.0**power) for power in LEVELS)
     box = f'x="{LEFT}" y="0" width="{RACE_WIDE - LEFT}" height="{RACE_HIGH - BOTTOM}"'
     words = f"seconds with setup, to {duration(latest, 2)}"
     title = f'<text x="{RACE_WIDE}" y="{RACE_HIGH - 8}" text-anchor="end">{words}</text>'
