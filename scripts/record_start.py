@@ -80,12 +80,13 @@ def _rounded(values: np.ndarray, digits: int = 4) -> list[Any]:
 
 
 def curves(*results: np.ndarray, x: list[np.ndarray] | None = None) -> list[Mark]:
-    """Residuals from 1 at the top to the smallest one, over iterations or x."""
+    """Residuals from the largest to the smallest one, over iterations or x."""
     across = x or [np.arange(each.size, dtype=float) for each in results]
-    most, least = max(each.max() for each in across), min(np.log10(each).min() for each in results)
+    most, logs = max(each.max() for each in across), [np.log10(each) for each in results]
+    high, low = max(each.max() for each in logs), min(each.min() for each in logs)
     shares = [
-        np.column_stack([at / most, 1 - np.clip(np.log10(each) / least, 0, 1)])[_thinned(each.size)]
-        for at, each in zip(across, results, strict=True)
+        np.column_stack([at / most, (each - low) / (high - low)])[_thinned(each.size)]
+        for at, each in zip(across, logs, strict=True)
     ]
     return [Mark("line", _rounded(each, 3), 1 + k) for k, each in enumerate(shares)]
 

@@ -32,7 +32,7 @@ class Agreement:
 
     @property
     def source(self) -> str:
-        """What the deviations are from."""
+        """The source of the paper's numbers, in a word or two."""
         return {READ_OFF: "the figure", REFERENCE: "the reference"}.get(self.points[0].value.source, "print")
 
     @property
@@ -41,7 +41,7 @@ class Agreement:
         if not self.points:
             return "no numbers in the paper", ""
         if not self.known:
-            return "no point computed", ""
+            return "printed sizes not computed", ""
         if self.mean is None or 2 * len(self.off) > len(self.known):
             return NOT_APPLIED, "off"
         rest = f", {len(self.off)} of {len(self.known)} points off" if self.off else ""

@@ -128,10 +128,8 @@ def _thinned(curve: Curve) -> StoredCurve:
     return StoredCurve(curve.name, curve.source, _plain(curve.x[kept].tolist()), _plain(curve.y[kept].tolist()))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """A value for JSON, numbers with six digits."""
     if isinstance(value, (list, tuple)):
         return [_plain(each) for each in value]
-    if isinstance(value, (bool, str, int)) or value is None:
-        return value
-    return float(f"{float(value):.6g}")
+    return float(f"{value:.6g}") if isinstance(value, (float, np.number)) else value

@@ -77,7 +77,8 @@ class Workbench(View):
         self._kept = [self.keeper] if self.keeper is not None else []
         self.explorer.forgets = False
         self._worker = LatestOnly("workbench-page")
-        self.frame = Frame({"undo": self._undo, "tour": self._run_for_tour, "tour-look": self._look_for_tour}, lambda: self.share.copied("link"))
+        acts = {"undo": self._undo, "tour": self._run_for_tour, "tour-look": self._look_for_tour}
+        self.frame = Frame(acts, lambda: self.share.copied("link"))
         self.pages = self.frame.pages
         build = Page(self._builder, lambda builder: self.drawing.renew(builder))
         self.drawing = Drawing(self.explorer.form, lambda: build.view, lambda: self.frame.in_front is build)

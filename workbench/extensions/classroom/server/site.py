@@ -18,7 +18,7 @@ from voila.tornado.handler import TornadoVoilaHandler
 
 from workbench.extensions.classroom.server.cookie import set_xsrf_cookie
 from workbench.extensions.classroom.server.named_links import LINKS, RACE
-from workbench.extensions.classroom.server.start_pictures import picture_of, race_picture
+from workbench.extensions.classroom.server.start_pictures import race_picture
 from workbench.extensions.lessons import LESSONS, Lesson
 from workbench.extensions.papers.printed import FILES, printed_in
 from workbench.files.data_files import PACKAGE
@@ -123,7 +123,7 @@ def start_page(base: str, lessons: list[Lesson]) -> str:
             by = ", ".join(str(each) for each in (about["authors"], paper.get("year")) if each)
             address = f"{base}?view={quote(f'papers.papers:{name}')}"
             printed.append(_entry(address, paper["title"], f"{by}. {paper['about']}"))
-    tried = "".join(_entry(link.address(base), link.title, link.words, picture_of(link.title)) for link in LINKS)
+    tried = "".join(_entry(link.address(base), link.title, link.words, link.picture) for link in LINKS)
     tried_part = (
         f'<h2 id="problems">Problems</h2><p>{PROBLEMS_ARE}</p><ul class="site-entries site-gallery">{tried}</ul>'
     )

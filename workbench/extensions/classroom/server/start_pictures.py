@@ -21,9 +21,9 @@ FILE = Path(__file__).parent / "data" / "start.json"
 WIDE, HIGH = 84, 84
 """A small picture, in units of its view."""
 RACE_WIDE, RACE_HIGH, LEFT, BOTTOM, TOP = 640, 270, 44, 28, 8
-HIGHEST, LOWEST = 3, -7
+HIGHEST, LOWEST = 4, -7
 """Powers of ten at the ends of the residuals of the race."""
-LEVELS = range(2, LOWEST, -2)
+LEVELS = range(HIGHEST, LOWEST, -2)
 """Those with a line."""
 LATEST = 1.6
 """The race is drawn to this many times the end of its third method; a slower one runs out of the picture."""
@@ -160,7 +160,7 @@ def race_picture() -> str:
         names.append(f'<li><i class="site-s{k}"></i>{html.escape(each.name)} <b {moving}>{time}</b></li>')
     grid = "".join(_level(10.0**power) for power in LEVELS)
     box = f'x="{LEFT}" y="0" width="{RACE_WIDE - LEFT}" height="{RACE_HIGH - BOTTOM}"'
-    words = f"seconds with setup, to {duration(latest, 2)}"
+    words = f"relative residual over time with setup, to {duration(latest, 2)}"
     title = f'<text x="{RACE_WIDE}" y="{RACE_HIGH - 8}" text-anchor="end">{words}</text>'
     drawn = f'<rect class="site-frame" {box}/>{"".join(lines)}'
     about = f"Relative residual of four methods over time; the fastest is {race[0].name}."

@@ -1,4 +1,4 @@
-"""A PaperView's item as data: the picture, the sentence on the deviation, and the rows of its table."""
+"""An item as data of the page: its pictures, the sentence on the deviation, and the rows of its table."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from workbench.extensions.papers.agreement import Agreement, agreement
-from workbench.extensions.papers.comparison import NOTABLE, PRINTED, TIMES_OFF
+from workbench.extensions.papers.comparison import NOTABLE, PRINTED, READ_OFF, TIMES_OFF
 from workbench.extensions.papers.item_scene import DASHED, MARKS, Styles, item_layers, place
 from workbench.extensions.papers.items import COUNTED, MODELLED, Curve, Item, Point
 from workbench.extensions.papers.page.computing import Computed
 from workbench.extensions.papers.printed import printed_text
 from workbench.live.ui.sort_table import sample
-from workbench.plots.scenes.scene import Scene
+from workbench.plots.scenes.scene import Axis, Scene
 from workbench.plots.scenes.style import curve_style
 from workbench.words.numbers import deviation_text, number, said
 
 MOST_FAR = 3
 """Points that the sentence names."""
+FINEST = 50
+"""Points of a line in a small picture."""
 NO_LINE = (0.0, 100.0)
 """A dash of which only the gap is seen."""
 
@@ -125,15 +129,15 @@ def rows(item: Item, points: Sequence[Point]) -> list[list[Any]]:
     return made
 
 
-def _first(value: Any) -> Any:
+def _first(value: object) -> object:
     """The number by which a cell is sorted."""
     return value[0] if isinstance(value, (list, tuple)) else value
 
 
-def _ours(item: Item, value: Any) -> str:
+def _ours(item: Item, value: float | Sequence[float]) -> str:
     """Our number, or a range, without the unit, which the heading has."""
     kind = item.y.kind if item.y.kind == "count" else ""
-    return "–".join(said(one, kind) for one in (value if isinstance(value, (list, tuple)) else (value,)))
+    return "–".join(said(one, kind) for one in (value if isinstance(value, Sequence) else (value,)))
 
 
 def marks(points: Sequence[Point]) -> list[str]:
@@ -154,3 +158,31 @@ def facts(item: Item, points: Sequence[Point], styles: Styles) -> list[dict[str,
             look = dataclasses.replace(look, dash=DASHED if point.value.compared[1] else ())
         found.append({"id": f"{point.curve} {point.x}", "style": sample(look)})
     return found
+
+
+def thumbnail(
+    item: Item, printed: Sequence[Curve], curves: Sequence[Curve]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Curves of the paper and ours: places from 0 to 1 across and upwards, on the scales of the axes, and what sets the
+    look of each."""
+    everything = [*printed, *curves]
+    if not everything:
+        return [], []
+    across = _shares(item.x, [curve.x for curve in everything])
+    upwards = _shares(item.y, [curve.y for curve in everything])
+    places: list[list[list[float]]] = [
+        np.round(np.column_stack(pair), 3).tolist() for pair in zip(across, upwards, strict=True)
+    ]
+    rings = zip(printed, places, strict=False)
+    lines = zip(curves, places[len(printed) :], strict=True)
+    return (
+        [{"places": at, "off": curve.source == READ_OFF} for curve, at in rings],
+        [{"places": at, "modelled": curve.source == MODELLED} for curve, at in lines],
+    )
+
+
+def _shares(axis: Axis, values: list[np.ndarray]) -> list[np.ndarray]:
+    thinned = [each[:: 1 + each.size // FINEST] for each in values]
+    scaled = [np.log10(each) if axis.log else each for each in thinned]
+    low, high = min(each.min() for each in scaled), max(each.max() for each in scaled)
+    return [(each - low) / (high - low) if high > low else np.full(each.size, 0.5) for each in scaled]

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import traitlets
 
 from workbench.errors import InputError
 from workbench.extensions.papers import Paper, papers
 from workbench.extensions.papers.agreement import agreement
-from workbench.extensions.papers.comparison import READ_OFF
-from workbench.extensions.papers.items import MODELLED, Curve, Item
+from workbench.extensions.papers.items import Item
+from workbench.extensions.papers.page.paper_scene import thumbnail
 from workbench.extensions.papers.page.paper_view import KNOWN
 from workbench.extensions.papers.recorded import recorded
 from workbench.live.ui.assets import script
 from workbench.live.ui.view import LiveWidget
-from workbench.plots.scenes.scene import Axis
 from workbench.registry import unknown_name
-
-FINEST = 50
-"""Points of a line in a small picture."""
 
 
 class Shelf(LiveWidget):
@@ -72,32 +67,3 @@ def _item(item: Item) -> dict[str, Any]:
     points, lines = thumbnail(item, printed, curves)
     facts = {"name": item.name, "title": item.title, "badge": badge, "tone": tone, "made": made}
     return facts | {"points": points, "lines": lines, "as": item.drawn_as}
-
-
-Places = list[list[float]]
-
-
-def thumbnail(
-    item: Item, printed: Sequence[Curve], curves: Sequence[Curve]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Curves of the paper and ours: places from 0 to 1 across and upwards, on the scales of the axes, and what sets the
-    look of each."""
-    everything = [*printed, *curves]
-    if not everything:
-        return [], []
-    across = _shares(item.x, [curve.x for curve in everything])
-    upwards = _shares(item.y, [curve.y for curve in everything])
-    places: list[Places] = [np.round(np.column_stack(pair), 3).tolist() for pair in zip(across, upwards, strict=True)]
-    rings = zip(printed, places, strict=False)
-    lines = zip(curves, places[len(printed) :], strict=True)
-    return (
-        [{"places": at, "off": curve.source == READ_OFF} for curve, at in rings],
-        [{"places": at, "modelled": curve.source == MODELLED} for curve, at in lines],
-    )
-
-
-def _shares(axis: Axis, values: list[np.ndarray]) -> list[np.ndarray]:
-    thinned = [each[:: 1 + each.size // FINEST] for each in values]
-    scaled = [np.log10(each) if axis.log else each for each in thinned]
-    low, high = min(each.min() for each in scaled), max(each.max() for each in scaled)
-    return [(each - low) / (high - low) if high > low else np.full(each.size, 0.5) for each in scaled]
