@@ -153,6 +153,7 @@ def test_the_paper_without_numbers_and_references_are_said():
     assert words["fig1"] == words["fig4"] == "The paper gives no numbers for this figure."
     assert "from the reference on average" in words["case1"]
     assert view.table.columns[2] == "Reference"
+    assert view.table.layout.display is None
     assert view.table.rows[0][2]["text"] == "0.9011–0.9013"
 
 

@@ -119,11 +119,11 @@ def rows(item: Item, points: Sequence[Point]) -> list[list[Any]]:
         made.append(
             [
                 point.curve,
-                {"key": point.x, "text": place(item, point.x)},
+                {"key": point.x, "text": item.x.names[round(point.x)] if item.x.names else said(point.x, item.x.kind)},
                 {"key": _first(point.value.printed), "text": printed_text(point.value.printed)},
                 None if ours is None else {"key": _first(ours), "text": _ours(item, ours)},
                 {"key": point.value.percent, "text": point.value.verdict},
-                None if ours is None else MODELLED if modelled else COUNTED,
+                None if ours is None else MODELLED if modelled else COUNTED.removesuffix(" here"),
             ]
         )
     return made

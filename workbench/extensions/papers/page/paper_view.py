@@ -220,7 +220,7 @@ class PaperView(View):
         acts = row("wb-buttons", self.back, self.halt, self.list)
         turners = widgets.VBox([group("Parameters", *self.sliders.values()), acts]).add_class("wb-turners")
         results = widgets.VBox([self.message, self.chart, self.progress, self.reason]).add_class("wb-turned")
-        self.table.layout.display = None if self.printed else "none"
+        self.table.layout.display = None if any(each.curve for each in self.item.compared) else "none"
         notes = widgets.HTML("".join(map(_note, self.item.notes)))
         parts = [head, row("wb-turning", turners, results), self.table, notes, self.save_bar.box]
         box = widgets.VBox(parts).add_class("wb").add_class("wb-explorer").add_class("wb-paper")
