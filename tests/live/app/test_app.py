@@ -283,3 +283,15 @@ def test_the_tour_makes_one_run_with_timings(bench):
     assert len(bench.runs.runs) == 1
     assert bench.explorer.session.wait(LIMIT).trace
     assert not bench.explorer.form.trace.value
+
+
+def test_the_tour_ends_at_a_run_whose_kernels_are_known(bench):
+    """A run without timings, chosen before, is neither enough nor in its way."""
+    bench.explorer.run()
+    assert bench.explorer.session.wait(LIMIT).trace is None
+    page_says(bench.frame.shell, {"kind": "tour"})
+    assert bench.explorer.session.wait(LIMIT).trace
+    first, traced = bench.runs.runs
+    bench.runs.choose([first.number])
+    page_says(bench.frame.shell, {"kind": "tour-look"})
+    assert list(bench.runs.chosen) == [traced]

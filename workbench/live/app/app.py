@@ -77,7 +77,8 @@ class Workbench(View):
         self._kept = [self.keeper] if self.keeper is not None else []
         self.explorer.forgets = False
         self._worker = LatestOnly("workbench-page")
-        self.frame = Frame({"undo": self._undo, "tour": self._run_for_tour}, lambda: self.share.copied("link"))
+        acts = {"undo": self._undo, "tour": self._run_for_tour, "tour-look": self._look_for_tour}
+        self.frame = Frame(acts, lambda: self.share.copied("link"))
         self.pages = self.frame.pages
         build = Page(self._builder, lambda builder: self.drawing.renew(builder))
         self.drawing = Drawing(self.explorer.form, lambda: build.view, lambda: self.frame.in_front is build)
@@ -209,14 +210,20 @@ class Workbench(View):
             self._turned()
 
     def _run_for_tour(self) -> None:
-        """Make the run that the tour points at, with timings, unless a run has ended or is active."""
-        if any(run.record is not None or run.active for run in self.runs.runs):
+        """Make the run that the tour points at, with timings, unless there is one."""
+        if any(run.handle.traced for run in self.runs.runs):
             return
         self.drawing.take_over()
         trace = self.explorer.form.trace
         before, trace.value = trace.value, True
         self.explorer.run()
         trace.value = before
+
+    def _look_for_tour(self) -> None:
+        """Choose the latest run with timings, whose kernels the tour points at."""
+        traced = [run.number for run in self.runs.runs if run.handle.traced]
+        if traced:
+            self.runs.choose(traced[-1:])
 
     def _rebase(self, view: OfConfiguration) -> None:
         view.rebase(self.configuration)
