@@ -8,9 +8,9 @@ The first: on the paper's problems and three others, every pair is solved once, 
 best so far (setup included); first levels whose setup alone takes longer are not combined with second levels. Pairs
 within 1.5 of the best are then solved again in interleaved rounds, the pick among them; the figure is the pick's median
 time over the smallest median. The second: `advise(probe_n=...)` solves on grids of probe-n and half as many points per
-side; its best pairs are then solved with n, and each total is printed over what was predicted. The third: the pick races
-the pair of the second rank; a race is repeated as on the page until its medians are known, and ends with a winner, or
-both are too close to call. `holds` counts the races that the pick does not lose.
+side; its best pairs are then solved with n, and each total is printed over what was predicted. The third: the pick
+races the second that was measured. A race is repeated as on the page until its medians are known; it ends with a
+winner, or both are too close to call. `holds` counts the races that the pick does not lose.
 """
 
 from __future__ import annotations

@@ -50,7 +50,8 @@ class FakeRun:
 
 @pytest.fixture(autouse=True)
 def known_rate(monkeypatch):
-    """Runs of the stand-in have no norms; ten iterations are what all of them need."""
+    """Runs of the stand-in have no norms; ten iterations are what all of them need. The best needs no rivals."""
+    monkeypatch.setattr(measuring, "LEAST_MEASURED", 1)
     needed = measuring.iterations_needed
     monkeypatch.setattr(measuring, "iterations_needed", lambda run: 10 if isinstance(run, FakeRun) else needed(run))
 
@@ -177,6 +178,15 @@ def test_repeats_end_when_their_time_is_spent(monkeypatch):
     assert 3 <= machine.solved.count(noisy) <= 7
     assert search.rows[noisy].times.spread > 0.1
     assert "runs ± " in search.rows[noisy].basis
+
+
+def test_the_best_has_rivals_that_were_measured(monkeypatch):
+    monkeypatch.setattr(measuring, "LEAST_MEASURED", 3)
+    pairs = [pair(first, "none") for first in ("jacobi", "ic", "mic", "ssor", "fsai")]
+    machine = Machine(dict(zip(pairs, (1.0, 1.6, 1.8, 2.0, 9.0), strict=True)))
+    search, _ = machine.search(pairs)
+    assert [of for of, row in search.rows.items() if row.measured] == pairs[:3]
+    assert {search.rows[of].at_least for of in pairs[3:]} == {False}
 
 
 def test_a_solve_that_was_stopped_does_not_call_its_own_grid_a_coarser_one():

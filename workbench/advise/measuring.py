@@ -33,6 +33,8 @@ MOST_CONTENDERS = 10
 """Pairs with the best estimates; those near the best time are solved too."""
 MIN_SECONDS = 0.05
 """No solve is stopped before this time, since timings this short are unreliable."""
+LEAST_MEASURED = 3
+"""Pairs that are measured at least, where so many converge: the best has rivals then."""
 MOST_STOPS = 3
 """Solves of a pair that were stopped, after which it is not solved again."""
 BY_ONE = ("neumann", "chebyshev")
@@ -137,6 +139,9 @@ class Measuring:
             elif pairs := self._far_off():
                 yield self._stage(pairs, "estimates far from their neighbours")
                 yield from self._once(pairs, to_bounds=True)
+            elif pairs := self._rivals():
+                yield self._stage(pairs, "rivals of the best")
+                yield from self._once(pairs, to_bounds=True)
             elif pairs := self._unknown():
                 yield self._stage(pairs, "the fastest again, in turns")
                 yield from self._again(pairs)
@@ -191,6 +196,12 @@ class Measuring:
                 found.append(pair)
         return found
 
+    def _rivals(self) -> list[LevelPair]:
+        """The pair with the best estimate, while few are measured: other work may have stopped the others."""
+        open_rows = [row for row in {**self._found, **self.rows}.values() if not (row.measured or row.at_least)]
+        few = len(self._measured) < LEAST_MEASURED and open_rows
+        return [min(open_rows, key=lambda row: row.seconds).pair] if few else []
+
     def _unknown(self) -> list[LevelPair]:
         """The pairs to solve again: those near the best whose median is not known, as long as the time suffices; each
         is solved a second time."""
@@ -216,7 +227,11 @@ class Measuring:
             if self._stopped():
                 return
             self._stops.setdefault(pair, 0)
-            limit = bounds(pair, self._measured)[1] if to_bounds else FULL_TIME_FACTOR * self._best_seconds
+            limit = FULL_TIME_FACTOR * self._best_seconds
+            if to_bounds:
+                # What stands alone is given as long as what two neighbours that are as fast as the best support.
+                high = bounds(pair, self._measured)[1]
+                limit = high if math.isfinite(high) else OFF * self._best_seconds
             try:
                 failed = self._solve(pair, limit, ends=to_bounds)
             except InputError as error:
