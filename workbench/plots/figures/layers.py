@@ -96,8 +96,9 @@ def points(axes: Axes, layer: PointsOf) -> None:
         _each_point(axes, layer, colour)
     for k, words in enumerate(layer.labels or ()):
         away = PIXEL * (layer.sizes[k] if layer.sizes else layer.size) + 3
-        right = {"xytext": (away, 0), "textcoords": "offset points", "va": "center"}
-        axes.annotate(words, (layer.x[k], layer.y[k]), fontsize="small", gid=LABEL, **right)
+        place = {"xytext": (0 if layer.inside else away, 0), "textcoords": "offset points", "va": "center"}
+        side = "center" if layer.inside else "left"
+        axes.annotate(words, (layer.x[k], layer.y[k]), fontsize="small", gid=LABEL, ha=side, **place)
 
 
 def _each_point(axes: Axes, layer: PointsOf, colour: str) -> None:

@@ -8,6 +8,8 @@ import { setFont, drawText } from "./plotaxes.js";
 // What a plot shows besides curves: points, bars, and lines across it.
 
 const REACH = 18;
+// The share of a cell that a word may take, and the sizes of words in pixels.
+const [CELL, LARGEST, LEGIBLE] = [0.86, 12, 8];
 
 // Points with texts of their own. reported: sizes, texts (a title and lines for each) and keys, each a list or null.
 export class PointLayer {
@@ -35,7 +37,8 @@ export class PointLayer {
       else if (this.marker === ".") dot(context, colour, x, y, size);
       else drawMarker(context, this.marker, x, y, this.outlined ? palette.ink : colour, this.filled ? colour : palette.paper, size);
     }
-    if (this.labels) this.drawLabels(context, frame, palette);
+    if (this.inside) this.drawInside(context, frame, palette);
+    else if (this.labels) this.drawLabels(context, frame, palette);
     return [];
   }
 
@@ -58,9 +61,22 @@ export class PointLayer {
         const apart = (other) => other.left > spot.right || other.right < spot.left || other.top > spot.bottom || other.bottom < spot.top;
         return inside && taken.every(apart) && taken.push(spot);
       });
-      // Bars are pale on a dark page.
-      if (free) drawText(context, this.inside && palette.dark ? palette.paper : palette.ink, this.labels[k], free[0], free[1], "left", "middle");
+      if (free) drawText(context, palette.ink, this.labels[k], free[0], free[1], "left", "middle");
     }
+  }
+
+  // Words in the middle of cells, of the size that suits the longest of them; one with no room is left to the pointer.
+  drawInside(context, { toX, toY }, palette) {
+    const [wide, high] = [toX(1) - toX(0), toY(1) - toY(0)].map((side) => CELL * Math.abs(side));
+    setFont(context, palette, LARGEST, 500);
+    const tall = Math.min(LARGEST, high / palette.zoom);
+    const sizes = this.labels.map((words) => Math.min(tall, (LARGEST * wide) / context.measureText(words).width));
+    const fitting = sizes.filter((size) => size >= LEGIBLE);
+    const size = Math.min(...fitting);
+    if (fitting.length) setFont(context, palette, size, 500);
+    // Cells are pale on a dark page.
+    const ink = palette.dark ? palette.paper : palette.ink;
+    this.labels.forEach((words, k) => sizes[k] >= LEGIBLE && drawText(context, ink, words, toX(this.x[k]), toY(this.y[k]), "center", "middle"));
   }
 
   boxOf(x, y, size, { zoom }) {
