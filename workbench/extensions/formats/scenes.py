@@ -86,7 +86,7 @@ def _contrasts(matrix: sparse.csr_array) -> np.ndarray:
     """The ratio of the largest to the smallest coupling of each row, 0 for a row without couplings, shape (N,)."""
     filled = np.diff(matrix.indptr) > 0
     starts = matrix.indptr[:-1][filled]
-    couplings = np.where(matrix.indices == storage.rows_of(matrix), 0.0, abs(matrix.data))
+    couplings = np.where(matrix.indices == storage.rows_of(matrix), 0.0, np.abs(matrix.data))
     most = np.maximum.reduceat(couplings, starts)
     least = np.minimum.reduceat(np.where(couplings > 0, couplings, np.inf), starts)
     found = np.zeros(matrix.shape[0])

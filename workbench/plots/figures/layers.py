@@ -83,6 +83,9 @@ def curve(axes: Axes, layer: CurveOf) -> None:
 def points(axes: Axes, layer: PointsOf) -> None:
     """Marks, or upright strokes, each with its word next to it, if any."""
     colour, size = FAINT if layer.faint else layer.colour, 2 * PIXEL * layer.size
+    if layer.spans:
+        low, high = np.transpose(layer.spans)
+        axes.vlines(layer.x, low, high, color=colour, lw=0.9)
     if layer.marker == "":
         return
     if layer.tall:
