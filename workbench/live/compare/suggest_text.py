@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from workbench.advise.advice import Advice, Estimate, Stage
+from workbench.advise.measuring import LEAST_MEASURED
 from workbench.live.ui.sort_table import sample, time_bar
 from workbench.plots.html_table import html_table
 from workbench.plots.scenes.scene import Axis, CurveOf, PointsOf, Scene
@@ -24,7 +25,7 @@ COLUMNS = (
 )  # fmt: skip
 LOW = ["Coarse solver", "Setup"]
 LOWER = ["Rank", "Basis"]
-BEST = 3
+BEST = LEAST_MEASURED
 """Pairs that are raced, and numbered in the plot."""
 ESTIMATED = "estimated"
 LONGEST = 5.0
