@@ -52,8 +52,8 @@ def test_a_sequence_is_probed_by_its_steps_and_not_raced_on_its_first_system(vie
 
 
 def test_a_point_for_each_pair_tells_measured_ones_from_estimates():
-    measured = advise("two-layer", n=16).estimates
-    pale = [dataclasses.replace(row, measured=False, grid_n=8) for row in measured[4:]]
+    measured = [dataclasses.replace(row, measured=True) for row in advise("two-layer", n=16).estimates]
+    pale = [dataclasses.replace(row, measured=False, grid_n=8, stopped_at=None) for row in measured[4:]]
     line, estimated, known = scene([*measured[:4], *pale]).layers
     assert line.x + line.y == pytest.approx(np.full(line.x.size, measured[0].seconds))
     assert (estimated.faint, estimated.filled, known.faint, known.filled) == (True, False, False, True)

@@ -86,7 +86,8 @@ def test_a_point_of_several_seeds_is_their_median_with_a_bar_from_the_least_to_t
     view = opened(SweepPlot(lambda: None))
     view.begin(runs.over, "two-layer")
     view.show(rows)
-    view.view.value, view.across.value = "curves", "n"
+    view.view.value = "curves"
+    assert (view.down.value, view.across.value) == ("deflation", "n")
     assert view.note.value == "Each value is the median of 3 seeds, with a bar from the least to the largest."
     assert len(view.figure().axes[0].collections) > 0
 

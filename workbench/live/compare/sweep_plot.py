@@ -219,8 +219,10 @@ class SweepPlot:
         columns = runs.numeric if curves else names
         across = self.across.value if self.across.value in columns else None
         down = self.down.value if self.down.value in names and self.down.value != across else None
-        down = down or next((name for name in names if name != across), names[0])
-        across = across or next((name for name in reversed(columns) if name != down), columns[-1])
+        # Runs that differ in their seeds make a point, unless seeds are asked for.
+        rows, over = ([name for name in found if name != SEED] or found for found in (names, columns))
+        down = down or next((name for name in rows if name != across), rows[0])
+        across = across or next((name for name in reversed(over) if name != down), over[-1])
         if down == across:
             down = next((name for name in names if name != across), names[0])
         self._beginning = True
