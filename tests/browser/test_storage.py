@@ -45,7 +45,7 @@ def test_a_format_is_measured_chosen_and_solved_with(bench):
     bench.until_said("fastest here")
     bench.until(lambda: cell(page, "format:ell", "Time here").endswith("s"))
     bench.shoot("storage measured")
-    page.get_by_role("button", name="Use").click()
+    page.get_by_role("button", name="Use", exact=True).locator("visible=true").click()
     bench.until(lambda: cell(page, "format:ell", "In a run") == "chosen")
     bench.turn_to("Solve", ".wb-solving")
     assert bench.field("format").locator("select").input_value() == "ell"
