@@ -32,8 +32,8 @@ CAPABILITIES = {
 }
 """Words of file and folder names, by capability."""
 BOUNDS = {
-    "files": 841,
-    "lines with `: Any`": 250,
+    "files": 851,
+    "lines with `: Any`": 249,
     "lines with `cast(`": 20,
     "lines with `getattr(`": 95,
     "modules with one importer": 182,

@@ -42,7 +42,7 @@ def test_every_block_can_be_chosen_and_read_back_and_its_fields_tell_meaning_bou
             inverse = inverse_help(name, declared.name)
             assert drawn["help"] == typeset_words(inverse or declared.help)
             assert drawn["help"].lower() in f"{drawn['label']} {drawn['about']}".lower()
-            assert declared.choices or bounds_in_words(declared, inverse=bool(inverse)) in drawn["about"]
+            assert drawn["choices"] or bounds_in_words(declared, inverse=bool(inverse)) in drawn["about"]
             assert declared.unit in drawn["about"]
 
 
@@ -256,7 +256,7 @@ def test_several_right_hand_sides_are_a_family_and_a_number(form):
     form.load(configure("two-layer", rhs="sources:5", solver="block-cg"))
     assert (form.settings["rhs"].value, form.columns.value) == ("sources:", 5)
     form.set("solver", "cg")
-    assert form.correction == "Use Block CG"
+    assert form.correction == "Use block CG"
     form.set("rhs", "problem")
     assert (form.configuration().rhs, form.complaint) == ("problem", "")
 

@@ -80,12 +80,13 @@ class Workbench(View):
         self.explorer.forgets = False
         self._worker = LatestOnly("workbench-page")
         self.undoing = HeaderUndo(lambda: self._undoes, lambda sentence: self.frame.shell.say(sentence), self._undone)
-        acts = {"undo": self.undoing.undo, "redo": self.undoing.redo, "tour": self._run_for_tour}
+        acts = {"undo": self.undoing.undo, "redo": self.undoing.redo}
+        acts |= {"tour": self._run_for_tour, "tour-look": self._look_for_tour}
         self.frame = Frame(acts, self.share)
         self.pages = self.frame.pages
         build = Page(self._builder, lambda builder: self.drawing.renew(builder))
         self.drawing = Drawing(self.explorer.form, lambda: build.view, lambda: self.frame.in_front is build)
-        self.notice, self.unbuilt = self.drawing.notice, self.drawing.unbuilt
+        self.notice = self.drawing.notice
         self.frame.add("build", BUILD, build)
         self.frame.add(
             "solve", SOLVE, Page(lambda: self.explorer, lambda _explorer: self.drawing.take_over()), flush=True
@@ -100,7 +101,7 @@ class Workbench(View):
         self.frame.add("runs", RUNS, Page(self._runs))
         self.extensions = ExtensionPages(self.frame, self, self._name_problem)
         self.bars = self.extensions.bars()
-        for line in (*reversed(self.bars), self.unbuilt):
+        for line in reversed(self.bars):
             self.frame.add_above(line)
         self.box = self.frame.box
         self.explorer.changed = self._name_problem
@@ -138,7 +139,8 @@ class Workbench(View):
     def turn_to_place(self, place: str) -> None:
         """Show the page of a place such as "compare.race", or an item of it, "papers.papers:mpcg.table3", or
         "compare.race:start", which starts the race; where there is no such page, the present one stays."""
-        view, _, item = place.partition(":")
+        former, _, item = place.partition(":")
+        view = self.frame.now_at(former)
         if view in self.frame.places:
             self.frame.shell.shown = view
             if item:
@@ -167,7 +169,6 @@ class Workbench(View):
         """Name a problem in the header: in Build the one drawn, in Inspect that of the run shown, in a view of an
         extension the one that it shows, else that of the form. A wrong value changes no name."""
         self._worker.ask(self._note_place, "place")
-        self.drawing.say_wrong()
         with contextlib.suppress(InputError):
             form, inside = self.explorer.form, self.pages[INSIDE]
             drawn = self.drawing.shown
@@ -184,7 +185,8 @@ class Workbench(View):
         if self.keeper is not None:
             with contextlib.suppress(InputError):
                 chosen = self.explorer.form.configuration()
-                self.keeper.place(dataclasses.replace(chosen, **self.drawing.changes()), self._place)
+                drawn = self.drawing.changed or chosen.problem
+                self.keeper.place(dataclasses.replace(chosen, problem=drawn), self._place)
 
     @property
     def _place(self) -> str:
@@ -231,14 +233,20 @@ class Workbench(View):
         self._name_problem()
 
     def _run_for_tour(self) -> None:
-        """Make the run that the tour points at, with timings, unless a run has ended or is active."""
-        if any(run.record is not None or run.active for run in self.runs.runs):
+        """Make the run that the tour points at, with timings, unless there is one."""
+        if any(run.handle.traced for run in self.runs.runs):
             return
         self.drawing.take_over()
         trace = self.explorer.form.trace
         before, trace.value = trace.value, True
         self.explorer.run()
         trace.value = before
+
+    def _look_for_tour(self) -> None:
+        """Choose the latest run with timings, whose kernels the tour points at."""
+        traced = [run.number for run in self.runs.runs if run.handle.traced]
+        if traced:
+            self.runs.choose(traced[-1:])
 
     def _rebase(self, view: OfConfiguration) -> None:
         view.rebase(self.configuration)

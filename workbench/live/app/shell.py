@@ -17,7 +17,8 @@ Act = Callable[[], object]
 
 class Shell(LiveWidget):
     """views: entries of the rail, each {"key", "title", "parts": [{"key", "title"}]}. shown: the part in front, as
-    "compare.race"; set by both sides. acts: what "undo" and "redo" do, and "tour" at the step that shows a run."""
+    "compare.race"; set by both sides. acts: what "undo" and "redo" do, "tour" at the step that shows a run, "tour-look"
+    at that which looks inside."""
 
     _script = script("app/shell.js")
     views = traitlets.List().tag(sync=True)

@@ -87,7 +87,8 @@ def _called(cls: type[Block], code: str) -> str:
 
 def parameter_schema(declared: Parameter, owner: str = "run") -> dict[str, Any]:
     """One parameter or setting."""
-    kind = "choice" if declared.choices else declared.kind.__name__
+    either = _either(declared)
+    kind = "segments" if either else "choice" if declared.choices else declared.kind.__name__
     return {
         "name": declared.name,
         "label": parameter_label(owner, declared.name),
@@ -95,8 +96,16 @@ def parameter_schema(declared: Parameter, owner: str = "run") -> dict[str, Any]:
         "help": typeset_words(inverse_help(owner, declared.name) or declared.help),
         "about": explanation(declared, owner),
         "placeholder": declared.empty,
-        "choices": [[value, choice_label(declared.name, value)] for value in declared.choices],
+        "choices": either or [[value, choice_label(declared.name, value)] for value in declared.choices],
     }
+
+
+def _either(declared: Parameter) -> list[list[Any]]:
+    """The two values of a whole number that has no more, each with its words: they lie side by side on the page."""
+    low, high = declared.low, declared.high
+    if declared.kind is not int or low is None or high is None or high - low != 1:
+        return []
+    return [[value, choice_label(declared.name, str(value))] for value in (int(low), int(high))]
 
 
 def explanation(declared: Parameter, owner: str = "run") -> str:
@@ -104,7 +113,7 @@ def explanation(declared: Parameter, owner: str = "run") -> str:
     inverse, label = inverse_help(owner, declared.name), parameter_label(owner, declared.name)
     helped = inverse or declared.help
     known = helped.lower() in label.lower()
-    bounds = "" if declared.choices else bounds_in_words(declared, inverse=bool(inverse))
+    bounds = "" if declared.choices or _either(declared) else bounds_in_words(declared, inverse=bool(inverse))
     return typeset_words("; ".join(part for part in ("" if known else helped, bounds) if part))
 
 

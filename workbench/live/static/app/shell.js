@@ -106,7 +106,7 @@ function render({ model, el }) {
   share.setAttribute("aria-haspopup", "dialog");
   let panel = null;
   top.append(title, chip, parts, element("span", "wb-fill"), said, undo, redo, share);
-  const help = helpPanel(model, () => startTour(root, go, () => tellKernel(model, { kind: "tour" })));
+  const help = helpPanel(model, () => startTour(root, go, (kind) => tellKernel(model, { kind })));
   const themeButton = quiet("", "the system's or JupyterLab's theme, light, or dark");
   const projector = quiet("Projector", "larger type and thicker lines");
   projector.prepend(icon("projector"));

@@ -187,8 +187,8 @@ function render({ model, el }) {
     made.sample.replaceChildren(...(style ? [styleSample(style), ...sign] : sign));
   }
 
-  // A bar of two parts: setup hatched, iterations solid.
-  function showParts(td, { first, second, colour, label }) {
+  // A bar of two parts: setup hatched, iterations solid. One that is cut ends in a gap and a piece more.
+  function showParts(td, { first, second, cut, colour, label }) {
     let track = td.querySelector(".wb-parts");
     if (!track) {
       track = element("span", "wb-parts");
@@ -197,6 +197,7 @@ function render({ model, el }) {
       td.replaceChildren(track);
     }
     track.setAttribute("aria-label", label);
+    track.classList.toggle("wb-cut", Boolean(cut));
     track.style.setProperty("--c", colour);
     track.children[0].style.width = `${100 * first}%`;
     track.children[1].style.width = `${100 * second}%`;
@@ -222,7 +223,7 @@ function render({ model, el }) {
   function showBar() {
     const own = verbs(false);
     const chosenRows = chosen().map((key) => shown.get(key)?.state).filter(Boolean);
-    bar.hidden = !own.length || !chosenRows.length;
+    bar.hidden = !own.length || !(chosenRows.length || (model.get("hint") && model.get("rows").length));
     for (const verb of own) {
       let press = presses.get(verb.name);
       if (!press) {
@@ -233,13 +234,14 @@ function render({ model, el }) {
         bar.append(press);
       }
       const why = refusal(verb, chosenRows);
+      press.hidden = !chosenRows.length;
       press.disabled = Boolean(why);
       press.title = why ? `${verb.tip}; ${why}` : verb.tip + (verb.key ? ` (${verb.key})` : "");
       const words = chosenRows.map((row) => row.words?.[verb.name]).find(Boolean);
       write(press, words ?? verb.title);
     }
     if (bar.lastChild !== note) bar.append(note);
-    write(note, `${chosenRows.length} chosen`);
+    write(note, chosenRows.length ? `${chosenRows.length} chosen` : model.get("hint"));
   }
 
   function refusal(verb, rows) {
