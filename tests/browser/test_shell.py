@@ -148,7 +148,7 @@ def test_a_choice_is_found_by_searching_and_says_what_it_is(used):
     # Formula, cost and source are in the menu and in help, and not on the page at rest.
     until(used, lambda: "Meijerink" in field.locator(".wb-pick").get_attribute("title"))
     assert "Meijerink" not in field.inner_text()
-    field.get_by_role("button", name="what Incomplete Cholesky is").click()
+    field.locator(".wb-more").click()
     used.locator("dialog.wb-helppanel[open]", has_text="Name in code").wait_for()
     used.locator("dialog.wb-helppanel[open]", has_text="Meijerink").wait_for()
     used.keyboard.press("Escape")
