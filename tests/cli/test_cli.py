@@ -75,9 +75,9 @@ def test_the_table_for_people(capsys):
 
 
 def test_parameters_by_name(capsys):
-    status, out, _ = run(capsys, "solve", "two-layer", "--param", "n=16", "--param", "contrast=10", "--json")
+    status, out, _ = run(capsys, "solve", "two-layer", "--param", "n=16", "--param", "density_ratio=10", "--json")
     assert status == 0
-    assert json.loads(out)["parameters"] == {"n": 16, "contrast": 10.0}
+    assert json.loads(out)["parameters"] == {"n": 16, "density_ratio": 10.0}
 
 
 def test_not_converged_is_exit_1(capsys):

@@ -53,7 +53,7 @@ class BubbleForm(FieldForm):
         }
         fields: dict[str, Field] = {
             "dimensions": Field(DIMENSIONS, **choices),
-            **{name: Field(declared[name], Bubbles2D.name) for name in ("n", "contrast")},
+            **{name: Field(declared[name], Bubbles2D.name) for name in ("n", "density_ratio")},
             "sides": SidesField(declared["sides"], "Fixed pressure (Dirichlet)", OTHER_SIDES, 2),
             "count": Field(declared["count"], Bubbles2D.name, heading="Random bubbles"),
             **{name: Field(declared[name], Bubbles2D.name) for name in ("radius", "geometry_seed")},

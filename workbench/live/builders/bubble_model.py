@@ -20,7 +20,7 @@ from workbench.problems.sides import Boundary, parse_sides
 from workbench.words.numbers import count, rounded
 
 Row = tuple[float, ...]
-KEPT = ("n", "contrast", "sides")
+KEPT = ("n", "density_ratio", "sides")
 """Parameters that do not say where bubbles lie."""
 EMPTY = "there is no bubble on the canvas; click on free space to add one, or choose a preset"
 DIGITS = 3
@@ -74,9 +74,9 @@ class Drawing:
         return 0.1
 
     @property
-    def contrast(self) -> float:
+    def density_ratio(self) -> float:
         """The density inside over that outside."""
-        return self.parameters.contrast
+        return self.parameters.density_ratio
 
     @property
     def sides(self) -> dict[str, Boundary]:
@@ -192,8 +192,8 @@ class BubbleModel:
         if dimensions not in CLASSES:
             raise InputError(f"bubbles are in 2 or 3 dimensions, got {dimensions}")
         if dimensions not in self._histories:
-            contrast = self.drawing.contrast
-            self._histories[dimensions] = History(Drawing(CLASSES[dimensions].create({"contrast": contrast})))
+            ratio = self.drawing.density_ratio
+            self._histories[dimensions] = History(Drawing(CLASSES[dimensions].create({"density_ratio": ratio})))
         if dimensions != self._dimensions:
             self._dimensions = dimensions
             self.selected = -1

@@ -21,7 +21,7 @@ from workbench.plots.figures import draw
 from workbench.plots.scenes.scene import Axis, CellsOf, CurveOf, ParallelOf, PointsOf, Scene
 from workbench.run.jobs.sweeping import Row
 from workbench.settings import METHOD
-from workbench.words.names import as_shown, choice_name, choice_text
+from workbench.words.names import choice_name, choice_text
 from workbench.words.numbers import count, duration
 
 MOST_CURVES = 12
@@ -47,7 +47,7 @@ class Runs:
 
     def text(self, choice: str, value: object) -> str:
         """A value of a choice in words."""
-        return choice_text(choice, value, self.owner)
+        return choice_text(choice, value)
 
     def chosen_text(self, choice: str, value: object) -> str:
         """A value of a choice, which names a block by itself and a number with the choice."""
@@ -130,7 +130,7 @@ def curves_of(runs: Runs, each: str, against: str) -> dict[str, list[tuple[float
 
 def curves_scene(runs: Runs, each: str, against: str) -> Scene:
     """A curve for each value of a choice against a numeric one: the minimum over all others."""
-    x = np.array([as_shown(runs.owner, against, float(value)) for value in runs.over[against]])
+    x = np.array([float(value) for value in runs.over[against]])
     order = np.argsort(x)
     layers = []
     for place, (name, found) in enumerate(curves_of(runs, each, against).items()):

@@ -96,10 +96,10 @@ function render({ model, el }) {
 
   function take() {
     shown.state = model.get("state");
-    const { dimensions, contrast, heard } = shown.state;
+    const { dimensions, density_ratio: ratio, heard } = shown.state;
     if (shown.held && heard >= shown.held.seq) shown.held = null;
-    const next = coefficientColours(contrast);
-    if (shown.colours?.contrast !== next.contrast) {
+    const next = coefficientColours(ratio);
+    if (shown.colours?.ratio !== next.ratio) {
       shown.colours = next;
       if (shown.picture) shown.pixels = coloured(shown.bytes, shown.picture, next);
     }
@@ -139,12 +139,12 @@ function render({ model, el }) {
 }
 
 // The larger coefficient is the lighter colour, as in the field view, but neither end is quite black or yellow.
-function coefficientColours(contrast) {
+function coefficientColours(ratio) {
   const [high, low] = [232, 44];
-  const levels = contrast === 1 ? [128, 128] : contrast < 1 ? [high, low] : [low, high];
+  const levels = ratio === 1 ? [128, 128] : ratio < 1 ? [high, low] : [low, high];
   const [inside, outside] = levels.map((level) => [...SHADES.subarray(3 * level, 3 * level + 3)]);
-  const [ball, css] = [contrast > 1 ? [96, 122, 176] : inside, (colour) => `rgb(${colour.join()})`];
-  return { contrast, ball, inside: css(inside), outside: css(outside), pair: [outside, inside] };
+  const [ball, css] = [ratio > 1 ? [96, 122, 176] : inside, (colour) => `rgb(${colour.join()})`];
+  return { ratio, ball, inside: css(inside), outside: css(outside), pair: [outside, inside] };
 }
 
 function coloured(bytes, { width, height }, { pair }) {

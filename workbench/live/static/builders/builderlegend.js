@@ -12,11 +12,11 @@ export function buildersLegend(shown) {
   root.append(...[inside, outside, wall, held].map(({ line }) => line));
 
   function show() {
-    const { contrast } = shown.state;
+    const { density_ratio: ratio } = shown.state;
     inside.patch.style.background = shown.colours.inside;
     outside.patch.style.background = shown.colours.outside;
     inside.text.textContent = "inside: density 1, coefficient 1";
-    outside.text.textContent = `outside: density ${typeset(1 / contrast)}, coefficient ${typeset(contrast)} (relative)`;
+    outside.text.textContent = `outside: density ${typeset(1 / ratio)}, coefficient ${typeset(ratio)} (relative)`;
   }
 
   return { root, show };
