@@ -203,12 +203,13 @@ def dispersed_phase_system(phase: np.ndarray, density_ratio: float, sides: str, 
     """The pressure equation on the unit square or cube, with b and x0 uniform random in [0, 1).
 
     phase: integer, shape (n, n) or (n, n, n), above 0 in the dispersed phase. Densities are relative to that phase: 1
-    where phase > 0 and 1/density_ratio elsewhere, so the coefficient 1/rho is 1 and density_ratio. A is scaled by 1/h^2, and the
-    mean of b is subtracted if all sides are Neumann. Raises InputError for invalid sides and insufficient memory.
+    where phase > 0 and 1/density_ratio elsewhere, so the coefficient 1/rho is 1 and density_ratio. A is scaled by
+    1/h^2, and the mean of b is subtracted if all sides are Neumann. Raises InputError for invalid sides and
+    insufficient memory.
 
     Source: Gupta, van Gijzen, Vuik 2013, section 2. The paper prints neither b nor the scale of A, which determine
     how strict 1e-6 ||b|| is; this choice reproduces its Tables 3 and 4 within 15%. A slab problem at 128^3 starts from
-    ||r0|| = 7.4e4 ||b|| and takes 308 iterations with Neu2 alone; densities density_ratio and 1 would give 7.4e7 and 398.
+    ||r0|| = 7.4e4 ||b|| and takes 308 iterations with Neu2 alone; densities epsilon and 1 would give 7.4e7 and 398.
     """
     n = phase.shape[0]
     operator = assemble_two_phases(phase, (density_ratio, 1.0), sides, scale=float(n) ** 2)

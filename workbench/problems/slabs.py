@@ -20,8 +20,8 @@ from workbench.registry import Former, parameter, register
 class Slabs(Problem):
     """Three slabs stacked along x in the unit cube, the middle one light; all sides Neumann, so A is singular.
 
-    N = n x n x n. Density 1 where |x - 0.5| < thickness/2 (phase 1), 1/density_ratio elsewhere (phase 0). A is scaled by
-    1/h^2, b is uniform random minus its mean, x0 uniform random.
+    N = n x n x n. Density 1 where |x - 0.5| < thickness/2 (phase 1), 1/density_ratio elsewhere (phase 0). A is
+    scaled by 1/h^2, b is uniform random minus its mean, x0 uniform random.
 
     Cost: 18 bytes per cell. Raises InputError for invalid parameters and for a slab without cells.
     Source: Gupta, van Gijzen, Vuik 2013, section 2 and Table 3; b and the scale are not printed there and were

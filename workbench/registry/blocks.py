@@ -175,8 +175,8 @@ def _take_former_names(cls: type[Block]) -> None:
     construct = cls.__init__
 
     @functools.wraps(construct)
-    def taking(block: Block, *values: object, **named: object) -> None:
-        construct(block, *values, **cls.present(named))
+    def taking(self: Block, *values: object, **named: object) -> None:
+        construct(self, *values, **cls.present(named))
 
     cls.__init__ = taking
 
