@@ -22,21 +22,22 @@ def test_a_flow_is_played_changed_and_looked_back_at(page, request, place, shoot
     act = lambda name: view.locator(f".wb-runbar button[data-act={name}]")  # noqa: E731
     act("run").wait_for()
     act("run").click()
-    bench.until(lambda: "steps a second" in words.inner_text())
+    bench.until(lambda: "steps per second" in words.inner_text())
     bench.until(lambda: int(picture.get_attribute("data-frames") or 0) > 3)
-    act("pause").click()
-    bench.until(lambda: "paused after" in words.inner_text())
+    assert act("run").inner_text().startswith("Pause")
+    act("run").click()
+    bench.until(lambda: "Paused after" in words.inner_text())
     paused = words.inner_text()
     lab.pick(view.locator(".wb-adding").first, "preconditioner", "mg")
     act("step").click()
-    bench.until(lambda: words.inner_text() != paused and "paused after" in words.inner_text())
+    bench.until(lambda: words.inner_text() != paused and "Paused after" in words.inner_text())
     bench.until(lambda: "geometric multigrid" in view.inner_text())
     view.get_by_role("button", name="Race four methods").click()
-    bench.until(lambda: "latest steps replayed" in view.inner_text())
+    bench.until(lambda: "steps raced" in view.inner_text())
     bench.until(lambda: view.locator("table tbody tr").count() == 4)
     bench.shoot("raced")
     act("stop").click()
-    bench.until(lambda: "stopped after" in words.inner_text())
+    bench.until(lambda: "Stopped after" in words.inner_text())
 
 
 def test_a_bubble_is_dragged_before_the_start_and_refused_at_a_wall(page, request, shoot):

@@ -41,7 +41,7 @@ def test_every_block_can_be_chosen_and_read_back_and_its_fields_tell_meaning_bou
             assert drawn["label"] == parameter_label(name, declared.name)
             assert drawn["help"] == typeset_words(declared.help)
             assert drawn["help"].lower() in f"{drawn['label']} {drawn['about']}".lower()
-            assert declared.choices or bounds_in_words(declared) in drawn["about"]
+            assert drawn["choices"] or bounds_in_words(declared) in drawn["about"]
             assert declared.unit in drawn["about"]
 
 

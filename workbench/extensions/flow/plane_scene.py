@@ -21,7 +21,7 @@ SIDE = "widths"
 
 def quantities(sequence: Sequence) -> tuple[str, ...]:
     """The quantities of a sequence that can be drawn."""
-    known = sequence.systems.drawn()
+    known = sequence.problem.drawn
     flows = (PRESSURE, SPEED, VORTICITY) if "p" in known else ()
     return (*flows, *((TEMPERATURE,) if "T" in known else ()), PHASE)
 

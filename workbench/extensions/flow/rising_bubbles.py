@@ -52,10 +52,11 @@ class RisingBubbles(SystemSequence):
     name: ClassVar[str] = "rising-bubbles"
     title: ClassVar[str] = "Rising bubbles, step by step (2D and 3D)"
     tolerance_by: ClassVar[str] = "volume_error"
+    drawn: ClassVar[tuple[str, ...]] = ("phi", "p")
     measured: ClassVar[tuple[str, ...]] = ("centre", "rise_velocity", "circularity", "volume", "bubbles", "shift")
 
     n: int = parameter(64, "cells across the width", low=8, high=2048)
-    dimensions: int = parameter(2, "2 or 3", low=2, high=3)
+    dimensions: int = parameter(2, "dimensions", low=2, high=3)
     height: float = parameter(2.0, "height of the box", low=1.0, high=8.0, unit="widths")
     count: int = parameter(1, "number of bubbles", low=1, high=1000)
     geometry_seed: int = parameter(0, "seed of their places", low=0, high=2**31 - 1)

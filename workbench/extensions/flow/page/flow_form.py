@@ -8,6 +8,8 @@ from collections.abc import Callable
 import ipywidgets as widgets
 
 from workbench.errors import InputError
+from workbench.extensions.flow.page.examples import EXAMPLES
+from workbench.extensions.flow.rising_bubbles import RisingBubbles
 from workbench.live.compare.race_form import EntryForm
 from workbench.live.ui.field_form import FieldForm
 from workbench.live.ui.form_fields import BlockChoice
@@ -31,9 +33,16 @@ class SequenceForm(FieldForm):
             title="Flow",
             about="Problem of the flow",
             in_sight=IN_SIGHT,
+            example={"label": "Example", "hint": "Choose a flow …", "names": list(EXAMPLES)},
             typed=lambda _name: self._settle(changed),
         )
+        self._changed = changed
         self.load(problem)
+
+    def take_example(self, name: str) -> None:
+        """Show the problem of an example."""
+        self.load(RisingBubbles.create(EXAMPLES[name]))
+        self._changed()
 
     def load(self, problem: SystemSequence) -> None:
         """Show a problem."""

@@ -10,6 +10,7 @@ import ipywidgets as widgets
 from workbench.errors import InputError
 from workbench.extensions.flow import records
 from workbench.extensions.flow.page.player import Player
+from workbench.extensions.flow.page.verdict_line import VerdictLine
 from workbench.files import TemporaryFolder
 from workbench.live.ui.controls import button, row
 from workbench.live.ui.status import StatusLine
@@ -17,15 +18,16 @@ from workbench.plots.html_table import html_table
 from workbench.run import State
 from workbench.sequences.method import settings_of
 from workbench.sequences.sequence import Sequence
-from workbench.words.numbers import number
+from workbench.words.numbers import count, number
 
 STEPS = 50
+WAITS = "Waiting for the flow to pause."
 MORE: tuple[dict[str, Any], ...] = (
     {"preconditioner": "mg", "deflation": "none"},
     {"preconditioner": "neumann:2", "deflation": "blocks:8"},
 )
 """Methods that race against the two of the view."""
-HEADINGS = ("method", "iterations a step", "ms a step", "of these setup")
+HEADINGS = ("method", "iterations per step", "ms per step", "of which setup")
 
 
 class StepRace:
@@ -36,17 +38,20 @@ class StepRace:
 
     def __init__(self, player: Callable[[], Player], wake: Callable[[], object]) -> None:
         self._player, self._wake = player, wake
-        self.press = button(f"Race four methods on the last {STEPS} steps", "the same systems for all", self.start)
+        self.press = button("Race four methods", f"on the last {STEPS} steps, the same for all; pauses", self.start)
         self.stop_press = button("Stop race", "end it; what was measured stays", self.stop)
-        self.status, self.table = StatusLine(), widgets.HTML()
+        self.status, self.table, self.verdict = StatusLine(), widgets.HTML(), VerdictLine()
         self.racing: Player | None = None
         self._folder = TemporaryFolder("flow")
-        self._shown = -1
-        self.box = widgets.VBox([row("wb-buttons", self.press, self.stop_press), self.status, self.table])
+        self._shown: tuple[object, ...] = ()
+        self._steps = 0
+        top = row("wb-buttons", self.press, self.stop_press, self.status)
+        self.box = widgets.VBox([top, self.verdict.box, self.table]).add_class("wb-steprace")
 
     def start(self) -> None:
-        """Replay the latest steps, once the machine is free."""
+        """Pause the flow, and replay its latest steps once the machine is free."""
         player = self._player()
+        player.pause()
         player.ask(lambda: self._begin(player.sequence))
 
     def stop(self) -> None:
@@ -58,17 +63,25 @@ class StepRace:
         """Show the state of the race; called by the publisher of the view."""
         racing = self.racing
         self.press.disabled = not self._player().sequence.steps or (racing is not None and racing.alive)
-        self.stop_press.disabled = racing is None or not racing.alive
-        if racing is None or racing.sequence.steps == self._shown:
+        self.stop_press.layout.display = None if racing is not None and racing.alive else "none"
+        if racing is None:
             return
-        sequence, self._shown = racing.sequence, racing.sequence.steps
+        sequence, shown = racing.sequence, (racing.sequence.steps, racing.sequence.done, racing.state)
         if racing.state is State.QUEUED:
-            self.status.say("waits until the flow is paused or ends", "busy")
+            self.status.say(WAITS, "busy")
         elif racing.error:
             self.status.say(racing.error, "bad")
+        elif not sequence.steps:
+            self.status.say("Compiling kernels." if racing.compiling else "Setting up four methods.", "busy")
         else:
-            self.status.say(f"{sequence.steps} of the latest steps replayed", "good" if sequence.done else "busy")
+            steps = f"{count(sequence.steps)} of {count(self._steps)} steps"
+            ended = "" if racing.alive else f", of {sequence.problem.words}"
+            self.status.say(f"{steps} raced{ended}.", "good" if sequence.done else "busy")
+        if shown == self._shown:
+            return
+        self._shown = shown
         if sequence.steps:
+            self.verdict.show(sequence)
             keys = ("iterations", "milliseconds", "setup_milliseconds")
             rows = [
                 (each["method"], *([each["failure"]] if each["failure"] else (number(each[key]) for key in keys)))
@@ -90,7 +103,7 @@ class StepRace:
         except InputError as error:
             self.status.say(str(error), "bad")
             return
-        self.racing, self._shown = Player(made, self._wake), -1
+        self.racing, self._shown, self._steps = Player(made, self._wake), (), min(STEPS, len(sequence.kept))
         self.racing.start()
-        self.status.say("waits until the flow is paused or ends", "busy")
+        self.status.say(WAITS, "busy")
         self._wake()

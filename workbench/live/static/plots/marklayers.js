@@ -8,6 +8,7 @@ import { setFont, drawText } from "./plotaxes.js";
 // What a plot shows besides curves: points, bars, and lines across it.
 
 const REACH = 18;
+const PALE = 0.2;
 
 // Points with texts of their own. reported: sizes, texts (a title and lines for each) and keys, each a list or null.
 export class PointLayer {
@@ -126,18 +127,23 @@ export class BarLayer {
   draw({ context, frame, palette }) {
     const { toX, box, y } = frame;
     context.fillStyle = onPage(this.colour, palette);
+    context.globalAlpha = this.faint ? PALE : 1;
     const toY = (value) => (y.log && value <= 0 ? box.bottom : Math.max(-1e4, Math.min(1e4, frame.toY(value))));
     for (let k = 0; k < this.x.length; k += 1) {
-      const [left, right] = [toX(this.x[k] - this.wide / 2), toX(this.x[k] + this.wide / 2)];
+      // Pale bars that meet at a pixel have no seam.
+      const ends = [toX(this.x[k] - this.wide / 2), toX(this.x[k] + this.wide / 2)];
+      const [left, right] = this.faint ? ends.map(Math.round) : ends;
       if (right < box.left || left > box.right) continue;
       const [top, bottom] = [toY(this.y[k]), toY(this.base?.[k] ?? 0)];
-      const gap = right - left > 5 ? 1 : 0;
+      const gap = right - left > 5 && !this.faint ? 1 : 0;
       context.fillRect(left, Math.min(top, bottom), Math.max(1, right - left - gap), Math.abs(bottom - top));
     }
+    context.globalAlpha = 1;
     return [];
   }
 
   near({ frame, palette }, px, py) {
+    if (this.faint) return null;
     const value = frame.fromX(px);
     const covers = (k) => {
       const base = this.base[k];

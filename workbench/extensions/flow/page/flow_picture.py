@@ -1,0 +1,91 @@
+"""The picture of a flow: its field, in a box also its bubbles in 3D, and the slider and the replay of kept steps."""
+
+from __future__ import annotations
+
+import ipywidgets as widgets
+
+from workbench.extensions.flow.page.flow_field import FlowField, bubbles_of
+from workbench.extensions.flow.page.player import Player
+from workbench.extensions.flow.page.replay import Replay
+from workbench.extensions.flow.plane_scene import PHASE, quantities
+from workbench.live.field.volume_view import VolumeView
+from workbench.live.transport.publisher import Publisher
+from workbench.live.ui.controls import row
+from workbench.sequences.sequence import Sequence
+
+VOLUME_HEIGHT = 320
+"""Pixels of the height of the bubbles in 3D."""
+
+
+class FlowPicture:
+    """Display `field`, `volume` and `controls`, in this order. `follow` says whose picture it is."""
+
+    def __init__(self, publisher: Publisher) -> None:
+        self._publisher, self._moving = publisher, False
+        self.field, self.replay = FlowField(publisher), Replay()
+        self.volume = VolumeView(publisher, height=VOLUME_HEIGHT, slices=False, subdomains=False)
+        self.volume.layout.display = "none"
+        self.quantity = widgets.Dropdown(description="colour", style={"description_width": "initial"})
+        self.past_step = widgets.IntSlider(0, 0, 0, description="step", style={"description_width": "initial"})
+        for control in (self.quantity, self.past_step):
+            control.observe(self._chosen, "value")
+        self.controls = row("wb-buttons", self.quantity, self.past_step)
+
+    @property
+    def at_end(self) -> bool:
+        """True while the last step is shown."""
+        return self.past_step.value >= self.past_step.max
+
+    def follow(self, player: Player) -> None:
+        """Show the sequence of this player, from its last step on."""
+        size = player.sequence.problem.known_size
+        if not player.sequence.steps and size is not None and size.grid is not None and len(size.grid) == 3:
+            self.field.index = size.grid["zyx".index(self.field.normal)] // 2
+        self.field.follow(player)
+        offered = quantities(player.sequence)
+        if tuple(self.quantity.options) != offered:
+            self.quantity.options, self.quantity.value = offered, offered[0]
+            self.field.quantity = offered[0]
+
+    def rewind(self, sequence: Sequence) -> None:
+        """Show the last step of another sequence."""
+        self.replay.stop()
+        self._move(sequence.steps, sequence.steps)
+        self.field.step = 0
+
+    def play_back(self, sequence: Sequence) -> None:
+        """Show the kept steps one after another, from the one that is shown, at the end from the first."""
+        self.replay.start(1 if self.at_end else int(self.past_step.value), sequence.steps)
+        self._publisher.wake()
+
+    def advance(self) -> None:
+        """Show the step that a replay has reached."""
+        if self.replay.playing:
+            self.past_step.value = self.replay.step()
+
+    def extend(self, sequence: Sequence, *, playing: bool) -> None:
+        """Extend the slider to the last step; its handle stays at the end if it was there."""
+        # At the end the picture says its step, which would be another one here for a moment.
+        self.past_step.readout = not (self.at_end and playing)
+        if self.past_step.max != sequence.steps:
+            self._move(sequence.steps if self.at_end else int(self.past_step.value), sequence.steps)
+
+    def show_bubbles(self, sequence: Sequence) -> None:
+        """Show the surfaces of the bubbles in a box; to be called in the thread that steps."""
+        shown = bubbles_of(sequence, self.field.step)
+        self.volume.layout.display = None if shown is not None else "none"
+        if shown is not None:
+            self.volume.show(shown)
+
+    def _move(self, value: int, most: int) -> None:
+        self._moving = True
+        self.past_step.max = most
+        self.past_step.value = value
+        self._moving = False
+
+    def _chosen(self, _change: object) -> None:
+        if self._moving:
+            return
+        self.field.quantity = str(self.quantity.value or PHASE)
+        self.field.step = 0 if self.at_end else int(self.past_step.value)
+        self._publisher.wake()
