@@ -78,8 +78,8 @@ def short_names(labels: Sequence[str]) -> list[str]:
 
 
 class Verdict(NamedTuple):
-    """sentence: for the page. quote: to be copied, empty before there is a result. why: the reason, where it is known
-    from the problem. tone: of the sentence."""
+    """sentence: for the page. quote: to be copied, empty before there is a result. why: the basis, and the
+    reason where it is known from the problem. tone: of the sentence."""
 
     sentence: str
     quote: str = ""
@@ -102,16 +102,20 @@ def verdict(flow: Flow) -> Verdict:
     best, second = np.argsort(medians)[:2].tolist()
     low, ratio, high = np.nanquantile(seconds[second] / seconds[best], (SPREAD[0], 0.5, SPREAD[1])).tolist()
     times = f"{duration(medians[best], 3)} and {duration(medians[second], 3)}"
-    over = f"median of {count(steps)} steps"
+    over = (
+        f"Medians of {count(steps)} steps since a method was changed"
+        if begun > 1
+        else f"Medians of {count(steps)} steps"
+    )
     so_far = "" if flow.done else "So far "
     if low <= 1 <= high:
         said = f"{names[best]} and {names[second]} are too close to call per step: {times}"
-        return Verdict(sentence_case(f"{so_far}{said} ({over})."), _quote(flow, f"{said} ({over})"))
+        return Verdict(sentence_case(f"{so_far}{said}."), _quote(flow, said), f"{over}.")
     faster = f"{names[best]} is {number(ratio, 2)} times as fast per step as {names[second]}"
     return Verdict(
-        f"{so_far}{faster}: {times} ({over}).",
+        f"{so_far}{faster}: {times}.",
         _quote(flow, f"{faster}: {times}"),
-        _reason(flow, methods[best], methods[second], taken),
+        f"{over}. {_reason(flow, methods[best], methods[second], taken)}".strip(),
         "good",
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import operator
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ from workbench.words.numbers import number
 
 STEP = Axis("step", "count", whole=True, word="step")
 ITERATIONS = Axis("iterations per step", "count", log=True)
-SECONDS = Axis("start, setup and solve per step", "s")
+SECONDS = Axis("time per step", "s")
 BINS = 30
 """Bars of a band at most."""
 PARTS = {
@@ -63,10 +64,10 @@ def steps_scene(
     layers += [LineAt(at, upright=True)] if at else []
     said = [(name, found.middle[np.isfinite(found.middle)]) for name, found in medians]
     spoken = "; ".join(f"{name}: {number(values[-1])}" for name, values in said if values.size)
-    title = f"{what}: median of {WINDOW} steps, band from {BAND[0]:.0%} to {BAND[1]:.0%}"
+    axis = dataclasses.replace(axis, title=f"{axis.title}: median of {WINDOW}, band {BAND[0]:.0%} to {BAND[1]:.0%}")
     empty = not any(values.size for _, values in said)
     words = note if empty else ""
-    return Scene(what, STEP, axis, layers, note=words, title=title, spoken=f"{what}: {spoken or note}", logs="y")
+    return Scene(what, STEP, axis, layers, note=words, spoken=f"{what}: {spoken or note}", logs="y")
 
 
 def measure_scene(

@@ -70,12 +70,12 @@ class FlowPicture:
         if self.past_step.max != sequence.steps:
             self._move(sequence.steps if self.at_end else int(self.past_step.value), sequence.steps)
 
-    def show_bubbles(self, sequence: Sequence) -> None:
-        """Show the surfaces of the bubbles in a box; to be called in the thread that steps."""
+    def show_bubbles(self, sequence: Sequence, *, live: bool) -> None:
+        """Show the surfaces of the bubbles in a box; to be called in the thread that steps. live: more follow soon."""
         shown = bubbles_of(sequence, self.field.step)
         self.volume.layout.display = None if shown is not None else "none"
         if shown is not None:
-            self.volume.show(shown)
+            self.volume.show(shown, live=live)
 
     def _move(self, value: int, most: int) -> None:
         self._moving = True

@@ -342,7 +342,8 @@ class FlowView(ExtensionView, PausableView):
         if self.curves.show(self.sequence, self.field.step, live=self.player.steady, words=words):
             self.facts.value = facts(self.sequence)
             self.verdict.show(self.sequence)
-            self.player.ask(lambda: self.picture.show_bubbles(self.sequence))
+            live = self.player.steady or replaying
+            self.player.ask(lambda: self.picture.show_bubbles(self.sequence, live=live))
         if replaying:
             return 1 / RATE
         return PERIOD if self.player.alive or (racing is not None and racing.alive) else False

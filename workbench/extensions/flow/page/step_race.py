@@ -20,7 +20,7 @@ from workbench.sequences.method import settings_of
 from workbench.sequences.sequence import Sequence
 from workbench.words.numbers import count, number
 
-STEPS = 50
+STEPS = 30
 WAITS = "Waiting for the flow to pause."
 MORE: tuple[dict[str, Any], ...] = (
     {"preconditioner": "mg", "deflation": "none"},
