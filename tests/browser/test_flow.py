@@ -44,6 +44,7 @@ def test_a_bubble_is_dragged_before_the_start_and_refused_at_a_wall(page, reques
     opened(page, request, "voila", CELL)
     bench = Bench(page, lambda stage: shoot(f"flow_{stage}"))
     page.locator(".wb-tab[data-key=flow]").click()
+    page.locator(".wb-flowform select").first.select_option("One bubble, Hysing's test case 1")
     canvas = page.locator(".wb-flow .wb-plane canvas")
     said = lambda: canvas.get_attribute("aria-label") or ""  # noqa: E731
     bench.until(lambda: canvas.get_attribute("data-bubbles") == "1")

@@ -114,19 +114,26 @@ def verdict(flow: Flow) -> Verdict:
     faster = f"{names[best]} is {number(ratio, 2)} times as fast per step as {names[second]}"
     return Verdict(
         f"{so_far}{faster}: {times}.",
-        _quote(flow, f"{faster}: {times}"),
+        _quote(
+            flow,
+            f"{names[best]} {duration(medians[best], 2)} per step, {number(ratio, 2)} times as fast as {names[second]}",
+        ),
         f"{over}. {_reason(flow, methods[best], methods[second], taken)}".strip(),
         "good",
     )
 
 
 def _quote(flow: Flow, said: str) -> str:
-    """The verdict with its problem and machine."""
+    """The verdict with its problem and machine, in at most `LONGEST` characters: the size goes first."""
     parts, cores = problem_parts(flow.problem), usable_cores()
     device = flow.configuration.device
     machine = f"{cores} core{'s' * (cores != 1)}" if device == "cpu" else device
-    head = ", ".join(filter(None, (sentence_case(parts["problem"]), parts.get("size", ""), machine)))
-    return shortened(f"{head}: {said}", max(LONGEST, len(said)))
+    words = sentence_case(parts["problem"].partition(" in ")[0])
+    for head in ((words, parts.get("size", ""), machine), (words, machine), (machine,)):
+        whole = f"{', '.join(filter(None, head))}: {said}"
+        if len(whole) <= LONGEST:
+            return whole
+    return shortened(whole, LONGEST)
 
 
 def _reason(flow: Flow, fast: Method, slow: Method, taken: slice) -> str:

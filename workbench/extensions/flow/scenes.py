@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from workbench.extensions.flow.pace import BAND, WINDOW, running, short_names
-from workbench.extensions.flow.plane_scene import Look, plane_of_flow
+from workbench.extensions.flow.plane_scene import Look, film_plane
 from workbench.extensions.flow.reference import Reference
 from workbench.plots.scenes.plane import Plane
 from workbench.plots.scenes.scene import Axis, BarsOf, CurveOf, Layer, LineAt, PointsOf, Scene
@@ -154,7 +154,7 @@ class Reel:
         if sequence.steps % self._every:
             return
         before = self.frames[-1][0].colours if self.frames else None
-        plane = plane_of_flow(sequence, self._look, before)
+        plane = film_plane(sequence, self._look, before)
         if plane is None:
             return
         self.frames.append((plane, curves(sequence)))

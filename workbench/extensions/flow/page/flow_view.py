@@ -14,12 +14,10 @@ from workbench.extensions.flow.page.flow_bubbles import FlowBubbles
 from workbench.extensions.flow.page.flow_curves import FlowCurves
 from workbench.extensions.flow.page.flow_files import FlowFiles
 from workbench.extensions.flow.page.flow_form import FlowForm
-from workbench.extensions.flow.page.flow_picture import FlowPicture
+from workbench.extensions.flow.page.flow_picture import RATE, FlowPicture
 from workbench.extensions.flow.page.flow_text import ANOTHER, doing, facts, sentence
 from workbench.extensions.flow.page.player import Player, to_play
-from workbench.extensions.flow.page.replay import RATE
-from workbench.extensions.flow.page.step_race import StepRace
-from workbench.extensions.flow.page.verdict_line import VerdictLine
+from workbench.extensions.flow.page.step_race import StepRace, VerdictLine
 from workbench.extensions.flow.rising_bubbles import RisingBubbles
 from workbench.live.solve.controller import Controller, PausableView
 from workbench.live.transport.publisher import PollAgain, Publisher

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from workbench.extensions.flow.page.examples import FORTY, METHOD
+from workbench.extensions.flow.page.flow_form import FORTY, SUGGESTED
 from workbench.extensions.flow.page.flow_view import FlowView
 from workbench.live.app.app import Workbench
 from workbench.problems import Problem
@@ -17,7 +17,7 @@ def flow_view(page: Workbench) -> FlowView:
     """The sequence of the page played; forty rising bubbles where its problem is one system."""
     chosen = page.configuration
     if not is_sequence(chosen):
-        chosen = configure("rising-bubbles", FORTY, **METHOD)
+        chosen = configure("rising-bubbles", FORTY, **SUGGESTED)
     return FlowView(chosen, folder=page.folder, drawn=lambda: page.configuration.problem)
 
 
@@ -44,5 +44,5 @@ def flow(
     """
     if isinstance(problem, Configuration):
         return FlowView(problem, second, folder)
-    suggested = METHOD if problem == "rising-bubbles" else {}
+    suggested = SUGGESTED if problem == "rising-bubbles" else {}
     return FlowView(configure(problem, **{**suggested, **choices}), second, folder)

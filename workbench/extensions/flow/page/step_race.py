@@ -1,7 +1,8 @@
-"""A race of methods on the latest steps of a flow: all of them replay the same systems."""
+"""The verdict on the methods of a flow, and a race of methods on its latest steps: all replay the same systems."""
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable
 from typing import Any
 
@@ -9,11 +10,12 @@ import ipywidgets as widgets
 
 from workbench.errors import InputError
 from workbench.extensions.flow import records
+from workbench.extensions.flow.pace import verdict
 from workbench.extensions.flow.page.player import Player
-from workbench.extensions.flow.page.verdict_line import VerdictLine
 from workbench.files import TemporaryFolder
 from workbench.live.ui.controls import button, row
 from workbench.live.ui.status import StatusLine
+from workbench.live.ui.words import shown
 from workbench.plots.html_table import html_table
 from workbench.run import State
 from workbench.sequences.method import settings_of
@@ -28,6 +30,22 @@ MORE: tuple[dict[str, Any], ...] = (
 )
 """Methods that race against the two of the view."""
 HEADINGS = ("method", "iterations per step", "ms per step", "of which setup")
+
+
+class VerdictLine:
+    """A sentence and its reason. Display `box`, which is hidden while there is no verdict."""
+
+    def __init__(self) -> None:
+        self.status, self.why = StatusLine(), widgets.HTML()
+        self.box = widgets.VBox([self.status, self.why]).add_class("wb-flowverdict")
+        self.box.layout.display = "none"
+
+    def show(self, sequence: Sequence) -> None:
+        """Say which method of a sequence is the fastest per step so far."""
+        found = verdict(sequence)
+        self.box.layout.display = None if found.sentence else "none"
+        self.status.say(found.sentence, found.tone, quote=found.quote)
+        self.why.value = f'<p class="wb-note">{html.escape(shown(found.why))}</p>' if found.why else ""
 
 
 class StepRace:
@@ -66,7 +84,7 @@ class StepRace:
         self.stop_press.layout.display = None if racing is not None and racing.alive else "none"
         if racing is None:
             return
-        sequence, shown = racing.sequence, (racing.sequence.steps, racing.sequence.done, racing.state)
+        sequence, news = racing.sequence, (racing.sequence.steps, racing.sequence.done, racing.state)
         if racing.state is State.QUEUED:
             self.status.say(WAITS, "busy")
         elif racing.error:
@@ -77,9 +95,9 @@ class StepRace:
             steps = f"{count(sequence.steps)} of {count(self._steps)} steps"
             ended = "" if racing.alive else f", of {sequence.problem.words}"
             self.status.say(f"{steps} raced{ended}.", "good" if sequence.done else "busy")
-        if shown == self._shown:
+        if news == self._shown:
             return
-        self._shown = shown
+        self._shown = news
         if sequence.steps:
             self.verdict.show(sequence)
             keys = ("iterations", "milliseconds", "setup_milliseconds")
