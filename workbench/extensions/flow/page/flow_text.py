@@ -26,7 +26,7 @@ def sentence(player: Player, state: State) -> tuple[str, str]:
     if state is State.FAILED:
         return f"{player.error} Choose another method and continue, or restart.", "bad"
     if state is State.QUEUED:
-        return queued(player.ahead), "busy"
+        return (queued(player.ahead) if player.ahead else "Starting."), "busy"
     if state is State.RUNNING:
         return doing(player) or f"Playing{_rate(sequence)}{_left(sequence)}.", "busy"
     if not steps:
