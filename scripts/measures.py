@@ -32,8 +32,8 @@ CAPABILITIES = {
 }
 """Words of file and folder names, by capability."""
 BOUNDS = {
-    "files": 840,
-    "lines with `: Any`": 250,
+    "files": 842,
+    "lines with `: Any`": 249,
     "lines with `cast(`": 20,
     "lines with `getattr(`": 95,
     "modules with one importer": 182,

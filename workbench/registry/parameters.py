@@ -6,7 +6,7 @@ import dataclasses
 import difflib
 import math
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from workbench.errors import InputError, one_line, quoted
@@ -137,6 +137,15 @@ class Former:
 def formers(cls: type) -> dict[str, Former]:
     """The former names of the parameters of a block."""
     return {name: each for base in cls.__mro__ for name, each in vars(base).items() if isinstance(each, Former)}
+
+
+def present_lists(cls: type, over: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """Lists of values by the present names of the parameters of a block; other names stay."""
+    names = formers(cls)
+    turned = {name: [names[name].turned(float(value)) for value in over[name]] for name in over if name in names}
+    return {
+        names[name].name if name in names else name: turned.get(name, list(values)) for name, values in over.items()
+    }
 
 
 def present_values(

@@ -306,6 +306,11 @@ def test_known_values_that_cannot_run_with_the_rest_are_grey(small):
     assert "pipecg" not in known.box.state["reasons"]["solver"]
 
 
+def test_a_parameter_by_its_former_name_keeps_its_meaning(view_in):
+    view = view_in("sweep", configure("two-layer", n=16), {"contrast": [10.0, 1000.0]})
+    assert view.choices.over() == {"density_ratio": [0.1, 0.001]}
+
+
 def test_a_parameter_is_typed_and_shown_as_in_the_form(view_in):
     view = view_in("sweep", configure("bubbles-2d", n=16, density_ratio=1e-2), {"density_ratio": [1e-2, 1e-3]})
     (row,) = view.choices.rows
