@@ -41,7 +41,7 @@ class Bubbles(Problem):
     radius: float = parameter(0.0, "0 = automatic radius", low=0.0, high=0.5, unit="side lengths")
     geometry_seed: int = parameter(0, "seed of the random layout", low=0, high=2**31 - 1)
     bubbles: str = parameter("", "for layout list: x,y,z,r; x,y,z,r; ...")
-    density_ratio: float = parameter(1e-3, "density inside the bubbles over that outside", low=1e-9, high=1e9)
+    density_ratio: float = parameter(1e-3, "ε, the density inside bubbles over that outside", low=1e-9, high=1e9)
     contrast = Former("density_ratio")
     sides: str = parameter("neumann", SIDES_HELP)
 

@@ -35,7 +35,7 @@ class Slabs(Problem):
 
     n: int = parameter(128, "cells per side", low=4, high=LARGEST_CUBE)
     thickness: float = parameter(0.5, "thickness of the middle slab", low=0.0, high=1.0, unit="side lengths")
-    density_ratio: float = parameter(1e-3, "density of the middle slab over that outside", low=1e-9, high=1e9)
+    density_ratio: float = parameter(1e-3, "ε, the density of the middle slab over that outside", low=1e-9, high=1e9)
     contrast = Former("density_ratio")
 
     @property

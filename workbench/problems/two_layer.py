@@ -38,7 +38,9 @@ class TwoLayer(Problem):
     on_ranks: ClassVar[bool] = True
 
     n: int = parameter(256, "cells per side", low=4, high=LARGEST_SQUARE)
-    density_ratio: float = parameter(1e-3, "density of the lower layer over that of the upper", low=1e-9, high=1e9)
+    density_ratio: float = parameter(
+        1e-3, "ε, the density of the lower layer over that of the upper", low=1e-9, high=1e9
+    )
     contrast = Former("density_ratio", reciprocal=True)
 
     @property

@@ -142,10 +142,13 @@ def formers(cls: type) -> dict[str, Former]:
 def present_lists(cls: type, over: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
     """Lists of values by the present names of the parameters of a block; other names stay."""
     names = formers(cls)
-    turned = {name: [names[name].turned(float(value)) for value in over[name]] for name in over if name in names}
-    return {
-        names[name].name if name in names else name: turned.get(name, list(values)) for name, values in over.items()
-    }
+    present: dict[str, list[Any]] = {}
+    for name, values in over.items():
+        former = names.get(name)
+        present[former.name if former else name] = [
+            former.turned(float(value)) if former else value for value in values
+        ]
+    return present
 
 
 def present_values(

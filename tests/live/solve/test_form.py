@@ -284,7 +284,7 @@ def test_the_density_ratio_goes_one_way_for_every_problem(form):
     form.receive({"kind": "set", "field": "problem.density_ratio", "value": "0.002"})
     assert form.configuration().problem == configure("bubbles-2d", density_ratio=0.002).problem
     form.receive({"kind": "set", "field": "problem.density_ratio", "value": "0"})
-    assert marked(form)["problem.density_ratio"].startswith("Density ratio, ε = ρ inside / ρ outside must be")
+    assert marked(form)["problem.density_ratio"].startswith("Density ratio, inside/outside must be")
     form.receive({"kind": "default", "field": "problem.density_ratio"})
     assert (marked(form), form.box.state["values"]["problem.density_ratio"]) == ({}, "0.001")
 

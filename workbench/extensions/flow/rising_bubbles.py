@@ -64,7 +64,7 @@ class RisingBubbles(SystemSequence):
     bubbles: str = parameter("", "listed bubbles in place of count: x,y,r; x,y,r; ...")
     eotvos: float = parameter(10.0, "gravity over surface tension, rho_out G d²/sigma", low=0.01, high=1000.0)
     archimedes: float = parameter(35.0, "gravity over viscosity, rho_out sqrt(G d) d/mu_out", low=0.1, high=1000.0)
-    density_ratio: float = parameter(0.1, "density inside over outside", low=1e-4, high=1.0)
+    density_ratio: float = parameter(0.1, "ε, the density inside over outside", low=1e-4, high=1.0)
     viscosity_ratio: float = parameter(0.1, "viscosity inside over outside", low=1e-4, high=1e4)
     sides: str = parameter("slip", "side walls", choices=("slip", "no-slip"))
     ends: str = parameter("no-slip", "bottom and top", choices=("slip", "no-slip"))
