@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from workbench.extensions.flow.page.player import Player
-from workbench.jit import compile_time
 from workbench.problems import Problem
 from workbench.run import State
 from workbench.sequences.sequence import Sequence
@@ -42,9 +41,7 @@ def doing(player: Player) -> str:
     sequence = player.sequence
     dimensions = len(size.grid) if (size := sequence.problem.known_size) and size.grid else 2
     if player.compiling:
-        spent = compile_time.seconds() or 0.0
-        so_far = f", {spent:.0f} s so far" if spent >= 1 else ""
-        return f"Compiling the kernels of a flow in {dimensions}D, once on this machine{so_far}."
+        return f"Compiling the kernels of a flow in {dimensions}D, once on this machine."
     if sequence.steps:
         return ""
     return f"Setting up the first step in {dimensions}D." if player.alive else PRESS
