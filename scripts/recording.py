@@ -183,7 +183,6 @@ def build(walk: Walk) -> None:
     """Draw a bubble and drag it, while the problem is solved at every pause."""
     walk.say("Draw a bubble")
     walk.drag((0.5, 0.5), (0.57, 0.5))
-    walk.press(walk.page.get_by_label("Solve while dragging"))
     walk.page.locator(".wb-livesolve canvas").locator("visible=true").first.wait_for()
     walk.rest(1.5)
     walk.say("It is solved again at every pause")

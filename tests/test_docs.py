@@ -42,6 +42,20 @@ view = StepsView(result)
 assert view.chart.scene.layers[0].y.size == result.iterations
 print(view.chart.scene.spoken)
 """,
+    "live/plots/bound_view": """
+from workbench.live.plots.bound_view import BoundView
+view = BoundView()
+(curve,) = view.chart.scene.layers
+assert curve.y.size == 51 and view.form.box.schema["advanced"] == ["iterations"]
+view.form.set("condition", "1e4")
+assert view.form.state.condition == 1e4 and view.chart.scene.layers[0].y[-1] > curve.y[-1]
+view.form.set("condition", "0.5")
+assert view.form.box.state["wrong"]["condition"].startswith("Condition number must be between 1 and ")
+view.form.undo()
+assert view.form.state.condition == 1e4
+view.form.undo()
+assert view.form.state.condition == 100.0
+""",
     "extensions/papers/two_level_claim": """
 from workbench.extensions.papers.reproduction import target_of_item
 from workbench.extensions.papers.two_level_claim import CLAIM
@@ -74,7 +88,7 @@ def test_the_files_in_how_to_add_work(tmp_path):
     for name, use in EXAMPLES.items():
         package, _, file = f"workbench/{name}".rpartition("/")
         folder = tmp_path / package.rpartition("/")[2]
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         (folder / f"{file}.py").write_text(examples()[name], encoding="utf-8")
         used.append((package.replace("/", "."), str(folder), use))
     command = [sys.executable, "-c", PROGRAM, json.dumps(used)]

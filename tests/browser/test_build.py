@@ -41,7 +41,7 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     lab.run_all(page)
     a = page.locator('[data-field="a"] input')
     a.wait_for()
-    page.locator(".wb-build .wb-status", has_text="Poisson from formulas in a square (2D), 128²").wait_for()
+    page.locator('.wb-build [data-field="a"] .wb-explained', has_text="0.01011 to 98.9").wait_for()
     page.eval_on_selector(".wb-build", "box => box.scrollIntoView()")
     # What is wrong is reported below the field without Enter, and what was typed stays.
     a.fill("")
@@ -53,7 +53,7 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     a.fill("2 + sin(2*pi*x)")
     page.get_by_label("Coefficient of ∂y").fill("0.1")
     page.locator('[data-field="a"] .wb-explained', has_text="1 to 3").wait_for()
-    page.wait_for_function(TITLES, arg="a,b,f")
+    page.wait_for_function(TITLES, arg="Coefficient a,Coefficient b,Right-hand side f")
 
     page.get_by_role("button", name="Copy share link").click()
     page.locator(".wb-copied[data-copied=true]").wait_for()
@@ -62,7 +62,7 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     assert chosen.problem.differing == {"a": "2 + sin(2*pi*x)", "b": "0.1", "f": "sin(2*pi*x)"}
     assert page.evaluate("() => navigator.clipboard.readText()") == link
     page.get_by_label("Example").select_option("smooth bump")
-    page.wait_for_function(TITLES, arg="a = b,f")
+    page.wait_for_function(TITLES, arg="Coefficients a and b,Right-hand side f")
     # There is one picture of each, so nothing is offered to choose.
     menus = page.get_by_label("field", exact=True)
     assert menus.count() > 0
@@ -74,7 +74,7 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     page.get_by_label("Open shared problem").fill(link)
     page.keyboard.press("Enter")
     page.get_by_text("Opened Poisson from formulas").wait_for()
-    page.wait_for_function(TITLES, arg="a,b,f")
+    page.wait_for_function(TITLES, arg="Coefficient a,Coefficient b,Right-hand side f")
     lab.until(page, lambda: a.input_value() == "2 + sin(2*pi*x)", "the link's formula is not in its field")
     # Where the page may not write to the clipboard, the text stands there selected.
     page.evaluate(
@@ -94,10 +94,29 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     with page.expect_file_chooser() as choosing:
         page.get_by_role("button", name="Choose a file").click()
     choosing.value.set_files(file)
-    page.get_by_text("small: 4 unknowns, 8 entries").wait_for()
+    page.get_by_text("Matrix small is read.").wait_for()
     facts = page.locator(".wb-facts")
     lab.until(page, lambda: facts.inner_text().split("\n")[0].split("\t") == ["unknowns N", "4"], "other facts")
     assert [path.name for path in (lab_folder / "notebooks" / "cache" / "uploads").rglob("*.mtx")] == ["small.mtx"]
     # The histogram next to the pattern.
     page.wait_for_function("() => document.querySelector('.wb-matrix .wb-chart canvas')?.dataset.layers > 0")
     page.locator(".wb-facts").scroll_into_view_if_needed()
+
+
+def test_a_matrix_is_dropped_or_is_one_of_the_samples(page, lab_url, lab_folder):
+    lab.open_cells(page, lab_url, lab_folder, "dropped.ipynb", CELLS[0], "MatrixBuilder()")
+    lab.run_all(page)
+    area = page.locator(".wb-file")
+    area.get_by_text("or drop one here").wait_for()
+    transfer = page.evaluate_handle(
+        "text => { const data = new DataTransfer(); data.items.add(new File([text], 'dropped.mtx')); return data; }",
+        MATRIX,
+    )
+    area.dispatch_event("dragover", {"dataTransfer": transfer})
+    assert "wb-over" in area.get_attribute("class")
+    area.dispatch_event("drop", {"dataTransfer": transfer})
+    page.get_by_text("Matrix dropped is read.").wait_for()
+    assert "wb-over" not in area.get_attribute("class")
+    page.get_by_role("radio", name="Sample", exact=True).click()
+    page.get_by_text("Stand-in for 1138_bus is read.").wait_for()
+    page.locator(".wb-facts", has_text="1138").wait_for()

@@ -196,7 +196,7 @@ FIELD = ".wb-livesolve .wb-field canvas"
 # The line and the field are of the same solve, and that is not the one whose title is given.
 AGREE = r"""([line, field, old]) => {
   const { textContent } = document.querySelector(line);
-  const said = textContent.match(/^Converged in (\d+) iterations?, .*start: last solution/);
+  const said = textContent.match(/^Converged in (\d+) iterations?, .* from the last solution/);
   const { title } = document.querySelector(field).dataset;
   return said && title !== old && title.startsWith(`solution after iteration ${said[1]}: 4 bubbles in a square, 32²`);
 }"""
@@ -205,15 +205,15 @@ AGREE = r"""([line, field, old]) => {
 def test_a_drag_solves_at_each_pause_and_curve_field_and_line_follow(page, lab_url, lab_folder):
     page.set_viewport_size({"width": 1280, "height": 1000})
     open_cells(page, lab_url, lab_folder, "live.ipynb", SQUARE)
-    page.get_by_label("Solve while dragging").check()
+    assert page.get_by_label("Solve while dragging").is_checked()
     line = page.locator(LINE)
-    line.filter(has_text="start: zero").wait_for()
+    line.filter(has_text=" from zero").wait_for()
     page.wait_for_selector(f"{CURVE}[data-layers='2']")
     page.wait_for_selector(f"{FIELD}[data-quantity='solution']")
     title = page.get_attribute(FIELD, "data-title")
     # The button is held: what follows is a pause of the drag and not its end.
     drag(page, (0.25, 0.25), (0.29, 0.3), release=False)
-    line.filter(has_text="start: last solution").wait_for()
+    line.filter(has_text="from the last solution").wait_for()
     # The last curve is drawn behind that of this solve.
     page.wait_for_selector(f"{CURVE}[data-layers='3']")
     page.wait_for_function(AGREE, arg=[LINE, FIELD, title])

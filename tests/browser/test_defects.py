@@ -105,6 +105,7 @@ def test_an_opened_problem_keeps_its_name_its_numbers_and_its_files(bench, serve
     # Defect 11: the fields of random bubbles stayed those of the problem before, so the button made another one.
     bench.open_link(to_link(first))
     chip(bench, "5 random bubbles")
+    page.eval_on_selector(".wb-building .wb-advanced", "folded => { folded.open = true; }")
     bench.button("Place at random").click()
     chip(bench, "5 random bubbles")
     again = from_link(re.search(r"cgw1\.[\w-]+", bench.copied(COPY_LINK))[0])

@@ -42,18 +42,18 @@ def test_an_uploaded_matrix_can_be_run_and_wrong_values_are_marked(page, request
 
     # A file that cannot be read was reported with its place in the server's cache folder.
     page.locator(".wb-building").get_by_text("Matrix", exact=True).click()
-    page.get_by_role("radio", name="by path", exact=True).click()
+    page.get_by_role("radio", name="Path", exact=True).click()
     box = page.locator('[data-field="path"] input')
     box.fill("nowhere.mtx")
     box.press("Enter")
     page.locator('.wb-invalid[data-field="path"] .wb-err', has_text="no file at").wait_for()
-    page.get_by_role("radio", name="upload", exact=True).click()
+    page.get_by_role("radio", name="File", exact=True).click()
     upload(page, "broken.mtx", "%%MatrixMarket matrix coordinate real symmetric\n4 4 9\n1 1 4\n")
-    refused = page.locator(".wb-building .wb-status", has_text="broken.mtx").locator("visible=true").first
+    refused = page.locator('.wb-building [data-field="upload"] .wb-err', has_text="broken.mtx").first
     refused.wait_for()
     assert "uploads" not in refused.inner_text()
     upload(page, "small.mtx", MATRIX)
-    page.get_by_text("small: 4 unknowns, 8 entries").wait_for()
+    page.get_by_text("Matrix small is read.").wait_for()
     turn_to(page, "Solve", ".wb-solving canvas")
     solve = page.locator(".wb-solving")
     solve.locator("[role=status]", has_text="Deflation levelset needs phases").first.wait_for()

@@ -115,7 +115,7 @@ def test_an_address_of_another_browser_opens_the_default_and_says_so(page, reque
     bench = Bench(page, lambda _stage: None)
     page.goto(f"{page.url.partition('?')[0]}?kept=0123456789abcdef&view=build.build")
     bench.until_said("The problem of this address is kept in another browser or was forgotten")
-    bench.until_said("4 bubbles on")
+    bench.until_said("4 bubbles")
     sentence = page.get_by_text("The problem of this address is kept in another browser").locator("visible=true").first
     assert sentence.bounding_box()["height"] > 10
 

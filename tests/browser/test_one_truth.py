@@ -208,7 +208,7 @@ def test_the_header_names_an_uploaded_matrix_at_once_and_a_refused_one_replaces_
     """The header kept the bubbles until Solve was opened, and a matrix that was refused was the problem there."""
     bench = opened(page, app_url, on(32), "matrix")
     page.locator(".wb-top").or_(page.locator(".wb-building")).get_by_text("Matrix", exact=True).first.click()
-    page.get_by_role("radio", name="upload", exact=True).click()
+    page.get_by_role("radio", name="File", exact=True).click()
 
     def upload(name, text):
         with page.expect_file_chooser() as choosing:
@@ -216,7 +216,7 @@ def test_the_header_names_an_uploaded_matrix_at_once_and_a_refused_one_replaces_
         choosing.value.set_files({"name": name, "mimeType": "text/plain", "buffer": text.encode()})
 
     upload("wrong.mtx", UNSYMMETRIC)
-    says(bench, ".wb-building .wb-status", "not symmetric")
+    says(bench, '.wb-building [data-field="upload"] .wb-err', "not symmetric")
     assert "uploads" not in page.locator(".wb-building").inner_text()
     assert "4 bubbles in a square" in page.locator(".wb-chip").inner_text()
     bench.turn_to("Solve", f"{SOLVE} canvas")
@@ -237,10 +237,11 @@ def test_the_header_names_an_uploaded_matrix_at_once_and_a_refused_one_replaces_
     # What is wrong there is no band over what is chosen here.
     lab.turn_to(page, "Build")
     upload("wrong.mtx", UNSYMMETRIC)
-    says(bench, ".wb-building .wb-status", "not symmetric")
+    says(bench, '.wb-building [data-field="upload"] .wb-err', "not symmetric")
     bench.turn_to("Solve", f"{SOLVE} canvas")
-    says(bench, ".wb-pages > .widget-html", "This page works on Matrix impedance")
-    assert not page.locator(".wb-pane .wb-status.wb-bad").locator("visible=true").count()
+    says(bench, ".wb-chip", "Matrix impedance")
+    assert not page.get_by_text("not symmetric").locator("visible=true").count()
+    assert not page.locator(".wb-status.wb-bad").locator("visible=true").count()
     lab.turn_to(page, "Build")
     upload("small.mtx", SMALL)
     # In Solve it has its own name, not the folder where it is kept.

@@ -268,6 +268,14 @@ def test_the_tour_is_walked_by_keys_and_left_by_escape(app, shoot):
     app.locator(".wb-solving .wb-result", has_text="Converged").wait_for()
     until(app, lambda: app.locator(".wb-toured").evaluate(around) == plot.evaluate(around))
     shoot("tour")
+    # To the end: a timeline with kernels.
+    for title in ("Compare methods", "Solve at every time step", "Compare with papers", "Look inside a run"):
+        app.keyboard.press("ArrowRight")
+        card.get_by_text(title).wait_for()
+    timeline = app.locator(".wb-page-inspect .wb-timeline").first
+    timeline.locator("canvas").first.wait_for()
+    until(app, lambda: app.locator(".wb-toured").evaluate(around) == timeline.evaluate(around))
+    timeline.locator("table tbody tr").first.wait_for(state="attached")
     app.keyboard.press("Escape")
     card.wait_for(state="detached")
     assert not app.locator(".wb-toured").count()

@@ -36,16 +36,18 @@ def place(request):
 def bench(page, request, place, shoot):
     opened(page, request, place, CELL)
     made = Bench(page, lambda stage: shoot(f"workbench_{place}_{stage}"))
-    made.until_said("4 bubbles on")
+    made.until_said("4 bubbles")
     return made
 
 
 def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path, request):
     page = bench.page
     # Build: a fifth bubble, and subdomains that follow all of them.
+    bench.turn_to("Solve", ".wb-solving")
+    lab.pick(page.locator(".wb-solving"), "deflation", "levelset")
+    bench.turn_to("Build", ".wb-building canvas")
     bench.button("Add").click()
-    bench.until_said("5 bubbles on")
-    lab.pick(page.locator(".wb-building"), "deflation", "levelset")
+    bench.until_said("bubble 5 at")
     bench.until(lambda: "deflation subdomains" in page.locator(".wb-building").inner_text())
     bench.shoot("build")
     # The address of a served page holds the share link.
@@ -61,11 +63,11 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     saved = tmp_path / name
     saved.write_bytes(path.read_bytes())
     bench.button("Add").click()
-    bench.until_said("6 bubbles on")
+    bench.until_said("bubble 6 at")
     with page.expect_file_chooser() as choosing:
         bench.button("Choose file …").click()
     choosing.value.set_files(saved)
-    bench.until_said("5 bubbles on")
+    bench.until_said("5 bubbles")
     bench.until_said("Opened .*in a square")
 
     # Solve what was built.
@@ -142,7 +144,7 @@ def come_back(bench):
     page = bench.page
     lab.save_and_reload(page, TABS)
     bench.turn_to("Build", ".wb-building canvas")
-    bench.until_said("5 bubbles on")
+    bench.until_said("5 bubbles")
     bench.turn_to("Solve", ".wb-solving canvas")
     bench.until(lambda: page.locator(".wb-solving .wb-table tbody tr").count() == 7)
     bench.until(lambda: bench.seen(".wb-solving .wb-convergence canvas").get("curves") == "2")
@@ -157,7 +159,7 @@ def come_back_served(bench, url):
     page.reload()
     page.locator(".wb-replay").locator("visible=true").wait_for()
     bench.turn_to("Build", ".wb-building canvas")
-    bench.until_said("5 bubbles on")
+    bench.until_said("5 bubbles")
     assert not bench.button(REOPEN).count()
     bench.turn_to("Solve", ".wb-solving canvas")
     rows = ".wb-solving .wb-table tbody tr"
@@ -168,14 +170,14 @@ def come_back_served(bench, url):
     page = page.context.new_page()
     second = Bench(page, lambda stage: keep(page, f"workbench_voila_{stage}"))
     page.goto(f"{url}/{lab.WORKBENCH}")
-    second.until_said("4 bubbles on")
+    second.until_said("4 bubbles")
     assert not second.button(REOPEN).count()
     second.open_link(to_link(MANY))
-    second.until_said("900 bubbles on")
+    second.until_said("900 bubbles")
     second.until(lambda: "kept=" in page.url and "p=" not in page.url)
     bench.page.goto("about:blank")
     page.reload()
-    second.until_said("900 bubbles on")
+    second.until_said("900 bubbles")
     second.button(REOPEN).wait_for()
     second.shoot("offered")
     second.button(REOPEN).click()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import workbench.run  # noqa: F401  declares the packages of blocks
 from workbench.live.ui.form_schema import block_schema
 from workbench.registry import Block, kinds, registered
-from workbench.registry.facts import choice_label, facts, parameter_label
+from workbench.registry.facts import SHORT, choice_label, facts, parameter_label
 from workbench.settings import RUN, STOPPING
 
 BLOCKS = [cls for kind in kinds() for cls in registered(kind).values() if cls.__module__.startswith("workbench.")]
@@ -34,6 +36,18 @@ def test_every_block_has_names_a_formula_a_cost_a_source_and_paragraphs_without_
         assert "InputError" not in paragraph
         assert "\n" not in paragraph or paragraph.startswith("|")
         assert "^-" not in paragraph
+
+
+@pytest.mark.parametrize("cls", BLOCKS, ids=NAMES)
+def test_no_source_or_cost_ends_in_the_middle_of_a_sentence(cls):
+    known = facts(cls)
+    for text in (known.source, known.cost):
+        assert not re.search(rf"(?:^|\s)({'|'.join(map(re.escape, SHORT))})$", text)
+        assert text.count("(") == text.count(")")
+
+
+def test_a_source_keeps_the_short_names_of_its_journal():
+    assert facts(registered("problem")["rising-bubbles"]).source.endswith("Methods Fluids 60, test case 1")
 
 
 def test_every_setting_of_the_form_has_a_readable_name():

@@ -28,8 +28,7 @@ class Poisson5(Problem):
     """The 5-point Laplacian on an n x n grid, Dirichlet rows eliminated: diagonal 4, couplings -1; b = 1, x0 = 0.
 
     N = n^2, not scaled by 1/h^2. Cost: 5 arrays of N words. Raises InputError for bad parameters.
-    Source: the standard second-order difference, e.g. Saad (2003), Iterative Methods for Sparse Linear Systems, section
-    2.2.
+    Source: the second-order difference, Saad 2003, Iterative Methods for Sparse Linear Systems, section 2.2.
     """
 
     name: ClassVar[str] = "poisson5"
@@ -56,8 +55,7 @@ class Poisson7(Problem):
     """The 7-point Laplacian on an n x n x n grid, Dirichlet rows eliminated: diagonal 6, couplings -1; b = 1, x0 = 0.
 
     N = n^3, not scaled by 1/h^2. Cost: 6 arrays of N words. Raises InputError for bad parameters.
-    Source: the standard second-order difference, e.g. Saad (2003), Iterative Methods for Sparse Linear Systems, section
-    2.2.
+    Source: the second-order difference, Saad 2003, Iterative Methods for Sparse Linear Systems, section 2.2.
     """
 
     name: ClassVar[str] = "poisson7"

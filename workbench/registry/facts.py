@@ -21,6 +21,9 @@ from workbench.registry.declared_values import KINDS
 from workbench.registry.extensions import Extension, at_hand, extensions, ours
 
 PARTS = r"(?:Raises|Sources?|Cost|Memory|Stores)\b"
+SHORT = ("Int", "J", "Sci", "Comput", "Numer", "Math", "Appl", "Phys", "Anal", "Proc", "e.g", "i.e", "cf")
+"""Words of a source whose full stop ends no sentence."""
+ENDS = re.compile("".join(rf"(?<!\b{re.escape(word)})" for word in SHORT) + r"(?<=[a-z\)\d])[.;] (?=[A-Z])|; ")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -146,4 +149,4 @@ def _part(about: str, word: str) -> str:
     found = re.search(rf"\b{word}[^:.]{{0,40}}: (.*?)(?= {PARTS}|$)", " ".join(about.split()))
     if not found:
         return ""
-    return re.split(r"(?<=[a-z\)\d])[.;] (?=[A-Z])|; ", found[1])[0].rstrip(". ")
+    return ENDS.split(found[1])[0].rstrip(". ")

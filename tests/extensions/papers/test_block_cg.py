@@ -85,7 +85,7 @@ def test_partial_sums_on_the_host_limit_parabolic_fem_as_in_the_print():
         b * work / (iteration(system.single, b).modelled(where) + WAIT + host_sums(where, system.n, b, 4))
         for b in (1, 8)
     ]
-    first, *_, last = printed()["fig6"]["parabolic_fem"][:8]
+    first, *_, last = printed()["fig6"]["rates"]["parabolic_fem"][:8]
     assert rates[1] == pytest.approx(last, rel=0.05)
     assert rates[1] / rates[0] == pytest.approx(last / first, rel=0.25)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.extensions.papers.comparison import Compared, compare, deviation, unexplained
+from workbench.extensions.papers.comparison import NOT_APPLIED, Compared, compare, deviation, unexplained
+from workbench.extensions.papers.printed import printed_in, printed_text
 
 
 @pytest.mark.parametrize(
@@ -21,6 +22,28 @@ from workbench.extensions.papers.comparison import Compared, compare, deviation,
 )
 def test_deviations_in_percent(printed, ours, percent):
     assert deviation(printed, ours) == (None if percent is None else pytest.approx(percent))
+
+
+@pytest.mark.parametrize(
+    ("model", "applies", "verdict"),
+    [(29.0, True, "+190%"), (31.0, False, NOT_APPLIED), (3.4, True, "−66.0%"), (3.2, False, NOT_APPLIED)],
+)
+def test_a_model_more_than_three_times_off_does_not_apply(model, applies, verdict):
+    column = Compared(printed="printed", ours="ours", modelled="model")
+    (value,) = compare([{"n": 1, "printed": 10.0, "model": model}], ("n",), (column,))
+    assert (value.applies, value.verdict) == (applies, verdict)
+    # What is counted is no model.
+    (value,) = compare([{"n": 1, "printed": 10.0, "ours": model}], ("n",), (column,))
+    assert value.applies
+
+
+def test_printed_numbers_keep_the_digits_of_the_paper():
+    row = {name: values for name, *values in printed_in("two-level")["table1"]["rows"]}
+    assert [printed_text(value) for value in row["Neumann(1)"]] == ["20.15", "1.29"]
+    seconds = [cpu for _, cpu, *_ in printed_in("mpcg")["table2"]["rows"]]
+    assert printed_text(seconds[-1]) == "216.126253"
+    assert printed_text([*printed_in("hysing")["case1"]["circularity"]["values"]]) == "0.9011–0.9013"
+    assert (printed_text(16384), printed_text(1.23456)) == ("16\u202f384", "1.23")
 
 
 def test_unequal_sizes_and_other_machines_are_not_compared():

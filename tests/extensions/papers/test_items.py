@@ -13,10 +13,11 @@ import pytest
 from workbench.cli import main
 from workbench.errors import InputError
 from workbench.extensions.papers import PAPERS, item_of, papers, reproduction
+from workbench.extensions.papers.agreement import agreement
 from workbench.extensions.papers.block_cg_figures import BlockIteration
 from workbench.extensions.papers.comparison import Compared
 from workbench.extensions.papers.item_scene import item_layers
-from workbench.extensions.papers.items import Case, Curve, Item, Solved, Work, mean_deviation
+from workbench.extensions.papers.items import Case, Curve, Item, Solved, Work
 from workbench.extensions.papers.printed import printed_in
 from workbench.plots.scenes.scene import Axis, BarsOf
 from workbench.run import Configuration, configure
@@ -93,8 +94,8 @@ def test_points_are_compared_row_by_row_and_curves_are_columns():
     assert [row["seconds"] for row in found] == [0.5, None, None]
     points = item.points(found)
     assert [(point.curve, point.x, point.value.percent) for point in points] == [("cg", 2, -25), ("cg", 1, None)]
-    assert mean_deviation(points) == 25
-    assert mean_deviation(points[1:]) is None
+    assert agreement(points).mean == 25
+    assert agreement(points[1:]).mean is None
     (printed,), (ours,) = item.curves(found, "printed"), item.curves(found)
     assert (list(printed.x), list(printed.y)) == ([1, 2], [100, 200])
     assert (ours.of, list(ours.x), list(ours.y)) == ("cg", [2, 3], [150, 7])

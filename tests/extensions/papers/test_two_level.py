@@ -63,7 +63,7 @@ def test_an_iteration_is_modelled_from_the_bytes_of_its_kernels():
 def test_rows_of_the_gpu_run_on_a_device(made):
     rows = PAPERS["two-level"]["table3"].made(16, print, "opencl").rows
     assert {(one.device, one.preconditioner.name) for one in made} == {("cpu", "ic"), ("opencl", "neumann")}
-    assert [row["printed_speedup"] for row in rows] == [1.0, 4.59, None]
+    assert [row["printed_speedup"] for row in rows] == [None, 4.59, None]
     assert [row["our_speedup"] for row in rows] == [1.0] * 3
     made.clear()
     (first, *_) = PAPERS["two-level"]["table1"].made(16, print, "opencl").rows

@@ -70,9 +70,7 @@ def test_what_is_chosen_in_the_form_stays_when_something_else_is_built(bench):
     assert builder(bench).deflation.name == "stripes"
 
 
-def test_what_is_wrong_in_build_is_said_until_it_is_mended_and_the_pages_work_on_what_the_header_names(
-    bench, eventually
-):
+def test_what_is_wrong_in_build_is_said_there_alone_and_the_pages_work_on_what_the_header_names(bench, eventually):
     before = bench.configuration.problem
     bench.view("Build").kind.value = "Poisson"
     builder(bench).form.set("a", "1+*x")
@@ -82,26 +80,23 @@ def test_what_is_wrong_in_build_is_said_until_it_is_mended_and_the_pages_work_on
     eventually(lambda: bench.view("Build").wrong)
     eventually(lambda: bench.view("Build").press.disabled)
     bench.turn_to("Race")
-    eventually(lambda: ". This page works on 4 bubbles in a square, 24²" in bench.unbuilt.value)
     eventually(lambda: bench.pages["Race"].view is not None)
     assert bench.pages["Race"].message.value == ""
     assert bench.view("Race").base.problem == before == bench.configuration.problem
     bench.turn_to("Build")
-    eventually(lambda: bench.unbuilt.value == "")
+    eventually(lambda: bench.view("Build").wrong)
     builder(bench).form.set("a", "1+x")
     assert bench.configuration.problem.a == "1+x"
 
 
-def test_what_is_wrong_in_build_is_said_no_more_once_another_problem_is_chosen(bench, eventually):
+def test_what_is_wrong_in_build_is_replaced_by_another_problem_that_is_chosen(bench, eventually):
     bench.view("Build").kind.value = "Poisson"
     builder(bench).form.set("a", "1+*x")
     eventually(lambda: bench.view("Build").wrong)
     bench.turn_to("Solve")
-    eventually(lambda: "In Build: " in bench.unbuilt.value)
     bench.explorer.form.load(configure("bubbles-2d", n=20))
-    assert bench.unbuilt.value == ""
     bench.turn_to("Race")
-    eventually(lambda: bench.pages["Race"].view is not None and bench.unbuilt.value == "")
+    eventually(lambda: bench.pages["Race"].view is not None)
     # Build shows it too, in place of what was wrong.
     bench.turn_to("Build")
     eventually(lambda: bench.view("Build").kind.value == "Bubbles" and not bench.view("Build").wrong)
@@ -112,7 +107,7 @@ def test_a_builder_that_has_nothing_yet_is_nothing_wrong(bench, eventually):
     bench.view("Build").kind.value = "Matrix"
     bench.turn_to("Solve")
     eventually(lambda: bench.frame.in_front is bench.pages["Solve"])
-    assert (bench.unbuilt.value, bench.pages["Solve"].message.value) == ("", "")
+    assert bench.pages["Solve"].message.value == ""
 
 
 def test_a_problem_that_is_not_drawn_stays_until_something_is_built(tmp_path, opened):
@@ -288,3 +283,15 @@ def test_the_tour_makes_one_run_with_timings(bench):
     assert len(bench.runs.runs) == 1
     assert bench.explorer.session.wait(LIMIT).trace
     assert not bench.explorer.form.trace.value
+
+
+def test_the_tour_ends_at_a_run_whose_kernels_are_known(bench):
+    """A run without timings, chosen before, is neither enough nor in its way."""
+    bench.explorer.run()
+    assert bench.explorer.session.wait(LIMIT).trace is None
+    page_says(bench.frame.shell, {"kind": "tour"})
+    assert bench.explorer.session.wait(LIMIT).trace
+    first, traced = bench.runs.runs
+    bench.runs.choose([first.number])
+    page_says(bench.frame.shell, {"kind": "tour-look"})
+    assert list(bench.runs.chosen) == [traced]

@@ -54,8 +54,25 @@ def test_what_was_given_stands_there(builder):
     assert builder.problem == SQUARE
     assert builder.deflation.spec == "levelset:0"
     assert shown(builder, "n") == 32
-    assert shown(builder, "deflation") == "levelset"
-    assert builder.status.text == "4 bubbles on 32² = 1024 cells"
+    assert builder.status.text == "4 bubbles"
+
+
+def test_the_fields_are_those_of_the_bubbles_and_random_ones_are_folded_away(builder):
+    schema = builder.form.box.schema
+    assert schema["main"] == ["dimensions", "n", "density_ratio", "sides"]
+    assert schema["advanced"] == ["count", "radius", "geometry_seed", "place"]
+    assert schema["blocks"] == {}
+
+
+def test_the_subdomains_of_the_page_are_drawn_as_its_method_changes(opened):
+    chosen = [configure(SQUARE, deflation="levelset:0")]
+    made = opened(BubbleBuilder(SQUARE, configuration=lambda: chosen[-1]))
+    assert made.deflation.spec == "levelset:0"
+    chosen.append(configure(SQUARE, deflation="blocks:2"))
+    made.hide(False)
+    assert made.wait(LIMIT)
+    assert made.deflation.spec == "blocks:2"
+    assert made.canvas._picture[0]["note"] == "4 deflation subdomains"
 
 
 def test_the_state_is_json_and_numbered(builder):
@@ -76,7 +93,11 @@ def test_a_drag_onto_another_bubble_is_refused_and_the_last_valid_place_stays(bu
     assert builder.canvas.state["bubbles"][0] == [0.4, 0.25, 0.175]
     say(builder, act="place", index=0, row=[0.5, 0.25, 0.175], stroke="a", done=True)
     assert builder.canvas.state["refused"] is None
-    assert "overlap" in builder.status.text
+    # It lies where it fits, so nothing is wrong.
+    assert builder.status.text == "Bubble 1 went back to where it fits: bubbles 1 and 2 overlap."
+    assert builder.status.tone == "plain"
+    say(builder, act="select", index=1)
+    assert builder.status.text.startswith("bubble 2 at ")
     assert builder.problem.geometry().centres[0].tolist() == [0.4, 0.25]
     say(builder, act="undo")
     assert builder.problem == SQUARE
@@ -87,10 +108,10 @@ def test_a_wrong_field_keeps_its_text_and_its_sentence_until_it_is_right(builder
     choose(builder, "density_ratio", "thick")
     sentence = "Density ratio, inside/outside must be a number, got 'thick'"
     assert wrong(builder) == {"density_ratio": sentence}
-    assert (builder.status.text, builder.status.tone) == (sentence, "bad")
+    assert (builder.status.text, builder.status.tone) == ("4 bubbles", "plain")
     say(builder, act="add", centre=[0.5, 0.5])
     assert shown(builder, "density_ratio") == "thick"
-    assert builder.status.text == sentence
+    assert wrong(builder) == {"density_ratio": sentence}
     choose(builder, "density_ratio", "0")
     assert wrong(builder) == {"density_ratio": "Density ratio, inside/outside must be between 10⁻⁹ and 10⁹, got 0"}
     choose(builder, "density_ratio", "2")
@@ -106,7 +127,7 @@ def test_a_field_that_undo_sets_is_right_again(builder):
     assert shown(builder, "n") == 4
     press(builder, "undo")
     assert shown(builder, "n") == 32
-    assert (builder.status.text, wrong(builder)) == ("4 bubbles on 32² = 1024 cells", {})
+    assert (builder.status.text, wrong(builder)) == ("4 bubbles", {})
 
 
 def test_what_no_field_is_wrong_with_by_itself_is_reported_at_the_field_that_was_changed(builder):
@@ -143,9 +164,8 @@ def test_buttons_act_where_they_can(builder):
 
 def test_reset_shows_what_was_there_at_first_and_can_be_undone(builder):
     say(builder, act="delete", index=0)
-    choose(builder, "deflation", "blocks")
     press(builder, "reset")
-    assert (builder.problem, builder.deflation.spec) == (SQUARE, "levelset:0")
+    assert builder.problem == SQUARE
     press(builder, "undo")
     assert len(builder.problem.geometry().radii) == shown(builder, "count") == 3
 
@@ -167,19 +187,21 @@ def test_presets_and_random_bubbles_come_from_the_form(builder):
     assert builder.problem.radius == 0.08
     choose(builder, "radius", "0.3")
     assert wrong(builder) == {}
-    assert builder.status.text.startswith("6 bubbles on ")
+    assert builder.status.text == "6 bubbles"
     choose(builder, "radius", "0.6")
     assert wrong(builder) == {"radius": "Radius must be between 0 and 0.5, got 0.6"}
 
 
 def test_three_dimensions_and_back(builder):
     choose(builder, "dimensions", "3")
-    assert builder.problem == Bubbles3D()
+    assert builder.problem == Bubbles3D(n=64)
+    assert not builder.live.check.disabled
     assert shown(builder, "sides") == []
     assert "3 x 3 x 3" in builder.form.box.state["examples"]
     choose(builder, "sides", ["z+"])
     assert builder.problem.sides == "z+:dirichlet"
-    assert builder.form.box.state["about"]["n"] == "8 to 1290"
+    choose(builder, "n", "2000")
+    assert wrong(builder) == {"n": "Cells per side must be between 8 and 1290, got 2000"}
     choose(builder, "dimensions", "2")
     assert builder.problem == SQUARE
 
@@ -208,22 +230,25 @@ def test_listeners_hear_of_changes_and_not_of_selections(builder):
     say(builder, act="clear")
     assert heard == [3]
     say(builder, act="undo")
-    choose(builder, "deflation", "stripes")
-    assert heard == [3, 3, 3]
-    assert builder.deflation.name == "stripes"
+    assert heard == [3, 3]
     forget()
     say(builder, act="delete")
-    assert heard == [3, 3, 3]
+    assert heard == [3, 3]
 
 
-def test_a_wrong_deflation_is_told_and_the_last_one_stays(builder):
-    choose(builder, "deflation.k", "-1")
-    assert wrong(builder) == {"deflation.k": "Blocks per side must be between 0 and 4096, got -1"}
-    assert builder.status.text == wrong(builder)["deflation.k"]
-    assert builder.deflation.k == 0
-    choose(builder, "deflation.k", "2")
-    assert (builder.deflation.k, wrong(builder)) == (2, {})
-    assert builder.status.tone == "plain"
+def test_a_bubble_that_is_drawn_larger_than_its_room_is_made_to_fit(builder):
+    say(builder, act="add", centre=[0.5, 0.5], radius=0.4, done=True)
+    *_, radius = builder.canvas.state["bubbles"][4]
+    assert radius == pytest.approx(np.hypot(0.25, 0.25) - 0.175, abs=1e-3)
+    assert (builder.status.tone, wrong(builder)) == ("plain", {})
+
+
+def test_a_bubble_that_fits_nowhere_near_is_not_added_and_the_sentence_ends_with_the_next_act(builder):
+    say(builder, act="add", centre=[0.25, 0.25], radius=0.1, done=True)
+    assert builder.status.text.startswith("No bubble was added: ")
+    assert (builder.status.tone, len(builder.canvas.state["bubbles"])) == ("plain", 4)
+    say(builder, act="select", index=-1)
+    assert builder.status.text == "4 bubbles"
 
 
 def test_the_fields_of_random_bubbles_show_what_a_loaded_problem_was_placed_by(builder):
@@ -247,7 +272,7 @@ def test_a_problem_is_loaded_with_its_deflation(builder):
     builder.load(CUBE, "blocks:2")
     assert (shown(builder, "density_ratio"), wrong(builder)) == ("0.001", {})
     assert heard == [(CUBE, "blocks:2")]
-    assert (shown(builder, "dimensions"), shown(builder, "deflation.k")) == (3, 2)
+    assert shown(builder, "dimensions") == 3
     assert builder.wait(LIMIT)
     assert builder.problem == CUBE
 

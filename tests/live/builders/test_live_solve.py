@@ -82,9 +82,9 @@ def until_ended(builder, before=None):
 
 
 def ticked(builder):
-    """Tick the box; returns the first solve, once it has ended."""
-    builder.live.check.value = True
-    assert builder.live.wait(LIMIT)
+    """Show the builder on a page, where the box is ticked; returns the first solve, once it has ended."""
+    page_says(builder.canvas, {"kind": "ready"})
+    until(lambda: builder.live.solver.latest is not None)
     return until_ended(builder)
 
 
@@ -109,7 +109,10 @@ def test_a_solve_starts_from_the_last_solution_and_needs_fewer_iterations(solvin
 
 def test_another_grid_and_a_solve_without_convergence_start_from_zero(solving):
     assert not solving.solve(configure(SQUARE)).warm
-    assert not solving.solve(configure(SQUARE.changed({"n": 24}))).warm
+    other = solving.solve(configure(SQUARE.changed({"n": 24})))
+    assert not other.warm
+    # Its curve is not compared with one of another grid.
+    assert (solving.solver.shown, solving.solver.before) == (other, None)
     assert not solving.solve(configure(Bubbles3D(n=24))).warm
     assert solving.solve(configure(Bubbles3D(n=24, density_ratio=0.01), stopping=Stopping(maxiter=1))).warm
     assert not solving.solve(configure(Bubbles3D(n=24))).warm
@@ -180,7 +183,7 @@ def test_the_configuration_of_the_page_is_taken_where_it_fits():
     assert live_configuration(wrong, SQUARE, DEFLATION) == (cheap, "rtol must be between 0 and 1, got 2")
 
 
-def test_nothing_is_solved_until_the_box_is_ticked_and_after_it_is_unticked(builder):
+def test_nothing_is_solved_until_a_page_shows_the_canvas_and_after_the_box_is_unticked(builder):
     say(builder, act="place", index=0, row=ROWS[1])
     assert builder.live.solver.latest is None
     assert builder.live.curve is None
@@ -197,7 +200,7 @@ def test_nothing_is_solved_until_the_box_is_ticked_and_after_it_is_unticked(buil
 
 def test_a_drag_solves_when_the_pointer_rests_and_the_line_says_how(builder):
     first = ticked(builder)
-    assert "; start: zero; CG, Neumann 2, 4² blocks split by phase" in builder.live.line.text
+    assert " from zero; CG, Neumann 2, 4² blocks split by phase" in builder.live.line.text
     say(builder, act="place", index=0, row=ROWS[1], stroke="a", moving=True)
     assert builder.live.solver.latest is first
     say(builder, act="place", index=0, row=ROWS[1], stroke="a", moving=False)
@@ -206,7 +209,7 @@ def test_a_drag_solves_when_the_pointer_rests_and_the_line_says_how(builder):
     text, tone = builder.live.line.text, builder.live.line.tone
     iterations = second.session.result.summary["iterations"]
     assert text.startswith(f"Converged in {iterations} iterations, ")
-    assert "; start: last solution; " in text
+    assert " from the last solution; " in text
     assert tone == "good"
     # Letting go where it rested changes nothing.
     say(builder, act="place", index=0, row=ROWS[1], stroke="a", done=True)
@@ -219,18 +222,19 @@ def test_a_drag_solves_when_the_pointer_rests_and_the_line_says_how(builder):
 
 
 def test_a_failure_is_said_in_one_sentence_and_the_next_change_solves_again(opened):
-    page = configure("bubbles-2d", preconditioner="jacobi")
-    builder = opened(BubbleBuilder(SQUARE, DEFLATION, configuration=lambda: page))
+    page = [configure("bubbles-2d", preconditioner="jacobi", deflation=DEFLATION)]
+    builder = opened(BubbleBuilder(SQUARE, configuration=lambda: page[-1]))
     first = ticked(builder)
     # Blocks of which there are more than cells.
-    builder.form.set("deflation.k", "64")
+    page.append(configure("bubbles-2d", preconditioner="jacobi", deflation="levelset:64"))
+    builder.hide(False)
     assert builder.wait(LIMIT)
     failed = until_ended(builder, first)
     assert failed.session.error
     assert (builder.live.line.text, builder.live.line.tone) == (failed.session.error, "bad")
     say(builder, act="clear")
     until(lambda: builder.live.line.text.startswith("there is no bubble on the canvas"))
-    builder.form.set("deflation.k", "4")
+    page.pop()
     say(builder, act="undo")
     again = until_ended(builder, failed)
     assert again.session.result.converged

@@ -18,6 +18,7 @@ from workbench.live.builders.matrix_form import MOST_UPLOAD, store
 from workbench.live.ui.form_fields import Field
 from workbench.live.ui.words import shown
 from workbench.problems.files import MatrixFile
+from workbench.problems.stand_in import StandIn
 from workbench.problems.suitesparse import SuiteSparse
 from workbench.run import Run, configure
 
@@ -75,7 +76,7 @@ def test_an_upload_is_kept_by_its_content_and_shown(builder, cache):
     (path,) = (cache / "uploads").rglob("*.mtx")
     assert (path.name, path.read_bytes()) == ("my-matrix.mtx", SMALL)
     assert reported == [builder.problem] == [MatrixFile(path=str(path))]
-    assert builder.status.text == "Matrix my-matrix: 3 unknowns, 5 entries"
+    assert builder.status.text == "Matrix my-matrix is read."
     assert builder.facts.rows["symmetric"].startswith("yes")
     assert builder.facts.rows["entries per row"] == "1 to 2, 1.67 on average"
     assert builder.facts.lengths.tolist() == [2, 1, 2]
@@ -106,13 +107,13 @@ PACKED = gzip.compress(SMALL, mtime=0)
 )
 def test_an_upload_is_read_by_its_content(builder, name, content):
     upload(builder, name, content)
-    assert builder.status.text == "Matrix a: 3 unknowns, 5 entries"
+    assert builder.status.text == "Matrix a is read."
 
 
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("a.txt", SMALL, "'a.txt' is no matrix file; choose one whose name ends in .mtx, .mtx.gz, .tar.gz"),
+        ("a.txt", SMALL, "'a.txt' is not a matrix file; choose one whose name ends in .mtx, .mtx.gz, .tar.gz"),
         ("a.mtx", b"", "'a.mtx' is empty"),
         ("a.mtx", b" " * (MOST_UPLOAD + 1), "uploads may have 10 MiB"),
         ("a.mtx", b"nonsense", "line 1 must be a banner"),
@@ -123,10 +124,10 @@ def test_an_upload_is_read_by_its_content(builder, name, content):
 )
 def test_a_bad_upload_is_told_by_its_name_alone(builder, cache, name, content, sentence):
     upload(builder, name, content)
-    assert builder.status.tone == "bad"
-    assert sentence in builder.status.text
-    assert str(cache) not in builder.status.text
     assert sentence in state(builder, "upload", "wrong")
+    assert str(cache) not in builder.wrong
+    # It stands at the field alone.
+    assert builder.status.text == ""
     assert builder.facts is None
 
 
@@ -141,7 +142,7 @@ def test_a_file_that_is_too_large_does_not_come_at_all(builder):
 
 def test_a_matrix_that_is_refused_is_no_problem_and_the_next_one_is(builder):
     heard = []
-    builder.on_change(lambda _problem: heard.append(builder.status.text))
+    builder.on_change(lambda _problem: heard.append(builder.wrong))
     upload(builder, "a.mtx", SMALL)
     upload(builder, "b.mtx", UNSYMMETRIC)
     with pytest.raises(InputError, match="is not symmetric"):
@@ -155,18 +156,18 @@ def test_a_matrix_that_is_refused_is_no_problem_and_the_next_one_is(builder):
 @pytest.mark.parametrize(
     ("content", "chosen", "says", "offers", "method"),
     [
-        (SMALL, {"deflation": "levelset:2"}, "2 unknowns", "", "cg jacobi none"),
+        (SMALL, {"deflation": "levelset:2"}, "Matrix a is read.", "", "cg jacobi none"),
         (SINGULAR, {}, "A is singular: b = 1 is all of b", "Use right-hand side b: Random in [0, 1)", "cg jacobi none"),
-        (HERMITIAN, {}, "2 unknowns", "", "cg jacobi none"),
-        (HERMITIAN, {"solver": "cocg"}, "A is Hermitian", "Use Conjugate gradients", "cg jacobi none"),
+        (HERMITIAN, {}, "Matrix a is read.", "", "cg jacobi none"),
+        (HERMITIAN, {"solver": "cocg"}, "A is Hermitian", "Use CG", "cg jacobi none"),
         (
             COMPLEX_SYMMETRIC,
             {"preconditioner": "neumann:2", "deflation": "blocks:1"},
             "A is complex symmetric",
-            "Use COCG for complex symmetric A, Jacobi (diagonal), no deflation",
+            "Use COCG, Jacobi, no deflation",
             "cocg jacobi none",
         ),
-        (COMPLEX_SYMMETRIC, {"solver": "block-cocg"}, "2 unknowns", "", "block-cocg jacobi none"),
+        (COMPLEX_SYMMETRIC, {"solver": "block-cocg"}, "Matrix a is read.", "", "block-cocg jacobi none"),
     ],
     ids=[
         "real",
@@ -181,7 +182,7 @@ def test_a_matrix_that_can_be_read_is_solved_with_after_one_press(content, chose
     present = [configure("bubbles-2d", n=16, **chosen)]
     builder = MatrixBuilder(configuration=lambda: present[0], use=lambda made: present.insert(0, made))
     upload(builder, "a.mtx", content)
-    assert says.replace("2 unknowns", "unknowns") in builder.status.text
+    assert says in builder.status.text
     assert (builder.correct.description, builder.correct.layout.display) == (offers, None if offers else "none")
     assert (builder.unfit == "") == (offers == "")
     assert builder.facts is not None
@@ -194,10 +195,50 @@ def test_a_matrix_that_can_be_read_is_solved_with_after_one_press(content, chose
     assert Run(made).setup.system.operator.shape == builder.facts.like.shape
 
 
+@pytest.mark.parametrize(
+    ("of", "symmetry", "method"),
+    [
+        ("1138_bus", "symmetric", ""),
+        ("bcsstk15", "symmetric", ""),
+        ("helm_fem", "complex symmetric", "Use COCG, Jacobi"),
+    ],
+)
+def test_a_sample_is_generated_here_and_shown(of, symmetry, method):
+    chosen = configure("bubbles-2d", n=16, preconditioner="neumann", deflation="none")
+    builder = MatrixBuilder(configuration=lambda: chosen, use=lambda made: None)
+    choose(builder, "of", of)
+    assert builder.wait()
+    assert builder.problem == StandIn(of=of)
+    assert builder.facts.rows["unknowns N"].replace("\u202f", "") == str(builder.problem.unknowns)
+    assert builder.facts.rows[symmetry].startswith("yes")
+    assert builder.correct.description == method
+    builder.load(builder.problem)
+    assert state(builder, "of") == of
+
+
+def test_samples_are_shown_until_a_matrix_is_chosen_and_one_is_chosen_by_its_picture(opened):
+    page = opened(Builder())
+    page.kind.value = "Matrix"
+    builder = page.builder
+    assert builder.samples.wait(LIMIT)
+    assert [view.scene.title for view in builder.samples.pictures.values()] == [
+        "1138 unknowns",
+        "3948 unknowns",
+        "16\u202f384 unknowns",
+    ]
+    assert builder.samples.box.layout.display is None
+    builder.samples.box.children[0].children[0].click()
+    assert builder.wait()
+    assert builder.problem == page.problem == StandIn(of="1138_bus")
+    assert builder.samples.box.layout.display == "none"
+    builder.form.set("source", "upload")
+    assert builder.samples.box.layout.display is None
+
+
 @pytest.mark.parametrize("content", [UNSYMMETRIC, INDEFINITE])
 def test_a_matrix_that_no_method_solves_with_is_refused_and_was_read(builder, content):
     upload(builder, "a.mtx", content)
-    assert builder.status.text.startswith("cannot use a.mtx: the matrix is not ")
+    assert builder.wrong.startswith("cannot use a.mtx: the matrix is not ")
 
 
 def test_a_method_that_is_changed_elsewhere_is_weighed_when_the_page_is_in_front_again():
@@ -230,7 +271,6 @@ def test_a_download_waits_for_the_button_and_a_failure_is_told(builder, cache):
     assert not (cache / "suitesparse").exists()
     builder.form.set("load", True)
     assert builder.wait()
-    assert "cannot download http://127.0.0.1:9" in builder.status.text
     assert "cannot download http://127.0.0.1:9" in state(builder, "name", "wrong")
     assert can_load(builder)
 
@@ -241,7 +281,7 @@ def test_what_is_in_the_cache_is_read_at_once(builder, cache):
     (folder / "tiny.mtx").write_bytes(SMALL)
     choose(builder, "name", "Mine/tiny")
     assert builder.wait()
-    assert builder.status.text == "Matrix Mine/tiny: 3 unknowns, 5 entries"
+    assert builder.status.text == "Matrix Mine/tiny is read."
 
 
 def test_a_path_and_what_is_no_matrix(builder, tmp_path, here):
@@ -301,7 +341,7 @@ def test_what_nobody_foresaw_is_told(builder, monkeypatch, error, sentence):
 
     monkeypatch.setattr("workbench.live.builders.matrix_builder.facts", burst)
     upload(builder, "a.mtx", SMALL)
-    assert (builder.status.text, builder.status.tone) == (sentence, "bad")
+    assert builder.wrong == sentence
 
 
 def test_what_was_read_for_an_earlier_choice_is_not_shown(builder, monkeypatch, here):
@@ -328,7 +368,7 @@ def test_large_files_wait_for_the_button(monkeypatch, here):
 
 
 def test_only_matrices_can_be_loaded(builder):
-    with pytest.raises(InputError, match="shows matrix-file and suitesparse, got two-layer"):
+    with pytest.raises(InputError, match="shows matrix-file, suitesparse and stand-in, got two-layer"):
         builder.load(configure("two-layer").problem)
 
 
@@ -391,8 +431,8 @@ def test_what_waited_to_be_read_is_not_said_to_be_loading_once_it_is_no_longer_c
     builder.form.set("path", str(tmp_path / "missing.mtx"))
     go.set()
     assert builder.wait()
-    assert builder.status.text.startswith("no file at ")
-    assert builder.status.tone == "bad"
+    assert builder.wrong.startswith("no file at ")
+    assert builder.status.text == ""
 
 
 def test_an_uploaded_file_has_its_own_name_in_a_form_and_in_sentences(cache):
@@ -421,7 +461,7 @@ def test_a_matrix_can_be_solved_with_while_there_is_one(here, tmp_path):
     assert not page.press.disabled
     page.kind.value = "Matrix"
     assert page.press.disabled
-    assert page.press.tooltip == "no matrix has been chosen yet; upload one, name one, or give a path"
+    assert page.press.tooltip == "no matrix has been chosen yet; drop a file, or choose a sample"
     builder = page.builder
     choose(builder, "path", here)
     assert builder.wait()

@@ -253,7 +253,7 @@ def test_several_right_hand_sides_are_a_family_and_a_number(form):
     form.load(configure("two-layer", rhs="sources:5", solver="block-cg"))
     assert (form.settings["rhs"].value, form.columns.value) == ("sources:", 5)
     form.set("solver", "cg")
-    assert form.correction == "Use Block CG"
+    assert form.correction == "Use block CG"
     form.set("rhs", "problem")
     assert (form.configuration().rhs, form.complaint) == ("problem", "")
 

@@ -38,7 +38,7 @@ class Amgx(Preconditioner):
     Cost: one cycle an application; the setup assembles A, builds the levels and makes two cycles as a check.
     Raises InputError, with instructions, if pyamgx is not installed, and for a matrix of another dtype.
 
-    Source: Naumov et al., AmgX: a library for GPU accelerated algebraic multigrid, SIAM J. Sci. Comput. 37, 2015.
+    Source: Naumov et al. 2015, AmgX, SIAM J. Sci. Comput. 37.
     """
 
     name: ClassVar[str] = "amgx"

@@ -43,7 +43,8 @@ COLUMNS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20)
 """Right-hand sides measured, of those in Figure 6."""
 RATE = Axis("GFLOP/s by the paper's count", log=True)
 LINES = {name: (kind, n, nnz) for name, kind, n, nnz, *_ in printed()["table1"]["rows"]}
-MATRICES, GROWING = tuple(LINES), tuple(printed()["fig6"])
+FIG6 = printed()["fig6"]["rates"]
+MATRICES, GROWING = tuple(LINES), tuple(FIG6)
 ON_HOST, ON_DEVICE = "partial sums on the host", "on the device"
 SUMS = Turned("sums", "dot products on a GPU", (ON_HOST, ON_DEVICE), ON_HOST, str, menu=True)
 WAIT_US = 1e6 * WAIT
@@ -173,7 +174,7 @@ def fig6(values: Values) -> Iterator[Case]:
     def read(found: Measured) -> dict[str, Any]:
         return {**_on_gpu(found, machine, values), "n": found.n, "ours_is": found.source}
 
-    for matrix, rates in printed()["fig6"].items():
+    for matrix, rates in FIG6.items():
         for b, rate in enumerate(rates, 1):
             if b not in COLUMNS and report:
                 continue
@@ -193,7 +194,7 @@ def _gains(rows: list[dict[str, Any]]) -> None:
 def _rows_fit(_rows: list[dict[str, Any]], values: Values) -> list[str]:
     """Times of a further right-hand side by the printed rates, as sentences."""
     where, slopes = profile(GPU), []
-    for name, rates in printed()["fig6"].items():
+    for name, rates in FIG6.items():
         _, n, nnz = LINES[name]
         b = np.arange(1, STEADY + 1)
         seconds = 1e-9 * by_table2(n, nnz, is_complex=False) * b / np.array(rates[:STEADY])
@@ -227,6 +228,7 @@ NOTES = (
 )
 ON_2080S = Compared(
     printed="printed_2080S",
+    source=printed()["figures"]["source"],
     modelled="modelled_2080S",
     ours=("cuda", "opencl"),
     sizes=("printed_n", "n"),
@@ -247,11 +249,12 @@ FIGURES = (
         compared=(
             dataclasses.replace(ON_2080S, curve="2080S"),
             dataclasses.replace(ON_2080S, printed="printed_i5", modelled="modelled_i5", ours="cpu", curve="i5"),
+            *(
+                Compared(printed=f"printed_clSPARSE_{name}", curve=f"clSPARSE, {name}", source=ON_2080S.source)
+                for name in ("2080S", "i5")
+            ),
         ),
-        drawn=(
-            *(Drawn(f"printed_clSPARSE_{name}", items.PRINTED, f"clSPARSE, {name}") for name in ("2080S", "i5")),
-            *(Drawn(column, items.MEASURED, name) for column, name in HERE.items()),
-        ),
+        drawn=tuple(Drawn(column, items.MEASURED, name) for column, name in HERE.items()),
         turned=(SUMS, WAITING, SIZE),
         notes=(
             *NOTES,

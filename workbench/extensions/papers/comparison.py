@@ -6,11 +6,18 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from workbench.extensions.papers.printed import printed_text
 from workbench.words.numbers import deviation_text
 
 NOTABLE = 15.0
 """Percent beyond which a deviation from the print needs a reason."""
 NOT_EXPLAINED = "not explained"
+TIMES_OFF = 3.0
+"""The ratio of a modelled and a printed number, in either direction, beyond which the model does not apply."""
+NOT_APPLIED = "model does not apply"
+PRINTED, READ_OFF, REFERENCE = "printed", "read off the figure", "reference"
+"""Sources of the numbers of a paper: its text, a curve or bar that was measured in a figure, or published data."""
+THEIRS = (PRINTED, READ_OFF, REFERENCE)
 Row = Mapping[str, Any]
 
 
@@ -23,7 +30,7 @@ class Compared:
     numbers; only where they are equal is ours compared, and with model_of_ours what is modelled too. elsewhere: ours
     are times of this machine and the printed ones of another, which gives a ratio and no deviation. curve: the name of
     its points in a picture, with {columns} of the row, "" where they are not drawn. here: that of ours, where it
-    differs.
+    differs. source: of the numbers of the paper. drawn: they are in the picture, not in the table alone.
 
     reasons: of deviations by more than `NOTABLE` percent and of other words, by a part of the name of a row and what is
     printed in it, "" for all rows; the first that fits holds, and without one a deviation is not explained.
@@ -38,6 +45,8 @@ class Compared:
     elsewhere: bool = False
     curve: str = ""
     here: str = ""
+    source: str = PRINTED
+    drawn: bool = True
     reasons: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def of(self, row: Row, name: str) -> PrintedValue | None:
@@ -59,6 +68,8 @@ class Compared:
             our_size=here,
             model_of_ours=self.model_of_ours,
             elsewhere=self.elsewhere,
+            source=self.source,
+            alone=not (self.ours or self.modelled),
             reason=next((reason for part, reason in self.reasons.items() if part in f"{name}, {printed}"), ""),
         )
 
@@ -72,7 +83,8 @@ class Compared:
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PrintedValue:
     """A printed value of a row, and ours. Fields as in `Compared`; a printed list is a range, or is compared with a
-    list of ours one by one. The deviations are in percent, None without a comparison."""
+    list of ours one by one. alone: nothing here has its place. The deviations are in percent, None without a
+    comparison."""
 
     row: str
     column: str
@@ -84,6 +96,8 @@ class PrintedValue:
     our_size: Any = None
     model_of_ours: bool = False
     elsewhere: bool = False
+    source: str = PRINTED
+    alone: bool = False
     reason: str = ""
 
     @property
@@ -120,6 +134,18 @@ class PrintedValue:
         return None if found is None else 1 + found / 100
 
     @property
+    def applies(self) -> bool:
+        """False where a model is off by more than `TIMES_OFF` times."""
+        if self.percent is None or not self.compared[1]:
+            return True
+        return 1 / TIMES_OFF <= 1 + self.percent / 100 <= TIMES_OFF
+
+    @property
+    def verdict(self) -> str:
+        """The deviation in words, or that the model does not apply."""
+        return deviation_text(self.percent) if self.applies else NOT_APPLIED
+
+    @property
     def notable(self) -> bool:
         """True if its deviation needs a reason."""
         return self.agrees is False or (self.percent is not None and abs(self.percent) > NOTABLE)
@@ -148,6 +174,8 @@ class PrintedValue:
             "percent": self.percent,
             "agrees": self.agrees,
             "said": self.said,
+            "verdict": self.verdict,
+            "printed_text": printed_text(self.printed),
         }
 
 

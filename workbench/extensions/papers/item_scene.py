@@ -1,4 +1,5 @@
-"""The picture of an item: printed points as rings, our curves or bars, and pale ones of before."""
+"""The picture of an item: printed points as rings, those read off a figure as diamonds, our curves or bars, and pale
+ones of before."""
 
 from __future__ import annotations
 
@@ -6,14 +7,18 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from workbench.extensions.papers.comparison import PRINTED, READ_OFF, REFERENCE
 from workbench.extensions.papers.items import MODELLED, Curve, Item
 from workbench.plots.scenes.scene import BarsOf, CurveOf, Layer, PointsOf
-from workbench.plots.scenes.style import curve_style
-from workbench.words.numbers import said
+from workbench.words.numbers import THIN, said
 
 FEW = 40
 """Points of a curve that have a mark each."""
+DASHED = (5.0, 4.0)
+"""The dash of what is modelled."""
 RING = 6.5
+MARKS = {PRINTED: "o", READ_OFF: "D", REFERENCE: "o"}
+"""The mark of a point of the paper by its source."""
 DOT = 2.5
 WIDE = 0.8
 """The width of the bars of a group together."""
@@ -46,7 +51,7 @@ def item_layers(
     shifts = [(k + 0.5) * wide - WIDE / 2 if item.drawn_as == "bars" else 0.0 for k in range(len(ours))]
     pale = [_curve(item, curve, styles, faint=True) for curve in before]
     at = {curve.of: shift for curve, shift in zip(ours, shifts, strict=True)}
-    rings = _rings(item, printed, styles, at) if printed else []
+    rings = [layer for source in MARKS for layer in _rings(item, printed, styles, at, source)]
     if item.drawn_as == "bars":
         bars = [
             BarsOf(curve.name, curve.x + shift, curve.y, 0.9 * wide, style=styles.of(curve))
@@ -60,26 +65,36 @@ def item_layers(
 def _curve(item: Item, curve: Curve, styles: Styles, *, faint: bool = False) -> CurveOf:
     few = curve.x.size <= FEW
     # Dashes say where numbers come from, colours what they belong to.
-    dash = (5.0, 4.0) if curve.source == MODELLED else ()
+    dash = DASHED if curve.source == MODELLED else ()
     name, only = "" if faint else curve.name, item.drawn_as != "curves"
     style = styles.of(curve)
     return CurveOf(name, curve.x, curve.y, style, every=few, only=only, faint=faint, dash=dash, mark=few)
 
 
-def _rings(item: Item, printed: Sequence[Curve], styles: Styles, shifts: Mapping[str, float]) -> list[Layer]:
-    """A ring for each printed point, with a dot in the colour of its curve."""
-    x = np.concatenate([curve.x + shifts.get(curve.name, 0.0) for curve in printed])
-    y = np.concatenate([curve.y for curve in printed])
-    texts = [
-        [f"{curve.name}, {place(item, at)}", f"printed {said(float(value), item.y.kind)}"]
-        for curve in printed
-        for at, value in zip(curve.x, curve.y, strict=True)
-    ]
-    colours = [curve_style(styles.of(curve)).colour for curve in printed for _ in curve.x]
-    return [
-        PointsOf("printed", x, y, len(texts), size=RING, outlined=True, texts=texts, word="printed"),
-        PointsOf("", x, y, size=DOT, marker=".", colours=colours),
-    ]
+def _rings(
+    item: Item, printed: Sequence[Curve], styles: Styles, shifts: Mapping[str, float], source: str
+) -> list[Layer]:
+    """A mark for each point of the paper, with a dot in the colour of its curve. Curves of which there is one here too
+    share an entry of the legend, since that has their colour; each other one has its own."""
+    unit = f"{THIN}{item.y.kind}" if item.y.kind not in ("", "count") else ""
+    shared, alone, dots = [], [], []
+    for curve in (curve for curve in printed if curve.source == source):
+        x = curve.x + shifts.get(curve.name, 0.0)
+        style, texts = styles.of(curve), []
+        for at, text in zip(curve.x, curve.texts, strict=True):
+            texts.append([f"{curve.name}, {place(item, at)}", f"{source}: {text}{unit}"])
+        dots += [PointsOf("", x, curve.y, size=DOT, marker=".", style=style)]
+        if curve.name in shifts:
+            shared.append((x, curve.y, texts))
+            continue
+        look = {"size": RING, "marker": MARKS[source], "texts": texts, "word": source}
+        alone.append(PointsOf(f"{curve.name}, {source}", x, curve.y, style=style, **look))
+    if shared:
+        x, y = (np.concatenate(each) for each in list(zip(*shared, strict=True))[:2])
+        texts = [text for _, _, of_curve in shared for text in of_curve]
+        look = {"size": RING, "marker": MARKS[source], "texts": texts, "word": source}
+        alone.insert(0, PointsOf(source, x, y, len(texts), outlined=True, **look))
+    return [*alone, *dots]
 
 
 def place(item: Item, x: float) -> str:

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.extensions.papers.comparison import Compared, PrintedValue, Row, row_name
+from workbench.extensions.papers.comparison import THEIRS, Compared, PrintedValue, Row, row_name
+from workbench.extensions.papers.printed import printed_text
 from workbench.plots.scenes.scene import Axis
 from workbench.run import Configuration, Result, Stopping
 from workbench.words.numbers import chosen
 
-PRINTED, COUNTED, MEASURED, MODELLED = "printed", "counted here", "measured here", "modelled"
-"""Sources of the numbers of a curve. Counts are equal on all machines, times are of this one."""
+COUNTED, MEASURED, MODELLED = "counted here", "measured here", "modelled"
+"""Sources of the numbers of a curve that are ours. Counts are equal on all machines, times are of this one."""
 FIRST_STEPS = Stopping(maxiter=2)
 """Stopping criteria of the solve before a timed one: it loads and compiles all kernels."""
 ROUNDS, ENOUGH = 3, 2.0
@@ -35,14 +36,15 @@ SHOWN = "shown"
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Curve:
-    """Points (x, y), both of shape (n,). source: one of the four above. of: the printed curve that it belongs to, ""
-    for none."""
+    """Points (x, y), both of shape (n,). source: one of the three above, or of `THEIRS`. of: the printed curve
+    that it belongs to, "" for none. texts: printed numbers in the digits of the paper."""
 
     name: str
     x: np.ndarray
     y: np.ndarray
     source: str
     of: str = ""
+    texts: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -217,14 +219,19 @@ class Item:
     def printed(self) -> list[Curve]:
         """The printed values, as curves; nothing is computed."""
         farthest = {each.name: each.choices[-1] for each in self.turned if each.limit}
-        return self.curves([case.row for case in self.cases({**self.paper_values, **farthest})], PRINTED)
+        return self.curves([case.row for case in self.cases({**self.paper_values, **farthest})], *THEIRS)
 
     def rows(self, cases: Sequence[Case], known: Mapping[tuple[int, int], Any]) -> list[dict[str, Any]]:
         """The rows as far as they are known, all with the same columns. known: what works gave, by the places of the
         case and of the work in it."""
-        rows = [dict(case.row) for case in cases]
-        for (at, place), found in known.items():
-            rows[at] |= cases[at].works[place].columns(found)
+        found: list[dict[str, Any]] = [{} for _ in cases]
+        for (at, place), result in known.items():
+            found[at] |= cases[at].works[place].columns(result)
+        return self.joined(cases, found)
+
+    def joined(self, cases: Sequence[Case], found: Sequence[Row]) -> list[dict[str, Any]]:
+        """The rows of some cases with the columns that were found for each."""
+        rows = [{**case.row, **columns} for case, columns in zip(cases, found, strict=True)]
         columns = dict.fromkeys(column for row in rows for column in row)
         rows = [{column: row.get(column) for column in columns} for row in rows]
         self.finish(rows)
@@ -257,8 +264,8 @@ class Item:
 
     def _all_drawn(self) -> Iterator[Drawn]:
         for each in self.compared:
-            if each.curve:
-                yield Drawn(each.printed, PRINTED, each.curve)
+            if each.curve and each.drawn:
+                yield Drawn(each.printed, each.source, each.curve)
                 yield Drawn(each.modelled, MODELLED, f"{each.curve}, modelled", each.curve)
                 if isinstance(each.ours, str) and not each.elsewhere:
                     yield Drawn(each.ours, COUNTED, each.here or each.curve, each.curve)
@@ -278,19 +285,15 @@ def _numbers(value: object) -> Iterator[float]:
     """The points of a cell: both ends of a range."""
     for each in value if isinstance(value, (list, tuple)) else (value,):
         if isinstance(each, (int, float)) and not math.isnan(each):
-            yield float(each)
+            yield each
 
 
 def _curve(points: Mapping[Any, list[tuple[float, float]]], *key: str) -> Curve:
     name, source, of = key
-    x, y = np.array(sorted(points[key], key=lambda point: point[0])).T
-    return Curve(name, x, y, source, of)
-
-
-def mean_deviation(points: Sequence[Point]) -> float | None:
-    """The mean of the absolute deviations in percent; None where nothing is compared."""
-    known = [abs(point.value.percent) for point in points if point.value.percent is not None]
-    return statistics.mean(known) if known else None
+    ordered = sorted(points[key], key=lambda point: point[0])
+    x, y = np.array(ordered, float).T
+    texts = tuple(printed_text(value) for _, value in ordered) if source in THEIRS else ()
+    return Curve(name, x, y, source, of, texts)
 
 
 def geometric(low: float, high: float, count: int, *also: float) -> tuple[float, ...]:

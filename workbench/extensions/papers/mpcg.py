@@ -133,7 +133,7 @@ def _sweeps(table: str, what: str) -> Item:
     """Table 1 or 2."""
     return Item(
         name=table,
-        title=f"Table {table[-1]}: 5 N² Jacobi sweeps on N x N points, {what}",
+        title=f"Table {table[-1]}: 5 N² Jacobi sweeps on N × N points, {what}",
         cases=functools.partial(sweeps, table),
         named=("N",),
         x=Axis("points per side N", "count", log=True, word="N", marks=[line[0] for line in printed()[table]["rows"]]),
@@ -240,7 +240,7 @@ TABLES = (
     _sweeps("table2", "constant coefficients"),
     Item(
         name="table3",
-        title="Table 3: seconds of MPCG to a relative residual of 1e-6",
+        title="Table 3: seconds of MPCG to a relative residual of 10⁻⁶",
         cases=table3,
         named=("N", "boxes"),
         x=Axis("boxes", names=BOXES),

@@ -1,4 +1,4 @@
-"""Numbers printed in the papers, from a TOML file for each."""
+"""Numbers printed in the papers, from a TOML file for each, with the digits that the papers give."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.extensions import flow
+from workbench.words.numbers import MINUS, count, number
 
 DATA = Path(__file__).parent / "data"
 FILES = {
@@ -21,10 +22,32 @@ FILES = {
 """The papers, and their files."""
 
 
+class PrintedNumber(float):
+    """A number that knows its digits in print: 20.15 is no 20.1, and 9.80 no 9.8."""
+
+    text: str
+
+    def __new__(cls, text: str | float) -> PrintedNumber:
+        made = super().__new__(cls, text)
+        made.text = str(text).replace("-", MINUS)
+        return made
+
+
+def printed_text(value: object) -> str:
+    """A printed number in the digits of its paper, others with three; both ends of a range."""
+    if isinstance(value, (list, tuple)):
+        return "–".join(map(printed_text, value))
+    if isinstance(value, PrintedNumber):
+        return value.text
+    if isinstance(value, int):
+        return count(value)
+    return number(value) if isinstance(value, float) else str(value)
+
+
 @functools.cache
 def printed_in(paper: str) -> dict[str, Any]:
     """The numbers printed in a paper, with its title, authors and year."""
-    return tomllib.loads(FILES[paper].read_text(encoding="utf-8"))
+    return tomllib.loads(FILES[paper].read_text(encoding="utf-8"), parse_float=PrintedNumber)
 
 
 def who(paper: str) -> str:

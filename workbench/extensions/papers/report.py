@@ -227,6 +227,9 @@ class _Compared:
     elsewhere: bool
     percent: float | None
     agrees: bool | None
+    source: str = ""
+    verdict: str = ""
+    printed_text: str = ""
 
 
 @dataclasses.dataclass(frozen=True)

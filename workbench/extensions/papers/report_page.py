@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from workbench.extensions.papers import papers
-from workbench.extensions.papers.comparison import NOT_EXPLAINED, NOTABLE
+from workbench.extensions.papers.comparison import NOT_EXPLAINED, NOTABLE, PRINTED
 from workbench.extensions.papers.reproduction import cell_text, cells_of
 from workbench.files.data_files import PACKAGE
 from workbench.plots.html_table import Html, html_table
@@ -178,8 +178,9 @@ def _compared(values: Sequence[Entry]) -> str:
             [
                 value["row"],
                 value["column"].removeprefix("printed").replace("_", " ").strip() or "-",
-                *(cell_text(value[name]) for name in ("printed", "ours", "spread", "ratio", "modelled")),
-                deviation_text(value["percent"]),
+                _theirs(value),
+                *(cell_text(value[name]) for name in ("ours", "spread", "ratio", "modelled")),
+                value.get("verdict") or deviation_text(value["percent"]),
                 Html(f'<span class="{state}">{_text(said)}</span>'),
             ]
         )
@@ -187,6 +188,13 @@ def _compared(values: Sequence[Entry]) -> str:
     kept = [k for k in range(len(COMPARED)) if any(row[k] not in ("-", '<span class=""></span>') for row in rows)]
     numbers = [place for place, k in enumerate(kept) if 2 <= k <= 7]
     return _table([COMPARED[k] for k in kept], [[row[k] for k in kept] for row in rows], numbers=numbers)
+
+
+def _theirs(value: Entry) -> str:
+    """The number of the paper in its digits, and its source where that is not the text."""
+    source = value.get("source") or PRINTED
+    text = value.get("printed_text") or cell_text(value["printed"])
+    return text if source == PRINTED else f"{text}, {source}"
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: Iterable[int]) -> str:

@@ -12,9 +12,10 @@ from matplotlib.figure import Figure
 
 from workbench.devices.default_accelerator import default_accelerator
 from workbench.errors import InputError
-from workbench.extensions.papers.comparison import Compared, PrintedValue, compare, row_name, unexplained
+from workbench.extensions.papers.comparison import THEIRS, Compared, PrintedValue, compare, row_name, unexplained
 from workbench.extensions.papers.item_scene import item_layers
-from workbench.extensions.papers.items import PRINTED, SHOWN, Item
+from workbench.extensions.papers.items import SHOWN, Item
+from workbench.extensions.papers.printed import PrintedNumber
 from workbench.extensions.papers.results import RESULTS
 from workbench.machines.describe import describe_machine
 from workbench.plots.figures import draw
@@ -128,6 +129,8 @@ def cell_text(value: object) -> str:
     """A value of a row as it is shown."""
     if value is None:
         return "-"
+    if isinstance(value, PrintedNumber):
+        return value.text
     if isinstance(value, float):
         return f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
     if isinstance(value, (list, tuple)):
@@ -168,7 +171,7 @@ def _made(item: Item, max_n: int, progress: Progress, device: str = "cpu") -> Re
     rows = item.rows(cases, known)
     picture = None
     if item.name.startswith("fig"):
-        layers = item_layers(item, item.curves(rows, PRINTED), [*item.curves(rows), *curves])
+        layers = item_layers(item, item.curves(rows, *THEIRS), [*item.curves(rows), *curves])
         x = item.x
         if x.names is not None:
             # Points that the page alone shows come last.

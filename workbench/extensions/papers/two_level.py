@@ -42,7 +42,7 @@ SETTINGS_TRIED = (
     "place of stripes, 8 x 8 of them at 128 and 256 and 16 x 16 at 512 and 1024: then 256 and 512 need the same 115 "
     "iterations with block IC(2n), for which 118 are printed twice. Whether the paper used boxes is not known."
 )
-STARTS = "The paper's random initial guesses are unknown: ours are uniform in [0, 1), in a report several."
+STARTS = "The paper's random initial guesses are unknown: ours are uniform in [0, 1)."
 
 
 printed = functools.partial(printed_in, "two-level")

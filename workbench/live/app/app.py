@@ -77,11 +77,12 @@ class Workbench(View):
         self._kept = [self.keeper] if self.keeper is not None else []
         self.explorer.forgets = False
         self._worker = LatestOnly("workbench-page")
-        self.frame = Frame({"undo": self._undo, "tour": self._run_for_tour}, lambda: self.share.copied("link"))
+        acts = {"undo": self._undo, "tour": self._run_for_tour, "tour-look": self._look_for_tour}
+        self.frame = Frame(acts, lambda: self.share.copied("link"))
         self.pages = self.frame.pages
         build = Page(self._builder, lambda builder: self.drawing.renew(builder))
         self.drawing = Drawing(self.explorer.form, lambda: build.view, lambda: self.frame.in_front is build)
-        self.notice, self.unbuilt = self.drawing.notice, self.drawing.unbuilt
+        self.notice = self.drawing.notice
         self.frame.add("build", BUILD, build)
         self.frame.add(
             "solve", SOLVE, Page(lambda: self.explorer, lambda _explorer: self.drawing.take_over()), flush=True
@@ -96,7 +97,7 @@ class Workbench(View):
         self.frame.add("runs", RUNS, Page(self._runs))
         self.extensions = ExtensionPages(self.frame, self, self._name_problem)
         self.bars = self.extensions.bars()
-        for line in (*reversed(self.bars), self.unbuilt):
+        for line in reversed(self.bars):
             self.frame.add_above(line)
         self.box = self.frame.box
         self.explorer.changed = self._name_problem
@@ -163,7 +164,6 @@ class Workbench(View):
         """Name a problem in the header: in Build the one drawn, in Inspect that of the run shown, in a view of an
         extension the one that it shows, else that of the form. A wrong value changes no name."""
         self._worker.ask(self._note_place, "place")
-        self.drawing.say_wrong()
         with contextlib.suppress(InputError):
             form, inside = self.explorer.form, self.pages[INSIDE]
             drawn = self.drawing.shown
@@ -180,7 +180,8 @@ class Workbench(View):
         if self.keeper is not None:
             with contextlib.suppress(InputError):
                 chosen = self.explorer.form.configuration()
-                self.keeper.place(dataclasses.replace(chosen, **self.drawing.changes()), self._place)
+                drawn = self.drawing.changed or chosen.problem
+                self.keeper.place(dataclasses.replace(chosen, problem=drawn), self._place)
 
     @property
     def _place(self) -> str:
@@ -209,14 +210,20 @@ class Workbench(View):
             self._turned()
 
     def _run_for_tour(self) -> None:
-        """Make the run that the tour points at, with timings, unless a run has ended or is active."""
-        if any(run.record is not None or run.active for run in self.runs.runs):
+        """Make the run that the tour points at, with timings, unless there is one."""
+        if any(run.handle.traced for run in self.runs.runs):
             return
         self.drawing.take_over()
         trace = self.explorer.form.trace
         before, trace.value = trace.value, True
         self.explorer.run()
         trace.value = before
+
+    def _look_for_tour(self) -> None:
+        """Choose the latest run with timings, whose kernels the tour points at."""
+        traced = [run.number for run in self.runs.runs if run.handle.traced]
+        if traced:
+            self.runs.choose(traced[-1:])
 
     def _rebase(self, view: OfConfiguration) -> None:
         view.rebase(self.configuration)

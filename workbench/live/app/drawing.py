@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import html
 import threading
 from collections.abc import Callable
-from typing import Any
 
 import ipywidgets as widgets
 
 from workbench.errors import InputError
-from workbench.live.app.unbuilt_notice import UnbuiltNotice
-from workbench.live.builders.builder import Builder, Built, kind_of
+from workbench.live.builders.builder import Builder, kind_of
 from workbench.live.solve.form import Form
 from workbench.problems import Problem
 from workbench.run import Configuration
 
 
 class Drawing:
-    """Changes on the canvas go into the form when another page asks for them, and back when Build is turned to.
+    """Changes in Build go into the form when another page asks for them, and back when Build is turned to.
 
     form: of all pages. builder: returns that of Build, None before it is made. in_front: true while Build is.
     """
 
     def __init__(self, form: Form, builder: Callable[[], Builder | None], in_front: Callable[[], bool]) -> None:
-        self.notice, self.unbuilt = widgets.HTML(), UnbuiltNotice()
+        self.notice = widgets.HTML()
         self._form, self._builder, self._in_front = form, builder, in_front
         self._taking = threading.RLock()
-        self._taken: Built = (None, None)
+        self._taken: Problem | None = None
         """The drawing that the form knows."""
+        self._solved: Problem | None = None
+        """The problem of the form when that was noted."""
 
     @property
     def shown(self) -> Problem | None:
         """The problem that is drawn, while Build is in front; None for an incomplete or refused drawing, which the
         other pages do not have either."""
         builder = self._builder()
-        return builder.built[0] if builder and self._in_front() else None
+        return builder.built if builder and self._in_front() else None
 
     @property
     def can_undo(self) -> bool:
@@ -59,22 +58,22 @@ class Drawing:
             if builder is None:
                 return
             try:
-                changed = self.changes()
+                changed = self.changed
             except InputError:
                 if self._in_front():
                     raise
                 return
-            if changed:
-                self._form.load(dataclasses.replace(self._form.configuration(), **changed))
-                self.note(builder, builder.problem)
+            if changed is not None:
+                self._form.load(dataclasses.replace(self._form.configuration(), problem=changed))
+                self.note(builder, changed)
 
-    def changes(self) -> dict[str, Any]:
-        """Changes of problem and deflation on the canvas since the last look, by field. Raises InputError for a wrong
+    @property
+    def changed(self) -> Problem | None:
+        """The problem on the canvas if it has changed since the last look, else None. Raises InputError for a wrong
         drawing."""
         builder = self._builder()
-        built = (builder.problem, builder.deflation) if builder is not None else (None, None)
-        named = zip(("problem", "deflation"), built, self._taken, strict=True)
-        return {name: new for name, new, old in named if new is not None and new != old}
+        problem = builder.problem if builder is not None else None
+        return None if problem == self._taken else problem
 
     def load(self, configuration: Configuration) -> None:
         """Show a configuration in the form, and on the canvas where it can be drawn."""
@@ -89,27 +88,18 @@ class Drawing:
     def renew(self, builder: Builder) -> None:
         """Show the problem of the form in the builder, if it is of a kind that the builder draws."""
         with self._taking:
-            chosen = self._form.configuration()
+            chosen = self._form.configuration().problem
             # A wrong drawing stays until another problem is chosen.
-            superseded = builder.wrong and self.unbuilt.is_superseded_by(chosen.problem)
+            superseded = builder.wrong and chosen != self._solved
             if builder.built != self._taken and not superseded:
                 return
-            problem, deflation = self._taken
-            same = chosen.problem == problem and deflation in (None, chosen.deflation)
-            if kind_of(chosen.problem) and not same:
-                builder.load(chosen.problem, chosen.deflation)
-            self.note(builder, chosen.problem)
+            if kind_of(chosen) and chosen != self._taken:
+                builder.load(chosen)
+            self.note(builder, chosen)
 
     def note(self, builder: Builder, solved: Problem) -> None:
         """Note that the other pages know the drawing, and show a notice where their problem is of a kind not drawn
         here."""
-        self._taken = builder.built
+        self._taken, self._solved = builder.built, solved
         said = f"{html.escape(solved.label)} is chosen in Solve and is not drawn here. What you build takes its place."
         self.notice.value = "" if kind_of(solved) else f'<p class="wb-status wb-busy">{said}</p>'
-
-    def say_wrong(self) -> None:
-        """Show the error of a wrong drawing on the other pages."""
-        chosen, builder = None, self._builder()
-        with contextlib.suppress(InputError):
-            chosen = self._form.configuration().problem
-        self.unbuilt.update(builder.wrong if builder else "", chosen, in_build=self._in_front())

@@ -27,8 +27,11 @@ def _unknowns(problem: Any) -> str:
     dimensions = DIMENSIONS.get(problem.name)
     if problem.name == "rising-bubbles":
         return f"{' x '.join(map(count, problem.cells))} cells"
+    if problem.name == "poisson-fd":
+        inner = problem.n - 1
+        return f"{count(inner)}² = {count(inner**2)} unknowns within {count(problem.n)}² intervals"
     if dimensions is None:
-        return f"{count(problem.n - 1)}² unknowns" if problem.name == "poisson-fd" else ""
+        return ""
     unknowns = problem.n**dimensions
     written = count(unknowns) if unknowns <= GROUPED else number(float(unknowns))
     return f"{count(problem.n)}{POWERS[dimensions]} = {written} unknowns"

@@ -17,8 +17,9 @@ Act = Callable[[], object]
 
 class Shell(LiveWidget):
     """views: entries of the rail, each {"key", "title", "parts": [{"key", "title"}]}. shown: the part in front, as
-    "compare.race"; set by both sides. acts: what "undo" does, and "tour" at the step that shows a run. link: returns
-    the text of the share link, and a sentence on it; a text that begins with ? follows the address of the page."""
+    "compare.race"; set by both sides. acts: what "undo" does, "tour" at the step that shows a run, "tour-look" at that
+    which looks inside. link: returns the text of the share link, and a sentence on it; a text that begins with ?
+    follows the address of the page."""
 
     _script = script("app/shell.js")
     views = traitlets.List().tag(sync=True)

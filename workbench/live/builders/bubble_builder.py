@@ -1,4 +1,4 @@
-"""Bubbles drawn by hand: a canvas on which a problem is built, with the deflation subdomains that follow it."""
+"""Bubbles drawn by hand: a canvas on which a problem is built, and the form next to it."""
 
 from __future__ import annotations
 
@@ -10,31 +10,137 @@ import ipywidgets as widgets
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
-from workbench.live.builders.bubble_editor import BubbleEditor
-from workbench.live.builders.bubble_form import BubbleForm
-from workbench.live.builders.bubble_model import KEPT, BubbleModel, Drawing, in_words
+from workbench.live.builders.bubble_editor import BubbleEditor, returned
+from workbench.live.builders.bubble_model import CLASSES, KEPT, BubbleModel, Drawing, in_words, presets
 from workbench.live.builders.bubble_pictures import BubblePainter, PictureRequest
 from workbench.live.builders.live_panel import LivePanel
+from workbench.live.builders.sides_field import SidesField
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.controls import button
+from workbench.live.ui.declared_form import Control, fields_of, folded
+from workbench.live.ui.field_form import FieldForm
 from workbench.live.ui.listeners import Listeners
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.problems.bubbles import Bubbles, Bubbles2D
-from workbench.registry import Block, find
+from workbench.problems.sides import side_names
+from workbench.registry import Block, Parameter, find
 from workbench.run import Configuration
 
 PATIENCE = 20.0
 """Seconds that reading the problem waits for changes under way."""
+RANDOM = ("count", "radius", "geometry_seed")
+PLACE = "place"
+DIMENSIONS = Parameter("dimensions", int, 2, "square or cube", low=2, high=3)
+AT_RANDOM = Parameter(PLACE, str, "", "the same seed places the same bubbles")
+CONTROLS = (
+    Control("dimensions", "Dimensions", rule=DIMENSIONS),
+    Control("n"),
+    Control("density_ratio"),
+    Control("count", "Bubbles", folded=True, looks={"heading": "Random bubbles"}),
+    Control("radius", "Radius", "0 = automatic", folded=True),
+    Control("geometry_seed", "Seed", folded=True),
+    Control(PLACE, "Place at random", rule=AT_RANDOM, folded=True, looks={"kind": "press"}),
+)
+"""Those of the form of bubbles, in addition to the sides."""
+
+Ask = Callable[..., None]
+
+
+class BubbleForm(FieldForm):
+    """Asks for the changes of its user, by act and values, and shows a drawing. reset: shows the first drawing."""
+
+    def __init__(self, ask: Ask, reset: Callable[[], None], drawing: Drawing) -> None:
+        self._ask = ask
+        self._shown: Drawing | None = None
+        declared = {item.name: item for item in Bubbles2D.parameters()}
+        sides = SidesField(declared["sides"], "Fixed pressure (Dirichlet)", "", 2)
+        fields = fields_of(CONTROLS, declared, Bubbles2D.name)
+        away = folded(CONTROLS)
+        super().__init__(
+            {**fields, "sides": sides},
+            title="Bubbles",
+            about="Bubbles",
+            main=[*(name for name in fields if name not in away), "sides"],
+            advanced=away,
+            example={"label": "Preset", "hint": "Choose an arrangement …", "names": []},
+            acts={"undo": lambda: ask("undo"), "redo": lambda: ask("redo"), "reset": reset, PLACE: self._place},
+            typed=self._take,
+        )
+        self.show_drawing(drawing)
+
+    def show_drawing(self, drawing: Drawing, *, complete: bool = False) -> None:
+        """Show a drawing. Without `complete` only fields that differ from the last drawing are set, so that typed text
+        stays."""
+        before, self._shown = None if complete else self._shown, drawing
+        if before is None or before.dimensions != drawing.dimensions:
+            self._turn(drawing)
+        values, known = drawing.parameters.parameter_values, before and before.parameters.parameter_values
+        for name in KEPT:
+            if known is None or values[name] != known[name]:
+                self.settings[name].put(values[name])
+        # Parameters of a random layout, so that "Place at random" repeats it; else the number of bubbles.
+        placed = _random_values(drawing)
+        if placed and (before is None or placed != _random_values(before)):
+            for name, value in placed.items():
+                self.settings[name].put(value)
+        self.check()
+        self.show()
+
+    def complain(self, name: str, error: InputError) -> None:
+        """Show an error at the field that asked for the change; one of the canvas, which is no field, as it is."""
+        field = self.fields().get(name)
+        self.complaints[name] = field.sentence(error) if field is not None else str(error)
+
+    def take_example(self, name: str) -> None:
+        """Arrange the bubbles as in a preset."""
+        self._ask("preset", name=name)
+
+    def random_values(self) -> dict[str, Any]:
+        """The parameters of the random layout that the fields ask for, as they were typed."""
+        return {"layout": "random", **{name: self.settings[name].value for name in RANDOM}}
+
+    def _turn(self, drawing: Drawing) -> None:
+        """Turn to the other number of dimensions, in which parameters have other bounds."""
+        cls = CLASSES[drawing.dimensions]
+        self.declare(cls)
+        self.settings["dimensions"].put(drawing.dimensions)
+        self.settings["sides"].options = side_names(drawing.dimensions)
+        self.settings["sides"].put(drawing.parameters.sides)
+        self.settings["count"].put(cls().count)
+        self.extra["examples"] = list(presets(drawing.dimensions))
+
+    def _take(self, name: str) -> None:
+        """Ask for the change of a field; the builder answers by `show_drawing`."""
+        if name == "dimensions":
+            self._ask("show", dimensions=self.settings[name].value)
+        elif name in KEPT:
+            self._ask("change", values={name: self.settings[name].value})
+        else:
+            self._ask("forget", source=PLACE)
+
+    def _place(self) -> None:
+        if not any(self.settings[name].wrong for name in RANDOM):
+            self._ask("change", source=PLACE, values=self.random_values())
+
+
+def _random_values(drawing: Drawing) -> dict[str, Any]:
+    """The parameters by which a drawing was placed at random, else the number of its bubbles; none for an empty one."""
+    if drawing.empty:
+        return {}
+    if drawing.parameters.layout == "random":
+        values = drawing.parameters.parameter_values
+        return {name: values[name] for name in RANDOM}
+    return {"count": len(drawing.rows)}
 
 
 class BubbleBuilder(View):
-    """A canvas for `Bubbles2D` and `Bubbles3D`. Display it, then run `problem` with `deflation`.
+    """A canvas for `Bubbles2D` and `Bubbles3D`. Display it, then run `problem`.
 
     problem: at first, by default four bubbles in a square. deflation: a block, or text that `find` reads, such as
-    "levelset:0"; it is only drawn. publisher: of the dashboard around it. configuration: returns that of the page, for
-    solves while a bubble is dragged. An impossible position is shown as refused, with the reason; the last valid one
-    remains the value. Raises InputError for another problem.
+    "levelset:0"; it is only drawn. publisher: of the dashboard around it. configuration: returns that of the page: its
+    deflation is drawn, and its method solves while a bubble is dragged. An impossible position is shown as refused,
+    with the reason; the last valid one remains the value. Raises InputError for another problem.
 
     Examples:
         >>> from workbench.live import BubbleBuilder
@@ -51,14 +157,15 @@ class BubbleBuilder(View):
         publisher: Publisher | None = None,
         configuration: Callable[[], Configuration] | None = None,
     ) -> None:
-        model = BubbleModel(Drawing(_bubbles(problem or Bubbles2D())))
-        self._deflation = _deflation(deflation or "none")
+        self._first = Drawing(_bubbles(problem or Bubbles2D()))
+        self._deflation, self._configuration = _deflation(deflation or "none"), configuration
+        self._note = ""
+        """The sentence on a bubble that went back, until the next act."""
         self._listeners = Listeners("the bubble builder")
-        self._editor = BubbleEditor(model, self._answered, publisher)
+        self._editor = BubbleEditor(BubbleModel(self._first), self._answered, publisher)
         self._lock, self._acts, self.canvas = self._editor.lock, self._editor.acts, self._editor.canvas
         self._painter = BubblePainter(self._requested, self.canvas.paint)
-        self._first = self._value()
-        self.form = BubbleForm(self._ask, self._read_deflation, self._reset, *self._first)
+        self.form = BubbleForm(self._ask, self._reset, self._first)
         self.status = StatusLine()
         self.live = LivePanel(self.canvas, self._drawn, configuration)
         self.buttons = {
@@ -82,13 +189,20 @@ class BubbleBuilder(View):
             return self._model.drawing.problem
 
     @property
+    def wrong(self) -> str:
+        """Empty: the last drawing that is right stays the problem, and an empty canvas is no mistake."""
+        return ""
+
+    @property
     def deflation(self) -> Deflation:
-        """The last deflation block that was chosen and is valid."""
-        with self._lock:
-            return self._deflation
+        """The second level that is drawn: that of the page where it can be read, else the last one given."""
+        if self._configuration is not None:
+            with contextlib.suppress(InputError):
+                self._deflation = self._configuration().deflation
+        return self._deflation
 
     def on_change(self, callback: Callable[[BubbleBuilder], object]) -> Callable[[], None]:
-        """Call with the builder after each change of `problem` or `deflation`; returns a function that ends this.
+        """Call with the builder after each change of `problem`; returns a function that ends this.
 
         The callback runs in the thread that made the change and must return at once. None is made for an empty canvas.
         """
@@ -113,12 +227,10 @@ class BubbleBuilder(View):
         block = None if deflation is None else _deflation(deflation)
         self._acts.wait(PATIENCE)
         with self._lock:
-            before = self._value()
+            before = self._model.drawing
             self._model.load(problem)
-            if block is not None:
-                self._deflation = block
-                self.form.load_deflation(block)
-            self.form.complaints = {}
+            self._deflation = block or self._deflation
+            self.form.complaints, self._note = {}, ""
             self._editor.take(self._model)
             self.form.show_drawing(self._model.drawing, complete=True)
             self._show()
@@ -128,6 +240,8 @@ class BubbleBuilder(View):
     def hide(self, hidden: bool) -> None:
         """Stop solving while another page is in front, and resume when this one is again."""
         self.live.hide(hidden)
+        if not hidden:
+            self._painter.ask()
 
     def close(self) -> None:
         """Take it off the page."""
@@ -137,16 +251,11 @@ class BubbleBuilder(View):
         super().close()
 
     def _layout(self) -> widgets.Box:
-        bar = widgets.HBox([*self.buttons.values(), self.live.switch])
-        bar.add_class("wb-buttons")
+        bar = widgets.HBox([*self.buttons.values(), self.live.switch]).add_class("wb-buttons")
         drawn = widgets.HBox([self.canvas, self.live.box]).add_class("wb-drawn")
-        views = widgets.VBox([bar, self.status, drawn])
-        views.add_class("wb-views")
-        body = widgets.HBox([self.form.box.add_class("wb-formside"), views])
-        body.add_class("wb-body")
-        box = widgets.VBox([body])
-        box.add_class("wb-explorer").add_class("wb-build")
-        return box
+        views = widgets.VBox([bar, self.status, drawn]).add_class("wb-views")
+        body = widgets.HBox([self.form.box.add_class("wb-formside"), views]).add_class("wb-body")
+        return widgets.VBox([body]).add_class("wb-explorer").add_class("wb-build")
 
     def _ask(self, act: str, **values: object) -> None:
         self._editor.receive({"act": act, **values})
@@ -155,11 +264,14 @@ class BubbleBuilder(View):
         source = _source(message)
         for name in {"canvas", source}:
             self.form.complaints.pop(name, None)
-        if refusal is not None:
+        # A bubble that was let go lies where it fits, so nothing is wrong any more.
+        let_go = refusal is not None and bool(message.get("done"))
+        self._note = returned(message, refusal) if refusal and let_go else ""
+        if refusal and not let_go:
             self.form.complain(source, refusal)
         self._forget_what_changed(before)
         self._show()
-        self._report((before, self._deflation))
+        self._report(before)
         self.live.changed(moving=bool(message.get("moving")))
 
     def _forget_what_changed(self, before: Drawing) -> None:
@@ -176,41 +288,27 @@ class BubbleBuilder(View):
         self.buttons["delete"].disabled = self._model.selected < 0
         self.buttons["clear"].disabled = history.present.empty
         self._editor.show()
-        complaint = next(reversed(self.form.complaints.values()), "")
-        self.status.say(complaint or in_words(history.present, self._model.selected), "bad" if complaint else "plain")
+        # The sentence of a field stands at that field.
+        wrong = self.form.complaints.get("canvas", "")
+        said = wrong or self._note or in_words(history.present, self._model.selected)
+        self.status.say(said, "bad" if wrong else "plain")
         self._painter.ask()
-
-    def _value(self) -> tuple[Drawing, Deflation]:
-        return self._model.drawing, self._deflation
 
     def _drawn(self) -> tuple[Drawing, Deflation]:
         with self._lock:
-            return self._value()
+            drawing = self._model.drawing
+        return drawing, self.deflation
 
-    def _report(self, before: tuple[Drawing, Deflation]) -> None:
-        if self._value() == before or self._model.drawing.empty:
-            return
-        self._listeners.notify(self)
+    def _report(self, before: Drawing) -> None:
+        if self._model.drawing != before and not self._model.drawing.empty:
+            self._listeners.notify(self)
 
     def _reset(self) -> None:
-        drawing, deflation = self._first
-        self._acts.ask(lambda: self.load(drawing.parameters, deflation))
-
-    def _read_deflation(self) -> None:
-        self._acts.ask(self._take_deflation)
-
-    def _take_deflation(self) -> None:
-        with self._lock:
-            before = self._value()
-            with contextlib.suppress(InputError):
-                self._deflation = self.form.read_deflation()
-            self._show()
-            self._report(before)
-        self.live.changed()
+        self._acts.ask(lambda: self.load(self._first.parameters))
 
     def _requested(self) -> PictureRequest:
-        with self._lock:
-            return PictureRequest(self._model.drawing, self._deflation, self.canvas.normal, self.canvas.position)
+        drawing, deflation = self._drawn()
+        return PictureRequest(drawing, deflation, self.canvas.normal, self.canvas.position)
 
 
 def _source(message: Mapping[str, Any]) -> str:

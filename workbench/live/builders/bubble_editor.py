@@ -45,15 +45,22 @@ def refused_row(model: BubbleModel, message: Message) -> Refused | None:
         if message.get("act") == "place":
             return Refused(int(message["index"]), _row(model, message))
         if message.get("act") == "add":
-            centre, radius = _added(model, message)
-            return Refused(len(model.drawing.rows), (*centre, model.fitting(centre) if radius is None else radius))
+            return Refused(len(model.drawing.rows), _added(model, message))
     except InputError:
         pass
     return None
 
 
+def returned(message: Message, refusal: InputError) -> str:
+    """The sentence for a bubble that was let go where it cannot lie, and that lies where it did before."""
+    reason = str(refusal).partition(";")[0]
+    if message["act"] == "place":
+        return f"Bubble {int(message['index']) + 1} went back to where it fits: {reason}."
+    return f"No bubble was added: {reason}."
+
+
 def _add(model: BubbleModel, message: Message) -> None:
-    centre, radius = _added(model, message)
+    *centre, radius = _added(model, message)
     model.add(centre, radius)
 
 
@@ -61,14 +68,20 @@ def _place(model: BubbleModel, message: Message) -> None:
     model.place(int(message["index"]), _row(model, message), message.get("stroke"))
 
 
-def _added(model: BubbleModel, message: Message) -> tuple[Row, float | None]:
+def _added(model: BubbleModel, message: Message) -> Row:
+    """The bubble to add. One that was drawn larger than there is room gets as large as fits."""
     number = len(model.drawing.rows) + 1
-    names = "xyz"[: model.drawing.dimensions]
+    wanted = model.drawing.new_radius
     if "centre" not in message:
-        return model.free_place(), None
-    centre = _numbers(message["centre"], names, number)
+        centre = model.free_place()
+        return *centre, model.fitting(centre, wanted)
+    centre = _numbers(message["centre"], "xyz"[: model.drawing.dimensions], number)
     radius = message.get("radius")
-    return centre, None if radius is None else _numbers([radius], "r", number)[0]
+    if radius is not None:
+        (wanted,) = _numbers([radius], "r", number)
+        if not message.get("done"):
+            return *centre, wanted
+    return *centre, model.fitting(centre, wanted)
 
 
 def _row(model: BubbleModel, message: Message) -> Row:

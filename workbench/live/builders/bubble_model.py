@@ -17,7 +17,7 @@ from workbench.live.ui.undo import History
 from workbench.problems.bubble_geometry import Geometry, to_text
 from workbench.problems.bubbles import Bubbles, Bubbles2D, Bubbles3D
 from workbench.problems.sides import Boundary, parse_sides
-from workbench.words.numbers import count, rounded
+from workbench.words.numbers import rounded
 
 Row = tuple[float, ...]
 KEPT = ("n", "density_ratio", "sides")
@@ -25,6 +25,8 @@ KEPT = ("n", "density_ratio", "sides")
 EMPTY = "there is no bubble on the canvas; click on free space to add one, or choose a preset"
 DIGITS = 3
 """Decimals of a radius that is chosen to fit."""
+FEWER = {2: 256, 3: 64}
+"""Cells per side of a first drawing, few enough to be solved while a bubble is dragged."""
 CLASSES: dict[int, type[Bubbles]] = {2: Bubbles2D, 3: Bubbles3D}
 
 
@@ -108,20 +110,13 @@ class Drawing:
 
 
 def in_words(drawing: Drawing, selected: int) -> str:
-    """The drawing in words. selected: number of the bubble that is described in addition, from 0 on, or -1."""
-    n, bubbles, unit = drawing.parameters.n, len(drawing.rows), drawing.unit
-    size = f"{n}{'²³'[drawing.dimensions - 2]} = {count(n**drawing.dimensions)} cells"
-    if drawing.height != 1:
-        shape = *(n,) * (drawing.dimensions - 1), round(n * drawing.height)
-        size = f"{' x '.join(map(str, shape))} = {count(math.prod(shape))} cells"
-    if drawing.empty:
-        return f"no bubbles yet on {size}"
-    reported = f"{bubbles} bubble{'s' if bubbles > 1 else ''} on {size}"
+    """The bubbles in words. selected: number of the bubble that is described, from 0 on, or -1 for all."""
+    bubbles = len(drawing.rows)
     if selected < 0:
-        return reported
+        return f"{bubbles or 'no'} bubble{'s' * (bubbles != 1)}"
     *centre, radius = drawing.rows[selected]
     place = ", ".join(map(rounded, centre))
-    return f"{reported}; bubble {selected + 1} at ({place}), radius {rounded(radius)} ({unit})"
+    return f"bubble {selected + 1} at ({place}), radius {rounded(radius)} ({drawing.unit})"
 
 
 def presets(dimensions: int) -> dict[str, dict[str, Any]]:
@@ -188,12 +183,12 @@ class BubbleModel:
         return self.history.present
 
     def show(self, dimensions: int) -> None:
-        """Turn to the drawing in 2D or in 3D; the first time it is the registered default."""
+        """Turn to the drawing in 2D or in 3D; the first time it is the registered default, of at most `FEWER` cells."""
         if dimensions not in CLASSES:
             raise InputError(f"bubbles are in 2 or 3 dimensions, got {dimensions}")
         if dimensions not in self._histories:
-            ratio = self.drawing.density_ratio
-            self._histories[dimensions] = History(Drawing(CLASSES[dimensions].create({"density_ratio": ratio})))
+            first = CLASSES[dimensions].create({"density_ratio": self.drawing.density_ratio})
+            self._histories[dimensions] = History(Drawing(first.changed({"n": min(first.n, FEWER[dimensions])})))
         if dimensions != self._dimensions:
             self._dimensions = dimensions
             self.selected = -1
@@ -206,7 +201,7 @@ class BubbleModel:
 
     def add(self, centre: Sequence[float], radius: float | None = None) -> None:
         """Add a bubble and select it; without a radius, as large as `Drawing.new_radius` and the room there allow."""
-        row = (*centre, self.fitting(centre) if radius is None else radius)
+        row = (*centre, self.fitting(centre, self.drawing.new_radius) if radius is None else radius)
         self._become(self.drawing.with_rows([*self.drawing.rows, row]))
         self.selected = len(self.drawing.rows) - 1
 
@@ -221,10 +216,10 @@ class BubbleModel:
         # Rounding must not decide between places that symmetry makes equal.
         return tuple(places[np.argmax(room.round(9))].tolist())
 
-    def fitting(self, centre: Sequence[float]) -> float:
-        """The radius of a bubble that is added there."""
+    def fitting(self, centre: Sequence[float], wanted: float) -> float:
+        """The radius wanted of a bubble at that place, or the largest that there is room for."""
         room = math.floor(10**DIGITS * self.drawing.room(centre)) / 10**DIGITS
-        return min(self.drawing.new_radius, max(room, 10**-DIGITS))
+        return min(wanted, max(room, 10**-DIGITS))
 
     def place(self, index: int, row: Sequence[float], stroke: object = None) -> None:
         """Move or resize a bubble: it becomes (x, y, r) or (x, y, z, r). One stroke, such as a drag, is one undo."""

@@ -16,13 +16,13 @@ from workbench.live.builders.poisson_builder import PoissonBuilder
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.controls import button, row
 from workbench.live.ui.listeners import Listeners
-from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.problems import Problem
 from workbench.problems.bubbles import Bubbles
 from workbench.problems.files import MatrixFile
 from workbench.problems.poisson import Poisson27, Poisson125
 from workbench.problems.poisson_formulas import PoissonFormulas
+from workbench.problems.stand_in import StandIn
 from workbench.problems.suitesparse import SuiteSparse
 from workbench.run import Configuration
 
@@ -31,10 +31,9 @@ BUBBLES, POISSON, MATRIX = "Bubbles", "Poisson", "Matrix"
 KINDS: dict[str, tuple[type, tuple[type[Problem], ...]]] = {
     BUBBLES: (BubbleBuilder, (Bubbles,)),
     POISSON: (PoissonBuilder, (PoissonFormulas, Poisson27, Poisson125)),
-    MATRIX: (MatrixBuilder, (MatrixFile, SuiteSparse)),
+    MATRIX: (MatrixBuilder, (MatrixFile, SuiteSparse, StandIn)),
 }
 """Each builder, and the problems that it shows."""
-Built = tuple[Problem | None, Deflation | None]
 
 
 class Builder(View):
@@ -96,26 +95,15 @@ class Builder(View):
     @property
     def wrong(self) -> str:
         """The error in the problem; empty also before anything is built."""
-        try:
-            _ = self.problem
-        except InputError:
-            status: StatusLine = self.builder.status
-            return status.text if status.tone == "bad" else ""
-        return ""
+        return "" if self.built is not None else self.builder.wrong
 
     @property
-    def deflation(self) -> Deflation | None:
-        """The second level that is drawn over the bubbles; None where the builder draws none."""
-        builder = self.builder
-        return builder.deflation if isinstance(builder, BubbleBuilder) else None
-
-    @property
-    def built(self) -> Built:
-        """Problem and deflation; None for both where the problem is incomplete or wrong."""
+    def built(self) -> Problem | None:
+        """The problem; None where it is incomplete or wrong."""
         try:
-            return self.problem, self.deflation
+            return self.problem
         except InputError:
-            return None, None
+            return None
 
     def on_change(self, callback: Callable[[], None]) -> None:
         """Call back after every change of the problem, on a thread of the builder's own; the callback must return at
@@ -147,7 +135,10 @@ class Builder(View):
         super().close()
 
     def _turn(self) -> None:
-        self._place.children = (self.builder.box,)
+        builder = self.builder
+        self._place.children = (builder.box,)
+        if isinstance(builder, MatrixBuilder):
+            builder.samples.appear()
         self._changed()
 
     def _changed(self) -> None:

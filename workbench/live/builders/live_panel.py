@@ -1,4 +1,4 @@
-"""Solving while the bubbles are dragged: a check box, and the curve, spectrum and field of the solve."""
+"""Solving while bubbles are dragged: a check box, and the curve, spectrum and field of the solve."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ HEIGHTS = 220, 110
 """Heights of the curve and of the spectrum, in pixels."""
 FIELD_HEIGHTS = 240, 360
 """Heights of slices and of the 3D view, in pixels."""
-ABOUT = "whenever the pointer rests, and after every other change, the problem is solved from the last solution"
+ABOUT = "after each change, and whenever the pointer rests, the problem is solved from the last solution"
 
 
 def curve_scene(run: Run, last: Run | None) -> Scene:
@@ -79,7 +79,8 @@ def _curve(name: str, run: Run, *, faint: bool = False) -> CurveOf:
 
 
 class LivePanel:
-    """`switch`, a check box, and `box`, which is shown while it is ticked.
+    """`switch`, a check box, and `box`, which is shown while it is ticked. Nothing is solved before a page shows the
+    canvas.
 
     canvas: on which bubbles are dragged; in 3D the field shows its plane. drawn: returns the drawing and its deflation,
     called in a thread. configuration: returns that of the page, see `live_configuration`.
@@ -94,7 +95,7 @@ class LivePanel:
         self.publisher = canvas.publisher
         self._canvas, self._drawn, self._configuration = canvas, drawn, configuration
         self.solver = LiveSolver(self.publisher.wake)
-        self.check = widgets.Checkbox(False, description="Solve while dragging", indent=False, tooltip=ABOUT)
+        self.check = widgets.Checkbox(True, description="Solve while dragging", indent=False, tooltip=ABOUT)
         self.reason = widgets.HTML().add_class("wb-note")
         self.switch = widgets.HBox([self.check, self.reason]).add_class("wb-liveswitch")
         self.line = StatusLine()
@@ -143,8 +144,6 @@ class LivePanel:
 
     def _turn(self) -> None:
         on = self._on
-        if on and self.curve is None:
-            self._make()
         self._lay_out()
         if self.curve is not None and self.spectrum is not None and self.field is not None:
             self.curve.link.hidden = self.spectrum.link.hidden = not on
@@ -156,7 +155,7 @@ class LivePanel:
         self.box.layout.display = None if shown else "none"
 
     def _make(self) -> None:
-        """Make the canvases when they are first shown, since each costs the page a thread."""
+        """Make the canvases when they are first needed, since each costs the page a thread."""
         self.curve = ChartView(self.publisher, EMPTY_CURVE, height=HEIGHTS[0])
         self.spectrum = ChartView(self.publisher, EMPTY_SPECTRUM, height=HEIGHTS[1])
         self.field = FieldPanel(self.publisher, FIELD_HEIGHTS)
@@ -175,6 +174,10 @@ class LivePanel:
         if not self._on or unfit:
             self._stop()
             return
+        if self.curve is None:
+            if not self._canvas.link.free:
+                return
+            self._make()
         try:
             configuration, why = live_configuration(self._configuration, drawing.problem, deflation)
         except InputError as error:
@@ -193,6 +196,8 @@ class LivePanel:
     def _publish(self) -> PollAgain:
         """Bring the panel up to date; in the thread of the publisher."""
         if self.curve is None or not self._on:
+            if self._on and self._canvas.link.free:
+                self._worker.ask(self._consider)
             return False
         self._cut_as_drawn()
         solve, shown = self.solver.latest, self.solver.shown
@@ -266,12 +271,11 @@ def ending(solve: LiveSolve) -> tuple[str, str]:
         if result.converged
         else f"{summary['reason'][0].upper()}{summary['reason'][1:]}, after {done}"
     )
-    setup, iterating = summary["setup_seconds"], summary["iteration_seconds"]
-    took = f"{duration(setup + iterating)} (setup {duration(setup)}, iterations {duration(iterating)})"
-    start = "last solution" if solve.warm else "zero"
+    took = duration(summary["setup_seconds"] + summary["iteration_seconds"])
+    start = "the last solution" if solve.warm else "zero"
     method = solve.session.configuration.label
     by = f"{method} instead of the choice in Solve, since {solve.why}" if solve.why else method
-    return f"{what}, {took}; start: {start}; {by}", "good" if result.converged else "bad"
+    return f"{what}, {took} from {start}; {by}", "good" if result.converged else "bad"
 
 
 def _progress(solve: LiveSolve) -> str:

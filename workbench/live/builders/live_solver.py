@@ -94,7 +94,7 @@ class LiveSolver:
         self.shown: LiveSolve | None = None
         """The last solve that has ended with a result."""
         self.before: LiveSolve | None = None
-        """The solve that was shown before it."""
+        """The solve that was shown before it; None where that was on another grid."""
         self._changed = changed
         self._solution: tuple[Key, np.ndarray] | None = None
         self._lock = threading.Lock()
@@ -135,9 +135,11 @@ class LiveSolver:
             solve.over = True
             self._solution = None
             if session.result is not None:
-                self.before, self.shown = self.shown, solve
+                key, last = _key(session.configuration), self.shown
+                self.before = last if last is not None and _key(last.session.configuration) == key else None
+                self.shown = solve
                 if session.result.converged:
-                    self._solution = _key(session.configuration), session.result.x
+                    self._solution = key, session.result.x
         self._changed()
 
 

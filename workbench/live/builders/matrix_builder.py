@@ -1,18 +1,27 @@
-"""The matrix builder: a matrix uploaded, named or given by its path, and shown before it is solved with."""
+"""The matrix builder: a file, a sample, a name or a path, and the matrix shown before it is solved with."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from html import escape
 from pathlib import Path
 
 import ipywidgets as widgets
 
 from workbench.errors import InputError, error_message
 from workbench.files.data_files import path_of
-from workbench.live.builders.matrix_facts import Facts, facts
-from workbench.live.builders.matrix_form import HINTS, NAME, PATH, UPLOAD, MatrixForm, UploadField, check_upload, store
+from workbench.live.builders.matrix_facts import Facts, MatrixSamples, facts, facts_table
+from workbench.live.builders.matrix_form import (
+    HINTS,
+    NAME,
+    PATH,
+    SAMPLE,
+    UPLOAD,
+    MatrixForm,
+    UploadField,
+    check_upload,
+    store,
+)
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.preview import MOST_BYTES
 from workbench.live.plots.chart import ChartView
@@ -28,19 +37,22 @@ from workbench.problems import Problem
 from workbench.problems.catalogue import group_and_name, known_entry
 from workbench.problems.files import MatrixFile
 from workbench.problems.right_hand_sides import NOTHING_LEFT
+from workbench.problems.stand_in import StandIn
 from workbench.problems.suitesparse import SuiteSparse, cached
 from workbench.run import Configuration
 from workbench.run.choices.compatibility import unmet
-from workbench.run.choices.conflicts import Conflict, changed, changes_of, conflicts
+from workbench.run.choices.conflicts import Conflict, changed, changes_of, conflicts, reasons_of
 from workbench.settings import RUN
+from workbench.words.names import sentence_case, with_names
 from workbench.words.numbers import amount, count
 
-START = "Upload a matrix, name one, or give a path."
+NOTHING = "no matrix has been chosen yet; drop a file, or choose a sample"
 HEIGHT = 300
+Shown = MatrixFile | SuiteSparse | StandIn
 
 
 class MatrixBuilder(View):
-    """A matrix from a file of the reader's, from the SuiteSparse collection, or from a path. Display it.
+    """A matrix from a file of the user's, a sample, the SuiteSparse collection, or a path. Display it.
 
     problem: at first, see `load`. publisher: of a dashboard whose thread it shares. configuration: returns that of the
     page; its conflicts with the matrix are shown, and a button calls `use` with a method that fits. Before "Load" is
@@ -75,9 +87,9 @@ class MatrixBuilder(View):
         self.table = widgets.HTML()
         self.pattern = FieldView(publisher, height=HEIGHT, choices=False)
         self.histogram = ChartView(publisher, height=HEIGHT)
-        self.histogram.layout.display = "none"
+        self.samples = MatrixSamples(self._sample, publisher)
         self.box = self._layout()
-        self._forget(START)
+        self._forget()
         if problem is not None:
             self.load(problem)
 
@@ -87,13 +99,18 @@ class MatrixBuilder(View):
         if self._refused:
             raise InputError(self._refused)
         if self._problem is None:
-            raise InputError("no matrix has been chosen yet; upload one, name one, or give a path")
+            raise InputError(NOTHING)
         return self._problem
 
     def on_change(self, callback: Callable[[Problem | None], None]) -> None:
         """Call with each matrix that is chosen, read or not, when it is refused or accepted again, and with None once
         there is none; from any thread."""
         self._listeners.add(callback)
+
+    @property
+    def wrong(self) -> str:
+        """Why what was chosen is no matrix, as its field says; empty where it is one, and where nothing was chosen."""
+        return self.form.complaints.get(self.form.source, "")
 
     @property
     def unfit(self) -> str:
@@ -104,13 +121,15 @@ class MatrixBuilder(View):
         """Check the method chosen, here or elsewhere, against the matrix, and show the conflicts."""
         before, found, solved = self.form.conflicts, self.facts, self._solved()
         self.form.conflicts = tuple(_unfit(solved, found)) if found and solved else ()
-        self.correct.description = self.form.correction
+        self.correct.description, self.correct.tooltip = self.form.correction, self.unfit
         self.correct.layout.display = None if self.form.correction else "none"
         if found:
-            size, entries = found.rows["unknowns N"], found.rows["entries (nnz)"]
-            said = f"{found.scene.title}: {size} unknowns, {entries} entries"
-            tone = "busy" if self.form.correction else "bad" if self.unfit else "good"
-            self.status.say(f"{said}. {self.unfit}." if self.unfit else said, tone)
+            said = (
+                f"{sentence_case(with_names(reasons_of(self.form.conflicts[:1])))}."
+                if self.unfit
+                else f"{found.scene.title} is read."
+            )
+            self.status.say(said, "busy" if self.form.correction else "bad" if self.unfit else "good")
         if found and before != self.form.conflicts:
             self._listeners.notify(self._problem)
 
@@ -120,12 +139,14 @@ class MatrixBuilder(View):
             self.weigh()
 
     def load(self, problem: Problem) -> None:
-        """Show a matrix file or a matrix of the collection. Raises InputError for any other problem."""
-        if not isinstance(problem, (MatrixFile, SuiteSparse)):
-            raise InputError(f"the matrix builder shows matrix-file and suitesparse, got {problem.name}")
+        """Show a matrix file, a sample or a matrix of the collection. Raises InputError for any other problem."""
+        if not isinstance(problem, (MatrixFile, SuiteSparse, StandIn)):
+            raise InputError(f"the matrix builder shows matrix-file, suitesparse and stand-in, got {problem.name}")
         self._choices += 1
         if isinstance(problem, SuiteSparse):
             self.form.turn(NAME, problem.matrix)
+        elif isinstance(problem, StandIn):
+            self.form.turn(SAMPLE, problem.of)
         else:
             self.form.turn(PATH, problem.path)
         self._choose(problem)
@@ -143,14 +164,16 @@ class MatrixBuilder(View):
     def close(self) -> None:
         """Take it off the page."""
         self._worker.close()
+        self.samples.close()
         super().close()
 
     def _layout(self) -> widgets.Box:
         form = widgets.VBox([self.form.box, self.table]).add_class("wb-formside")
-        canvases = widgets.HBox([self.pattern, self.histogram]).add_class("wb-pictures").add_class("wb-matrix")
-        views = widgets.VBox([row("wb-buttons", self.status, self.correct), canvases]).add_class("wb-views")
-        body = widgets.HBox([form, views]).add_class("wb-body")
-        return widgets.VBox([body]).add_class("wb-explorer").add_class("wb-build")
+        self._canvases = widgets.HBox([self.pattern, self.histogram]).add_class("wb-pictures").add_class("wb-matrix")
+        said = row("wb-buttons", self.status, self.correct)
+        views = widgets.VBox([said, self.samples.box, self._canvases]).add_class("wb-views")
+        self._body = widgets.HBox([form, views]).add_class("wb-body")
+        return widgets.VBox([self._body]).add_class("wb-explorer").add_class("wb-build")
 
     def _take(self, name: str) -> None:
         """Take the matrix of the chosen source after a change of a field."""
@@ -165,9 +188,15 @@ class MatrixBuilder(View):
                 taken = self._choices, field.value, field.size, field.content
                 self._worker.ask(lambda: self._store(*taken))
             else:
-                self._forget(START)
+                self._forget()
+        elif self.form.source == SAMPLE:
+            self._choose(StandIn(of=self.form.text))
         else:
             self._chosen()
+
+    def _sample(self, of: str) -> None:
+        """Take a sample that was chosen by its picture."""
+        self.load(StandIn(of=of))
 
     def _store(self, choice: int, name: str, size: int, content: bytes) -> None:
         try:
@@ -175,7 +204,7 @@ class MatrixBuilder(View):
             problem = MatrixFile(path=str(store(name, content)))
         except InputError as error:
             if choice == self._choices:
-                self._forget(str(error), "bad")
+                self._forget(str(error))
             return
         if choice != self._choices:
             return
@@ -187,7 +216,7 @@ class MatrixBuilder(View):
         """Take the matrix of a name or of a path."""
         text = self.form.text
         if not text:
-            self._forget(START)
+            self._forget()
             return
         try:
             if self.form.source == NAME:
@@ -198,9 +227,9 @@ class MatrixBuilder(View):
                     raise InputError(f"no file at {path}; check the path, which is that of the kernel's machine")
                 self._choose(MatrixFile(path=str(path)))
         except InputError as error:
-            self._forget(str(error).removeprefix("suitesparse: "), "bad")
+            self._forget(str(error).removeprefix("suitesparse: "))
 
-    def _choose(self, problem: MatrixFile | SuiteSparse) -> None:
+    def _choose(self, problem: Shown) -> None:
         """Take a matrix, and read it at once where that costs little."""
         waits, button_text, about = _cost(problem)
         self.form.say(about)
@@ -208,7 +237,7 @@ class MatrixBuilder(View):
         self._set(problem)
         if waits:
             self._clear(problem.label)
-            self.status.say(f"{problem.label} is chosen, and not loaded yet; press {button_text} to see it.")
+            self.status.say(f"{problem.label} is not loaded yet; press {button_text} to see it.")
         else:
             self.show_matrix()
 
@@ -217,23 +246,33 @@ class MatrixBuilder(View):
         if changed:
             self._listeners.notify(problem)
 
-    def _forget(self, why: str, tone: str = "plain") -> None:
-        """Show no matrix, so that an earlier one is not mistaken for the one asked for."""
+    def _forget(self, wrong: str = "") -> None:
+        """Show no matrix, so that an earlier one is not mistaken for the one asked for. wrong: why there is none, which
+        is said at the field."""
         had, self._problem, self._refused = self._problem, None, ""
-        self.form.say(HINTS[self.form.source], why if tone == "bad" else "")
+        self.form.say(HINTS[self.form.source], wrong)
         self.form.offer(chosen=False)
         self._clear("")
-        self.status.say(why, tone)
-        if had is not None:
+        if had is not None or wrong:
             self._listeners.notify(None)
 
     def _clear(self, title: str) -> None:
-        """Show nothing of a matrix."""
+        """Show nothing of a matrix, and the samples where none is chosen."""
         self.facts = None
         self.weigh()
+        self.status.say("")
         self.table.value = ""
         self.histogram.layout.display = "none"
         self.pattern.say(title, "")
+        self._offer_samples()
+
+    def _offer_samples(self) -> None:
+        """Show the samples until there is a matrix."""
+        without = self._problem is None
+        self.samples.show(without)
+        self._canvases.layout.display = "none" if without else None
+        # On a narrow page the field for a file comes first until there is a matrix.
+        (self._body.add_class if without else self._body.remove_class)("wb-formfirst")
 
     def _look(self, problem: Problem) -> None:
         # Something else may have been chosen before its turn came.
@@ -249,9 +288,8 @@ class MatrixBuilder(View):
                 self._clear(problem.label)
                 said = shown(error_message(error, "reading the matrix"))
                 self._refused = said
-                self._listeners.notify(problem)
                 self.form.say(self.form.about[self.form.source], said)
-                self.status.say(said, "bad")
+                self._listeners.notify(problem)
             return
         finally:
             self.form.offer(chosen=self._problem is not None)
@@ -262,7 +300,8 @@ class MatrixBuilder(View):
         if was_refused:
             self._listeners.notify(problem)
         self.facts = found
-        self.table.value = _table(found.rows)
+        self.table.value = facts_table(found.rows)
+        self._offer_samples()
         self.pattern.show(found.scene)
         self.histogram.show(row_lengths_scene(found.lengths))
         self.histogram.layout.display = None
@@ -294,8 +333,10 @@ def _unfit(solved: Configuration, found: Facts) -> list[Conflict]:
     return against
 
 
-def _cost(problem: MatrixFile | SuiteSparse) -> tuple[bool, str, str]:
+def _cost(problem: Shown) -> tuple[bool, str, str]:
     """True if reading waits for the button; the text of the button; a description of the matrix."""
+    if isinstance(problem, StandIn):
+        return False, "Load", HINTS[SAMPLE]
     if isinstance(problem, SuiteSparse):
         group, name = group_and_name(problem.matrix)
         entry = known_entry(problem.matrix)
@@ -316,10 +357,3 @@ def _cost(problem: MatrixFile | SuiteSparse) -> tuple[bool, str, str]:
         "Load",
         f"{said}; large, so it is loaded when you press Load" if size > MOST_BYTES else said,
     )
-
-
-def _table(rows: dict[str, str]) -> str:
-    lines = "".join(
-        f"<tr><th scope='row'>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows.items()
-    )
-    return f"<table class='wb-table wb-facts'>{lines}</table>"

@@ -1,22 +1,39 @@
-"""Facts and pictures of a matrix, gathered once, so that the matrix itself need not be kept."""
+"""Facts and pictures of a matrix, gathered once, so that the matrix itself need not be kept; those of samples."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from html import escape
 
+import ipywidgets as widgets
 import numpy as np
 
 from workbench.errors import InputError
 from workbench.lazy import sparse
+from workbench.live.field.field_view import FieldView
 from workbench.live.field.pictures import MOST_PIXELS, Scene
+from workbench.live.transport.publisher import Publisher
+from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.controls import button
 from workbench.operators import ComplexSymmetricMatrix, Matrix
 from workbench.operators.matrix_checks import SYMMETRY_TOLERANCE
 from workbench.plots.figures import pattern_counts
 from workbench.problems import LinearSystem, Problem
+from workbench.problems.stand_in import StandIn
 from workbench.words.numbers import amount, count, rounded, span, tick
 
 MOST_ENTRIES = 1 << 25
 """Entries that are counted for the picture of a pattern; of a matrix with more, every k-th row is counted."""
+
+SAMPLES = {
+    "1138_bus": "Random graph: its Laplacian",
+    "bcsstk15": "Stiffness: elastic bonds",
+    "helm_fem": "Helmholtz: complex symmetric",
+}
+"""Matrices that are generated here, by the real one that they stand in for."""
+THUMB = 200
+"""Height of the picture of a sample, in pixels."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -76,3 +93,51 @@ def _assembled(problem: Problem) -> LinearSystem:
         if not error.changes:
             raise
         return problem.assemble_complex_symmetric()
+
+
+def facts_table(rows: dict[str, str]) -> str:
+    """Facts by name as a table in HTML."""
+    lines = "".join(
+        f"<tr><th scope='row'>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows.items()
+    )
+    return f"<table class='wb-table wb-facts'>{lines}</table>"
+
+
+class MatrixSamples:
+    """Pictures of the samples, each with a button that chooses it. Display `box`. They are made when first shown."""
+
+    def __init__(self, choose: Callable[[str], object], publisher: Publisher | None) -> None:
+        self._choose, self._publisher = choose, publisher
+        self._worker = LatestOnly("workbench-samples")
+        self.box = widgets.HBox().add_class("wb-pictures").add_class("wb-samples")
+        self.pictures: dict[str, FieldView] = {}
+
+    def show(self, shown: bool) -> None:
+        """Show them, or hide them behind a matrix that was chosen."""
+        self.box.layout.display = None if shown else "none"
+        for view in self.pictures.values():
+            view.link.hidden = not shown
+
+    def appear(self) -> None:
+        """Make the pictures, since their page is in front."""
+        if not self.pictures:
+            self.pictures = {of: FieldView(self._publisher, height=THUMB, choices=False) for of in SAMPLES}
+            self.box.children = [self._card(of, view) for of, view in self.pictures.items()]
+            self._worker.ask(self._draw)
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until they are drawn; False when that takes longer."""
+        return self._worker.wait(timeout)
+
+    def close(self) -> None:
+        """Draw no more."""
+        self._worker.close()
+
+    def _card(self, of: str, view: FieldView) -> widgets.Box:
+        press = button(SAMPLES[of], f"generated here, of the size of {of}", lambda: self._choose(of))
+        return widgets.VBox([press, view]).add_class("wb-card")
+
+    def _draw(self) -> None:
+        for of, view in self.pictures.items():
+            found = facts(StandIn(of=of))
+            view.show(dataclasses.replace(found.scene, title=f"{count(found.scene.unknowns)} unknowns"))

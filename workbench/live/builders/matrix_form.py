@@ -1,7 +1,8 @@
-"""The form of the matrix builder: a file uploaded, a name or a path; uploads are kept in the cache folder."""
+"""The form of the matrix builder: a file, a sample, a name or a path; uploads are kept in the cache folder."""
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,12 +11,15 @@ from typing import Any
 from workbench.errors import InputError
 from workbench.files import write
 from workbench.files.unpacking import ENDINGS, stem_and_ending
+from workbench.live.builders.matrix_facts import SAMPLES
+from workbench.live.ui.declared_form import Control, fields_of
 from workbench.live.ui.field_form import FieldForm
 from workbench.live.ui.file_names import make_folder, slug
 from workbench.live.ui.form_fields import Field
 from workbench.live.ui.words import uploads
 from workbench.problems.catalogue import catalogue
 from workbench.problems.files import MatrixFile
+from workbench.problems.stand_in import StandIn
 from workbench.problems.suitesparse import SuiteSparse
 from workbench.registry import Parameter
 
@@ -24,15 +28,31 @@ MOST_UPLOAD = 10 << 20
 
 MOST_STORED = 2 << 30
 """Bytes of all uploads that are kept."""
-UPLOAD, NAME, PATH = "upload", "name", "path"
-SOURCES = {UPLOAD: "upload", NAME: "by name", PATH: "by path"}
+UPLOAD, SAMPLE, NAME, PATH = "upload", "of", "name", "path"
+SOURCES = {UPLOAD: "File", SAMPLE: "Sample", NAME: "SuiteSparse", PATH: "Path"}
 """Each source in words, by the name of its field."""
 LOAD = "load"
 HINTS = {
-    UPLOAD: f"{', '.join(ENDINGS)} of at most {MOST_UPLOAD >> 20} MiB; for larger ones give a path",
+    UPLOAD: f"{', '.join(ENDINGS)}, at most {MOST_UPLOAD >> 20} MiB",
+    SAMPLE: "generated here, with the size of a real one",
     NAME: "a name of the SuiteSparse collection; type to search",
     PATH: "a file where the kernel runs",
 }
+RULES = {item.name: item for item in (*StandIn.parameters(), *MatrixFile.parameters())}
+RULES[NAME] = dataclasses.replace(SuiteSparse.parameters()[0], default="")
+CONTROLS = (
+    Control(
+        "source",
+        "Source",
+        rule=Parameter("source", str, UPLOAD, ""),
+        looks={"kind": "segments", "choices": list(SOURCES.items()), "about": ""},
+    ),
+    Control(SAMPLE, "Sample", looks={"choices": list(SAMPLES.items())}),
+    Control(NAME, "Name", looks={"suggestions": list(catalogue()), "placeholder": "bcsstk15, or group/name"}),
+    Control(PATH, "Path", looks={"placeholder": "some/where.mtx.gz"}),
+    Control(LOAD, "Load", rule=Parameter(LOAD, str, "Load", ""), looks={"kind": "press", "primary": True}),
+)
+"""Those of the form, in addition to the file."""
 
 
 def store(name: str, content: bytes) -> Path:
@@ -61,7 +81,7 @@ def store(name: str, content: bytes) -> Path:
 def check_upload(name: str, size: int) -> None:
     """Raise InputError for a name that is not a matrix file's, and for an empty or too large file; size in bytes."""
     if not name.lower().endswith(ENDINGS):
-        raise InputError(f"{name[:60]!r} is no matrix file; choose one whose name ends in {', '.join(ENDINGS)}")
+        raise InputError(f"{name[:60]!r} is not a matrix file; choose one whose name ends in {', '.join(ENDINGS)}")
     if not size:
         raise InputError(f"{name[:60]!r} is empty; choose another file")
     if size > MOST_UPLOAD:
@@ -83,24 +103,19 @@ class UploadField(Field):
 
 
 class MatrixForm(FieldForm):
-    """changed: called with the name of the field after each change. load: called when the button is pressed."""
+    """Four sources of a matrix, of which the field of one is in sight. changed: called with the name of the field after
+    each change. load: called when the button is pressed."""
 
     off_reason = "no matrix is chosen"
 
     def __init__(self, changed: Callable[[str], None], load: Callable[[], None]) -> None:
-        name = next(item for item in SuiteSparse.parameters() if item.name == "matrix")
-        path = next(item for item in MatrixFile.parameters() if item.name == "path")
-        sources = {"kind": "segments", "label": "Source", "code": "", "about": "", "choices": list(SOURCES.items())}
-        names = {"suggestions": list(catalogue()), "placeholder": "bcsstk15, or group/name", "lasting": True}
-        files = {"kind": "file", "label": "File", "code": "", "accept": ".mtx,.gz,.petsc", "most": MOST_UPLOAD}
-        fields: dict[str, Field] = {
-            "source": Field(Parameter("source", str, UPLOAD, ""), **sources),
-            UPLOAD: UploadField(Parameter(UPLOAD, str, "", ""), **files),
-            NAME: Field(name, **names),
-            PATH: Field(path, placeholder="some/where.mtx.gz", lasting=True),
-            LOAD: Field(Parameter(LOAD, str, "Load", ""), kind="press", primary=True, label="Load"),
-        }
-        fields[NAME].put("")
+        fields = fields_of(CONTROLS, RULES)
+        for field in (fields[NAME], fields[PATH]):
+            field.looks["lasting"] = True
+        files = {"kind": "file", "label": "Matrix file", "code": "", "accept": ".mtx,.gz,.petsc", "most": MOST_UPLOAD}
+        fields = {"source": fields["source"], UPLOAD: UploadField(Parameter(UPLOAD, str, "", ""), **files), **fields}
+        fields[SAMPLE].options = tuple(SAMPLES)
+        fields[SAMPLE].put(next(iter(SAMPLES)))
         super().__init__(fields, title="Matrix", about="Matrix", acts={LOAD: load}, typed=changed)
         self.turn()
 
@@ -120,7 +135,7 @@ class MatrixForm(FieldForm):
             self.settings["source"].put(source)
             self.settings[source].put(text)
         others = {name for name in SOURCES if name != self.source}
-        self.hidden = others | {LOAD} if self.source == UPLOAD else others
+        self.hidden = others | {LOAD} if self.source in (UPLOAD, SAMPLE) else others
         self.say(HINTS[self.source])
 
     def say(self, about: str, wrong: str = "") -> None:

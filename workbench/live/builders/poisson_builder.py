@@ -20,7 +20,6 @@ from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.problems import Problem
 from workbench.problems.poisson_formulas import PoissonFormulas, PoissonFormulas2D
-from workbench.words.names import size_text
 from workbench.words.numbers import rounded, span
 
 DEBOUNCE = 0.15
@@ -62,6 +61,11 @@ class PoissonBuilder(View):
     def problem(self) -> Problem:
         """The problem of the fields. Raises InputError with the sentence for the first wrong value."""
         return self.form.problem
+
+    @property
+    def wrong(self) -> str:
+        """The error of the first wrong field; empty where all are right."""
+        return self.form.complaint
 
     def on_change(self, callback: Callable[[Problem | None], None]) -> None:
         """Call with every new problem that can be assembled as far as it is drawn, and with None for wrong fields; in a
@@ -118,7 +122,7 @@ class PoissonBuilder(View):
         if not isinstance(problem, PoissonFormulas):
             for name, view in self.views.items():
                 _show(name == "a", view)
-            self.views["a"].show(Scene("a = 1", np.ones((8, 8)), notes=("constant coefficient",), bar="coefficient"))
+            self.views["a"].show(Scene("Coefficient a = 1", np.ones((8, 8)), bar="a"))
             return {}, {}
         drawn = min(problem.n, int(MOST_CELLS ** (1 / problem.dimensions)))
         small = problem.changed({"n": drawn})
@@ -137,23 +141,26 @@ class PoissonBuilder(View):
                 view.say(name, "")
                 continue
             about[name] = span(values.min(), values.max(), rounded)
-            bar = "right-hand side f" if name == "f" else f"coefficient {name}"
-            view.show(Scene(" = ".join(shown[name]), values, notes=note, bar=bar, even=name == "f"))
+            bar = name
+            view.show(Scene(_title(shown[name]), values, notes=note, bar=bar, even=name == "f"))
         return about, complaints
 
     def _refuse(self) -> None:
-        """Show the error, and report that there is no problem."""
-        self.status.say(self.form.complaint, "bad")
+        """Report that there is no problem; the error stands at its field."""
         if not self._refused:
             self._reported, self._refused = None, True
             self._listeners.notify(None)
 
     def _report(self, problem: Problem) -> None:
-        self.status.say(f"{problem.title}, {size_text(problem)}", "good")
         if problem == self._reported:
             return
         self._reported, self._refused = problem, False
         self._listeners.notify(problem)
+
+
+def _title(names: tuple[str, ...]) -> str:
+    """The title of the picture of coefficients that are the same function, or of f."""
+    return "Right-hand side f" if names == ("f",) else f"Coefficient{'s' * (len(names) > 1)} {' and '.join(names)}"
 
 
 def _show(shown: bool, *parts: widgets.DOMWidget) -> None:

@@ -57,7 +57,7 @@ STENCILS: dict[str, tuple[str, type[Problem]]] = {
 STENCIL = Parameter("stencil", str, PoissonFormulas2D.name, "how many neighbours couple", choices=tuple(STENCILS))
 FORMULAS = ("a", "b", "c", "f")
 SYNTAX = Parameter("syntax", str, "", "")
-WORDS = "Names: {}, pi, e. Functions: {}. Also ** for powers, <, >, and, or, not, p if condition else q."
+WORDS = "Names: {}, pi, e. Functions: {}. Powers: **."
 
 
 class PoissonForm(UndoableForm[Problem]):

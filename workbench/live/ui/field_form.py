@@ -12,10 +12,10 @@ from workbench.live.ui.form_schema import blocks_schema, explanation, parameter_
 from workbench.live.ui.form_view import FormView
 from workbench.live.ui.words import shown
 from workbench.registry import Block, as_block
-from workbench.registry.facts import choice_label, facts, parameter_label
+from workbench.registry.facts import choice_label, parameter_label
 from workbench.run.choices.conflicts import Conflict, changes_of, reasons_of
 from workbench.settings import BLOCKS
-from workbench.words.names import sentence_case, with_names
+from workbench.words.names import called, sentence_case, with_names
 
 Act = Callable[[], object]
 
@@ -156,8 +156,7 @@ class FieldForm:
 
     def _in_words(self, name: str, value: object) -> str:
         if name in BLOCKS:
-            label = facts(type(as_block(name, value))).label
-            return f"no {name}" if value == "none" else label
+            return f"no {name}" if value == "none" else called(as_block(name, value))
         field = self.fields().get(name)
         shown = "none" if value is None else choice_label(name, str(value))
         return f"{(field.label if field else parameter_label('run', name)).lower()}: {shown}"

@@ -50,9 +50,8 @@ def block_schema(cls: type[Block]) -> dict[str, Any]:
 
 def parameter_schema(declared: Parameter, owner: str = "run") -> dict[str, Any]:
     """One parameter or setting."""
-    kind, choices = "choice" if declared.choices else declared.kind.__name__, declared.choices
-    if _is_switch(declared):
-        kind, choices = "segments", (declared.low, declared.high)
+    either = _either(declared)
+    kind = "segments" if either else "choice" if declared.choices else declared.kind.__name__
     return {
         "name": declared.name,
         "label": parameter_label(owner, declared.name),
@@ -60,20 +59,23 @@ def parameter_schema(declared: Parameter, owner: str = "run") -> dict[str, Any]:
         "help": typeset_words(declared.help),
         "about": explanation(declared, owner),
         "placeholder": declared.empty,
-        "choices": [[value, choice_label(declared.name, str(value))] for value in choices],
+        "choices": either or [[value, choice_label(declared.name, value)] for value in declared.choices],
     }
+
+
+def _either(declared: Parameter) -> list[list[Any]]:
+    """The two values of a whole number that has no more, each with its words: they lie side by side on the page."""
+    low, high = declared.low, declared.high
+    if declared.kind is not int or low is None or high is None or high - low != 1:
+        return []
+    return [[value, choice_label(declared.name, str(value))] for value in (int(low), int(high))]
 
 
 def explanation(declared: Parameter, owner: str = "run") -> str:
     """The text below the field of a parameter: its meaning where the label lacks it, its bounds and its unit."""
     known = declared.help.lower() in parameter_label(owner, declared.name).lower()
-    bounds = "" if declared.choices or _is_switch(declared) else bounds_in_words(declared)
+    bounds = "" if declared.choices or _either(declared) else bounds_in_words(declared)
     return typeset_words("; ".join(part for part in ("" if known else declared.help, bounds) if part))
-
-
-def _is_switch(declared: Parameter) -> bool:
-    """True for a parameter of two whole numbers, such as dimensions: 2 or 3."""
-    return declared.kind is int and declared.low is not None and declared.high == declared.low + 1
 
 
 def bounds_in_words(declared: Parameter) -> str:

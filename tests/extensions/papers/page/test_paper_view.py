@@ -7,10 +7,13 @@ import pytest
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.extensions.papers.page import computing, paper_view
+from workbench.extensions.papers.page.paper_scene import NO_LINE
 from workbench.extensions.papers.page.paper_view import PaperView
 from workbench.extensions.papers.page.papers_page import PapersPage
+from workbench.extensions.papers.recorded import recorded
 from workbench.extensions.papers.results import Results
 from workbench.live.ui.run_list import RunList
+from workbench.plots.scenes.scene import PointsOf
 
 
 @pytest.fixture(autouse=True)
@@ -72,15 +75,86 @@ def test_the_deviation_is_a_sentence_that_changes():
     assert view.wait(LIMIT)
     view.publish()
     at_first = view.message.text
-    assert at_first.startswith("At the paper's values, ours deviate from print by")
+    assert at_first.startswith("At the paper's values, 10 points are ")
+    assert "% from print on average, at most +66.1% (GPU, N = 200)" in at_first
     assert len(view.table.rows) == 10
     view.turn(launch=view.item.turned[1].choices[-1])
     view.stop()
     assert view.wait(LIMIT)
     view.publish()
-    assert view.message.text.startswith("Turned away from the paper (GPU's latency of a launch")
+    assert view.message.text.startswith("Away from the paper's values (GPU's latency of a launch, µs ")
     assert not view.back.disabled
     view.close()
+
+
+def test_recorded_results_are_drawn_at_once_and_computed_here_on_request():
+    view = PaperView("hybrid-pipecg", "fig7-2021")
+    assert view.wait(LIMIT)
+    view.publish()
+    stored = recorded(view.item)
+    assert view.progress.value == f"<p class='wb-note'>Computed on {stored.day} on {stored.machine}.</p>"
+    assert (view.halt.description, view.halt.disabled) == ("Compute here", False)
+    assert view.chart.scene.layers
+    there = view.message.text
+    view.toggle()
+    assert view.wait(LIMIT)
+    view.publish()
+    # A model is equal on all machines.
+    assert view.message.text == there
+    assert (view.progress.value, view.halt.description) == ("", "Stop")
+    view.close()
+
+
+def test_a_model_that_is_more_than_three_times_off_does_not_apply():
+    view = PaperView("two-level", "table1")
+    assert view.wait(LIMIT)
+    view.publish()
+    assert view.message.text == (
+        "At the paper's values, the model does not apply: 10 points, all more than 3 times off."
+    )
+    assert view.message.tone == "bad"
+    assert {row[4]["text"] for row in view.table.rows} == {"model does not apply"}
+    assert set(view.table.marks) == {"failed"}
+    assert "lower bounds" in view.reason.value
+    assert [cell["text"] for cell in (row[2] for row in view.table.rows)][:4] == ["28.4", "25.48", "22.8", "20.15"]
+    assert view.table.columns[2:4] == ["Printed, s", "Ours, s"]
+    view.close()
+
+
+def test_points_read_off_a_figure_are_called_so_and_all_are_in_legend_and_table():
+    view = PaperView("block-cg", "fig5")
+    assert view.wait(LIMIT)
+    view.publish()
+    named = {layer.name: layer for layer in view.chart.scene.layers if isinstance(layer, PointsOf) and layer.name}
+    assert {"read off the figure", "clSPARSE, 2080S, read off the figure", "clSPARSE, i5, read off the figure"} == set(
+        named
+    )
+    assert {layer.marker for layer in named.values()} == {"D"}
+    assert {row[0]["text"] for row in view.table.rows} == {"2080S", "i5", "clSPARSE, 2080S", "clSPARSE, i5"}
+    assert view.table.columns[2] == "Read off the figure"
+    # The table has the marks of the picture, which has no lines.
+    assert {(fact["style"]["marker"], *fact["style"]["dash"]) for fact in view.table.facts} == {
+        ("o", *NO_LINE),
+        ("s", *NO_LINE),
+        ("D", *NO_LINE),
+    }
+    assert "does not apply to 5 of 10 points; the other 5 are " in view.message.text
+    view.close()
+
+
+def test_the_paper_without_numbers_and_references_are_said():
+    words = {}
+    for paper, name in (("two-level", "fig1"), ("mpcg", "fig4"), ("hysing", "case1")):
+        view = PaperView(paper, name)
+        assert view.wait(LIMIT)
+        view.publish()
+        words[name] = view.message.text
+        view.close()
+    assert words["fig1"] == words["fig4"] == "The paper gives no numbers for this figure."
+    assert "from the reference on average" in words["case1"]
+    assert view.table.columns[2] == "Reference"
+    assert view.table.layout.display is None
+    assert view.table.rows[0][2]["text"] == "0.9011–0.9013"
 
 
 def test_wrong_values_are_sentences():
@@ -95,16 +169,19 @@ def test_wrong_values_are_sentences():
 def test_a_page_shows_one_item_and_its_badge():
     page = PapersPage()
     badges = {item["name"]: item["badge"] for paper in page.shelf.papers for item in paper["items"]}
-    assert badges["fig1"] == "no printed numbers"
-    assert badges["fig7-2021"] == "not computed here yet"
+    assert badges["fig1"] == "no numbers in the paper"
+    assert badges["fig7-2021"].endswith("% from print")
+    assert all(item["made"].startswith("computed ") for paper in page.shelf.papers for item in paper["items"])
+    assert all(item["points"] or item["lines"] for paper in page.shelf.papers for item in paper["items"])
     view = page.open("hybrid-pipecg", "fig7-2021")
+    view.toggle()
     assert page.at == "hybrid-pipecg.fig7-2021"
     assert view.wait(LIMIT)
     view.publish()
     page.back()
     assert page.at == ""
-    badges = {item["name"]: item["badge"] for paper in page.shelf.papers for item in paper["items"]}
-    assert badges["fig7-2021"].endswith("% from print")
+    made = {item["name"]: item["made"] for paper in page.shelf.papers for item in paper["items"]}
+    assert (made["fig7-2021"], made["fig6-2021"]) == ("computed here", f"computed {recorded(view.item).short}")
     page.open_at("hybrid-pipecg.fig99")
     assert "is one of fig4, fig5, fig6, fig6-2021" in page.message.text
     page.open_at("mpcg")

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from urllib.parse import quote
 
+from workbench.extensions.classroom.server.start_pictures import picture_of
 from workbench.live.ui.page_link import PARAMETER, VIEW
 from workbench.run import Configuration, configure
 from workbench.run.choices.share_link import to_link
@@ -23,6 +24,11 @@ class NamedLink:
     words: str
     view: str
     made: Callable[[], Configuration] | None = None
+
+    @property
+    def picture(self) -> str:
+        """The small picture of the card, as SVG."""
+        return picture_of(self.title)
 
     def address(self, base: str) -> str:
         """The address, below the base of the pages."""

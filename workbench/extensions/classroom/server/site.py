@@ -18,6 +18,7 @@ from voila.tornado.handler import TornadoVoilaHandler
 
 from workbench.extensions.classroom.server.cookie import set_xsrf_cookie
 from workbench.extensions.classroom.server.named_links import LINKS, RACE
+from workbench.extensions.classroom.server.start_pictures import race_picture
 from workbench.extensions.lessons import LESSONS, Lesson
 from workbench.extensions.papers.printed import FILES, printed_in
 from workbench.files.data_files import PACKAGE
@@ -122,26 +123,36 @@ def start_page(base: str, lessons: list[Lesson]) -> str:
             by = ", ".join(str(each) for each in (about["authors"], paper.get("year")) if each)
             address = f"{base}?view={quote(f'papers.papers:{name}')}"
             printed.append(_entry(address, paper["title"], f"{by}. {paper['about']}"))
-    tried = "".join(_entry(link.address(base), link.title, link.words) for link in LINKS)
-    tried_part = f'<h2 id="problems">Problems</h2><p>{PROBLEMS_ARE}</p><ul class="site-entries">{tried}</ul>'
+    tried = "".join(_entry(link.address(base), link.title, link.words, link.picture) for link in LINKS)
+    tried_part = (
+        f'<h2 id="problems">Problems</h2><p>{PROBLEMS_ARE}</p><ul class="site-entries site-gallery">{tried}</ul>'
+    )
     papers_part = f'<h2 id="papers">Papers</h2><p>{PAPERS_ARE}</p><ul class="site-entries">{"".join(printed)}</ul>'
     lessons_part = f'<h2 id="lessons">Lessons</h2><p>{LESSONS_ARE}</p><ol class="site-entries">{"".join(taught)}</ol>'
     home = html.escape(base)
+    below = [("lessons", f"{len(lessons)} lessons", LESSONS_ASK)] if taught else []
+    below.append(("papers", f"{len(printed)} papers", PAPERS_ARE))
+    others = "".join(
+        f'<a class="site-workbench" href="{home}#{place}"><b>{title}</b><span>{words}</span></a>'
+        for place, title, words in below
+    )
     return f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>CG workbench</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:;base64,="></head><body>
 {_head(base)}<main class="site"><h1>CG workbench</h1>
 <p>Conjugate gradient methods to build, run, compare and take apart.</p>
-<div class="site-first"><a class="site-workbench" href="{home}?view={quote(RACE)}"><b>Race four methods now</b>
-<span>{THE_RACE_IS}</span></a>
-<a class="site-workbench" href="{home}{WORKBENCH}"><b>Open the workbench</b><span>{WHAT_IT_IS}</span></a></div>
+<div class="site-first"><a class="site-workbench site-racing" href="{home}?view={quote(RACE)}">
+<b>Race four methods now</b><span>{THE_RACE_IS}</span>{race_picture()}</a>
+<div class="site-others"><a class="site-workbench" href="{home}{WORKBENCH}"><b>Open the workbench</b>
+<span>{WHAT_IT_IS}</span></a>{others}</div></div>
 {tried_part}
 {lessons_part if taught else ""}
 {papers_part}</main></body></html>"""
 
 
-THE_RACE_IS = "Four bubbles in a square, four preconditioners: which one is first here, counted with its setup?"
+THE_RACE_IS = "Four bubbles in a square, four preconditioners. Which one is first on your machine?"
 PROBLEMS_ARE = "Each opens with its method chosen. A race starts at once."
 PAPERS_ARE = "Their tables and figures next to what this machine computes."
+LESSONS_ASK = "Each answers a question, with exercises that are checked."
 LESSONS_ARE = (
     "Forty-five minutes each, with exercises that are checked by what your answer computes. Each opens with a kernel "
     "of its own; nothing is stored."
@@ -160,8 +171,10 @@ def lesson_head(base: str, lesson: Lesson, names: list[str]) -> str:
     return _head(base, *links, f'<a href="{html.escape(base)}{WORKBENCH}">Workbench</a>')
 
 
-def _entry(address: str, title: str, words: str) -> str:
-    return f'<li><a href="{html.escape(address)}"><b>{html.escape(title)}</b><span>{html.escape(words)}</span></a></li>'
+def _entry(address: str, title: str, words: str, picture: str = "") -> str:
+    """A card. picture: as SVG, above the words."""
+    text = f"<b>{html.escape(title)}</b><span>{html.escape(words)}</span>"
+    return f'<li><a href="{html.escape(address)}">{picture}{text}</a></li>'
 
 
 def _head(base: str, *links: str) -> str:

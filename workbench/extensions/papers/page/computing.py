@@ -35,7 +35,8 @@ class Computed:
     """The rows and curves at some values. before: curves that were complete last, at other values. left: works that are
     not done.
 
-    words: the present work in words. failed: a sentence for each work without a result. whole: all is done.
+    made: day and machine, of results that come with the package. words: the present work in words. failed: a sentence
+    for each work without a result. whole: all is done.
     """
 
     values: dict[str, Any]
@@ -44,6 +45,7 @@ class Computed:
     before: Sequence[Curve] = ()
     left: int = 0
     works: int = 0
+    made: str = ""
     words: str = ""
     failed: tuple[str, ...] = ()
     stopped: bool = False
@@ -75,6 +77,10 @@ class Computing:
         self._stopping.clear()
         self._turned = time.monotonic()
         self._worker.ask(lambda: self._compute(dict(values)))
+
+    def show(self, computed: Computed) -> None:
+        """Show known results in place of what is being computed."""
+        self._worker.ask(lambda: self._show(computed))
 
     def stop(self) -> None:
         """End the computation; its points stay."""

@@ -11,18 +11,21 @@ import ipywidgets as widgets
 
 from workbench.errors import InputError, quoted
 from workbench.extensions.papers import item_of, papers
-from workbench.extensions.papers.items import Curve, Item, Point, Turned, mean_deviation
+from workbench.extensions.papers.agreement import Agreement, agreement
+from workbench.extensions.papers.items import Curve, Item, Point, Turned
 from workbench.extensions.papers.page.computing import Computed, Computing
 from workbench.extensions.papers.page.paper_scene import (
     Styles,
     columns,
     facts,
+    marks,
     picture,
     rows,
     sentence,
     turned_away,
     why,
 )
+from workbench.extensions.papers.recorded import recorded
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.ui.controls import button, group, menu, row, slider
@@ -36,19 +39,20 @@ from workbench.records import Record
 from workbench.registry import unknown_name
 from workbench.words.numbers import count
 
-KNOWN: dict[tuple[str, str], tuple[float | None, Sequence[Curve]]] = {}
-"""Results of this kernel at the paper's values, by paper and item: the mean deviation in percent, None where the paper
-prints no number, and the curves."""
+KNOWN: dict[tuple[str, str], tuple[Agreement, Sequence[Curve]]] = {}
+"""Results of this kernel at the paper's values, by paper and item: the agreement with the paper, and the curves."""
+COMPUTE, CONTINUE, STOP = "Compute here", "Continue", "Stop"
 
 
 class PaperView(View):
     """A table or figure of a paper: `PaperView("two-level", "table2")`. Display it, or `box`.
 
-    Rings are printed, solid curves are counted or measured here, dashed ones modelled; pale ones are those at the
-    values before. `turn` moves the sliders, `reset` goes back to the paper's values, `points` are printed points with
-    ours. values: of parameters at first, by default the paper's: `PaperView("two-level", "table2", stripes=4)`. runs:
-    the list that its runs are added to, by default one of its own. show_runs: shows that list. Raises InputError, which
-    lists what there is, for an unknown paper, item, parameter or value.
+    Rings are printed, diamonds read off a figure, solid curves are counted or measured here, dashed ones modelled; pale
+    ones are those at the values before. At first it shows the results that come with the package, if there are some.
+    `turn` moves the sliders, `reset` goes back to the paper's values, `points` are printed points with ours. values: of
+    parameters at first, by default the paper's: `PaperView("two-level", "table2", stripes=4)`. runs: the list that its
+    runs are added to, by default one of its own. show_runs: shows that list. Raises InputError, which lists what there
+    is, for an unknown paper, item, parameter or value.
 
     Examples:
         >>> from workbench.live import PaperView
@@ -73,13 +77,14 @@ class PaperView(View):
         self.runs = runs if runs is not None else RunList()
         self.publisher = Publisher()
         self._styles, self._quiet, self._shown = Styles(self.printed), False, Computed(self.item.paper_values)
+        self._here = self._given = False
         self._listed: list[int] = []
         self.sliders = {each.name: self._control(each) for each in self.item.turned}
         self.chart = ChartView(self.publisher)
         self.message, self.progress, self.reason = StatusLine(), widgets.HTML(), widgets.HTML()
         self.table = SortTable()
-        self.back = button("Back to the paper's values", "turn everything to what the paper has", self.reset)
-        self.halt = button("Stop", "end what is being computed, or continue it; its points stay", self.toggle)
+        self.back = button("Back to the paper's values", "set all parameters to those of the paper", self.reset)
+        self.halt = button(STOP, "compute on this machine, stop, or continue; points stay", self.toggle)
         self.list = button("Show its runs", "choose them in the list of runs, and turn to it", self._show_runs)
         self.list.layout.display = "none"
         self._to_runs = show_runs
@@ -129,8 +134,12 @@ class PaperView(View):
             self.computing.turn(self.values)
 
     def toggle(self) -> None:
-        """Stop, or continue what was stopped."""
-        (self.stop if self.computing.latest.busy else self.go_on)()
+        """Stop, continue what was stopped, or compute here what comes with the package."""
+        if self._given:
+            self._here = True
+            self._turned()
+        else:
+            (self.stop if self.computing.latest.busy else self.go_on)()
 
     def wait(self, timeout: float = 600) -> bool:
         """Wait until all is computed; False when that takes longer than `timeout` seconds."""
@@ -150,22 +159,38 @@ class PaperView(View):
         self._shown = computed
         points = self.item.points(computed.rows)
         self.chart.show(picture(self.item, self.printed, computed, self._styles), live=computed.busy)
-        self.message.say(sentence(self.item, computed), "busy" if computed.busy else "plain")
+        found = agreement(points)
+        tone = "busy" if computed.busy else "bad" if found.badge[1] == "off" else "plain"
+        self.message.say(sentence(self.item, computed), tone)
         self.progress.value = _note(_progress(computed))
         explained = "" if computed.busy else why(self.item, computed)
         self.reason.value = "".join(map(_note, (explained, *computed.failed)))
-        self.table.show(columns(self.item), rows(self.item, points), facts=facts(points, self._styles))
-        self.halt.description = "Continue" if computed.stopped else "Stop"
-        self.halt.disabled = not (computed.busy or computed.stopped)
-        if computed.whole and not turned_away(self.item, computed.values):
-            KNOWN[self.item.paper, self.item.name] = mean_deviation(points), computed.curves
+        self.table.show(
+            columns(self.item), rows(self.item, points), marks(points), facts(self.item, points, self._styles)
+        )
+        self.halt.description = COMPUTE if computed.made else CONTINUE if computed.stopped else STOP
+        self.halt.disabled = not (computed.busy or computed.stopped or computed.made)
+        if computed.whole and not computed.made and not turned_away(self.item, computed.values):
+            KNOWN[self.item.paper, self.item.name] = found, computed.curves
         return False
 
     def _turned(self) -> None:
         if self._quiet:
             return
         self.back.disabled = self.values == self.item.paper_values
-        self.computing.turn(self.values)
+        known = None if self._here or self._is_known else recorded(self.item)
+        self._given = known is not None and self.values == self.item.paper_values
+        if known is None or not self._given:
+            self.computing.turn(self.values)
+            return
+        made = f"{known.day} on {known.machine}"
+        parts = {"rows": known.rows, "curves": known.curves, "left": known.left, "works": known.works, "made": made}
+        self.computing.show(Computed(self.values, whole=True, **parts))
+
+    @property
+    def _is_known(self) -> bool:
+        """True if this kernel has the results at the paper's values."""
+        return (self.item.paper, self.item.name) in KNOWN
 
     def _take(self, records: list[Record]) -> None:
         """Put runs of settled values into the list: on no plot, as those of a sweep."""
@@ -193,9 +218,9 @@ class PaperView(View):
         about = html.escape(f"{paper.title}. {paper.who}")
         head = widgets.HTML(f"<h2>{html.escape(self.item.title)}</h2><p class='wb-note'>{about}</p>")
         acts = row("wb-buttons", self.back, self.halt, self.list)
-        turners = widgets.VBox([group("Turn", *self.sliders.values()), acts]).add_class("wb-turners")
+        turners = widgets.VBox([group("Parameters", *self.sliders.values()), acts]).add_class("wb-turners")
         results = widgets.VBox([self.message, self.chart, self.progress, self.reason]).add_class("wb-turned")
-        self.table.layout.display = None if self.printed else "none"
+        self.table.layout.display = None if any(each.curve for each in self.item.compared) else "none"
         notes = widgets.HTML("".join(map(_note, self.item.notes)))
         parts = [head, row("wb-turning", turners, results), self.table, notes, self.save_bar.box]
         box = widgets.VBox(parts).add_class("wb").add_class("wb-explorer").add_class("wb-paper")
@@ -219,6 +244,9 @@ def _note(words: str) -> str:
 
 def _progress(computed: Computed) -> str:
     """The present work in words, and how much is left."""
+    if computed.made:
+        left = f" {count(computed.left)} of {count(computed.works)} computations are left." if computed.left else ""
+        return f"Computed on {computed.made}.{left}"
     if computed.stopped:
         return f"Stopped; {count(computed.left)} of {count(computed.works)} points are not computed."
     if not computed.busy:

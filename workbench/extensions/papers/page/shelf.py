@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import traitlets
 
 from workbench.errors import InputError
 from workbench.extensions.papers import Paper, papers
-from workbench.extensions.papers.comparison import NOTABLE
-from workbench.extensions.papers.items import Curve, Item
-from workbench.extensions.papers.page.paper_scene import MANY
+from workbench.extensions.papers.agreement import agreement
+from workbench.extensions.papers.items import Item
+from workbench.extensions.papers.page.paper_scene import thumbnail
 from workbench.extensions.papers.page.paper_view import KNOWN
+from workbench.extensions.papers.recorded import recorded
 from workbench.live.ui.assets import script
 from workbench.live.ui.view import LiveWidget
-from workbench.plots.scenes.scene import Axis
 from workbench.registry import unknown_name
-from workbench.words.numbers import number
-
-FINEST = 50
-"""Points of a line in a small picture."""
 
 
 class Shelf(LiveWidget):
@@ -62,39 +57,13 @@ def _paper(paper: Paper) -> dict[str, Any]:
 
 
 def _item(item: Item) -> dict[str, Any]:
-    printed = item.printed()
-    mean, curves = KNOWN.get((item.paper, item.name), (None, ()))
-    badge, tone = _badge(mean, printed=bool(printed))
+    printed, stored = item.printed(), recorded(item)
+    if (item.paper, item.name) in KNOWN:
+        (found, curves), made = KNOWN[item.paper, item.name], "computed here"
+    else:
+        found = agreement(item.points(stored.rows if stored else [case.row for case in item.cases(item.paper_values)]))
+        curves, made = (stored.curves, f"computed {stored.short}") if stored else ((), "not computed")
+    badge, tone = found.badge
     points, lines = thumbnail(item, printed, curves)
-    return {"name": item.name, "title": item.title, "badge": badge, "tone": tone, "points": points, "lines": lines}
-
-
-def _badge(mean: float | None, *, printed: bool) -> tuple[str, str]:
-    """The mean deviation from print in words, and its tone."""
-    if not printed:
-        return "no printed numbers", ""
-    if mean is None:
-        return "not computed here yet", ""
-    words = f"{number(mean)}% from print" if mean < MANY else "far from print"
-    return words, "far" if mean > NOTABLE else "near"
-
-
-Places = list[list[float]]
-
-
-def thumbnail(item: Item, printed: Sequence[Curve], curves: Sequence[Curve]) -> tuple[Places, list[Places]]:
-    """Printed points, and the lines of ours: from 0 to 1 across and upwards, on the scales of the axes."""
-    everything = [*printed, *curves]
-    if not everything:
-        return [], []
-    across = _shares(item.x, [curve.x for curve in everything])
-    upwards = _shares(item.y, [curve.y for curve in everything])
-    places = [np.round(np.column_stack(pair), 3).tolist() for pair in zip(across, upwards, strict=True)]
-    return [each for curve in places[: len(printed)] for each in curve], places[len(printed) :]
-
-
-def _shares(axis: Axis, values: list[np.ndarray]) -> list[np.ndarray]:
-    thinned = [each[:: 1 + each.size // FINEST] for each in values]
-    scaled = [np.log10(each) if axis.log else each for each in thinned]
-    low, high = min(each.min() for each in scaled), max(each.max() for each in scaled)
-    return [(each - low) / (high - low) if high > low else np.full(each.size, 0.5) for each in scaled]
+    facts = {"name": item.name, "title": item.title, "badge": badge, "tone": tone, "made": made}
+    return facts | {"points": points, "lines": lines, "as": item.drawn_as}

@@ -102,7 +102,7 @@ function render({ model, el }) {
   const undo = quiet("Undo", "take the last change back", () => tellKernel(model, { kind: "undo" }));
   const share = quiet("Share link", "copy a text from which anyone opens this problem and method", () => tellKernel(model, { kind: "link" }));
   top.append(title, chip, parts, element("span", "wb-fill"), said, undo, share);
-  const help = helpPanel(model, () => startTour(root, go, () => tellKernel(model, { kind: "tour" })));
+  const help = helpPanel(model, () => startTour(root, go, (kind) => tellKernel(model, { kind })));
   const themeButton = quiet("", "the system's or JupyterLab's theme, light, or dark");
   const projector = quiet("Projector", "larger type and thicker lines");
   projector.prepend(icon("projector"));

@@ -1,20 +1,23 @@
 import { button, element } from "../ui/page.js";
 
 // A tour of the page: a card next to each of a few parts, which has a ring. At RUN a run is started, so that those after
-// it have something to show. It can be left at any time, also by Escape.
+// it have something to show, and at LOOK it is chosen. It can be left at any time, also by Escape.
 
-const RUN = "Run it";
+const [RUN, LOOK] = ["Run it", "Look inside a run"];
 const SETTLING_MS = 2000;
 const STEPS = [
   ["build", ".wb-page-build", "Build a problem", "Draw bubbles, write the coefficients of a Poisson problem, or open a matrix file. What you build is the problem of every other view."],
-  ["solve", ".wb-form [data-field=preconditioner]", "Choose a method", "The solver, level 1 (a preconditioner) and level 2 (deflation). Each choice has its formula, its cost and its source; “help” says more."],
-  ["solve", ".wb-runbar", RUN, "A run has just been started. R runs, S stops, +1 makes one iteration. Hatched is the setup, solid are the iterations, and how many are left is an estimate."],
+  ["solve", ".wb-form [data-field=preconditioner]", "Choose a method", "The solver, level 1 (a preconditioner) and level 2 (deflation). “Help” has the formula, the cost and the source of each."],
+  ["solve", ".wb-runbar", RUN, "A run has just been started. R runs, S stops, +1 makes one iteration. The hatched part is setup, the solid part iterations."],
   ["solve", ".wb-solving .wb-convergence", "Watch it converge", "The residual after each iteration. A good method is a steep line; a plateau is a component that CG reduces slowly."],
   ["compare", ".wb-page-compare", "Compare methods", "A race runs several methods on the problem that the header names: four that fit it are there, press Start. A sweep varies one or two parameters. Times include the setup."],
-  ["inspect", ".wb-page-inspect", "Look inside a run", "Where the time went, kernel by kernel, and which eigenvalues CG has found. Learn has the method line by line."],
+  ["flow", ".wb-page-flow", "Solve at every time step", "Bubbles rise, and each time step solves a pressure equation. Press Play; two methods race on it."],
+  ["papers", ".wb-page-papers .wb-shelf section", "Compare with papers", "Tables and figures of five papers next to what this workbench computes. Open one and move its parameters."],
+  ["inspect", ".wb-page-inspect .wb-timeline", LOOK, "Each box is a kernel of the run that the tour has made. Learn has the method line by line."],
 ];
 
-export function startTour(root, go, run) {
+// go: turns to a view. tell: the kernel, "tour" at RUN and "tour-look" at LOOK.
+export function startTour(root, go, tell) {
   const card = element("div", "wb-tour");
   card.popover = "manual";
   card.setAttribute("role", "dialog");
@@ -30,7 +33,8 @@ export function startTour(root, go, run) {
   function show() {
     const [view, , title, words] = steps[place];
     go(view);
-    if (title === RUN) run();
+    if (title === RUN) tell("tour");
+    if (title === LOOK) tell("tour-look");
     lookedAt()?.scrollIntoView({ block: "nearest" });
     ring.showPopover();
     cancelAnimationFrame(frame);

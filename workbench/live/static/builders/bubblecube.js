@@ -1,11 +1,9 @@
-import { surface } from "../ui/surface.js";
-import { line, label } from "../ui/axes.js";
-import { boxEdges, outlineEdge } from "../ui/boxedges.js";
-import { amountOf, rowsOf } from "./circles.js";
-import { camera, FRONT, ballAt } from "../ui/camera.js";
-import { paintBalls } from "./spheres.js";
-import { REFUSED } from "./bubbleplane.js";
+import { label } from "../ui/axes.js";
+import { axisEdges, drawAxisNames, drawEdges } from "../ui/boxedges.js";
+import { ballAt, camera, farFirst, FRONT } from "../ui/camera.js";
 import { turning } from "../ui/rotation.js";
+import { surface } from "../ui/surface.js";
+import { amountOf, REFUSED, rowsOf } from "./bubbleplane.js";
 
 // The cube with its bubbles from outside: box, balls and the plane that is being worked on.
 
@@ -32,14 +30,15 @@ export function bubbleCube(host, shown, tools) {
       const [x, y] = look.project(place);
       return [width / 2 + x * scale, height / 2 - y * scale];
     };
-    const edges = boxEdges(look);
-    for (const edge of edges) if (!edge.front) drawEdge(context, colours.soft, edge, toPage);
+    drawEdges(context, look, toPage, colours.soft, false);
     drawPlane(context, toPage);
     drawBalls(context, look, width, height);
-    for (const edge of edges) if (edge.front) drawEdge(context, colours.ink, edge, toPage);
+    drawEdges(context, look, toPage, colours.ink, true);
     drawRefused(context, look, width, height);
-    drawNames(context, colours, toPage);
+    drawAxisNames(context, axisEdges(toPage), colours, true, [0, 0, 0]);
     const rows = rowsOf(shown);
+    const marked = rows[shown.state.selected];
+    if (marked) label(context, "#ffffff", String(shown.state.selected + 1), ...toPage(marked), "center", "middle", "rgba(0, 0, 0, 0.75)");
     const kept = { azimuth: angles.azimuth.toFixed(1), elevation: angles.elevation.toFixed(1), balls: rows.length };
     Object.assign(canvas.dataset, kept);
     canvas.setAttribute("aria-label", `Cube with ${amountOf(rows)}, seen from azimuth ${kept.azimuth} and elevation `
@@ -92,26 +91,6 @@ export function bubbleCube(host, shown, tools) {
     context.setLineDash([]);
   }
 
-  // Each axis is written along an edge of the outline, below for x and y and to the left for z, with its two ends.
-  function drawNames(context, colours, toPage) {
-    const middle = toPage([0.5, 0.5, 0.5]);
-    [..."xyz"].forEach((letter, axis) => {
-      const [edge, dx, dy] = outlineEdge(axis, toPage, middle);
-      const write = (text, share, away, colour) => {
-        edge[axis] = share;
-        const [x, y] = toPage(edge);
-        label(context, colour, text, x + away * dx, y + away * dy, "center", "middle", colours.paper);
-      };
-      context.font = `${11 * colours.zoom}px ${colours.type}`;
-      write("0", 0.04, 9, colours.soft);
-      write("1", 0.96, 9, colours.soft);
-      context.font = `600 ${13 * colours.zoom}px ${colours.type}`;
-      write(letter, 0.5, 11, colours.ink);
-    });
-    const marked = rowsOf(shown)[shown.state.selected];
-    if (marked) label(context, "#ffffff", String(shown.state.selected + 1), ...toPage(marked), "center", "middle", "rgba(0, 0, 0, 0.75)");
-  }
-
   function pick(x, y) {
     const place = [(x - canvas.clientWidth / 2) / scale, (canvas.clientHeight / 2 - y) / scale];
     const index = ballAt(shown.state.bubbles, camera(angles), ...place);
@@ -127,7 +106,65 @@ export function bubbleCube(host, shown, tools) {
   };
 }
 
-function drawEdge(context, colour, { from, to }, toPage) {
-  context.lineWidth = 1;
-  line(context, colour, ...toPage(from), ...toPage(to));
+// Balls as lit surfaces, pixel by pixel, with a translucent plane through them.
+
+const LIGHT = unit([-0.45, 0.62, 0.64]);
+const HALF = unit([LIGHT[0], LIGHT[1], LIGHT[2] + 1]);
+const VEILING = 0.3;
+
+// Paints into the pixels of a square picture. scale: pixels in a side length. plane: {axis, position, colour}; colours
+// as [red, green, blue]; marked: the ball that has another colour.
+function paintBalls(image, rows, view, scale, { colour, marked, markedColour, plane }) {
+  image.data.fill(0);
+  const cut = cutter(view, plane);
+  for (const ball of farFirst(rows, view)) {
+    paintBall(image, ball, scale, ball.index === marked ? markedColour : colour, cut, plane.colour);
+  }
+}
+
+function paintBall({ data, width, height }, { r, at }, scale, colour, cut, veil) {
+  const [middleX, middleY, reach] = [width / 2 + at[0] * scale, height / 2 - at[1] * scale, r * scale];
+  const [top, bottom] = [Math.max(0, Math.floor(middleY - reach - 1)), Math.min(height - 1, Math.ceil(middleY + reach + 1))];
+  for (let j = top; j <= bottom; j += 1) {
+    const dy = (middleY - j - 0.5) / reach;
+    const half = reach * Math.sqrt(Math.max(0, 1 - dy * dy)) + 1;
+    const [first, last] = [Math.max(0, Math.floor(middleX - half)), Math.min(width - 1, Math.ceil(middleX + half))];
+    for (let i = first; i <= last; i += 1) {
+      const dx = (i + 0.5 - middleX) / reach;
+      const distance = Math.hypot(dx, dy);
+      // The share of the pixel that the ball covers, so that its edge is smooth.
+      const cover = Math.min(1, (1 - distance) * reach + 0.5);
+      if (cover <= 0) continue;
+      const dz = Math.sqrt(Math.max(0, 1 - distance * distance));
+      const lit = 0.48 + 0.52 * Math.max(0, dx * LIGHT[0] + dy * LIGHT[1] + dz * LIGHT[2]);
+      const glint = 90 * Math.max(0, dx * HALF[0] + dy * HALF[1] + dz * HALF[2]) ** 40;
+      const [x, y] = [(i + 0.5 - width / 2) / scale, (height / 2 - j - 0.5) / scale];
+      const before = cut(x, y, at[2] + r * dz);
+      const rim = Math.abs(before) * scale < 1.2;
+      const k = 4 * (j * width + i);
+      for (let c = 0; c < 3; c += 1) {
+        let value = colour[c] * lit + glint;
+        if (rim) value *= 0.35;
+        else if (before > 0) value += VEILING * (veil[c] - value);
+        data[k + c] += (value - data[k + c]) * cover;
+      }
+      data[k + 3] += (255 - data[k + 3]) * cover;
+    }
+  }
+}
+
+// How far the plane lies before a point of a ball, along the ray; below zero behind it, NaN where the ray misses it.
+function cutter({ right, up, near }, { axis, position }) {
+  if (Math.abs(near[axis]) < 1e-6) return () => NaN;
+  const [one, other] = [0, 1, 2].filter((side) => side !== axis);
+  const outside = (side, x, y, depth) => Math.abs(right[side] * x + up[side] * y + near[side] * depth) > 0.5;
+  return (x, y, depth) => {
+    const met = (position - 0.5 - right[axis] * x - up[axis] * y) / near[axis];
+    return outside(one, x, y, met) || outside(other, x, y, met) ? NaN : met - depth;
+  };
+}
+
+function unit(vector) {
+  const length = Math.hypot(...vector);
+  return vector.map((value) => value / length);
 }

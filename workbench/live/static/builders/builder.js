@@ -1,24 +1,20 @@
+import { coloursOf } from "../field/colormaps.js";
 import { tellKernel } from "../transport/kernel.js";
+import { copied, link } from "../transport/link.js";
+import { typeset } from "../ui/numbers.js";
 import { element } from "../ui/page.js";
-import { link, copied } from "../transport/link.js";
 import { planeRow } from "../ui/planerow.js";
 import { follow } from "../ui/traits.js";
-import { typeset } from "../ui/numbers.js";
-import { coloursOf } from "../field/colormaps.js";
-import { amountOf, axesOf, circleOf, extent, lettersOf, rowsOf } from "./circles.js";
-import { bubblePlane } from "./bubbleplane.js";
 import { bubbleCube } from "./bubblecube.js";
-import { bubbleHands } from "./bubblepointer.js";
-import { bubbleKeys } from "./bubblekeys.js";
-import { bubbleList } from "./bubblelist.js";
-import { buildersLegend } from "./builderlegend.js";
+import { bubbleHands, bubbleKeys, bubbleList } from "./bubblehands.js";
+import { amountOf, axesOf, bubblePlane, circleOf, extent, lettersOf, rowsOf } from "./bubbleplane.js";
 
 // The canvas of bubbles: what its user does goes to the kernel, what the kernel answers is drawn.
 
 const SHADES = coloursOf("cividis");
 const SAME_STROKE = 700;
-const HELP = "Click adds, a drag from free space draws one, a drag moves, the rim or the wheel resizes. Keys: Tab or [ ] select, "
-  + "arrows move (Shift finer), + − resize, Delete removes, Insert adds, Ctrl+Z undoes, Escape deselects.";
+const POINTER = "Click or drag on free space: add. Drag a bubble: move. Drag its rim: resize.";
+const BY_KEYS = "Tab or [ ] select, arrows move (Shift finer), + − or the wheel resize, Insert adds, Delete removes, Ctrl+Z undoes.";
 
 function render({ model, el }) {
   const root = element("div", "wb-view wb-builder");
@@ -73,7 +69,7 @@ function render({ model, el }) {
   flat.append(slice.row);
   aside.append(solid, list.root);
   row.append(flat, ...(alone ? [] : [aside]));
-  root.append(row, ...(alone ? [] : [legend.root, note]), element("div", "wb-help", HELP));
+  root.append(row, ...(alone ? [] : [legend.root, note]), help());
   const wire = link(model, apply);
 
   function apply(content, buffer) {
@@ -138,6 +134,14 @@ function render({ model, el }) {
   };
 }
 
+// What the pointer does, and folded what keys do.
+function help() {
+  const [root, keys] = [element("div", "wb-help", POINTER), element("details", "")];
+  keys.append(element("summary", "", "Keys"), BY_KEYS);
+  root.append(keys);
+  return root;
+}
+
 // The larger coefficient is the lighter colour, as in the field view, but neither end is quite black or yellow.
 function coefficientColours(ratio) {
   const [high, low] = [232, 44];
@@ -158,6 +162,28 @@ function coloured(bytes, { width, height }, { pair }) {
   }
   context.putImageData(image, 0, 0);
   return canvas;
+}
+
+// The colours of the cells and the sides in words: densities are relative to that inside the bubbles.
+function buildersLegend(shown) {
+  const root = element("ul", "wb-legend wb-words");
+  const show = () => {
+    const { inside, outside, ratio } = shown.colours;
+    root.replaceChildren(
+      entry("", "inside: density 1", inside),
+      entry("", `outside: density ${typeset(1 / ratio)}`, outside),
+      entry("wb-neumann", "wall (Neumann)"),
+      entry("wb-dirichlet", "fixed pressure (Dirichlet): click a side"),
+    );
+  };
+  return { root, show };
+}
+
+function entry(name, words, colour = "") {
+  const [line, patch] = [element("li", ""), element("span", `wb-patch ${name}`)];
+  patch.style.background = colour;
+  line.append(patch, words);
+  return line;
 }
 
 export default { render };

@@ -1,23 +1,16 @@
+import { copied, link } from "../transport/link.js";
+import { atMost } from "../transport/throttle.js";
+import { axisEdges, drawAxisNames, drawEdges } from "../ui/boxedges.js";
 import { camera, FRONT } from "../ui/camera.js";
-import { coloursOf, mapOf } from "./colormaps.js";
-import { link } from "../transport/link.js";
 import { element, focusable, tallOf, write } from "../ui/page.js";
+import { turning } from "../ui/rotation.js";
 import { onThemeChange, theme } from "../ui/theme.js";
 import { follow, setTraits } from "../ui/traits.js";
-import { atMost } from "../transport/throttle.js";
-import { turning } from "../ui/rotation.js";
-import { axisEdges, drawAxisNames, drawEdges } from "./volumeaxes.js";
-import { volumeControls } from "./volumecontrols.js";
-import { volumeFeed } from "./volumefeed.js";
+import { coloursOf, mapOf } from "./colormaps.js";
+import { drawScale, inWords, scaleRoom, volumeControls } from "./volumecontrols.js";
 import { drawFlat, flatStage } from "./volumeflat.js";
-import { volumeRenderer } from "./volumegl.js";
-import { volumeHandles } from "./volumehandles.js";
-import { BLOCKS, writeRanges } from "./volumeranges.js";
-import { volumeRoom } from "./volumeroom.js";
-import { drawScale, scaleRoom } from "./volumescales.js";
-import { volumeStage } from "./volumestage.js";
-import { inWords } from "./volumewords.js";
-import { zooming } from "./volumezoom.js";
+import { volumeHandles, volumeRoom, zooming } from "./volumeframe.js";
+import { BLOCKS, volumeRenderer, volumeStage, writeRanges } from "./volumegl.js";
 
 // The 3D view: the cube in WebGL between two canvases of lines and words, its handles, and what is known of it in words.
 
@@ -238,6 +231,48 @@ function numbersOf(colour) {
   context.fillStyle = colour;
   context.fillRect(0, 0, 1, 1);
   return [...context.getImageData(0, 0, 1, 1).data.subarray(0, 3)].map((part) => part / 255);
+}
+
+// What the kernel sends to the 3D view, taken apart: what stays as it is, and pictures, of an active run several at once.
+
+// still(reported) and picture(reported) are called with each in its time; a picture comes with its `bytes`.
+function volumeFeed(still, picture) {
+  let [waiting, next] = [[], 0];
+
+  function turnOver(each) {
+    const shown = waiting.shift();
+    if (waiting.length) next = setTimeout(() => turnOver(each), each);
+    picture(shown);
+  }
+
+  return {
+    take(content, buffer) {
+      const bytes = copied(buffer, Uint8Array);
+      if (content.part === "still") {
+        still(parts(content, bytes));
+        return;
+      }
+      clearTimeout(next);
+      let used = 0;
+      const own = (length) => bytes.subarray(used, (used += length));
+      const before = content.before.map((reported) => ({ ...reported, bytes: own(reported.bytes) }));
+      waiting = [...before, { ...content, bytes: own(bytes.length - used) }];
+      turnOver(content.milliseconds / waiting.length);
+    },
+    close: () => clearTimeout(next),
+  };
+}
+
+// The boxes of the pieces, seven numbers each, their labels, and the surfaces of the phases.
+function parts(content, bytes) {
+  const boxes = 28 * content.pieces;
+  const labels = boxes + 2 * content.labelled.reduce((product, cells) => product * cells, 1);
+  return {
+    ...content,
+    boxes: new Float32Array(bytes.slice(0, boxes).buffer),
+    labels: new Uint16Array(bytes.slice(boxes, labels).buffer),
+    surfaces: bytes.subarray(labels),
+  };
 }
 
 export default { render };

@@ -1,6 +1,6 @@
 import { label } from "../ui/axes.js";
+import { LETTERS } from "../ui/boxedges.js";
 import { mapOf, wordsOf } from "./colormaps.js";
-import { LETTERS } from "./volumeaxes.js";
 
 // The three slices of a volume as plain pictures, where the page has no WebGL2.
 

@@ -1,3 +1,4 @@
+
 // The shaders of the 3D view. Places are in side lengths of the cube, 0 to 1; a volume fills `reach` of its texture.
 
 const COMMON = `#version 300 es

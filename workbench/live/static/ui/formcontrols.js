@@ -156,19 +156,28 @@ function words() {
   return { control, show: (value) => (control.textContent = value), untitled: true };
 }
 
-// A file of the user's; its bytes come along unless there are more than a message may have.
+// A file of the user's, chosen or dropped; its bytes come along unless there are more than a message may have.
 function file(declared, current, say) {
   const control = element("div", "wb-file");
   const [chosen, name] = [element("input", ""), element("span", "wb-note")];
   Object.assign(chosen, { type: "file", accept: declared.accept, hidden: true });
   control.append(button("wb-btn", "Choose a file", () => chosen.click()), chosen, name);
-  chosen.addEventListener("change", async () => {
-    const [taken] = chosen.files;
+  async function take(taken) {
     if (!taken) return;
     const content = taken.size <= declared.most ? [await taken.arrayBuffer()] : [];
     say({ name: taken.name, size: taken.size }, content);
+  }
+  chosen.addEventListener("change", async () => {
+    await take(chosen.files[0]);
     // So that the same file can be chosen again once it has been changed.
     chosen.value = "";
   });
-  return { control, show: (value) => (name.textContent = value), grouped: true };
+  for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
+    control.addEventListener(kind, (event) => {
+      event.preventDefault();
+      control.classList.toggle("wb-over", kind === "dragenter" || kind === "dragover");
+      if (kind === "drop") take(event.dataTransfer.files[0]);
+    });
+  }
+  return { control, show: (value) => (name.textContent = value || "or drop one here"), grouped: true };
 }
