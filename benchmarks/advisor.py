@@ -2,12 +2,15 @@
 
     python -m benchmarks advisor [--quick] [--output FOLDER]
     python -m benchmarks.advisor --problem bubbles-3d --n 256 --probe-n 64 [--device cuda] [--param count=8]
+    python -m benchmarks.advisor --problem bubbles-3d --n 48 --races 5
 
 The first: on the paper's problems and three others, every pair is solved once, for at most 1.5 times as long as the
 best so far (setup included); first levels whose setup alone takes longer are not combined with second levels. Pairs
 within 1.5 of the best are then solved again in interleaved rounds, the pick among them; the figure is the pick's median
 time over the smallest median. The second: `advise(probe_n=...)` solves on grids of probe-n and half as many points per
-side; its best pairs are then solved with n, and each total is printed over what was predicted.
+side; its best pairs are then solved with n, and each total is printed over what was predicted. The third: the pick
+races the second that was measured. A race is repeated as on the page until its medians are known; it ends with a
+winner, or both are too close to call. `holds` counts the races that the pick does not lose.
 """
 
 from __future__ import annotations
@@ -25,7 +28,9 @@ from workbench.advise.advice import configuration_of
 from workbench.advise.predictions import LevelPair, level_pairs
 from workbench.errors import InputError
 from workbench.problems import LinearSystem, Problem
-from workbench.run import Run, Stopping, configure, run_through
+from workbench.run import Race, Run, Stopping, configure, run_through
+from workbench.run.jobs.ranking import rank
+from workbench.run.jobs.repeats import Repeats
 
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "two-layer 1024^2": ("two-layer", {"n": 1024}),
@@ -87,6 +92,42 @@ def predicted(problem: Problem, probe_n: int, device: str) -> dict[str, Any]:
         "pick_over_best_of_checked": totals.get(pick, math.inf) / min(totals.values()),
         "advice_s": advice.probe_seconds,
         "pairs": rows,
+    }
+
+
+def raced(problem: Problem, races: int, device: str) -> dict[str, Any]:
+    """The outcomes of races of the pick against the second that was measured; the first race of a process compiles."""
+    advice = advise(problem, devices=(device,))
+    two = [row for row in advice.estimates if row.measured][:2]
+    if len(two) < 2:
+        raise InputError("one pair was measured, which has no rival; take a larger problem")
+    configurations = [configuration_of(problem, row.pair, STOPPING) for row in two]
+    outcomes = []
+    for _ in range(races):
+        race = Race(configurations, queue=None)
+        race.wait()
+        repeats = Repeats(race.entries, queue=None)
+        repeats.start()
+        repeats.wait()
+        found = rank(race.entries, STOPPING.rtol or 0.0, "seconds", samples=repeats.samples)
+        pick = race.entries[0]
+        close = len(found.winners) > 1
+        outcomes.append(
+            {
+                "outcome": "too close to call" if close else "wins" if found.finished[0].entry is pick else "loses",
+                "pick_s": next(finish.amount for finish in found.finished if finish.entry is pick),
+                "second_s": next(finish.amount for finish in found.finished if finish.entry is not pick),
+                "rounds": repeats.rounds,
+            }
+        )
+    return {
+        "pick": two[0].pair.label,
+        "second": two[1].pair.label,
+        "advised_s": [row.seconds for row in two],
+        "advised_too_close": two[0].close_to(two[1]),
+        "advice_s": advice.probe_seconds,
+        "races": outcomes,
+        "holds": sum(each["outcome"] != "loses" for each in outcomes),
     }
 
 
@@ -158,16 +199,20 @@ def everything(problem: Problem, system: LinearSystem, pick: LevelPair) -> dict[
 
 
 def main() -> None:
-    """Print the predictions for one problem next to measurements."""
+    """Print the predictions for one problem next to measurements, or the outcomes of races."""
     parser = argparse.ArgumentParser(prog="benchmarks.advisor", description="predictions next to measurements")
     parser.add_argument("--problem", default="bubbles-3d")
     parser.add_argument("--n", type=int, default=128, help="points per side")
     parser.add_argument("--probe-n", type=int, default=64, help="points per side of the largest grid probed")
+    parser.add_argument("--races", type=int, default=0, help="races of the pick against the second, and no predictions")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="of the problem")
     options = parser.parse_args()
     parameters = dict(text.split("=", 1) for text in options.param)
     problem = configure(options.problem, parameters, n=options.n).problem
+    if options.races:
+        print(json.dumps(raced(problem, options.races, options.device), indent=2))
+        return
     print(json.dumps(predicted(problem, options.probe_n, options.device), indent=2))
 
 

@@ -259,7 +259,7 @@ def download(page: Any, act: Callable[[], object]) -> tuple[str, Path]:
 
 
 PARTS = {
-    "Race": "Compare", "Sweep": "Compare", "Suggest": "Compare", "Storage": "Compare",
+    "Race": "Compare", "Sweep": "Compare", "Suggest": "Compare", "Storage": "Inspect",
     "Look inside": "Inspect", "Open a run": "Inspect",
     "Step": "Learn", "Your method": "Learn", "Schedules": "Learn",
 }  # fmt: skip

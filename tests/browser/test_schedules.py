@@ -55,7 +55,8 @@ def test_several_gpus_have_lanes_and_curves_on_the_page(page, app_url, shoot):
     Bench(page, shoot).turn_to("Schedules", ".wb-schedules .wb-entry")
     shown = page.locator(".wb-schedules")
     shown.get_by_label("lanes of").select_option(label=METHODS["pipecg gpu"].label)
-    slider = shown.locator(".widget-slider", has_text=re.compile("^GPUs(?! a)")).get_by_role("slider")
+    shown.get_by_text("Several GPUs").click()
+    slider = shown.locator(".widget-slider", has_text=re.compile("^GPUs(?! per)")).get_by_role("slider")
     slider.focus()
     for _ in range(6):
         page.keyboard.press("ArrowRight")

@@ -10,8 +10,8 @@ from workbench.run.choices.share_link import to_link
 
 pytestmark = pytest.mark.browser
 
-TABLE = ".wb-pane-compare-storage .wb-sorted"
-CHARTS = ".wb-pane-compare-storage .wb-chart canvas"
+TABLE = ".wb-pane-inspect-storage .wb-sorted"
+CHARTS = ".wb-pane-inspect-storage .wb-chart canvas"
 
 
 @pytest.fixture
@@ -41,11 +41,11 @@ def test_a_format_is_measured_chosen_and_solved_with(bench):
     before = bench.until(lambda: unchanging(page, lambda: drawn(page)))
     page.locator(f'{TABLE} tr[data-row="format:ell"]').click()
     bench.until(lambda: drawn(page) != before)
-    page.locator('.wb-pane-compare-storage [data-act="run"]').click()
+    page.locator('.wb-pane-inspect-storage [data-act="run"]').click()
     bench.until_said("fastest here")
     bench.until(lambda: cell(page, "format:ell", "Time here").endswith("s"))
     bench.shoot("storage measured")
-    page.get_by_role("button", name="Choose").click()
+    page.get_by_role("button", name="Use", exact=True).locator("visible=true").click()
     bench.until(lambda: cell(page, "format:ell", "In a run") == "chosen")
     bench.turn_to("Solve", ".wb-solving")
     assert bench.field("format").locator("select").input_value() == "ell"

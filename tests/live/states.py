@@ -80,7 +80,7 @@ def _swept(view: Any) -> None:
 
 def _suggested(view: Any) -> None:
     view.find().join(LIMIT)
-    until(lambda: "fastest is" in view.status.text and view.table.rows)
+    until(lambda: "searched for" in view.status.text and view.table.rows)
 
 
 def _begun_flow(view: Any) -> None:

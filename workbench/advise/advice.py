@@ -5,10 +5,13 @@ from __future__ import annotations
 import dataclasses
 import html
 import math
+from collections.abc import Iterable
 
 from workbench.advise.predictions import LevelPair, Probe
 from workbench.problems import Problem
 from workbench.run import Configuration, Stopping, configure
+from workbench.run.jobs.ranking import Median
+from workbench.words.numbers import duration, percent
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,7 +19,9 @@ class Estimate:
     """Iterations and seconds of one pair, `measured` at full size or predicted from a grid of `grid_n` points a side.
 
     growth: exponent of n in the predicted iterations. probe_ns: points per side of all grids it was probed on. steps:
-    of a sequence, over which all numbers are means; those over few from zero do not count as measured.
+    of a sequence, over which all numbers are means; those over few from zero do not count as measured. times: the
+    median of the seconds, with its interval, of a measured pair. stopped_at: the iteration at which a solve at full
+    size was stopped; at_least: its seconds are those until then.
     """
 
     pair: LevelPair
@@ -28,10 +33,19 @@ class Estimate:
     growth: float | None = None
     probe_ns: tuple[int, ...] = ()
     steps: int = 0
+    times: Median | None = None
+    stopped_at: int | None = None
+    at_least: bool = False
 
     @property
     def basis(self) -> str:
         """The source of its numbers: measured, or predicted from some grids."""
+        if self.measured and self.times is not None and self.times.count > 1:
+            return f"{self.times.count} runs ± {percent(self.times.spread)}"
+        if self.at_least:
+            return f"stopped after {duration(self.seconds)}"
+        if self.stopped_at is not None:
+            return f"stopped at iteration {self.stopped_at}"
         if self.steps:
             return f"{self.steps} step{'s' * (self.steps > 1)}{'' if self.measured else ', from zero'}"
         grids = " and ".join(map(str, self.probe_ns or ((self.grid_n,) if self.grid_n else ())))
@@ -40,6 +54,13 @@ class Estimate:
     @property
     def seconds(self) -> float:
         return self.setup_seconds + self.iteration_seconds
+
+    def close_to(self, other: Estimate) -> bool:
+        """True if both are measured and the intervals of their times overlap: the order of the two is not known."""
+        if not (self.measured and other.measured):
+            return False
+        one, two = (row.times or Median.of([row.seconds]) for row in (self, other))
+        return one.close_to(two)
 
     @property
     def per_iteration(self) -> float:
@@ -52,7 +73,7 @@ class Stage:
     """Candidates are about to be solved on a grid. full: the grid of the problem itself.
 
     work: of a candidate here, as the share of unknowns that the grid has. later: the most candidates of each stage that
-    follows, and their work.
+    follows, and their work. doing: of a further stage at full size, which counts no candidates, what is solved.
     """
 
     label: str
@@ -60,6 +81,7 @@ class Stage:
     full: bool
     work: float = 1.0
     later: tuple[tuple[int, float], ...] = ()
+    doing: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +112,7 @@ Event = Stage | Probed | RuledOut | Ranked
 
 @dataclasses.dataclass(frozen=True)
 class Advice:
-    """Pairs ranked by seconds: measured ones first, then predictions.
+    """Pairs ranked by seconds, a measured one first; see `ranked`.
 
     refused: error messages of pairs that cannot be used, by name. probe_seconds: time spent on probing. notes:
     sentences on what else was found. Of a sequence all numbers are those of a step.
@@ -114,6 +136,11 @@ class Advice:
     def best(self) -> Configuration:
         """The configuration with the first-ranked pair."""
         return configuration_of(self.problem, self.estimates[0].pair, Stopping(rtol=self.rtol), self.seed)
+
+    @property
+    def winners(self) -> tuple[Estimate, ...]:
+        """The first-ranked pair, and all others that are too close to it to call."""
+        return tuple(row for row in self.estimates if row is self.estimates[0] or row.close_to(self.estimates[0]))
 
     def to_dict(self) -> dict[str, object]:
         """Plain data for JSON."""
@@ -141,21 +168,39 @@ class Advice:
         criterion = "means of a step" if of_steps else f"rtol {self.rtol:g}"
         lines = [f"{self.problem.label}, {criterion}: probed for {self.probe_seconds:.1f} s", head]
         for rank, row in enumerate(shown, 1):
-            setup, whole = (
-                f"{1e3 * each:>6.2f} ms" if of_steps else f"{each:>7.2f} s" for each in (row.setup_seconds, row.seconds)
-            )
+            setup, whole = (f"{duration(each, 2):>9}" for each in (row.setup_seconds, row.seconds))
             lines.append(
                 f"{rank:<3}{row.pair.label:{wide}}{row.iterations:>11.{int(of_steps)}f}{setup}"
                 f"{1e3 * row.per_iteration:>8.2f} ms{whole}  {row.basis}"
             )
         rest = len(self.estimates) - max_rows
         lines += [f"and {rest} slower pairs"] if rest > 0 else []
+        if len(self.winners) > 1:
+            lines.append(f"{len(self.winners)} pairs are too close to call: {', '.join(self._ranks)}")
         lines += self.notes
         lines += [f"not usable: {name}: {message}" for name, message in self.refused.items()]
         return "\n".join(lines)
 
+    @property
+    def _ranks(self) -> list[str]:
+        """The ranks of the winners."""
+        return [str(rank) for rank, row in enumerate(self.estimates, 1) if row in self.winners]
+
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self.text())}</pre>"
+
+
+def ranked(rows: Iterable[Estimate]) -> list[Estimate]:
+    """Estimates by seconds; none is before the fastest that was measured, which says that it is first, and of a
+    sequence those from few steps come last."""
+    found = list(rows)
+    best = min((row.seconds for row in found if row.measured), default=0.0)
+
+    def place(row: Estimate) -> tuple[bool, float, bool]:
+        few = bool(row.steps) and not row.measured
+        return few, row.seconds if row.measured else max(row.seconds, best), not row.measured
+
+    return sorted(found, key=place)
 
 
 def configuration_of(problem: Problem, pair: LevelPair, stopping: Stopping, seed: int = 0) -> Configuration:
@@ -178,6 +223,10 @@ def _numbers(row: Estimate) -> dict[str, object]:
         "setup_seconds": row.setup_seconds,
         "iteration_seconds": row.iteration_seconds,
         "per_iteration": row.per_iteration,
+        "runs": row.times.count if row.times else int(row.measured),
+        "spread": row.times.spread if row.times else None,
+        "stopped_at": row.stopped_at,
+        "at_least": row.at_least,
         "grid_n": row.grid_n,
         "probe_ns": row.probe_ns,
     }

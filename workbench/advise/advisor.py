@@ -4,7 +4,8 @@ How iterations grow with the grid depends on the second level: with a fixed numb
 about constant; without a second level they double when the mesh width is halved. Pairs are therefore first solved on
 two coarser grids, with the same number of cells per subdomain; both solves together give setup, iterations and seconds
 per iteration on the full grid (`predictions`). The pairs with the best predictions are then solved there; a solve is
-stopped when it clearly exceeds the best time so far. A problem without a grid is probed only at full size. With
+stopped when it clearly exceeds the best time so far. The neighbours of the best are solved too, and the fastest again
+until their medians are known (`measuring`). A problem without a grid is probed only at full size. With
 `probe_n` nothing is assembled or solved at full size: the ranking is of predictions alone. A sequence of systems is
 solved at full size alone, and its pairs are ranked by the time of a step (`sequence_search`).
 
@@ -13,10 +14,11 @@ solved at full size alone, and its pairs are ranked by the time of a step (`sequ
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from workbench.advise.advice import Advice, Event, Ranked, Stage
+from workbench.advise.advice import Advice, Event, Ranked, Stage, ranked
 from workbench.advise.predictions import coarsened, level_pairs
 from workbench.advise.sequence_search import PairSearch, SequenceSearch
 from workbench.deflation import Deflation
@@ -25,6 +27,7 @@ from workbench.preconditioners import Preconditioner
 from workbench.problems import Problem
 from workbench.run import Stopping, configure
 from workbench.run.choices.compatibility import index_cuts
+from workbench.run.machine_use import MACHINE_USE, sharing
 from workbench.sequences.systems import SystemSequence
 
 RATIOS = (4, 2)
@@ -59,10 +62,13 @@ def advise(
         >>> advise("poisson5", n=8).best.problem.n
         8
     """
+    doing = ""
     asked = {"rtol": rtol, "seed": seed, "devices": devices, "probe_n": probe_n}
     for event in advising(problem, **asked, **parameters):  # pyright: ignore[reportArgumentType]
-        if isinstance(event, Stage) and progress:
-            progress(f"{event.candidates} pairs on {event.label}")
+        if isinstance(event, Stage) and progress and (not event.doing or event.doing != doing):
+            pairs = f"{event.candidates} pair{'s' * (event.candidates != 1)}"
+            progress(f"{event.doing}: {pairs}" if event.doing else f"{pairs} on {event.label}")
+            doing = event.doing
         if isinstance(event, Ranked):
             return event.advice
     raise AssertionError("a search that is not cancelled ends with a ranking")
@@ -116,24 +122,29 @@ def advising(
             return
         kept = sorted((pair for pair in candidates if pair in search.found), key=search.predicted_seconds)[:count]
         candidates = kept if kept or probe_n is not None else candidates
+    shared = ""
     if probe_n is None:
         yield Stage(full.label, len(candidates), full=True)
-        yield from search.measure(candidates)
+        with MACHINE_USE, contextlib.closing(MACHINE_USE.watch()) as watch:
+            yield from search.measure(candidates)
+            shared = sharing(watch.most)
         if stopped():
             return
     rows = search.found.values()
     if not any(row.measured or probe_n is not None for row in rows):
         raise InputError(f"no pair of levels solves {full.label} to rtol {rtol:g}; loosen it, or check the matrix")
-    # Of predictions, those from the larger grid first: the others were left behind there.
-    ranked = sorted(rows, key=lambda row: (not row.measured, -(row.grid_n or 0) if probe_n else 0, row.seconds))
+    ranking = ranked(rows)
+    if probe_n is not None:
+        # Those from the larger grid first: the others were left behind there.
+        ranking.sort(key=lambda row: -(row.grid_n or 0))
     tried = (
         block
-        for row in ranked
+        for row in ranking
         for block in (Preconditioner.named(row.pair.preconditioner), Deflation.named(row.pair.deflation))
     )
-    notes = *search.notes, *index_cuts(search.system, *tried)
+    notes = *filter(None, (shared,)), *search.notes, *index_cuts(search.system, *tried)
     took = time.perf_counter() - started
-    yield Ranked(Advice(full, tuple(ranked), search.refused, took, rtol, seed, notes))
+    yield Ranked(Advice(full, tuple(ranking), search.refused, took, rtol, seed, notes))
 
 
 def _ratios(problem: Problem, probe_n: int) -> tuple[int, int]:

@@ -146,12 +146,17 @@ def second_levels(system: LinearSystem, ratio: int = 1) -> list[tuple[str, str]]
         found += [("planes", "cholesky")] if len(grid) == 3 else []
     parts = 8 if grid is not None else 16
     while parts * MIN_CELLS <= min(sides) and parts ** len(sides) <= MAX_VECTORS[len(sides)]:
-        coarse = "cholesky" if len(sides) < 3 or parts ** len(sides) <= MAX_BAND_VECTORS else MULTILEVEL
+        coarse = coarse_solver_of(parts, len(sides))
         found.append((f"blocks:{parts}", coarse))
         if system.phase is not None and grid is not None:
             found.append((f"levelset:{parts}", coarse))
         parts *= 2
     return found
+
+
+def coarse_solver_of(parts: int, dimensions: int) -> str:
+    """The coarse solver of a candidate with so many subdomains per side."""
+    return "cholesky" if dimensions < 3 or parts**dimensions <= MAX_BAND_VECTORS else MULTILEVEL
 
 
 def coarsened(problem: Problem, ratio: int) -> Problem | None:
@@ -191,7 +196,7 @@ class Probe:
     @classmethod
     def of(cls, run: Run, n: int) -> Probe:
         """The probe of a run that ended, or was stopped."""
-        per_iteration = _seconds_of_an_iteration(run)
+        per_iteration = seconds_of_an_iteration(run)
         factoring = sum(phase.seconds for phase in run.setup.phases.done if phase.name == FACTORED)
         return cls(
             n,
@@ -220,20 +225,23 @@ def predict(pair: LevelPair, probes: list[Probe], n: int) -> Prediction:
     """The solve with n points per side. probes: of one or two coarser grids, coarsest first.
 
     Iterations grow by a power of n that both probes give, or that is usual for the pair. Times are a constant plus a
-    part in proportion to N, by both probes, since a small grid takes mostly launches and other fixed times; factoring
-    E and solving with the factors grow faster. An iteration takes at least the time in which main memory delivers its
-    bytes: vectors of a probe may lie in the caches.
+    part in proportion to N, by both probes, since a small grid takes mostly launches and other fixed times. Factors of
+    E, and solves with them, have their operations in place of N. An iteration takes at least the time in which main
+    memory delivers its bytes: vectors of a probe may lie in the caches.
     """
     last = probes[-1]
     ratio = n / last.n
     cells = ratio**last.dimensions
     growth = _growth(pair, probes)
     direct = pair.deflation != "none" and pair.coarse != MULTILEVEL
-    # E of k^d boxes has half-bandwidth k^(d-1): factors take k^(3d-2) operations, and a solve k^(2d-1).
     unknowns = last.unknowns * cells
     if direct:
-        factoring = last.factoring * ratio ** (3 * last.dimensions - 2)
-        solving = last.coarse_solve * ratio ** (2 * last.dimensions - 1)
+        # E of k^d boxes has half-bandwidth k^(d-1): factors take k^(3d-2) operations, and a solve k^(2d-1).
+        powers = 3 * last.dimensions - 2, 2 * last.dimensions - 1
+        factoring, solving = (
+            _linear([(p.n**power, seconds(p)) for p in probes], n**power)
+            for power, seconds in zip(powers, (lambda p: p.factoring, lambda p: p.coarse_solve), strict=True)
+        )
     else:
         factoring = _linear([(p.unknowns, p.factoring) for p in probes], unknowns)
         solving = _linear([(p.unknowns, p.coarse_solve) for p in probes], unknowns)
@@ -265,27 +273,29 @@ def _growth(pair: LevelPair, probes: list[Probe]) -> float:
     return min(MAX_GROWTH, max(0.0, found))
 
 
-def _linear(times: list[tuple[int, float]], unknowns: float) -> float:
-    """Seconds at a number of unknowns: a + b N through the last two times, neither of them negative."""
+def _linear(times: list[tuple[int, float]], size_there: float) -> float:
+    """Seconds at a size N, such as the number of unknowns: a + b N through the last two times; neither a nor b is
+    negative."""
     size, seconds = times[-1]
     if len(times) < 2:
-        return seconds * unknowns / size
+        return seconds * size_there / size
     before, less = times[-2]
     slope = min(max(0.0, (seconds - less) / (size - before)), seconds / size)
-    return seconds + slope * (unknowns - size)
+    return seconds + slope * (size_there - size)
 
 
 def iterations_needed(run: Run) -> float:
-    """Iterations to the threshold: those made by a finished run, else extrapolated at the rate so far."""
+    """Iterations to the threshold: those made by a finished run, else extrapolated at the rate so far, up to the least
+    norm, since norms of residuals rise in between."""
     norms = run.history[run.configuration.stopping.norm]
     if run.reason is not None:
         return max(1, run.iterations)
-    achieved = math.log(max(norms.max(), run.threshold) / max(norms[-1], 1e-300))
+    achieved = math.log(max(norms.max(), run.threshold) / max(norms.min(), 1e-300))
     required = math.log(max(norms.max() / run.threshold, 1.0))
     return max(run.iterations, run.iterations * required / achieved if achieved > 0 else math.inf)
 
 
-def _seconds_of_an_iteration(run: Run) -> float:
+def seconds_of_an_iteration(run: Run) -> float:
     """The median, which a disturbed iteration does not change."""
     steps = np.diff(run.history["seconds"])
     return float(np.median(steps)) if steps.size else run.iteration_seconds

@@ -13,23 +13,20 @@ import numpy as np
 
 from workbench import devices
 from workbench.advise.advice import Estimate, Event, Probed, RuledOut, configuration_of
-from workbench.advise.predictions import LevelPair, Probe, iterations_needed, predict
+from workbench.advise.measuring import Measuring, run_for
+from workbench.advise.predictions import LevelPair, Probe, predict
 from workbench.errors import InputError
 from workbench.problems import LinearSystem, Problem
-from workbench.run import Result, Run, Stopping, configure
+from workbench.run import Configuration, Run, Stopping, configure
 from workbench.run.choices.memory_need import checked_need
 from workbench.sequences.method import Method
 from workbench.sequences.sequence import Sequence
 from workbench.words.numbers import number
 
+SETUPS, SHORT_SETUP = 4, 0.02
+"""Setups on a coarser grid at most, of those that take less than the second number of seconds."""
 COARSE_TIME_FACTOR = 3.0
 """On coarser grids a solve is stopped at this multiple of the best time so far."""
-FULL_TIME_FACTOR = 1.3
-"""At full size a solve is stopped at this multiple of the best time so far."""
-REPEAT_FACTOR = 1.5
-"""Pairs within this multiple of the best time are solved a second time; the better of both times counts."""
-MIN_SECONDS = 0.05
-"""No solve is stopped before this time, since timings this short are unreliable."""
 
 
 class PairSearch:
@@ -95,10 +92,8 @@ class PairSearch:
             if coarse is None or pair.label in self.refused or self._failed_alone(pair):
                 continue
             try:
-                # The first setup may compile kernels; only the second one is timed.
-                configuration = configuration_of(small, coarse, self.stopping, self.seed)
-                Run(configuration, system)
-                run, result = _run_for(Run(configuration, system), COARSE_TIME_FACTOR * best)
+                run = _fastest_setup(configuration_of(small, coarse, self.stopping, self.seed), system)
+                run, result = run_for(run, COARSE_TIME_FACTOR * best)
             except InputError as error:
                 yield self._refuse(pair, str(error))
                 continue
@@ -126,46 +121,18 @@ class PairSearch:
         return Probed(self.found[pair], probe)
 
     def measure(self, candidates: list[LevelPair]) -> Iterator[Event]:
-        """Solve at full size with each pair, and a second time with those close to the best."""
-        # Full-size results replace predictions, so that `best` and the repeats depend on them alone.
-        measured: dict[LevelPair, Estimate] = {}
-        best = math.inf
-        for pair in candidates:
-            if self.stopped():
-                return
-            if self._failed_alone(pair):
-                continue
-            try:
-                best = self._measure_one(pair, measured, best)
-            except InputError as error:
-                yield self._refuse(pair, str(error))
-                continue
-            if pair in measured:
-                yield Probed(measured[pair], None)
-        # The first solve with a pair may load kernels, and any timing may be disturbed.
-        for pair in [pair for pair, row in measured.items() if row.seconds <= REPEAT_FACTOR * best]:
-            if self.stopped():
-                return
-            best = self._measure_one(pair, measured, best)
-            yield Probed(measured[pair], None)
-        self.found |= measured
+        """Solve at full size with each pair, and with more pairs and more often as `Measuring` says."""
+        chosen = [pair for pair in candidates if not self._failed_alone(pair)]
+        dimensions = len(self.system.grid or (1,))
+        solves = Measuring(self._begun_run, self.problem.label, dimensions, self.found, self._refuse, self.stopped)
+        yield from solves.all(chosen)
+        # Full-size results replace predictions.
+        self.found |= solves.rows
 
-    def _measure_one(self, pair: LevelPair, measured: dict[LevelPair, Estimate], best: float) -> float:
-        """Solve until converged or clearly slower than `best`; return the best time including this solve."""
-        configuration = configuration_of(self.problem, pair, self.stopping, self.seed)
-        run, result = _run_for(Run(configuration, self.system), FULL_TIME_FACTOR * best)
-        if result is None:
-            needed = iterations_needed(run)
-            seconds = run.iteration_seconds * needed / max(1, run.iterations)
-            grid_n = self.problem.per_side
-            measured.setdefault(pair, Estimate(pair, needed, run.setup_seconds, seconds, False, grid_n))
-        elif result.converged:
-            made = Estimate(pair, result.iterations, run.setup_seconds, run.iteration_seconds, True)
-            before = measured.get(pair)
-            if before is None or not before.measured or made.seconds < before.seconds:
-                measured[pair] = made
-            best = min(best, made.seconds)
-        return best
+    def _begun_run(self, pair: LevelPair) -> Run:
+        if reason := self._refusal(pair):
+            raise InputError(reason)
+        return Run(configuration_of(self.problem, pair, self.stopping, self.seed), self.system)
 
     def _refuse(self, pair: LevelPair, reason: str) -> RuledOut:
         self.refused[pair.label] = reason
@@ -176,12 +143,14 @@ class PairSearch:
         return pair.deflation != "none" and pair.alone.label in self.refused
 
 
-def _run_for(run: Run, seconds: float) -> tuple[Run, Result | None]:
-    """Step a run to its end; stop with None as result once setup and iterations have taken `seconds`."""
-    while run.step():
-        if run.setup_seconds + run.iteration_seconds > max(seconds, MIN_SECONDS):
-            return run, None
-    return run, run.result()
+def _fastest_setup(configuration: Configuration, system: LinearSystem) -> Run:
+    """The run with the fastest of some setups: the first may compile kernels, and an error in a time of microseconds
+    is extrapolated too."""
+    Run(configuration, system)
+    runs = [Run(configuration, system)]
+    while len(runs) < SETUPS and runs[0].setup_seconds < SHORT_SETUP:
+        runs.append(Run(configuration, system))
+    return min(runs, key=lambda run: run.setup_seconds)
 
 
 STEPS = 20

@@ -45,7 +45,8 @@ class PageView:
     returns a `workbench.live.View`; called when it is first shown. flush: without space around it. offered: reference
     to a function of no argument that says if the page has the view; by default it has. takes: reference to a function
     of a `Configuration`, true for those that a suggestion is followed to in this view rather than in Solve; the view is
-    then a `workbench.live.ExtensionView`, whose `take_method` gets it.
+    then a `workbench.live.ExtensionView`, whose `take_method` gets it. formerly: addresses that it had before, such as
+    "compare.storage", which still lead to it.
     """
 
     place: str
@@ -55,6 +56,7 @@ class PageView:
     offered: str = ""
     takes: str = ""
     place_title: str = ""
+    formerly: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,6 +142,8 @@ class Extension:
             check.reference("make of a view", view.make)
             check.reference("offered of a view", view.offered, optional=True)
             check.reference("takes of a view", view.takes, optional=True)
+            for place in check.several("formerly of a view", view.formerly):
+                check.line("formerly of a view", place)
         check.distinct("views", [view.title for view in self.views])
         for reference in check.several("bars", self.bars):
             check.reference("bars", reference)

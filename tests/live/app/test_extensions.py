@@ -96,6 +96,16 @@ def rail(made):
     return {each["key"]: [part["title"] for part in each["parts"]] for each in made.frame.shell.views}
 
 
+def test_a_former_address_of_a_view_leads_to_it(install, bench):
+    install(views=(view("Hello", place="inspect", formerly=("compare.hello",)),))
+    made = bench()
+    made.turn_to_place("compare.hello")
+    assert made.frame.shell.shown == "inspect.hello"
+    made.turn_to_place("compare.storage")
+    assert made.frame.shell.shown == "inspect.storage"
+    assert "Storage" not in rail(made)["compare"]
+
+
 def test_views_are_in_the_rail_behind_ours_and_in_places_of_their_own(install, bench):
     install(views=(view("More", place="solve"), view("Hello", place="greetings", place_title="Greetings")))
     made = bench()

@@ -3,13 +3,16 @@
 import dataclasses
 import math
 
+import numpy as np
 import pytest
 
-from workbench.advise.advice import Probed, RuledOut, Stage
+from workbench.advise.advice import Advice, Estimate, Probed, RuledOut, Stage
 from workbench.advise.advisor import advise, advising
+from workbench.advise.predictions import LevelPair
 from workbench.errors import InputError
-from workbench.live.compare.suggest_text import Progress, scene
+from workbench.live.compare.suggest_text import Progress, full_bar, marks, row, scene, verdict
 from workbench.run import Stopping, configure
+from workbench.run.jobs.ranking import Median
 
 CHOSEN = configure("two-layer", n=16, stopping=Stopping(rtol=1e-5), seed=3)
 
@@ -25,13 +28,13 @@ def test_the_ranking_is_that_of_the_advisor_and_each_pair_can_be_taken_and_raced
     assert len(view.table.rows) > 3
     estimates = view.advice.estimates
     assert [row.pair for row in view.estimates] == [row.pair for row in estimates]
-    assert {row.pair.label for row in estimates} == {row.pair.label for row in advise("two-layer", n=16).estimates}
-    assert view.status.text.startswith(f"Two layers, 16²: fastest is {estimates[0].pair.label}, ")
+    assert view.status.text.startswith(f"Two layers, 16²: {verdict(view.advice)}; searched for ")
     cells = dict(zip(view.table.columns, view.table.rows[1], strict=True))
     assert cells["Together"]["key"] == estimates[1].seconds
     parts = cells["Setup + iterating"]["parts"]
     longest = max(row.seconds for row in estimates[: len(view.table.rows)] if row.seconds < math.inf)
-    assert parts["first"] + parts["second"] == pytest.approx(estimates[1].seconds / longest)
+    longest = min(longest, 5 * estimates[0].seconds)
+    assert parts["first"] + parts["second"] == pytest.approx(min(1.0, estimates[1].seconds / longest))
     view.table.press("take", [2])
     (chosen,) = taken
     assert (chosen.stopping.rtol, chosen.seed, chosen.problem) == (1e-5, 3, view.base.problem)
@@ -49,16 +52,57 @@ def test_a_sequence_is_probed_by_its_steps_and_not_raced_on_its_first_system(vie
 
 
 def test_a_point_for_each_pair_tells_measured_ones_from_estimates():
-    measured = advise("two-layer", n=16).estimates
-    pale = [dataclasses.replace(row, measured=False, grid_n=8) for row in measured[4:]]
-    estimated, known = scene([*measured[:4], *pale]).layers
+    measured = [dataclasses.replace(row, measured=True) for row in advise("two-layer", n=16).estimates]
+    pale = [dataclasses.replace(row, measured=False, grid_n=8, stopped_at=None) for row in measured[4:]]
+    line, estimated, known = scene([*measured[:4], *pale]).layers
+    assert line.x + line.y == pytest.approx(np.full(line.x.size, measured[0].seconds))
     assert (estimated.faint, estimated.filled, known.faint, known.filled) == (True, False, False, True)
     assert known.labels == ["1", "2", "3", ""]
-    assert estimated.y.tolist() == [row.seconds for row in pale if row.seconds < math.inf]
+    finite = [row for row in pale if row.seconds < math.inf]
+    assert estimated.y.tolist() == [row.setup_seconds for row in finite]
+    assert estimated.x.tolist() == [row.iteration_seconds for row in finite]
     assert known.texts[0][0] == f"1: {measured[0].pair.label}"
-    assert "measured" in known.texts[0][2]
+    assert measured[0].basis in known.texts[0][2]
     assert "predicted from n = 8" in estimated.texts[0][2]
     assert scene([]).note
+
+
+def timed(first, *seconds):
+    """A measured pair with these times."""
+    times = Median.of(seconds)
+    return Estimate(LevelPair(first, "none", "cholesky", "cpu"), 20, 0.0, times.value, True, times=times)
+
+
+def advice_of(*rows):
+    return Advice(CHOSEN.problem, rows, {}, 1.0, 1e-6)
+
+
+def test_pairs_within_the_spread_are_too_close_to_call():
+    fast = timed("ic", 0.1, 0.1, 0.1, 0.1, 0.11)
+    near, far = timed("mic", 0.1, 0.1, 0.12, 0.12, 0.12), timed("jacobi", 0.2, 0.2, 0.2, 0.2, 0.2)
+    said = [verdict(advice_of(*rows)).replace("\u202f", " ") for rows in ((fast, far), (fast, near, far))]
+    assert said == [
+        "fastest is Incomplete Cholesky, 0.10 s ± 5%, 2.0 times as fast as the next",
+        "Incomplete Cholesky and Modified incomplete Cholesky are too close to call: 0.10 s to 0.12 s",
+    ]
+    assert verdict(advice_of(fast, near, near, far)).startswith("3 pairs are too close to call: ")
+    assert marks([fast, near, far, dataclasses.replace(far, measured=False)]) == ["best", "best", "", "estimated"]
+    # An estimate is no competitor.
+    guess = dataclasses.replace(far, measured=False, times=None, iteration_seconds=0.11)
+    assert "2.0 times as fast as the next" in verdict(advice_of(fast, guess, far)).replace("\u202f", " ")
+    assert "2 pairs are too close to call: 1, 2" in advice_of(fast, near, far).text()
+
+
+def test_bars_end_at_five_times_the_best_and_longer_ones_are_cut():
+    best, slow = timed("ic", 0.1), timed("jacobi", 2.0)
+    assert full_bar([best, slow]) == pytest.approx(0.5)
+    assert full_bar([best, timed("mic", 0.2)]) == pytest.approx(0.2)
+    bar = row(2, slow, 0.5)[4]
+    assert (bar["parts"]["cut"], bar["parts"]["first"] + bar["parts"]["second"]) == (True, 1.0)
+    assert (bar["key"], "2.00" in bar["tip"]) == (2.0, True)
+    assert not row(1, best, 0.5)[4]["parts"]["cut"]
+    stopped = dataclasses.replace(slow, measured=False, at_least=True)
+    assert row(2, stopped, 0.5)[5]["text"].startswith("> 2.0")
 
 
 def test_progress_counts_all_stages_and_weighs_them_by_their_grids():
@@ -70,8 +114,10 @@ def test_progress_counts_all_stages_and_weighs_them_by_their_grids():
     # Fewer than could have been are left.
     progress.enter(Stage("n = 32", 8, full=False, work=1 / 4, later=((10, 1.0),)))
     assert (progress.done, progress.of) == (100, 116)
-    # Those close to the best are solved twice, which is no pair more.
     progress.enter(Stage("n = 64", 8, full=True))
+    # Further solves are no pairs more.
+    progress.enter(Stage("n = 64", 5, full=True, doing="neighbours of the best"))
+    assert progress.again.candidates == 5
     progress.probed = 11
     assert (progress.done, progress.of) == (116, 116)
     assert progress.work[0] == progress.work[1]
@@ -109,9 +155,9 @@ def test_a_search_that_is_stopped_keeps_its_ranking(view, eventually, monkeypatc
 
     monkeypatch.setattr("workbench.live.compare.suggest.advising", events)
     job = view.find()
-    eventually(lambda: view.status.text.startswith("Two layers, 16²: 1 of 9 pairs probed, now on "))
+    eventually(lambda: view.status.text.startswith("Two layers, 16²: 1 of 9 pairs tried, now on "))
     assert view.best.disabled
-    assert view.status.progress == {"word": "probed", "iterations": 1, "left": 8}
+    assert view.status.progress == {"word": "tried", "iterations": 1, "left": 8}
     with pytest.raises(InputError, match="press Stop first"):
         view.find()
     view.stop()

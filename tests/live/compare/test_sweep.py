@@ -12,8 +12,18 @@ from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.live import SweepView
 from workbench.live.compare.sweep_choices import split
-from workbench.live.compare.sweep_plot import Runs, curves_scene, map_scene, parallel_of
-from workbench.live.compare.sweep_text import absences, answer, columns, counted, marks, remaining, shortfall, unit_of
+from workbench.live.compare.sweep_plot import SweepPlot, curves_scene, map_scene, parallel_of
+from workbench.live.compare.sweep_text import (
+    Runs,
+    absences,
+    answer,
+    columns,
+    counted,
+    marks,
+    remaining,
+    shortfall,
+    unit_of,
+)
 from workbench.live.ui.sort_table import SortTable
 from workbench.run import Run, Stopping, configure, sweep
 
@@ -53,6 +63,33 @@ def test_curves_hold_the_smallest_over_all_others_and_know_their_runs():
     assert points.keys == ["1", "3"]
     assert scene.x.marks == [8, 16]
     assert "The fewest iterations: 18 with cells per side 8" in scene.spoken
+
+
+def test_a_point_of_several_seeds_is_their_median_with_a_bar_from_the_least_to_the_largest(opened):
+    rows = [
+        {"n": n, "deflation": deflation, "seed": seed, "iterations": iterations, "converged": True}
+        for n, deflation, found in ((8, "none", (20, 18, 31)), (8, "stripes", (9, 9, 9)), (16, "none", (40, 42, 41)))
+        for seed, iterations in enumerate(found)
+    ]
+    runs = Runs(rows, {"n": [8, 16], "deflation": ["none", "stripes"], "seed": [0, 1, 2]}, "iterations", "iterations")
+    curve, points, *_ = curves_scene(runs, "deflation", "n").layers
+    assert curve.y.tolist() == [20, 41]
+    assert points.spans == [(18, 31), (40, 42)]
+    assert points.texts[0][-1] == "3 seeds: 18 to 31"
+    assert points.keys == ["0", "8"]
+    # Where seeds are on an axis, each stands for itself.
+    assert curves_scene(runs, "seed", "n").layers[1].spans is None
+    (cells,) = map_scene(runs, "n", "deflation").layers
+    assert cells.values[1].tolist() == [20, 9]
+    # For each seed the least over the other choices counts.
+    assert runs.best(n=8)[0] == 9
+    view = opened(SweepPlot(lambda: None))
+    view.begin(runs.over, "two-layer")
+    view.show(rows)
+    view.view.value = "curves"
+    assert (view.down.value, view.across.value) == ("deflation", "n")
+    assert view.note.value == "Each value is the median of 3 seeds, with a bar from the least to the largest."
+    assert len(view.figure().axes[0].collections) > 0
 
 
 def test_parallel_coordinates_have_an_axis_for_each_choice_and_one_for_the_result():

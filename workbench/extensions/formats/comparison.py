@@ -32,9 +32,8 @@ from workbench.run.choices.configuration import Configuration
 from workbench.run.choices.conflicts import obstacles, reasons_of
 from workbench.run.setup.prepare import assembled
 from workbench.settings import AZ_FORMS, BY_DIAGONALS, COMPACT, FORMATS, GIVEN_FORM
-from workbench.words.numbers import count, duration
+from workbench.words.numbers import count, duration, number
 
-RULE = "the fewest bytes of a product, matrix and vectors, among the formats that fit; modelled, not measured"
 ROUNDS = 15
 """Rounds of a measurement, after one to warm up; every format has its turn in each."""
 MOST_TIMED = 8
@@ -75,7 +74,8 @@ class Storage:
     """A square matrix of N rows on a device, in all formats, and AZ, shape (N, d), for a deflation by labels.
 
     csr: in canonical form. operator: as the problem has it. az, labels: None without a deflation by labels; no_az: why.
-    refused: why the configuration cannot have a format or a form of AZ, by setting and value.
+    refused: why the configuration cannot have a format or a form of AZ, by setting and value. grid: cells per side, as
+    of `LinearSystem`; None without a grid.
     """
 
     csr: sparse.csr_array
@@ -85,6 +85,7 @@ class Storage:
     labels: np.ndarray | None = None
     no_az: str = ""
     refused: Mapping[tuple[str, str], str] = dataclasses.field(default_factory=dict)
+    grid: tuple[int, ...] | None = None
 
     @property
     def unknowns(self) -> int:
@@ -163,24 +164,28 @@ class Storage:
 
     @property
     def choice(self) -> FormatFacts:
-        """The format by `RULE` of those that store entries; CSR where it moves as few bytes."""
+        """The format that fits and stores entries of which a product moves the fewest bytes, those of vectors included;
+        CSR where it moves as few."""
         found = [each for each in self.formats if each.name in FORMATS]
         fitting = [each for each in found if each.fits] or [self.of("csr")]
         return min(fitting, key=lambda each: (each.moved, each.name != "csr"))
 
     @property
     def reason(self) -> str:
-        """Why the device would choose it, in a sentence."""
+        """Why it is the choice, in sentences."""
         chosen, csr, given = self.choice, self.of("csr"), self.formats[0]
+        name = choice_label("format", chosen.name)
         if chosen is csr:
             others = [each for each in self.formats if each is not csr and each.name in FORMATS]
             other = min(others, key=lambda each: each.moved)
-            against = f"{other.name.upper()}, the next, moves {other.moved / csr.moved:.2f} times as many bytes"
+            against = f"{choice_label('format', other.name)}, the next, {number(other.moved / csr.moved)} times as many"
         else:
-            against = f"CSR moves {csr.moved / chosen.moved:.2f} times as many bytes"
-        said = f"device {self.device.name} would choose {chosen.name.upper()}, and {against}; the rule: {RULE}"
+            against = f"CSR {number(csr.moved / chosen.moved)} times as many"
+        said = f"A product in {name} moves the fewest bytes by the model; {against}"
         if given.name == GIVEN_FORM:
-            said += f"; A as the problem has it, not assembled, moves {given.moved / chosen.moved:.2f} times as many"
+            said += (
+                f". The form of the problem, not assembled, moves {number(given.moved / chosen.moved)} times as many"
+            )
         return said
 
     def products(self) -> dict[tuple[str, str], Callable[[], None]]:
@@ -243,7 +248,7 @@ class Storage:
                 shown += f"{each.padding:9.1%}{each.moved / 1e6:9.4g} MB  {'yes' if each.fits else 'no':4}"
                 took = (seconds or {}).get((setting, each.value))
                 lines += [shown + (f"{duration(took):>12}" if took is not None else "")]
-        lines += ["", f"{self.reason[:1].upper()}{self.reason[1:]}."]
+        lines += ["", f"{self.reason}."]
         return "\n".join([*lines, *([f"AZ: {self.no_az}."] if self.no_az else [])])
 
 
@@ -284,7 +289,7 @@ def storage_of(configuration: Configuration) -> Storage:
         for setting, values in (("format", (GIVEN_FORM, *FORMATS)), ("az", AZ_FORMS))
         for value, found in obstacles(configuration, setting, values).items()
     }
-    made = Storage(csr, device, operator, refused=refused)
+    made = Storage(csr, device, operator, refused=refused, grid=system.grid)
     if configuration.deflation.name == "none":
         return made
     labels, _ = configuration.deflation.labels_and_boxes(operator.shape[0], system.grid, system.phase)

@@ -1,4 +1,4 @@
-"""Declaration of the extension: the command `workbench formats` and the view Storage of Compare."""
+"""Declaration of the extension: the command `workbench formats` and the view Storage of Inspect."""
 
 from workbench.registry.extensions import Command, Extension, PageView
 
@@ -9,7 +9,8 @@ EXTENSION = Extension(
     install="cg-workbench",
     views=(
         PageView(
-            place="compare",
+            place="inspect",
+            formerly=("compare.storage",),
             title="Storage",
             make="workbench.extensions.formats.page:on_page",
             flush=True,

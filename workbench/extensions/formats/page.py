@@ -1,4 +1,4 @@
-"""The view Storage: words, padding, pictures and times of a product of the matrix chosen, by format, and the choice."""
+"""The view Storage: words, padding and times of a product by format, a picture of each, and the choice."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ from workbench.words.numbers import amount, count, duration, number, percent
 if TYPE_CHECKING:
     from workbench.live import Workbench
 
-COLUMNS = ("Format", "Words", "Words a row", "Padding", "Bytes a product", "Time here", "GB/s", "In a run")
-LOW, LOWER = ["GB/s", "Bytes a product"], ["Words a row"]
+COLUMNS = ("Format", "Words", "Words per row", "Padding", "Bytes per product", "Time here", "GB/s", "In a run")
+LOW, LOWER = ["GB/s"], ["Words per row", "Bytes per product"]
 LEGEND = (
-    "Press a row for its picture. Words are of 8 bytes. Bold: what the device would choose. Times are medians of {} "
-    "products that take turns, the device's work being waited for"
+    "Press a row for its picture. A word has 8 bytes. Bold: the fewest bytes by the model. Each time is the median of "
+    "{} products, made in turns"
 )
 MOST_AT_ONCE = 1 << 19
 """Unknowns up to which a matrix is assembled unasked."""
 VERBS = (
     {
         "name": "take",
-        "title": "Choose",
-        "tip": "solve with this format from now on: the form of Solve takes it",
+        "title": "Use",
+        "tip": "put this format into the form of Solve",
         "one": True,
         "off": "see “In a run”",
     },
@@ -101,16 +101,16 @@ class StorageView(ExtensionView, ControlledView):
             refresh=self._refresh,
             pauses=False,
             starting=lambda: "Measure",
-            about="time a product in every format, in turns, on the device of the form",
+            about="time a product in every format, in turns",
         )
         self.status = self.controller.bar
         self.table = SortTable(self._act, empty="Formats are listed here once A is assembled.", low=LOW, lower=LOWER)
-        self.table.verbs = list(VERBS)
+        self.table.verbs, self.table.hint = list(VERBS), "Tick a format to use it."
         self.table.observe(lambda _change: self.publisher.wake(), "chosen")
         self.charts = ChartStack(self.publisher)
         self.note = widgets.HTML()
-        halves = line("wb-halves", widgets.VBox([self.table, self.note]), self.charts.box)
-        self.box = widgets.VBox([self.status, halves]).add_class("wb-explorer").add_class("wb-suggest")
+        halves = line("wb-halves", self.table, self.charts.box.add_class("wb-pair"), self.note)
+        self.box = widgets.VBox([self.status, halves]).add_class("wb-explorer").add_class("wb-storage")
         self._look()
         self.controller.serve()
 
@@ -223,7 +223,7 @@ class StorageView(ExtensionView, ControlledView):
         if found is None:
             words = ("press Measure to assemble A", "plain") if self._waits else ("A is being assembled", "busy")
             return f"{name}: {words[0]}", words[1]
-        head = f"{name}: {count(found.unknowns)} rows, {count(found.entries)} entries; {self._fastest()}"
+        head = f"{name}: {count(found.entries)} entries; {self._fastest()}"
         said = "; ".join(filter(None, (head, self._shared if self.seconds else "")))
         return said, "good" if self.seconds else "plain"
 
@@ -260,7 +260,7 @@ class StorageView(ExtensionView, ControlledView):
             self.note.value = ""
             self.charts.show([])
             return
-        said = [found.reason[:1].upper() + found.reason[1:], LEGEND.format(ROUNDS)]
+        said = [found.reason, LEGEND.format(ROUNDS)]
         said += [f"AZ: {found.no_az}"] if found.no_az else []
         picked = next((pair for pair, fact in zip(forms, facts, strict=True) if fact["id"] in chosen[-1:]), None)
         setting, each = picked or ("format", found.choice)

@@ -69,7 +69,7 @@ def expected_on(method: str | Method, sizes: Sizes, machine: Machine, fabric: Fa
         functools.partial(fabric.all_reduce, gpus) if gpus > 1 else None,
         sizes.dtype.itemsize,
     )
-    return shared.expected(f"{gpus} x {machine.accelerator.title}, {fabric.per_node} a node", NOTES)
+    return shared.expected(f"{gpus} x {machine.accelerator.title}, {fabric.per_node} per node", NOTES)
 
 
 def all_expected_on(sizes: Sizes, machine: Machine, fabric: Fabric, gpus: int) -> dict[str, Expected]:

@@ -135,7 +135,8 @@ class Workbench(View):
     def turn_to_place(self, place: str) -> None:
         """Show the page of a place such as "compare.race", or an item of it, "papers.papers:mpcg.table3", or
         "compare.race:start", which starts the race; where there is no such page, the present one stays."""
-        view, _, item = place.partition(":")
+        former, _, item = place.partition(":")
+        view = self.frame.now_at(former)
         if view in self.frame.places:
             self.frame.shell.shown = view
             if item:

@@ -54,6 +54,7 @@ class ExtensionPages:
         page = Page(lambda: self._made(extension, view), _renew)
         try:
             frame.add(view.place, view.title, page, flush=view.flush, view_title=view.place_title)
+            frame.formerly |= dict.fromkeys(view.formerly, view.title)
         except InputError as error:
             raise extension.failure(f"its view {view.title}: {error}") from None
         self._added.append((extension, view))

@@ -40,6 +40,8 @@ class Frame:
         self.pages: dict[str, Page] = {}
         """Pages by title."""
         self.shell = Shell(acts, link)
+        self.formerly: dict[str, str] = {}
+        """Titles of pages by places that they had before."""
         self._places: dict[str, str] = {}
         self._titles: dict[str, str] = {}
         self._views: dict[str, widgets.VBox] = {}
@@ -91,6 +93,11 @@ class Frame:
     def add_above(self, line: widgets.Widget) -> None:
         """Put a line above all views."""
         self._shown.children = (line, *self._shown.children)
+
+    def now_at(self, place: str) -> str:
+        """The place of a page; of a page that had it before, the present one."""
+        title = self.formerly.get(place)
+        return self._places[title] if title is not None and place not in self.places else place
 
     def turn_to(self, title: str) -> None:
         """Show a page."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.advise.advice import Advice, Estimate, Probed, Ranked, RuledOut, Stage, configuration_of
+from workbench.advise.advice import Advice, Estimate, Probed, Ranked, RuledOut, Stage, configuration_of, ranked
 from workbench.advise.advisor import advising
 from workbench.advise.predictions import LevelPair
 from workbench.advise.sequence_search import KEPT, STEPS
@@ -19,14 +19,17 @@ from workbench.jit import compile_time as compiling
 from workbench.live.compare.suggest_text import (
     BEST,
     COLUMNS,
-    ESTIMATED,
     LEGEND,
     LOW,
     LOWER,
+    OF_STEPS,
     Progress,
+    full_bar,
+    marks,
     row,
     ruled_out,
     scene,
+    verdict,
 )
 from workbench.live.compare.sweep_text import remaining
 from workbench.live.plots.chart import ChartView
@@ -39,13 +42,13 @@ from workbench.run.jobs.run_queue import QueueSlot
 from workbench.run.jobs.thread_job import ThreadJob
 from workbench.sequences.systems import SystemSequence
 from workbench.words.numbers import compiling as compiling_text
-from workbench.words.numbers import count, duration, number
+from workbench.words.numbers import count, duration
 
 PERIOD = 0.5
 """Seconds between two updates of the ranking."""
 MOST_ROWS = 20
-VERBS = ({"name": "take", "title": "Take", "tip": "put this pair into the form of Solve", "inline": True},)
-WORKING = "pairs are solved on coarser grids, then the best ones on the whole problem"
+VERBS = ({"name": "take", "title": "Use", "tip": "put this pair into the form of Solve", "inline": True},)
+WORKING = "pairs are tried on coarser grids, then the best ones at full size"
 OF_SEQUENCE = f"pairs solve few steps from zero, then the best ones {STEPS} in which cells change"
 
 
@@ -87,11 +90,11 @@ class Suggest(ControlledView):
             period=PERIOD,
         )
         self.status = self.controller.bar
-        self.table = SortTable(self._act, empty="Pairs are ranked here while they are probed.", low=LOW, lower=LOWER)
+        self.table = SortTable(self._act, empty="Pairs are ranked here while they are tried.", low=LOW, lower=LOWER)
         self.table.verbs = list(VERBS) if take is not None else []
         self.best = widgets.Button(
             description="Race the best three",
-            tooltip="race the three best pairs that are measured, from now on",
+            tooltip="race the three best pairs that are measured",
             layout={"width": "150px"},
         )
         self.best.on_click(lambda _button: self.controller.attempt(self.race_best)())
@@ -106,7 +109,7 @@ class Suggest(ControlledView):
     def find(self) -> ThreadJob:
         """Probe in the background; returns at once. Raises InputError while it is active."""
         if self._job is not None and self._job.working:
-            raise InputError("pairs are being probed; press Stop first")
+            raise InputError("a search is active; press Stop first")
         self._clear()
         self._base = self.base
         self._job = job = ThreadJob(
@@ -125,11 +128,10 @@ class Suggest(ControlledView):
 
     @property
     def estimates(self) -> list[Estimate]:
-        """The ranking so far: measured pairs first, then predictions."""
+        """The ranking so far."""
         if self.advice is not None:
             return list(self.advice.estimates)
-        known = [row for row in list(self._found.values()) if math.isfinite(row.seconds)]
-        return sorted(known, key=lambda row: (not row.measured, row.seconds))
+        return ranked(row for row in list(self._found.values()) if math.isfinite(row.seconds))
 
     @property
     def _measured(self) -> list[Estimate]:
@@ -218,22 +220,20 @@ class Suggest(ControlledView):
         if job.alive and stage is not None:
             done, work = progress.done, progress.work
             left = f"; {remaining(time.monotonic() - self._begun, *work)}" if 0 < work[0] < work[1] else ""
-            grid = "the whole problem" if stage.full else stage.label
+            grid = "full size" if stage.full else stage.label
+            if progress.again is not None:
+                pairs = progress.again.candidates
+                return f"{name}: {progress.again.doing}, {count(pairs)} pair{'s' * (pairs != 1)}", "busy"
             if isinstance(self._base.problem, SystemSequence):
                 grid = f"{STEPS} more steps, the fastest {KEPT} of them" if done == progress.of else "few steps"
-            return f"{name}: {count(done)} of {count(progress.of)} pairs probed, now on {grid}{left}", "busy"
+            return f"{name}: {count(done)} of {count(progress.of)} pairs tried, now on {grid}{left}", "busy"
         if self.advice is None:
             ranked, measured = len(self.estimates), len(self._measured)
             return f"{name}: stopped by the user; {ranked} ranked so far, {measured} of them measured", "plain"
-        best, *others = self.advice.estimates
-        took = duration(best.seconds)
-        basis = "measured" if best.measured else "prediction"
-        ahead = f", {number(others[0].seconds / best.seconds)} times as fast as the next" if others else ""
         compiled = f"; {clause}" if (clause := compiling_text(self.compile_seconds)) else ""
         probed = duration(self.advice.probe_seconds - self.compile_seconds)
         changed = "; the problem changed since" if self._base.problem != self.base.problem else ""
-        said = f"fastest is {best.pair.label}, {took} ({basis}){ahead}; probed for {probed}"
-        return f"{name}: {said}{compiled}{changed}", "good"
+        return f"{name}: {verdict(self.advice)}; searched for {probed}{compiled}{changed}", "good"
 
     def _refresh(self) -> None:
         estimates = self.estimates
@@ -241,23 +241,21 @@ class Suggest(ControlledView):
         self.best.layout.display = "none" if isinstance(self.base.problem, SystemSequence) else None
         done, of = self._progress.work
         active = self._job is not None and self._job.alive
-        self.status.progress = {"word": "probed", "iterations": done, "left": of - done} if active else {}
+        self.status.progress = {"word": "tried", "iterations": done, "left": of - done} if active else {}
         notes = self.advice.notes if self.advice is not None else ()
         if self._shown == (estimates, len(self._ruled), notes):
             return
         self._shown = estimates, len(self._ruled), notes
         shown = estimates[:MOST_ROWS]
-        longest = max((each.seconds for each in shown if math.isfinite(each.seconds)), default=1.0)
+        longest = full_bar(shown)
         rows = [row(place, each, longest) for place, each in enumerate(shown, 1)]
-        marks = ["" if each.measured else ESTIMATED for each in shown]
-        if shown and shown[0].measured:
-            marks[0] = "best"
         facts = [{"id": place, "title": each.pair.label, "acts": ["take"]} for place, each in enumerate(shown, 1)]
-        self.table.show(COLUMNS, rows, marks, facts)
+        self.table.show(COLUMNS, rows, marks(shown), facts)
         self.chart.show(scene(estimates))
         more = len(estimates) - len(shown)
         rest = f" And {count(more)} slower pairs." if more > 0 else ""
-        legend = [f'<p class="wb-empty">{html.escape(LEGEND + rest)}</p>'] if shown else []
+        steps = f" {OF_STEPS}" if any(each.steps for each in shown) else ""
+        legend = [f'<p class="wb-empty">{html.escape(LEGEND + steps + rest)}</p>'] if shown else []
         said = "".join([*legend, *(f"<p>{html.escape(note)}</p>" for note in notes)])
         self.note.value = said + ruled_out(self._ruled)
         # Once the page has the rows that would be raced.

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from workbench.advise.advice import Estimate, Stage
+from workbench.advise.advice import Advice, Estimate, Stage
+from workbench.advise.measuring import LEAST_MEASURED
 from workbench.live.ui.sort_table import sample, time_bar
 from workbench.plots.html_table import html_table
-from workbench.plots.scenes.scene import Axis, PointsOf, Scene
+from workbench.plots.scenes.scene import Axis, CurveOf, PointsOf, Scene
 from workbench.plots.scenes.style import curve_style
 from workbench.words.names import sentence_case
-from workbench.words.numbers import duration, number
+from workbench.words.numbers import duration, number, percent
 
 COLUMNS = (
     "Rank", "First level", "Second level", "Coarse solver", "Setup + iterating", "Together", "Setup", "Iterations",
@@ -24,44 +25,63 @@ COLUMNS = (
 )  # fmt: skip
 LOW = ["Coarse solver", "Setup"]
 LOWER = ["Rank", "Basis"]
-BEST = 3
+BEST = LEAST_MEASURED
 """Pairs that are raced, and numbered in the plot."""
 ESTIMATED = "estimated"
-LEGEND = (
-    "Hatched: setup; solid: iterations. Pale: an estimate, from coarser grids or, of a sequence, from few steps. "
-    "Times of a sequence are means of a step."
-)
-ITERATIONS = Axis("iterations", "count", log=True)
-SECONDS = Axis("setup + iterations", "s", log=True)
+LONGEST = 5.0
+"""Times of the best that a bar shows at most; a longer one is cut."""
+DIGITS = 2
+"""Digits of a time: that of a short solve is not known better."""
+LEGEND = "The hatched part is setup. Pale: an estimate. A bar with a gap is longer than 5 times the best."
+OF_STEPS = "Times are means of a step."
+SETUP = Axis("setup", "s", log=True)
+ITERATING = Axis("iterating", "s", log=True)
+ON_LINE = "as long as the best"
+LINE_POINTS = 200
 
 
 def row(place: int, estimate: Estimate, longest: float) -> list[Any]:
-    """The cells of the pair of this rank, from 1. longest: seconds of the slowest that is shown."""
+    """The cells of the pair of this rank, from 1. longest: seconds of a full bar."""
     parts, tip = estimate.pair.parts, {"tip": estimate.pair.code}
     first = ", ".join(filter(None, (sentence_case(parts["preconditioner"]), parts.get("precision"))))
     named = [{"key": text, "text": text, **tip} for text in (first, sentence_case(parts["deflation"]))]
     took = estimate.setup_seconds, estimate.iteration_seconds
     known = math.isfinite(estimate.seconds)
     bar = time_bar(*took, longest, sample(curve_style(0))["colour"]) if known else None
-    times = [{"key": value, "text": duration(value)} for value in (estimate.seconds, estimate.setup_seconds)]
+    sign = "> " if estimate.at_least else ""
+    whole = {"key": estimate.seconds, "text": sign + duration(estimate.seconds, DIGITS), "tip": estimate.basis}
+    setup = {"key": estimate.setup_seconds, "text": duration(estimate.setup_seconds, DIGITS)}
     iterations = round(estimate.iterations) if math.isfinite(estimate.iterations) else None
-    return [place, *named, sentence_case(parts["coarse"]) or "–", bar, *times, iterations, estimate.basis]
+    return [place, *named, sentence_case(parts["coarse"]) or "–", bar, whole, setup, iterations, estimate.basis]
+
+
+def full_bar(shown: Sequence[Estimate]) -> float:
+    """Seconds of a full bar: those of the slowest pair, at most `LONGEST` times those of the best."""
+    known = [row.seconds for row in shown if math.isfinite(row.seconds)]
+    return min(LONGEST * known[0], max(known)) if known else 1.0
+
+
+def marks(shown: Sequence[Estimate]) -> list[str]:
+    """For each row "best" for the first and all that are too close to it to call, and the mark of estimates."""
+    return [
+        "" if row.measured and not row.close_to(shown[0]) else "best" if row.measured else ESTIMATED for row in shown
+    ]
 
 
 def scene(estimates: Sequence[Estimate]) -> Scene:
-    """A point for each pair: its time against its iterations, filled where measured, the best ones with their rank."""
+    """A point for each pair, its setup against its iterations, filled where measured, the best ones with their rank;
+    and the line of all points that take as long as the best."""
     ranked = [(place, row) for place, row in enumerate(estimates, 1) if math.isfinite(row.iterations + row.seconds)]
-    layers = []
-    source = "few steps" if any(row.steps for row in estimates) else "coarser grids"
-    for measured, name in ((False, f"estimated from {source}"), (True, "measured")):
+    layers: list[PointsOf | CurveOf] = []
+    for measured, name in ((False, "estimated"), (True, "measured")):
         found = [(place, row) for place, row in ranked if row.measured is measured]
         if not found:
             continue
         layers.append(
             PointsOf(
                 name,
-                np.array([row.iterations for _, row in found]),
-                np.array([row.seconds for _, row in found]),
+                np.array([row.iteration_seconds for _, row in found]),
+                np.array([row.setup_seconds for _, row in found]),
                 filled=measured,
                 faint=not measured,
                 texts=[_words(place, row) for place, row in found],
@@ -69,14 +89,38 @@ def scene(estimates: Sequence[Estimate]) -> Scene:
                 word="pair",
             )
         )
-    best = f" The fastest: {estimates[0].pair.label}, {duration(estimates[0].seconds)}." if estimates else ""
-    spoken = f"Time against iterations of {len(ranked)} pairs.{best}"
-    note = "" if layers else "A point for each pair that is probed: its time against its iterations."
-    return Scene("time against iterations", ITERATIONS, SECONDS, layers, note=note, spoken=spoken, ways="xy", logs="xy")
+    if len(ranked) > 1 and ranked[0][1].measured:
+        least = min(min(row.iteration_seconds, row.setup_seconds) for _, row in ranked)
+        layers.insert(0, _line_of(ranked[0][1].seconds, least))
+    best = f" The fastest: {estimates[0].pair.label}, {duration(estimates[0].seconds, DIGITS)}." if estimates else ""
+    spoken = f"Setup against iterations of {len(ranked)} pairs, both in seconds.{best}"
+    note = "" if layers else "Each pair becomes a point: its setup against its iterations."
+    return Scene("setup against iterating", ITERATING, SETUP, layers, note=note, spoken=spoken, ways="xy", logs="xy")
+
+
+def _line_of(seconds: float, least: float) -> CurveOf:
+    """Setup and iterations that take so many seconds together, both from `least` on."""
+    shares = np.geomspace(min(least / seconds, 0.1), 0.5, LINE_POINTS // 2)
+    x = seconds * np.concatenate((shares, 1 - shares[::-1]))
+    return CurveOf(ON_LINE, x, seconds - x, style=5, faint=True, plain=True, dash=(4.0, 3.0))
+
+
+def verdict(advice: Advice) -> str:
+    """The fastest pair and how far it is ahead, or how many are too close to call."""
+    best, winners = advice.estimates[0], advice.winners
+    if len(winners) > 1:
+        times = " to ".join(dict.fromkeys(duration(row.seconds, DIGITS) for row in (best, winners[-1])))
+        names = " and ".join(row.pair.label for row in winners) if len(winners) == 2 else f"{len(winners)} pairs"
+        return f"{names} are too close to call: {times}"
+    spread = f" ± {percent(best.times.spread)}" if best.times is not None and best.times.count > 1 else ""
+    behind = [row for row in advice.estimates[1:] if row.measured is best.measured]
+    ahead = f", {number(behind[0].seconds / best.seconds, DIGITS)} times as fast as the next" if behind else ""
+    return f"fastest is {best.pair.label}, {duration(best.seconds, DIGITS)}{spread}{ahead}"
 
 
 def _words(place: int, row: Estimate) -> list[str]:
-    took = f"{duration(row.seconds)}, of which setup {duration(row.setup_seconds)}"
+    more = "more than " if row.at_least else ""
+    took = f"{more}{duration(row.seconds, DIGITS)}, of which setup {duration(row.setup_seconds, DIGITS)}"
     return [f"{place}: {row.pair.label}", took, f"{number(round(row.iterations))} iterations, {row.basis}"]
 
 
@@ -91,9 +135,11 @@ def ruled_out(ruled: Mapping[str, str]) -> str:
 
 @dataclasses.dataclass
 class Progress:
-    """The progress of a search over all of its stages; work as in `Stage`."""
+    """The progress of a search over all of its stages; work as in `Stage`. again: the stage of further solves, which
+    do not count."""
 
     stage: Stage | None = None
+    again: Stage | None = None
     probed: int = 0
     """Candidates of the present stage that are done."""
     before: int = 0
@@ -101,6 +147,9 @@ class Progress:
 
     def enter(self, stage: Stage) -> None:
         """Begin a stage."""
+        if stage.doing:
+            self.again, self.probed = stage, max(self.probed, self.stage.candidates if self.stage else 0)
+            return
         if self.stage is not None:
             self.before += self.stage.candidates
             self.work_before += self.stage.candidates * self.stage.work
@@ -108,12 +157,12 @@ class Progress:
 
     @property
     def done(self) -> int:
-        """Pairs that are probed; pairs that are solved a second time do not count again."""
+        """Pairs that were tried; further solves do not count."""
         return self.before + self._now
 
     @property
     def of(self) -> int:
-        """Pairs to probe altogether, as far as is known."""
+        """Pairs to try altogether, as far as is known."""
         return self.before + sum(count for count, _ in self._stages)
 
     @property

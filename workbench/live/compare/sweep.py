@@ -28,7 +28,7 @@ from workbench.live.solve.controller import ControlledView, Controller
 from workbench.live.solve.form import Form
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.controls import button
+from workbench.live.ui.controls import button, row
 from workbench.live.ui.export import PICTURES
 from workbench.live.ui.file_names import make_folder, slug
 from workbench.live.ui.run_list import SWEEP, ListedRun, RunList
@@ -230,14 +230,9 @@ class SweepView(ControlledView):
 
     def _layout(self) -> widgets.Box:
         exports = widgets.HBox([self.save_bar.box, *self.exports])
-        shown = [
-            self.best.add_class("wb-answer"),
-            self.map.box,
-            self.table,
-            exports.add_class("wb-buttons"),
-            self.saved,
-        ]
-        box = widgets.VBox([self.status, self.asked, self.plan, *shown])
+        listed = widgets.VBox([self.table, exports.add_class("wb-buttons"), self.saved])
+        halves = row("wb-halves", self.map.box, listed)
+        box = widgets.VBox([self.status, self.asked, self.plan, self.best.add_class("wb-answer"), halves])
         return box.add_class("wb-explorer").add_class("wb-race").add_class("wb-sweep")
 
     def _form_changed(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import html
 import itertools
 import math
@@ -14,84 +13,17 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from workbench.errors import InputError
-from workbench.live.compare.sweep_text import VALUES, absences, each_of, spent
+from workbench.live.compare.sweep_text import SEED, VALUES, Runs, absences, each_of, spent
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import Publisher
 from workbench.plots.figures import draw
 from workbench.plots.scenes.scene import Axis, CellsOf, CurveOf, ParallelOf, PointsOf, Scene
 from workbench.run.jobs.sweeping import Row
-from workbench.settings import METHOD
-from workbench.words.names import choice_name, choice_text
-from workbench.words.numbers import count, duration
 
 MOST_CURVES = 12
 TICKED = (0.0, 0.5, 1.0)
 """Shares of the axis of a result that have numbers."""
 VIEWS = ("curves", "map", "parallel")
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Runs:
-    """Rows of a sweep over these choices, compared by a value, as `spent` takes it; what: that value in words; owner:
-    the problem by name."""
-
-    rows: Sequence[Row]
-    over: Mapping[str, Sequence[Any]]
-    value: str
-    what: str
-    owner: str = ""
-
-    def name(self, choice: str) -> str:
-        """A choice in words."""
-        return choice_name(choice, self.owner)
-
-    def text(self, choice: str, value: object) -> str:
-        """A value of a choice in words."""
-        return choice_text(choice, value)
-
-    def chosen_text(self, choice: str, value: object) -> str:
-        """A value of a choice, which names a block by itself and a number with the choice."""
-        text = self.text(choice, value)
-        return text if choice in METHOD else f"{self.name(choice)} {text}"
-
-    @property
-    def varied(self) -> list[str]:
-        """Choices with more than one value."""
-        return [name for name, values in self.over.items() if len(values) > 1]
-
-    @property
-    def numeric(self) -> list[str]:
-        """Choices that vary and whose values are numbers."""
-        return [name for name in self.varied if all(_is_number(value) for value in self.over[name])]
-
-    @property
-    def timed(self) -> bool:
-        return self.what.endswith("seconds")
-
-    @property
-    def title(self) -> str:
-        """The value without its unit."""
-        return f"{self.what.removesuffix(' seconds')} time" if self.timed else self.what
-
-    def best(self, **chosen: object) -> tuple[float, int]:
-        """The smallest value of the converged runs with these choices and the place of that run; NaN, -1 for none."""
-        found = [
-            (spent(row, self.value), place)
-            for place, row in enumerate(self.rows)
-            if all(row[name] == value for name, value in chosen.items())
-        ]
-        return min((pair for pair in found if not math.isnan(pair[0])), default=(math.nan, -1))
-
-    def words(self, place: int) -> list[str]:
-        """A run in words: its number, its choices and its value."""
-        row = self.rows[place]
-        chosen = [self.chosen_text(name, row[name]) for name in self.varied]
-        took = spent(row, self.value)
-        said = "not converged" if math.isnan(took) else f"{self.title} {self.say(took)}"
-        return [f"run {place + 1}", *chosen, said]
-
-    def say(self, took: float) -> str:
-        return duration(took) if self.timed else count(round(took))
 
 
 def map_scene(runs: Runs, down: str, across: str) -> Scene:
@@ -118,24 +50,25 @@ def map_scene(runs: Runs, down: str, across: str) -> Scene:
     return Scene(f"map of {down} and {across}", x, y, [cells], spoken=spoken(runs), ways="xy")
 
 
-def curves_of(runs: Runs, each: str, against: str) -> dict[str, list[tuple[float, int]]]:
-    """The curves by name: the value and the run at each value of a numeric choice."""
+def curves_of(runs: Runs, each: str, against: str) -> dict[str, list[dict[str, Any]]]:
+    """The curves by name: the choices of each of their points, at each value of a numeric choice."""
     if each == against or each not in runs.varied:
-        return {"": [runs.best(**{against: value}) for value in runs.over[against]]}
+        return {"": [{against: value} for value in runs.over[against]]}
     return {
-        runs.text(each, name): [runs.best(**{each: name, against: value}) for value in runs.over[against]]
+        runs.text(each, name): [{each: name, against: value} for value in runs.over[against]]
         for name in runs.over[each][:MOST_CURVES]
     }
 
 
 def curves_scene(runs: Runs, each: str, against: str) -> Scene:
-    """A curve for each value of a choice against a numeric one: the minimum over all others."""
+    """A curve for each value of a choice against a numeric one: the minimum over all others, the median over seeds with
+    a bar from the least to the largest."""
     x = np.array([float(value) for value in runs.over[against]])
     order = np.argsort(x)
     layers = []
-    for place, (name, found) in enumerate(curves_of(runs, each, against).items()):
-        values = np.array([took for took, _ in found])[order]
-        layers.append(CurveOf(name, x[order], values, place, every=True))
+    for place, (name, chosen) in enumerate(curves_of(runs, each, against).items()):
+        found = [runs.best(**point) for point in chosen]
+        layers.append(CurveOf(name, x[order], np.array([took for took, _ in found])[order], place, every=True))
         known = [int(k) for k in order if found[k][1] >= 0]
         layers.append(
             PointsOf(
@@ -144,8 +77,9 @@ def curves_scene(runs: Runs, each: str, against: str) -> Scene:
                 np.array([found[k][0] for k in known]),
                 place,
                 marker="",
-                texts=[runs.words(found[k][1]) for k in known],
+                texts=[runs.words(found[k][1], **chosen[k]) for k in known],
                 keys=[str(found[k][1]) for k in known],
+                spans=[runs.spread(**chosen[k]) for k in known] if runs.repeated(each, against) else None,
             )
         )
     whole = bool(np.all(x == np.round(x)))
@@ -201,13 +135,9 @@ def spread(values: np.ndarray) -> bool:
     return bool(values.min() > 0 and values.max() >= 8 * values.min())
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 def _words(runs: Runs, place: int, chosen: Mapping[str, Any], reason: str) -> list[str]:
     if place >= 0:
-        return runs.words(place)
+        return runs.words(place, **chosen)
     return [", ".join(runs.chosen_text(name, value) for name, value in chosen.items()), reason or "not run yet"]
 
 
@@ -288,8 +218,10 @@ class SweepPlot:
         columns = runs.numeric if curves else names
         across = self.across.value if self.across.value in columns else None
         down = self.down.value if self.down.value in names and self.down.value != across else None
-        down = down or next((name for name in names if name != across), names[0])
-        across = across or next((name for name in reversed(columns) if name != down), columns[-1])
+        # Runs that differ in their seeds make a point, unless seeds are asked for.
+        rows, over = ([name for name in found if name != SEED] or found for found in (names, columns))
+        down = down or next((name for name in rows if name != across), rows[0])
+        across = across or next((name for name in reversed(over) if name != down), over[-1])
         if down == across:
             down = next((name for name in names if name != across), names[0])
         self._beginning = True
@@ -321,7 +253,12 @@ class SweepPlot:
         runs = self.runs
         shown = runs.varied if self._view == "parallel" else (self.down.value, self.across.value)
         others = [name for name in runs.varied if name not in shown]
-        best = f"Each value is the minimum over {each_of(others, self.owner)}." if others else ""
+        seeds = runs.repeated(*map(str, shown)) and self._view != "parallel"
+        least = [name for name in others if not (seeds and name == SEED)]
+        best = f"Each value is the minimum over {each_of(least, self.owner)}. " if least else ""
+        if seeds:
+            bars = ", with a bar from the least to the largest" if self._view == "curves" else ""
+            best += f"Each value is the median of {len(self.over[SEED])} seeds{bars}."
         whole = len(self.rows) == math.prod(len(values) for values in self.over.values())
         striped = "" if whole or self._view != "map" else "Striped: not run yet. "
         self.note.value = html.escape(f"{striped}{best}")

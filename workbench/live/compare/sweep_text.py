@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -12,9 +13,9 @@ from workbench.live.ui.sort_table import cell
 from workbench.run.jobs.sweeping import Row
 from workbench.settings import METHOD
 from workbench.words.names import choice_name, choice_text, sentence_case
-from workbench.words.numbers import compiling, count
+from workbench.words.numbers import compiling, count, duration
 
-BEST = "best"
+BEST, SEED = "best", "seed"
 VALUES = {
     "iterations": "iterations",
     "setup + iteration seconds": "seconds",
@@ -46,6 +47,93 @@ def spent(row: Row, value: str) -> float:
     if not row["converged"]:
         return math.nan
     return row["setup_seconds"] + row["iteration_seconds"] if value == "seconds" else row[value]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Runs:
+    """Rows of a sweep over these choices, compared by a value, as `spent` takes it; what: that value in words; owner:
+    the problem by name."""
+
+    rows: Sequence[Row]
+    over: Mapping[str, Sequence[Any]]
+    value: str
+    what: str
+    owner: str = ""
+
+    def name(self, choice: str) -> str:
+        """A choice in words."""
+        return choice_name(choice, self.owner)
+
+    def text(self, choice: str, value: object) -> str:
+        """A value of a choice in words."""
+        return choice_text(choice, value)
+
+    def chosen_text(self, choice: str, value: object) -> str:
+        """A value of a choice, which names a block by itself and a number with the choice."""
+        text = self.text(choice, value)
+        return text if choice in METHOD else f"{self.name(choice)} {text}"
+
+    @property
+    def varied(self) -> list[str]:
+        """Choices with more than one value."""
+        return [name for name, values in self.over.items() if len(values) > 1]
+
+    @property
+    def numeric(self) -> list[str]:
+        """Choices that vary and whose values are numbers."""
+        return [name for name in self.varied if all(_is_number(value) for value in self.over[name])]
+
+    @property
+    def timed(self) -> bool:
+        return self.what.endswith("seconds")
+
+    @property
+    def title(self) -> str:
+        """The value without its unit."""
+        return f"{self.what.removesuffix(' seconds')} time" if self.timed else self.what
+
+    def best(self, **chosen: object) -> tuple[float, int]:
+        """The smallest value of the converged runs with these choices, the lower median over the seeds where these
+        vary, and the place of that run; NaN, -1 for none."""
+        found = self._by_seed(chosen)
+        return found[(len(found) - 1) // 2] if found else (math.nan, -1)
+
+    def spread(self, **chosen: object) -> tuple[float, float]:
+        """The least and the largest value over the seeds with these choices; NaN for none."""
+        found = self._by_seed(chosen)
+        return (found[0][0], found[-1][0]) if found else (math.nan, math.nan)
+
+    def repeated(self, *shown: str) -> bool:
+        """True if runs differ in their seeds, which is none of the choices that a plot shows."""
+        return SEED in self.varied and SEED not in shown
+
+    def _by_seed(self, chosen: Mapping[str, object]) -> list[tuple[float, int]]:
+        """The smallest value of the converged runs with these choices and its place, for each seed, ascending."""
+        best: dict[object, tuple[float, int]] = {}
+        for place, row in enumerate(self.rows):
+            took = spent(row, self.value)
+            if not math.isnan(took) and all(row[name] == value for name, value in chosen.items()):
+                seed = row[SEED] if self.repeated(*chosen) else None
+                best[seed] = min(best.get(seed, (math.inf, -1)), (took, place))
+        return sorted(best.values())
+
+    def words(self, place: int, **chosen: object) -> list[str]:
+        """A run in words: its number, its choices and its value. chosen: of the point that it stands for."""
+        row = self.rows[place]
+        named = [self.chosen_text(name, row[name]) for name in self.varied]
+        took = spent(row, self.value)
+        said = ["not converged" if math.isnan(took) else f"{self.title} {self.say(took)}"]
+        if chosen and self.repeated(*chosen):
+            low, high = self.spread(**chosen)
+            said.append(f"{len(self.over[SEED])} seeds: {self.say(low)} to {self.say(high)}")
+        return [f"run {place + 1}", *named, *said]
+
+    def say(self, took: float) -> str:
+        return duration(took) if self.timed else count(round(took))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def columns(

@@ -24,7 +24,7 @@ class SortTable(LiveWidget):
     "pinned", "hidden", the "acts" that are possible. verbs: the acts on rows, {"name", "title", "tip"}; "inline" for a
     button in each row, "one" for exactly one row, "key" of the keyboard, "off" why not. chosen: ids. low: columns that
     a narrow table leaves out; lower: those that the narrowest leaves out. named: the column whose cells can be edited
-    by verb "rename".
+    by verb "rename". hint: the sentence of the toolbar while no row is chosen; empty for one that lists the verbs.
     """
 
     _script = script("ui/sorttable.js")
@@ -39,6 +39,7 @@ class SortTable(LiveWidget):
     low = traitlets.List(traitlets.Unicode()).tag(sync=True)
     lower = traitlets.List(traitlets.Unicode()).tag(sync=True)
     named = traitlets.Unicode("").tag(sync=True)
+    hint = traitlets.Unicode("").tag(sync=True)
 
     def __init__(self, act: Act | None = None, **traits: Any) -> None:
         super().__init__(**traits)
@@ -92,11 +93,15 @@ def cell(value: object) -> dict[str, Any]:
 def time_bar(setup: float, iterating: float, longest: float, colour: str, more: str = "") -> dict[str, Any]:
     """A cell with a bar of setup and iterations in s, hatched and solid, sorted by their sum.
 
-    longest: the time of a full bar. more: a clause behind what is read out.
+    longest: the time of a full bar; a longer one is cut there, and marked. more: a clause behind what is read out.
     """
     label = "; ".join(filter(None, (f"setup {duration(setup)}, iterations {duration(iterating)}", more)))
     whole = max(longest, 1e-30)
-    parts = {"first": setup / whole, "second": iterating / whole, "colour": colour, "label": label}
+    first = min(1.0, setup / whole)
+    second = min(1.0 - first, iterating / whole)
+    # Shares of the longest bar are sums of rounded numbers.
+    cut = setup + iterating > whole * (1 + 1e-9)
+    parts = {"first": first, "second": second, "cut": cut, "colour": colour, "label": label}
     return {"key": setup + iterating, "text": "", "tip": label, "parts": parts}
 
 

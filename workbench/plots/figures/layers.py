@@ -85,6 +85,9 @@ def curve(axes: Axes, layer: CurveOf) -> None:
 def points(axes: Axes, layer: PointsOf) -> None:
     """Marks, or upright strokes, each with its word next to it, if any."""
     colour, size = FAINT if layer.faint else layer.colour, 2 * PIXEL * layer.size
+    if layer.spans:
+        low, high = np.transpose(layer.spans)
+        axes.vlines(layer.x, low, high, color=colour, lw=0.9)
     if layer.marker == "":
         return
     if layer.tall:
@@ -98,8 +101,9 @@ def points(axes: Axes, layer: PointsOf) -> None:
         _each_point(axes, layer, colour)
     for k, words in enumerate(layer.labels or ()):
         away = PIXEL * (layer.sizes[k] if layer.sizes else layer.size) + 3
-        right = {"xytext": (away, 0), "textcoords": "offset points", "va": "center"}
-        axes.annotate(words, (layer.x[k], layer.y[k]), fontsize="small", gid=LABEL, **right)
+        place = {"xytext": (0 if layer.inside else away, 0), "textcoords": "offset points", "va": "center"}
+        side = "center" if layer.inside else "left"
+        axes.annotate(words, (layer.x[k], layer.y[k]), fontsize="small", gid=LABEL, ha=side, **place)
 
 
 def _each_point(axes: Axes, layer: PointsOf, colour: str) -> None:

@@ -11,6 +11,8 @@ from workbench.plots.scenes.scene import Axis, BarsOf, Layer, PointsOf, Scene
 Cell = tuple[int, int]
 SIDE = 0.92
 """The side of a cell, which leaves a gap to the next."""
+SMALLEST = 0.1
+"""Pixels of a point that is not to be seen below its word."""
 
 
 def labelled_cells(
@@ -26,11 +28,12 @@ def labelled_cells(
     styles: Sequence[int] = range(100),
     rows: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
+    square: bool = True,
 ) -> Scene:
     """A scene of rows x columns cells, row 0 at the top, or at the bottom where `down` is false.
 
     kinds: the cells of each, (row, column) or a mask of that shape. labels: a word in a cell. styles: of the kinds.
-    texts: read out at a cell. rows, columns: what they are called; by default numbers.
+    texts: read out at a cell. rows, columns: what they are called; by default numbers. square: cells are.
     """
     high, wide = shape
     layers: list[Layer] = []
@@ -44,7 +47,7 @@ def labelled_cells(
         up = high - 1 - places[:, 0] if down else places[:, 0]
         layers.append(
             PointsOf(
-                "", places[:, 1] - SIDE / 2, up * 1.0, size=0.1, marker=".", labels=[*labels.values()], inside=True
+                "", places[:, 1] * 1.0, up * 1.0, size=SMALLEST, marker=".", labels=[*labels.values()], inside=True
             )
         )
     named = list(rows) if rows else _numbers(high)
@@ -53,7 +56,7 @@ def labelled_cells(
         Axis(x, names=columns or _numbers(wide), span=(-0.6, wide - 0.4)),
         Axis(y, names=named[::-1] if down else named, span=(-0.6, high - 0.4)),
         layers,
-        square=True,
+        square=square,
     )
 
 

@@ -120,10 +120,10 @@ class CurveOf(Styled):
 class PointsOf(Styled):
     """Points (x, y), both of shape (n,), in pixels of `size`, or of `sizes`. marker: "." is a dot, "" to be pointed at.
 
-    texts: a title and lines for each, read out at the pointer. labels: a word next to each, on bars if `inside`. keys:
-    what a click gives.
-    word: what one of them is called. colours: of each. tall: half the height of an upright stroke in place of
-    a mark, in units of y. faint: pale, behind what matters. of: the name of the curve that they belong to.
+    texts: a title and lines for each, read out at the pointer. labels: a word next to each; if `inside`, in a cell
+    around it. keys: what a click gives. word: what one of them is called. colours: of each. tall: half the height of an
+    upright stroke in place of a mark, in units of y. spans: the ends of a line through each, its spread. faint: pale,
+    behind what matters. of: the name of the curve that they belong to.
 
     Examples:
         >>> import numpy as np
@@ -149,6 +149,7 @@ class PointsOf(Styled):
     filled: bool = False
     outlined: bool = False
     tall: float = 0.0
+    spans: Sequence[tuple[float, float]] | None = None
     word: str = ""
     faint: bool = False
     of: str = ""

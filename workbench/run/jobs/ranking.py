@@ -68,6 +68,18 @@ class Median:
         """Half the interval over the median; 0 for a median of 0."""
         return (self.high - self.low) / 2 / self.value if self.value > 0 else 0.0
 
+    def close_to(self, other: Median) -> bool:
+        """True if the credible intervals overlap: the order of the two is not known."""
+        one, two = self._credible, other._credible
+        return one[0] <= two[1] and two[0] <= one[1]
+
+    @property
+    def _credible(self) -> tuple[float, float]:
+        if self.certain:
+            return self.low, self.high
+        # A few numbers may agree by chance; of one the interval is a point.
+        return min(self.value * (1 - UNCERTAIN), self.low), max(self.value * (1 + UNCERTAIN), self.high)
+
 
 @dataclasses.dataclass(frozen=True)
 class Finish:
@@ -88,18 +100,8 @@ class Finish:
         """True if their intervals overlap: the order of the two is not known. Iterations and bytes are exact."""
         if measure != "seconds":
             return self.amount == other.amount
-        one, two = self._interval, other._interval
-        return one[0] <= two[1] and two[0] <= one[1]
-
-    @property
-    def _interval(self) -> tuple[float, float]:
-        low, high = self.amount * (1 - UNCERTAIN), self.amount * (1 + UNCERTAIN)
-        if self.times is None:
-            return low, high
-        if self.times.certain:
-            return self.times.low, self.times.high
-        # A few numbers may agree by chance; of one the interval is a point.
-        return min(low, self.times.low), max(high, self.times.high)
+        one, two = (each.times or Median.of([each.amount]) for each in (self, other))
+        return one.close_to(two)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -69,7 +69,7 @@ class Repeats:
         """The entries that are to be run again: their median is not known yet, and the time suffices for all."""
         if self._stopped:
             return []
-        wanted = [entry for entry, made in self.samples.items() if entry not in self._out and not _known(made)]
+        wanted = [entry for entry, made in self.samples.items() if entry not in self._out and not _is_known(made)]
         return wanted if sum(_seconds(entry) for entry in wanted) <= self._left else []
 
     @property
@@ -171,9 +171,13 @@ class Repeats:
                 self.samples = {**self.samples, entry: (*self.samples[entry], sample)}
 
 
-def _known(samples: Sequence[Sample]) -> bool:
-    totals = [sample.setup + float(sample.seconds[-1]) for sample in samples]
-    return len(totals) >= LEAST and Median.of(totals).spread <= KNOWN
+def is_known(times: Sequence[float]) -> bool:
+    """True if the median of these times is known to `KNOWN`."""
+    return len(times) >= LEAST and Median.of(times).spread <= KNOWN
+
+
+def _is_known(samples: Sequence[Sample]) -> bool:
+    return is_known([sample.setup + float(sample.seconds[-1]) for sample in samples])
 
 
 def _seconds(entry: RaceEntry) -> float:

@@ -8,10 +8,11 @@ from scipy import io, sparse
 
 from workbench.errors import InputError
 from workbench.extensions.formats.comparison import storage_of
-from workbench.extensions.formats.scenes import scenes_of
+from workbench.extensions.formats.scenes import az_part_of, part_of, scenes_of
 from workbench.live import StorageView
 from workbench.run import configure, solve
 from workbench.settings import AZ_FORMS, FORMATS
+from workbench.words.numbers import count
 
 
 def cells(view, name):
@@ -69,26 +70,65 @@ def test_pictures_of_a_small_matrix_hold_its_arrays():
     found = storage_of(configure("poisson5", n=3))
     matrix, arrays = scenes_of(found, "format", found.of("csr"))
     assert sum(layer.x.size for layer in matrix.layers if layer.name) == found.entries == 33
-    assert arrays.y.names == ["ptr", "col", "val"]
+    assert arrays.y.names == ["ptr", "col 24", "col 12", "col", "val 24", "val 12", "val"]
     kinds = {layer.name: layer.x.size for layer in scenes_of(found, "format", found.of("dia"))[1].layers}
     assert (kinds["entries"], kinds["padding"], kinds["indices"]) == (33, 45 - 33, 5)
 
 
-def test_pictures_of_a_large_matrix_add_up_to_its_words():
-    large = storage_of(configure("two-layer", n=32, deflation="stripes"))
-    for setting, facts in [("format", each) for each in large.formats] + [("az", each) for each in large.az_forms]:
-        (words,) = scenes_of(large, setting, facts)
-        # 1024 rows are divided evenly among bars.
-        assert np.max([layer.y for layer in words.layers], axis=0).mean() == pytest.approx(facts.words / 1024)
+@pytest.mark.parametrize("base", [configure("two-layer", n=32), configure("bubbles-3d", n=16, count=1)])
+def test_a_large_matrix_is_shown_by_rows_of_neighbouring_cells_around_an_interface(base):
+    found = storage_of(base)
+    rows = part_of(found)
+    assert rows.size == {2: 9, 3: 8}[len(found.grid)]
+    part = found.csr[rows][:, rows]
+    couplings = abs(part - sparse.diags_array(part.diagonal())).tocsr().data
+    couplings = couplings[couplings > 0]
+    # Both phases are among them.
+    assert couplings.max() / couplings.min() > 400
+    matrix, arrays = scenes_of(found, "format", found.of("csr"))
+    assert matrix.y.title.startswith(f"{rows.size} of {count(found.unknowns)} rows, neighbouring cells, from row ")
+    sizes = {layer.name: layer.x.size for layer in arrays.layers if layer.name}
+    assert sizes == {"entries": part.nnz, "indices": part.nnz + rows.size + 1}
 
 
-def test_pictures_of_az_hold_its_entries():
+def test_uniform_and_gridless_matrices_are_shown_by_rows_that_are_coupled(tmp_path):
+    corner = part_of(storage_of(configure("poisson5", n=20)))
+    assert corner.tolist() == [0, 1, 2, 20, 21, 22, 40, 41, 42]
+    A = sparse.lil_array((200, 200))
+    A.setdiag(4.0)
+    A[120:124, 120:124] = [[9, 1, 1, 1], [1, 9, 1, 1], [1, 1, 9, 1], [1, 1, 1, 9]]
+    io.mmwrite(tmp_path / "A.mtx", sparse.coo_array(A))
+    rows = part_of(storage_of(configure("matrix-file", path=str(tmp_path / "A.mtx"))))
+    assert rows.size == 9
+    assert {*range(120, 124)} <= {*rows.tolist()}
+
+
+def test_the_form_of_the_problem_is_shown_by_its_codes_and_coefficients():
+    found = storage_of(configure("bubbles-2d", n=32))
+    _, arrays = scenes_of(found, "format", found.of("problem"))
+    read = {text[0]: text[1] for layer in arrays.layers if layer.name for text in layer.texts}
+    rows = part_of(found)
+    assert [int(read[f"code[{k}]"]) for k in range(rows.size)] == found.operator.faces.codes[rows].tolist()
+    assert float(read["coefficient[0]"]) == pytest.approx(found.operator.faces.values[0])
+
+
+def test_pictures_of_az_hold_the_entries_of_its_fullest_rows():
     found = storage_of(configure("two-layer", n=4, deflation="stripes"))
-    dia = found.az_forms[0]
-    whole, compressed = scenes_of(found, "az", dia)
+    rows = az_part_of(found.az)
+    entries = found.az[rows].nnz
+    whole, compressed = scenes_of(found, "az", found.az_forms[0])
     for scene in (whole, compressed):
-        assert sum(layer.x.size for layer in scene.layers) == found.az.nnz
+        assert sum(layer.x.size for layer in scene.layers if layer.name) == entries
     assert compressed.x.names == ["-2", "-1", "0", "1", "2"]
+    large = storage_of(configure("bubbles-2d", n=32, deflation="levelset:4"))
+    rows = az_part_of(large.az)
+    for facts in large.az_forms[1:]:
+        _, arrays = scenes_of(large, "az", facts)
+        sizes = {layer.name: layer.x.size for layer in arrays.layers if layer.name}
+        assert sizes["entries"] == large.az[rows].nnz, facts.name
+    # Rows of a run share their columns.
+    runs = [text[1] for layer in arrays.layers if layer.name for text in layer.texts if text[0].startswith("rows[")]
+    assert sum(map(int, runs)) == np.count_nonzero(np.diff(large.az[rows].indptr))
 
 
 def test_complex_entries_have_formats_too(opened, eventually, tmp_path):

@@ -68,7 +68,7 @@ class ClusterView(View):
             name: positions(text, low, high, [found.required(field).value / unit for found in known.values()])
             for name, (text, field, low, high, unit) in NODE.items()
         }
-        self.sliders["per_node"] = slider("ranks a node", [(str(value), value) for value in PER_NODE])
+        self.sliders["per_node"] = slider("ranks per node", [(str(value), value) for value in PER_NODE])
         self.sliders["noise"] = slider("mean delay at a sum, µs", [(f"{value:g}", value) for value in NOISES])
         self.sliders["n"] = slider("planes n", [(count(value), value) for value in SIDES], value=256)
         self.sliders["ranks"] = slider("ranks of the lanes", [(count(value), value) for value in COUNTS], value=1024)

@@ -84,12 +84,12 @@ class Schedules(View):
         }
         fabrics = [dataclasses.asdict(Fabric.of(profile(name))) for name in HOSTS]
         self.sliders["gpus"] = slider("GPUs", [(count(value), value) for value in COUNTS])
-        self.sliders["gpus_per_node"] = slider("GPUs a node", [(str(value), value) for value in COUNTS[:OF_A_NODE]])
+        self.sliders["gpus_per_node"] = slider("GPUs per node", [(str(value), value) for value in COUNTS[:OF_A_NODE]])
         for name, (text, low, high, unit) in GPUS.items():
             known = [numbers[name] / unit for numbers in fabrics]
             self.sliders[PEERS + name] = positions(text, low, high, known)
         self.sliders["unknowns"] = positions("unknowns N", 1000, LARGEST, [1e6])
-        self.sliders["entries"] = positions("entries a row, nnz/N", 3, 300, [50])
+        self.sliders["entries"] = positions("entries per row, nnz/N", 3, 300, [50])
         self.message = widgets.HTML()
         self.lanes = TimelineView(height=190)
         self.plot = ChartView(self.lanes.publisher)
@@ -101,9 +101,11 @@ class Schedules(View):
         self.like.observe(lambda change: self._start_from(change["new"]), "value")
         machine_sliders, problem_sliders = [self.sliders[name] for name in SLIDERS], list(self.sliders.values())[-2:]
         several = [each for name, each in self.sliders.items() if name.startswith("gpus")]
+        self.several = widgets.Accordion([widgets.VBox(several)], titles=("Several GPUs",)).add_class("wb-turngroup")
+        """Folded: one GPU is what most look at."""
         groups = [
             group("Machine", self.like, *machine_sliders),
-            group("Several GPUs", *several),
+            self.several,
             group("Problem", *problem_sliders),
             group("Method", self.method),
         ]
@@ -163,7 +165,7 @@ class Schedules(View):
             self.lanes.show(slice_iterations(mine.trace, *ITERATIONS), f"{METHODS[name].label}, two iterations")
         else:
             self.lanes.clear()
-        self._title = f"modelled, {rounded(rate)} entries a row"
+        self._title = f"modelled, {rounded(rate)} entries per row"
         if gpus > 1:
             times = {METHODS[name].label: scaling(name, sizes, chosen, self.fabric, COUNTS) for name in ON_SEVERAL}
             self.plot.show(scaling_scene(COUNTS, times, at=gpus))

@@ -1,3 +1,4 @@
+import { label } from "../ui/axes.js";
 import { firstAbove, inserted } from "./lane.js";
 
 // What waits for what: from the end of one event to the start of another.
@@ -34,7 +35,7 @@ export class Flows {
     return found;
   }
 
-  // plot: the timeline; pointed: kernel, start and end of the event that is pointed at, or null.
+  // plot: the timeline; pointed: kernel, start and end of the event that is pointed at, or null. Its words stay above them.
   draw(plot, pointed) {
     const { span, context, palette } = plot;
     const [first, last] = [firstAbove(this.start, this.count, span.from), firstAbove(this.start, this.count, span.to)];
@@ -56,6 +57,7 @@ export class Flows {
       arrow(context, mine(k) ? palette.accent : palette.soft, x0, y0, x1, y1);
     }
     context.restore();
+    if (few || pointed) for (const word of plot.words) label(context, ...word);
   }
 }
 

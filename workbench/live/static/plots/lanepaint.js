@@ -33,18 +33,21 @@ export function coverage(lane, kernels, { from, to }, columns, narrow, most = MO
 }
 
 // band: {left, width, top, height} in pixels; span: {from, to} in seconds; fills: one per style; lit: the style that is
-// pointed at, or -1. Returns the seconds at work, the boxes drawn, and the events that share columns.
+// pointed at, or -1. Returns the seconds at work, the boxes drawn, the events that share columns, and the words in boxes,
+// each as `label` takes it.
 export function paintLane(context, lane, kernels, fills, span, band, lit) {
   const columns = new Columns(Math.ceil(band.width), fills.length);
   const { busy, boxes, merged } = coverage(lane, kernels, span, columns, NARROW);
   columns.paint(context, fills, band, lit);
+  const words = [];
   for (const [place, left, right] of boxes) {
     const { name, style } = kernels[lane.kernel[place]];
     context.globalAlpha = lit < 0 || lit === style ? 1 : PALE;
-    paintBox(context, name, fills[style], left, right, band);
+    const word = paintBox(context, name, fills[style], left, right, band);
+    if (word && context.globalAlpha === 1) words.push(word);
   }
   context.globalAlpha = 1;
-  return { busy, boxes: boxes.length, merged };
+  return { busy, boxes: boxes.length, merged, words };
 }
 
 // Of very many events some stand for all. Which ones is scattered, since kernels come in the same order again and again.
@@ -58,9 +61,11 @@ function paintBox(context, name, { fill, ink }, left, right, band) {
   // A slit tells neighbours of one colour apart.
   context.fillRect(band.left + left, band.top, width - (width > 3 ? 0.8 : 0), band.height);
   const letters = Math.floor((width - 4) / LETTER);
-  if (letters < Math.min(FEWEST, name.length)) return;
+  if (letters < Math.min(FEWEST, name.length)) return null;
   const text = letters < name.length ? `${name.slice(0, letters - 1)}…` : name;
-  label(context, ink, text, band.left + (left + right) / 2, band.top + band.height / 2, "center", "middle");
+  const word = [ink, text, band.left + (left + right) / 2, band.top + band.height / 2, "center", "middle", fill];
+  label(context, ...word);
+  return word;
 }
 
 // The share of each column of pixels that each kernel has, by its style.

@@ -8,7 +8,8 @@ import { setFont, drawText } from "./plotaxes.js";
 // What a plot shows besides curves: points, bars, and lines across it.
 
 const REACH = 18;
-const PALE = 0.2;
+// Pixels of the smallest words in cells.
+const LEGIBLE = 8;
 
 // Points with texts of their own. reported: sizes, texts (a title and lines for each) and keys, each a list or null.
 export class PointLayer {
@@ -18,13 +19,16 @@ export class PointLayer {
 
   get range() {
     const finite = (values) => values.filter(Number.isFinite);
-    const [x, y] = [finite([...this.x]), finite([...this.y])];
+    const [x, y] = [finite([...this.x]), finite([...this.y, ...(this.spans ?? []).flat()])];
     if (!x.length || !y.length) return null;
     const positive = (values) => values.filter((value) => value > 0);
     return { x: ends(x), y: ends(y), logY: ends(positive(y)), first: Math.min(...positive(x)) };
   }
 
   draw({ context, frame, palette }) {
+    // The spread of each.
+    context.lineWidth = 1.25;
+    this.spans?.forEach(([low, high], k) => line(context, this.colourOf(k, palette), ...[low, high].flatMap((end) => [frame.toX(this.x[k]), frame.toY(end)])));
     // Some are there to be pointed at only.
     if (this.marker === "") return [];
     for (let k = 0; k < this.x.length; k += 1) {
@@ -36,7 +40,8 @@ export class PointLayer {
       else if (this.marker === ".") dot(context, colour, x, y, size);
       else drawMarker(context, this.marker, x, y, this.outlined ? palette.ink : colour, this.filled ? colour : palette.paper, size);
     }
-    if (this.labels) this.drawLabels(context, frame, palette);
+    if (this.inside) this.drawInside(context, frame, palette);
+    else if (this.labels) this.drawLabels(context, frame, palette);
     return [];
   }
 
@@ -59,9 +64,19 @@ export class PointLayer {
         const apart = (other) => other.left > spot.right || other.right < spot.left || other.top > spot.bottom || other.bottom < spot.top;
         return inside && taken.every(apart) && taken.push(spot);
       });
-      // Bars are pale on a dark page.
-      if (free) drawText(context, this.inside && palette.dark ? palette.paper : palette.ink, this.labels[k], free[0], free[1], "left", "middle");
+      if (free) drawText(context, palette.ink, this.labels[k], free[0], free[1], "left", "middle");
     }
+  }
+
+  // Words in the middle of cells, of the size that suits the longest of them; one with no room is left to the pointer.
+  drawInside(context, { toX, toY }, palette) {
+    const [wide, high] = [toX(1) - toX(0), (toY(0) - toY(1)) / palette.zoom].map((side) => 0.86 * side);
+    setFont(context, palette, 12, 500);
+    const sizes = this.labels.map((words) => Math.min(12, high, (12 * wide) / context.measureText(words).width));
+    setFont(context, palette, Math.min(12, ...sizes.filter((size) => size >= LEGIBLE)), 500);
+    // Cells are pale on a dark page.
+    const ink = palette.dark ? palette.paper : palette.ink;
+    sizes.forEach((size, k) => size >= LEGIBLE && drawText(context, ink, this.labels[k], toX(this.x[k]), toY(this.y[k]), "center", "middle"));
   }
 
   boxOf(x, y, size, { zoom }) {
@@ -127,12 +142,11 @@ export class BarLayer {
   draw({ context, frame, palette }) {
     const { toX, box, y } = frame;
     context.fillStyle = onPage(this.colour, palette);
-    context.globalAlpha = this.faint ? PALE : 1;
+    context.globalAlpha = this.faint ? 0.2 : 1;
     const toY = (value) => (y.log && value <= 0 ? box.bottom : Math.max(-1e4, Math.min(1e4, frame.toY(value))));
     for (let k = 0; k < this.x.length; k += 1) {
       // Pale bars that meet at a pixel have no seam.
-      const ends = [toX(this.x[k] - this.wide / 2), toX(this.x[k] + this.wide / 2)];
-      const [left, right] = this.faint ? ends.map(Math.round) : ends;
+      const [left, right] = [-1, 1].map((side) => Math.round(toX(this.x[k] + (side * this.wide) / 2)));
       if (right < box.left || left > box.right) continue;
       const [top, bottom] = [toY(this.y[k]), toY(this.base?.[k] ?? 0)];
       const gap = right - left > 5 && !this.faint ? 1 : 0;

@@ -20,7 +20,7 @@ const ITERATION = "iteration";
 // The least that can be zoomed to, of the whole, and on an axis of integers.
 const [CLOSEST, FEWEST] = [1e-6, 2];
 // Pixels of a cell that has a name, with its share of the margins.
-const WIDEST = 128;
+const WIDEST = 180;
 
 export class Plot extends Stage {
   // hear(report) receives what is painted, what the pointer points at, and what was clicked.

@@ -254,7 +254,7 @@ export class TimelinePlot extends Stage {
     this.overview.draw(this);
     drawAxis(this);
     this.drawn = { boxes: 0, merged: 0, milliseconds: 0 };
-    this.lanes.forEach((lane, row) => this.drawLane(lane, this.band(row)));
+    this.words = this.lanes.flatMap((lane, row) => this.drawLane(lane, this.band(row)));
     this.sets.forEach((set, group) => this.isInSight(set) && drawMarks(this, set, this.stripe(group)));
     drawHeads(this);
     this.shade(this.selected, 0.16, this.box);
@@ -329,7 +329,7 @@ export class TimelinePlot extends Stage {
   drawLane(lane, band) {
     const { context, palette, span } = this;
     const middle = band.top + band.height / 2;
-    const { busy, boxes, merged } = paintLane(context, lane, this.kernels, this.fills, span, band, this.lit);
+    const { busy, boxes, merged, words } = paintLane(context, lane, this.kernels, this.fills, span, band, this.lit);
     const { first, last } = this.sets[lane.group];
     const known = Math.min(span.to, last) - Math.max(span.from, first);
     label(context, palette.ink, lane.name, band.left - 10, middle - 8, "right", "middle");
@@ -338,6 +338,7 @@ export class TimelinePlot extends Stage {
     line(context, palette.soft, band.left, band.top + band.height + 0.5, band.left + band.width, band.top + band.height + 0.5);
     this.drawn.boxes += boxes;
     this.drawn.merged += merged;
+    return words;
   }
 
   isInSight({ marks, last }) {

@@ -157,8 +157,8 @@ function render({ model, el }) {
     made.sample.replaceChildren(...(style ? [styleSample(style), ...sign] : sign));
   }
 
-  // A bar of two parts: setup hatched, iterations solid.
-  function showParts(td, { first, second, colour, label }) {
+  // A bar of two parts: setup hatched, iterations solid. One that is cut ends in a gap and a piece more.
+  function showParts(td, { first, second, cut, colour, label }) {
     let track = td.querySelector(".wb-parts");
     if (!track) {
       track = element("span", "wb-parts");
@@ -167,6 +167,7 @@ function render({ model, el }) {
       td.replaceChildren(track);
     }
     track.setAttribute("aria-label", label);
+    track.classList.toggle("wb-cut", Boolean(cut));
     track.style.setProperty("--c", colour);
     track.children[0].style.width = `${100 * first}%`;
     track.children[1].style.width = `${100 * second}%`;
@@ -210,7 +211,8 @@ function render({ model, el }) {
       write(press, words ?? verb.title);
     }
     if (bar.lastChild !== note) bar.append(note);
-    write(note, chosenRows.length ? `${chosenRows.length} chosen` : `Tick rows to act on them: ${own.map(({ title }) => title.toLowerCase()).join(", ")}.`);
+    const hint = model.get("hint") || `Tick rows to act on them: ${own.map(({ title }) => title.toLowerCase()).join(", ")}.`;
+    write(note, chosenRows.length ? `${chosenRows.length} chosen` : hint);
   }
 
   function refusal(verb, rows) {
