@@ -55,7 +55,7 @@ def row(
     """The cells of one entry. run: its run in the list, None before it has begun. longest: seconds of the slowest, for
     the bar of setup and iterations. remark: a word after the state, with its reason."""
     name = entry_label(entry, run)
-    made = entry.run
+    made = entry.made
     count = made.history.count if made is not None else 0
     words, tip = state_words(RunHandle(entry), entry.result.summary if entry.result else {})
     word, reason = remark
@@ -65,7 +65,7 @@ def row(
     setup, iterating, spent = made.setup_seconds, made.iteration_seconds, entry.iteration_bytes
     traffic = None if spent is None else (count - 1) * spent
     residual = made.relative(float(made.history["residual"][count - 1]))
-    compiled = compiling(made.setup.phases.compile_seconds)
+    compiled = compiling(made.compile_seconds)
     colour = sample(curve_style(run.style))["colour"]
     return [
         name,
@@ -125,7 +125,7 @@ def belonging(base: Configuration, chosen: Configuration, alive: bool) -> str:
 
 def compilation(entries: Sequence[RaceEntry]) -> str:
     """The time of compiling kernels for all entries, as a sentence; empty for next to nothing."""
-    clause = compiling(sum(entry.run.setup.phases.compile_seconds for entry in entries if entry.run))
+    clause = compiling(sum(entry.made.compile_seconds for entry in entries if entry.made))
     return f"{clause[0].upper()}{clause[1:]}." if clause else ""
 
 
@@ -168,7 +168,7 @@ def show_entries(
     """A row for each of the entries, in this order. listed: the runs of those that have begun, in the list of runs."""
     finished = {finish.entry: finish for finish in found.finished}
     pairs = [(entry, listed.get(entry)) for entry in entries]
-    times = [entry.run.setup_seconds + entry.run.iteration_seconds for entry, _ in pairs if entry.run]
+    times = [entry.made.setup_seconds + entry.made.iteration_seconds for entry, _ in pairs if entry.made]
     longest = max(times, default=1.0)
     said, usual = remarks(found), ("", "")
     rows = [

@@ -110,7 +110,7 @@ def _disturbed(found: Ranking) -> list[tuple[RaceEntry, str]]:
         return []
     single = [finish.entry for finish in found.finished if finish.times is None]
     disturbed = []
-    for entry, clock in ((entry, entry.run.history["seconds"]) for entry in single if entry.run):
+    for entry, clock in ((entry, entry.made.history["seconds"]) for entry in single if entry.made):
         lost, late = delay(clock)
         if lost > NOTABLE * clock[-1]:
             at = count(late[0]) if late.size == 1 else f"{count(late[0])} to {count(late[-1])}"

@@ -7,110 +7,16 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 
-from workbench.errors import InputError, error_message
-from workbench.files import EndedBySignal
-from workbench.records import History
-from workbench.run.cancellation import STOPPED_EARLY, STOPPED_IN_SETUP, StoppedError
+from workbench.errors import InputError
 from workbench.run.choices.configuration import Configuration
-from workbench.run.choices.stopping import Reason
-from workbench.run.jobs.job import Job, State
+from workbench.run.jobs.job import State
+from workbench.run.jobs.race_entry import RaceEntry
 from workbench.run.jobs.run_queue import MACHINE, QueueSlot, RunQueue
 from workbench.run.loop.result import Result
-from workbench.run.loop.traffic import iteration_bytes
-from workbench.run.results.report import result_of_failure
 from workbench.words.distinct import distinct_names
 
 SLICE_SECONDS = 0.03
 """Length of a time slice: long compared with refilling the caches, short compared with the refresh of a plot."""
-
-
-class RaceEntry(Job):
-    """One run of a race, in the race's slot of the run queue.
-
-    number: in the race; a page with a list of runs sets that of the list. held: it is not to advance. iteration_bytes:
-    memory traffic of an ordinary iteration, None before the setup and where it is unknown.
-
-    Examples:
-        >>> from workbench.run import Race, configure
-        >>> (entry,) = Race([configure("two-layer", n=16)]).entries
-        >>> entry.label, entry.begun
-        ('1: CG, Jacobi', False)
-    """
-
-    def __init__(self, number: int, configuration: Configuration, slot: QueueSlot) -> None:
-        super().__init__(slot)
-        self.number = number
-        self.configuration = configuration
-        self.result: Result | None = None
-        self.iteration_bytes: int | None = None
-        self.held = False
-        self.name = configuration.label
-        """A name by its differences from the other entries; the race sets it."""
-
-    @property
-    def label(self) -> str:
-        """The text of legends: the number in the race and the name."""
-        return f"{self.number}: {self.name}"
-
-    @property
-    def state(self) -> State:
-        """The state; PAUSED also for an entry that is held before its setup."""
-        state = super().state
-        return State.PAUSED if self.held and state in (State.IDLE, State.RUNNING) else state
-
-    @property
-    def begun(self) -> bool:
-        """Its setup has begun, or it was stopped before."""
-        return self._state is not State.IDLE or self.stopping
-
-    @property
-    def outcome(self) -> Result:
-        """The result; of an entry that failed or was stopped before its first iteration one that says so."""
-        if self.result is not None:
-            return self.result
-        history = self.run.history if self.run else History()
-        seconds = self.run.setup_seconds if self.run else math.nan
-        reason = Reason.CANCELLED if self.error in (STOPPED_EARLY, STOPPED_IN_SETUP) else Reason.FAILED
-        return result_of_failure(self.configuration, reason, self.error, history, seconds)
-
-    @property
-    def ready(self) -> bool:
-        """True if `advance` has something to do."""
-        return not self.over and (self.stopping or not self.held)
-
-    def advance(self) -> None:
-        """Set the run up, make one iteration, or take the result; any error ends this entry alone."""
-        try:
-            self._advance()
-        except StoppedError:
-            self._state = State.FAILED
-        except EndedBySignal:
-            raise
-        # Errors of this thread can be reported nowhere else, and the other entries must continue. A function of the
-        # user may raise what is no Exception.
-        except BaseException as error:
-            self.error = self.error or error_message(error)
-            self._state = State.FAILED
-
-    @property
-    def _cancelled_state(self) -> State:
-        return State.DONE if self.run else State.FAILED
-
-    def _advance(self) -> None:
-        if self.run is None:
-            with self._entering(State.SETUP):
-                pass
-            run = self._new_run(self.configuration)
-            self.iteration_bytes = iteration_bytes(run.setup)
-            with self._entering(State.RUNNING):
-                self.run = run
-            return
-        if self.stopping:
-            self.run.cancel()
-        elif self.run.step():
-            return
-        self.result = self.run.result()
-        self._state = State.DONE
 
 
 class Race:

@@ -1,0 +1,93 @@
+"""A race as it ended, as plain values: its entries with their runs, the tolerance, and the verdict."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Sequence
+
+from workbench.machines.describe import describe_machine, machine_line
+from workbench.records import Record
+from workbench.run.choices.configuration import Configuration
+from workbench.run.jobs.race_entry import RaceEntry
+from workbench.run.jobs.ranking import Sample, Samples
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class EntryRecord:
+    """An entry of a race: its configuration, and its run where that has ended.
+
+    error: the sentence of one that ended without a run. samples: its later runs, for the times. number, given: of the
+    run in a list of runs, and the name that the user gave it there.
+    """
+
+    configuration: Configuration
+    record: Record | None = None
+    error: str = ""
+    samples: tuple[Sample, ...] = ()
+    number: int = 0
+    given: str = ""
+
+    @property
+    def ended(self) -> bool:
+        """True if it has a run, or failed."""
+        return self.record is not None or bool(self.error)
+
+    @classmethod
+    def of(cls, entry: RaceEntry, samples: Sequence[Sample] = (), number: int = 0, given: str = "") -> EntryRecord:
+        """An entry as it is now; one that has not ended is as before its start."""
+        if not entry.ended:
+            return cls(entry.configuration)
+        record = entry.record
+        return cls(entry.configuration, record, "" if record else entry.error, tuple(samples), number, given)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class RaceRecord:
+    """A race as it ended. tolerance: a relative residual. measure: one of `ranking.MEASURES`. with_setup: seconds count
+    the setup. ended: date and time, ISO 8601. machine, cores: where it ran, and the cores that it could use. verdict:
+    the sentence on the winner, empty without one.
+
+    Examples:
+        >>> from workbench.run import Race, configure
+        >>> from workbench.run.jobs.race_record import RaceRecord
+        >>> race = Race([configure("two-layer", n=16)])
+        >>> _ = race.wait()
+        >>> RaceRecord.of(race.entries, 1e-6).entries[0].record.summary["converged"]
+        True
+    """
+
+    entries: tuple[EntryRecord, ...]
+    tolerance: float
+    measure: str = "seconds"
+    with_setup: bool = True
+    ended: str = ""
+    machine: str = ""
+    cores: int = 1
+    verdict: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        entries: Sequence[RaceEntry],
+        tolerance: float,
+        measure: str = "seconds",
+        *,
+        with_setup: bool = True,
+        samples: Samples | None = None,
+    ) -> RaceRecord:
+        """A race of this machine as it is now."""
+        made = tuple(EntryRecord.of(entry, (samples or {}).get(entry, ())) for entry in entries)
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        cores = int(describe_machine()["cores_usable"])
+        return cls(made, tolerance, measure, with_setup, now, machine_line(), cores)
+
+    @property
+    def where(self) -> str:
+        """The date and the machine in words: "on 30 Nov 2026, 06:20 UTC, AMD EPYC, 2 cores"."""
+        try:
+            made = datetime.datetime.fromisoformat(self.ended).astimezone(datetime.UTC)
+        except ValueError:
+            return f"on {self.machine}" if self.machine else ""
+        when = f"on {made.day} {made:%b %Y, %H:%M} UTC"
+        return f"{when}, {self.machine}" if self.machine else when
