@@ -253,7 +253,6 @@ class _Summary:
     iteration_seconds: float = 0.0
     memory_needed: _Need | None = None
     runs_at_once: int | None = None
-    iteration_bytes: int | None = None
     setup_phases: list[_Phase] = dataclasses.field(default_factory=list)
     columns: list[_Column] = dataclasses.field(default_factory=list)
 

@@ -33,6 +33,7 @@ from workbench.live.ui.server_connection import server_connection
 from workbench.live.ui.share_bar import ShareBar
 from workbench.live.ui.view import View
 from workbench.run import Configuration
+from workbench.run.jobs.race_record import RaceRecord
 
 BUILD, SOLVE, RACE, SWEEP = "Build", "Solve", "Race", "Sweep"
 INSIDE, STEP, OWN, OPEN = "Look inside", "Step", "Your method", "Open a run"
@@ -69,15 +70,15 @@ class Workbench(View):
         """All runs of the page."""
         self.runs.acts = {"inside": self._look_inside, "timings": self._time_again, "race": self._add_to_race}
         self.explorer = Explorer(configuration, self.folder, self.runs)
-        self.share = ShareBar(lambda: self.configuration, self.load, self.folder)
+        self.share = ShareBar(lambda: self.configuration, self.load, self.folder, self.open_race)
         server = server_connection()
         collected = server is not None and bool(server.facts["collects"])
         # A notebook's kernel keeps all of it itself.
-        self.keeper = Keeper(self.runs, self._reopen, collected=collected) if in_voila() else None
+        self.keeper = Keeper(self.runs, self._reopen, self._recall_race, collected=collected) if in_voila() else None
         self._kept = [self.keeper] if self.keeper is not None else []
         self.explorer.forgets = False
         self._worker = LatestOnly("workbench-page")
-        self.frame = Frame({"undo": self._undo, "tour": self._run_for_tour}, lambda: self.share.copied("link"))
+        self.frame = Frame({"undo": self._undo, "tour": self._run_for_tour}, self._link)
         self.pages = self.frame.pages
         build = Page(self._builder, lambda builder: self.drawing.renew(builder))
         self.drawing = Drawing(self.explorer.form, lambda: build.view, lambda: self.frame.in_front is build)
@@ -122,6 +123,12 @@ class Workbench(View):
         """Show a configuration as `load` does, and on the page in front at once."""
         self.load(configuration)
         self._turned()
+
+    def open_race(self, race: RaceRecord) -> None:
+        """Show a race as it ended, and its problem on the other pages. Nothing is run."""
+        self.load(race.entries[0].configuration)
+        self._recall_race(race)
+        self.turn_to(RACE)
 
     def view(self, title: str) -> Any:
         """The view of a page, made now if it was not shown before."""
@@ -208,6 +215,19 @@ class Workbench(View):
             # The page in front works on the problem in the header.
             self._turned()
 
+    def _link(self) -> tuple[str, str]:
+        """The text of Share link, and a sentence on it: of the race as it ended where it is in front, else of the
+        problem."""
+        race = self.pages[RACE].view
+        if isinstance(race, RaceView) and self.frame.in_front is self.pages[RACE] and race.has_results:
+            return race.link()
+        return self.share.copied("link")
+
+    def _recall_race(self, race: RaceRecord) -> None:
+        view: RaceView = self.view(RACE)
+        view.open(race)
+        self._rebase(view)
+
     def _run_for_tour(self) -> None:
         """Make the run that the tour points at, with timings, unless a run has ended or is active."""
         if any(run.record is not None or run.active for run in self.runs.runs):
@@ -224,7 +244,11 @@ class Workbench(View):
     def _race(self) -> RaceView:
         # The form of Solve may know A, which rules out more methods.
         first = lambda chosen: opening(chosen, self.explorer.form.operator_of)  # noqa: E731
-        return RaceView(self.configuration, folder=self.folder, runs=self.runs, opening=first)
+        made = RaceView(self.configuration, folder=self.folder, runs=self.runs, opening=first)
+        made.opened = self.load
+        if (keeper := self.keeper) is not None:
+            made.changed = lambda: keeper.keep_race(lambda: made.present)
+        return made
 
     def _sweep(self) -> SweepView:
         return SweepView(self.configuration, folder=self.folder, runs=self.runs)
@@ -251,12 +275,13 @@ class Workbench(View):
         self.turn_to(title or SOLVE)
 
     def _race_pairs(self, configurations: Sequence[Configuration]) -> None:
-        """Replace the entries of the race by the suggested pairs, and start it."""
+        """Add the suggested pairs to the race, and start it; those that it has are not added again."""
         if self.configuration.problem != configurations[0].problem:
             # The pages work on the problem of the form, which has changed since the suggestions were asked for.
             self.load(configurations[0])
         race: RaceView = self.view(RACE)
-        race.show(configurations)
+        self._rebase(race)
+        race.join(configurations)
         race.start()
         self.turn_to(RACE)
 

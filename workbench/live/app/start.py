@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from workbench.errors import InputError
 from workbench.live.app.app import Workbench
-from workbench.live.ui.page_link import asked_for, view_of_page
+from workbench.live.ui.page_link import asked_for, race_of_page, view_of_page
 from workbench.problems import Problem
 from workbench.run import Configuration, configure
+from workbench.run.jobs.race_codec import from_link
 
 
 def workbench(
@@ -29,6 +31,11 @@ def workbench(
     made = Workbench(configuration, folder)
     # Nothing starts on another problem than the one that was asked for.
     made.turn_to_place(view_of_page().partition(":")[0] if refused else view_of_page())
+    if (link := race_of_page()) is not None:
+        try:
+            made.open_race(from_link(link))
+        except InputError as error:
+            refused = f"The race in the address of this page cannot be opened: {error}"
     if refused:
         made.share.say(refused, "bad")
     return made

@@ -58,6 +58,8 @@ FACTS = {
     "iteration_seconds": float, "runs_at_once": int, "iteration_bytes": int,
 }  # fmt: skip
 """Entries of a summary that the configuration does not say, with their types; any may be unknown."""
+SIGNED = ("drift", "relative_residual", "true_relative_residual")
+"""Facts that may be NaN, or infinite."""
 THINNED = "The curve of this run is thinned to {} points; the rows between are interpolated."
 
 
@@ -165,8 +167,7 @@ def plain_of(race: RaceRecord, points: int) -> dict[str, Any]:
         raise InputError(
             f"a saved race has at most {MOST_ENTRIES} entries and {MOST_ROWS} iterations; save its runs instead"
         )
-    about = {field.name: getattr(race, field.name) for field in dataclasses.fields(race)}
-    return {**about, "entries": [_plain_entry(entry, race.tolerance, points) for entry in race.entries]}
+    return {**vars(race), "entries": [_plain_entry(entry, race.tolerance, points) for entry in race.entries]}
 
 
 def race_of(plain: object) -> RaceRecord:
@@ -181,8 +182,7 @@ def race_of(plain: object) -> RaceRecord:
     rows = sum(_told_rows(entry.run) for entry in found.entries if entry.run)
     _check(rows <= MOST_ROWS, "number of iterations")
     entries = tuple(map(_entry_of, found.entries))
-    about = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
-    return RaceRecord(**{**about, "entries": entries})
+    return RaceRecord(**{**vars(found), "entries": entries})
 
 
 def _rows(entry: EntryRecord) -> int:
@@ -304,8 +304,8 @@ def _record_of(configuration: Configuration, run: _Run) -> Record:
     for name, value in run.facts.items():
         kinds = (int, float) if FACTS.get(name) is float else (FACTS.get(name),)
         _check(value is None or type(value) in kinds, f"{name[:40]} of a run")
-        sized = type(value) in (int, float) and name not in ("drift", "relative_residual", "true_relative_residual")
-        _check(not sized or 0 <= value < 2**63, f"{name[:40]} of a run")
+        if isinstance(value, int | float) and name not in SIGNED:
+            _check(0 <= value < 2**63, f"{name[:40]} of a run")
     for name in ("iterations", "reason", "N"):
         _check(run.facts.get(name) is not None, f"{name} of a run")
     history, thin = _history_of(run)

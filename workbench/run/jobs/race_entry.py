@@ -78,6 +78,8 @@ class RaceEntry(Job):
         self.result: Result | None = None
         self.past: PastRun | None = None
         """The run of an entry that was recalled."""
+        self.recalled = False
+        """It has ended before, here or elsewhere."""
         self.iteration_bytes: int | None = None
         self.held = False
         self.name = configuration.label
@@ -136,7 +138,7 @@ class RaceEntry(Job):
     def recall(self, record: Record | None, error: str = "") -> None:
         """End an entry that has not begun as it has ended before. error: the sentence of one without a record."""
         self.past = PastRun(record) if record is not None else None
-        self.error = error
+        self.error, self.recalled = error, True
         self.iteration_bytes = record.summary.get("iteration_bytes") if record is not None else None
         self._state = State.DONE if record is not None else State.FAILED
 

@@ -10,7 +10,9 @@ from workbench.machines.describe import describe_machine, machine_line
 from workbench.records import Record
 from workbench.run.choices.configuration import Configuration
 from workbench.run.jobs.race_entry import RaceEntry
-from workbench.run.jobs.ranking import Sample, Samples
+from workbench.run.jobs.ranking import Sample
+
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -50,10 +52,10 @@ class RaceRecord:
 
     Examples:
         >>> from workbench.run import Race, configure
-        >>> from workbench.run.jobs.race_record import RaceRecord
+        >>> from workbench.run.jobs.race_record import EntryRecord, RaceRecord
         >>> race = Race([configure("two-layer", n=16)])
         >>> _ = race.wait()
-        >>> RaceRecord.of(race.entries, 1e-6).entries[0].record.summary["converged"]
+        >>> RaceRecord.of([EntryRecord.of(entry) for entry in race.entries], 1e-6).entries[0].ended
         True
     """
 
@@ -69,18 +71,18 @@ class RaceRecord:
     @classmethod
     def of(
         cls,
-        entries: Sequence[RaceEntry],
+        entries: Sequence[EntryRecord],
         tolerance: float,
         measure: str = "seconds",
         *,
         with_setup: bool = True,
-        samples: Samples | None = None,
+        verdict: str = "",
     ) -> RaceRecord:
-        """A race of this machine as it is now."""
-        made = tuple(EntryRecord.of(entry, (samples or {}).get(entry, ())) for entry in entries)
-        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        """A race of this machine, which ended with the last of its entries."""
+        ends = [end for entry in entries if (end := _end_of(entry.record))]
+        last = max(ends, default=datetime.datetime.now(datetime.UTC)).isoformat(timespec="seconds")
         cores = int(describe_machine()["cores_usable"])
-        return cls(made, tolerance, measure, with_setup, now, machine_line(), cores)
+        return cls(tuple(entries), tolerance, measure, with_setup, last, machine_line(), cores, verdict)
 
     @property
     def where(self) -> str:
@@ -89,5 +91,17 @@ class RaceRecord:
             made = datetime.datetime.fromisoformat(self.ended).astimezone(datetime.UTC)
         except ValueError:
             return f"on {self.machine}" if self.machine else ""
-        when = f"on {made.day} {made:%b %Y, %H:%M} UTC"
+        when = f"on {made.day} {MONTHS[made.month - 1]} {made.year}, {made:%H:%M} UTC"
         return f"{when}, {self.machine}" if self.machine else when
+
+
+def _end_of(record: Record | None) -> datetime.datetime | None:
+    """The time at which a run ended, to a second; None where its start is not known."""
+    if record is None:
+        return None
+    try:
+        begun = datetime.datetime.fromisoformat(str(record.provenance.get("started", ""))).astimezone(datetime.UTC)
+        spent = (record.summary[name] or 0.0 for name in ("setup_seconds", "compile_seconds", "iteration_seconds"))
+        return begun + datetime.timedelta(seconds=float(sum(spent)))
+    except (ValueError, OverflowError):
+        return None

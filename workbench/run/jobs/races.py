@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from workbench.errors import InputError
+from workbench.records import Record
 from workbench.run.choices.configuration import Configuration
 from workbench.run.jobs.job import State
 from workbench.run.jobs.race_entry import RaceEntry
@@ -111,11 +112,16 @@ class Race:
 
     def add(self, configuration: Configuration) -> RaceEntry:
         """Add an entry, which starts at once if the race has been started."""
+        return self._add(configuration)
+
+    def recall(self, configuration: Configuration, record: Record | None, error: str = "") -> RaceEntry:
+        """Add an entry that has ended before, with its run as plain data or the sentence of its failure."""
+        return self._add(configuration, lambda entry: entry.recall(record, error))
+
+    def arrange(self, entries: Sequence[RaceEntry]) -> None:
+        """Let the entries, which stay the same ones, have this order."""
         with self._condition:
-            self._count = 1 + max([self._count, *(entry.number for entry in self._entries)])
-            entry = RaceEntry(self._count, configuration, self._slot)
-            self._set([*self._entries, entry])
-        return entry
+            self._set(sorted(self._entries, key=[*entries].index))
 
     def start(self) -> None:
         """Start all entries."""
@@ -165,6 +171,16 @@ class Race:
         if not over:
             raise TimeoutError(f"the race is still running after {timeout} s; stop() ends it")
         return [entry.outcome for entry in self._entries]
+
+    def _add(
+        self, configuration: Configuration, prepare: Callable[[RaceEntry], object] = lambda _entry: None
+    ) -> RaceEntry:
+        with self._condition:
+            self._count += 1
+            entry = RaceEntry(self._count, configuration, self._slot)
+            prepare(entry)
+            self._set([*self._entries, entry])
+        return entry
 
     def _set(self, entries: list[RaceEntry]) -> None:
         """Let these be the entries, each named by what distinguishes it."""
