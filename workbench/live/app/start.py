@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import InputError
-from workbench.live.app.app import Workbench
+from workbench.live.app.app import RACE, Workbench
+from workbench.live.compare.race import RaceView
 from workbench.live.ui.page_link import asked_for, race_of_page, view_of_page
 from workbench.problems import Problem
 from workbench.run import Configuration, configure
@@ -35,7 +36,9 @@ def workbench(
         try:
             made.open_race(from_link(link))
         except InputError as error:
-            refused = f"The race in the address of this page cannot be opened: {error}"
+            race: RaceView = made.view(RACE)
+            race.controller.complain(f"The race in the address of this page cannot be opened: {error}")
+            made.turn_to(RACE)
     if refused:
         made.share.say(refused, "bad")
     return made

@@ -193,8 +193,10 @@ class ConvergenceView(StreamView):
     def _words(self) -> str:
         """The sentence in place of the curves."""
         waiting = {_named(curve, self.what): curve.phase for curve in self._curves if curve.phase}
+        # One that is set up is what the others wait for.
+        busy = {_named(curve, self.what): curve.phase for curve in self._curves if curve.phases}
         if self._curves:
-            return "; ".join(f"{name}: {doing}" for name, doing in waiting.items())
+            return "; ".join(f"{name}: {doing}" for name, doing in (busy or waiting).items())
         return self._failed or self.nothing
 
     def _is_due(self) -> bool:
