@@ -96,12 +96,14 @@ class RaceEntries:
             chosen.append(found if found in left else None)
             if found in left:
                 left.remove(found)
+        here = [entry for entry in left if same_system(entry.configuration, base)]
         for place, kept in enumerate(wanted):
             method = method_of(kept.value.configuration)
-            found = next((each for each in left if method_of(each.configuration) == method), None)
+            found = next((each for each in here if method_of(each.configuration) == method), None)
             if chosen[place] is None and found is not None:
                 chosen[place] = found
                 left.remove(found)
+                here.remove(found)
         for entry in left:
             self.remove(entry)
         made = [entry or self._take_back(_on(base, kept.value)) for entry, kept in zip(chosen, wanted, strict=True)]

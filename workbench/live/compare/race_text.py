@@ -16,7 +16,7 @@ from workbench.live.ui.run_table import state_words
 from workbench.live.ui.sort_table import SortTable, sample, time_bar
 from workbench.plots.html_table import html_table
 from workbench.plots.scenes.style import curve_style
-from workbench.run import Configuration, Race, RaceEntry, State
+from workbench.run import Configuration, Race, RaceEntry, Reason, State
 from workbench.run.jobs.race_record import RaceRecord
 from workbench.run.jobs.ranking import Finish, Ranking, Samples, rank
 from workbench.run.jobs.repeats import Repeats
@@ -180,7 +180,7 @@ def progress(race: Race, repeats: Repeats | None, problem: str, *, moved: bool) 
         again = "paused" if repeats.state is State.PAUSED else f"timing again, round {repeats.rounds + 1}"
         return f"{about}: all have ended; {again}", "busy"
     if race.state is State.DONE and not moved:
-        stopped = sum(entry.stopping for entry in entries)
+        stopped = sum(entry.outcome.reason is Reason.CANCELLED for entry in entries)
         return f"{about}: " + (f"stopped, {stopped} before the end" if stopped else "all have ended"), "good"
     return f"{about}: press Start" if entries else f"{about}; choose blocks and press Add entry", "plain"
 
