@@ -209,7 +209,8 @@ def test_the_address_opens_a_race_as_it_ended_or_says_why_not(served_page, event
     eventually(lambda: "As it ended on " in view.belongs.value)
     assert not view.race.alive
     # Share link is then that of the race.
-    text, said = page.frame.shell._link()
+    page.turn_to("Race")
+    text, said = page.share.copied("link")
     assert text.startswith("?race=cgr1.")
     assert "as it ended" in said
     page.close()

@@ -71,6 +71,7 @@ class Workbench(View):
         self.runs.acts = {"inside": self._look_inside, "timings": self._time_again, "race": self._add_to_race}
         self.explorer = Explorer(configuration, self.folder, self.runs)
         self.share = ShareBar(lambda: self.configuration, self.load, self.folder, self.open_race)
+        self.share.in_front = self._race_link
         server = server_connection()
         collected = server is not None and bool(server.facts["collects"])
         # A notebook's kernel keeps all of it itself.
@@ -78,7 +79,7 @@ class Workbench(View):
         self._kept = [self.keeper] if self.keeper is not None else []
         self.explorer.forgets = False
         self._worker = LatestOnly("workbench-page")
-        self.frame = Frame({"undo": self._undo, "tour": self._run_for_tour}, self._link)
+        self.frame = Frame({"undo": self._undo, "tour": self._run_for_tour}, lambda: self.share.copied("link"))
         self.pages = self.frame.pages
         build = Page(self._builder, lambda builder: self.drawing.renew(builder))
         self.drawing = Drawing(self.explorer.form, lambda: build.view, lambda: self.frame.in_front is build)
@@ -215,13 +216,11 @@ class Workbench(View):
             # The page in front works on the problem in the header.
             self._turned()
 
-    def _link(self) -> tuple[str, str]:
-        """The text of Share link, and a sentence on it: of the race as it ended where it is in front, else of the
-        problem."""
+    def _race_link(self) -> tuple[str, str] | None:
+        """The link of the race as it ended, and a sentence on it; None while it is not in front or has no result."""
         race = self.pages[RACE].view
-        if isinstance(race, RaceView) and self.frame.in_front is self.pages[RACE] and race.has_results:
-            return race.link()
-        return self.share.copied("link")
+        shown = isinstance(race, RaceView) and self.frame.in_front is self.pages[RACE] and race.has_results
+        return race.link() if shown else None
 
     def _recall_race(self, race: RaceRecord) -> None:
         view: RaceView = self.view(RACE)
@@ -246,9 +245,14 @@ class Workbench(View):
         first = lambda chosen: opening(chosen, self.explorer.form.operator_of)  # noqa: E731
         made = RaceView(self.configuration, folder=self.folder, runs=self.runs, opening=first)
         made.opened = self.load
-        if (keeper := self.keeper) is not None:
-            made.changed = lambda: keeper.keep_race(lambda: made.present)
+        made.changed = lambda: self._race_changed(made)
         return made
+
+    def _race_changed(self, race: RaceView) -> None:
+        """Keep the race in the browser, and name what can be undone in it."""
+        if self.keeper is not None:
+            self.keeper.keep_race(lambda: race.present)
+        self._name_problem()
 
     def _sweep(self) -> SweepView:
         return SweepView(self.configuration, folder=self.folder, runs=self.runs)
@@ -281,7 +285,11 @@ class Workbench(View):
             self.load(configurations[0])
         race: RaceView = self.view(RACE)
         self._rebase(race)
-        race.join(configurations)
+        there = len(configurations) - len(race.join(configurations))
+        if there:
+            race.saved.say(
+                f"{there} of the {len(configurations)} methods {'is' if there == 1 else 'are'} there already."
+            )
         race.start()
         self.turn_to(RACE)
 

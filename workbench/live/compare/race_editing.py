@@ -56,9 +56,9 @@ class EntryUndo:
         return self._past[-1].words if self._past else ""
 
     @property
-    def redoable(self) -> str:
-        """The words of the change that was undone last; empty without one."""
-        return self._future[-1].words if self._future else ""
+    def can_redo(self) -> bool:
+        """True if a change was undone and none was made since."""
+        return bool(self._future)
 
     def note(self, words: str, base: Configuration) -> None:
         """Remember the entries before a change. base: their system."""
@@ -177,10 +177,13 @@ class EditedRace(PausableView):
 
     def open(self, race: RaceRecord) -> None:
         """Show a race as it ended, in place of the entries. Nothing is run; the next start runs it here anew."""
-        self._history.note("race opened", self.base)
+        if self.race.begun or not self._untouched:
+            self._history.note("race opened", self.base)
         self.tolerance.own = False
         self._set_base(race.entries[0].configuration)
-        self._chosen, self._opened, self._past = self.base, [], race
+        methods = [entry.configuration for entry in race.entries]
+        chosen_here = self._opening is not None and list(self._opening(self.base)) == methods
+        self._chosen, self._opened, self._past = self.base, methods if chosen_here else [], race
         self.entries.recall(race.entries)
         if race.tolerance != self._rtol:
             self.tolerance.set(race.tolerance)
@@ -192,6 +195,11 @@ class EditedRace(PausableView):
     def undoable(self) -> str:
         """The last change of the entries, which `undo` takes back; empty without one."""
         return self._history.undoable
+
+    @property
+    def can_redo(self) -> bool:
+        """True if a change was undone and nothing was changed since."""
+        return self._history.can_redo
 
     def undo(self) -> None:
         """Take the last change of the entries back: those that were removed come with their results."""

@@ -92,6 +92,8 @@ class ShareBar(LiveWidget):
     ) -> None:
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
         self._get, self._load, self._open_race = get, load, open_race
+        self.in_front: Callable[[], tuple[str, str] | None] = lambda: None
+        """Returns the link of what is shown, and a sentence on it, where that is more than a configuration."""
         self._worker = LatestOnly("workbench-share")
         copies = [[what, *words[:2]] for what, words in COPIES.items()]
         self._served = in_voila()
@@ -230,6 +232,8 @@ class ShareBar(LiveWidget):
 
         A text that begins with ? follows the address of the page.
         """
+        if kind == ADDRESS[0] and (shown := self.in_front()) is not None:
+            return shown
         text = self.written(kind)
         said = f"Copied {NAMES[kind]}, {count(len(text.strip()))} characters."
         if not (self._served and kind == ADDRESS[0]):
