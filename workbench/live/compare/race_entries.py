@@ -77,7 +77,7 @@ class RaceEntries:
         if run is None or not value.ended:
             return value
         record = value.record and dataclasses.replace(value.record, style=run.style)
-        return dataclasses.replace(value, record=record, number=run.number, given=run.given)
+        return dataclasses.replace(value, record=record, listed=run.number, given=run.given)
 
     def recall(self, values: Sequence[EntryRecord]) -> None:
         """Replace all entries by ones that have ended before, and by such that wait."""
@@ -132,9 +132,9 @@ class RaceEntries:
                 self.repeats = None
                 self._adopt(self.race)
 
-    def add(self, configuration: Configuration) -> RaceEntry:
-        """Add an entry, which starts at once if the race has been started."""
-        entry = self.race.add(configuration)
+    def add(self, configuration: Configuration, number: int = 0) -> RaceEntry:
+        """Add an entry, which starts at once if the race has been started. number: see `Race.recall`."""
+        entry = self.race.add(configuration, number)
         # After that: a race whose entries have all ended might be timed again meanwhile.
         self.end_repeats()
         self.repeated = False
@@ -189,9 +189,9 @@ class RaceEntries:
     def _take_back(self, value: EntryRecord) -> RaceEntry:
         """Add an entry as it has ended, in its run of the list where that is still there."""
         if not value.ended:
-            return self.add(value.configuration)
+            return self.add(value.configuration, value.number)
         with self._lock:
-            entry = self.race.recall(value.configuration, value.record, value.error)
+            entry = self.race.recall(value.configuration, value.record, value.error, value.number)
             self._recalled = {**self._recalled, entry: value.samples} if value.samples else self._recalled
             if value.record is None:
                 return entry
@@ -267,12 +267,12 @@ def race_name(entries: Sequence[ListedRun], measure: str) -> str:
 def _on(base: Configuration, value: EntryRecord) -> EntryRecord:
     """An entry on the system of others, without its result where that is of another system."""
     here = moved(value.configuration, base)
-    return value if same_system(value.configuration, base) else EntryRecord(here)
+    return value if same_system(value.configuration, base) else EntryRecord(here, number=value.number)
 
 
 def _is_run_of(run: ListedRun, value: EntryRecord) -> bool:
     """True if a run of the list is that of an entry."""
-    if value.record is None or run.number != value.number:
+    if value.record is None or run.number != value.listed:
         return False
     record = run.record
     return record is not None and record.provenance.get("started") == value.record.provenance.get("started")

@@ -65,7 +65,9 @@ def doing(entry: RaceEntry, race: Race) -> str:
 def _compiling(entry: RaceEntry) -> str:
     """The kernels that the setup has asked for so far; their number is known of those that are compiled elsewhere."""
     kernels = entry.phases.kernels
-    return f"compiling ({kernels.done} of {kernels.asked} kernels)" if kernels.asked else "compiling"
+    if not kernels.asked:
+        return "compiling"
+    return f"compiling ({kernels.done} of {kernels.asked} kernel{'s' * (kernels.asked != 1)})"
 
 
 def row(

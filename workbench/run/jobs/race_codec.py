@@ -42,6 +42,8 @@ KEPT = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 """Tolerances whose first iteration is kept."""
 MOST_BYTES = 32 << 20
 MOST_ENTRIES, MOST_SAMPLES, MOST_RINGS = 100, 200, 20
+MOST_NUMBER = 1_000_000
+"""The highest number of an entry."""
 MOST_ROWS = 2_000_000
 """Iterations of all runs of a race together, later runs included."""
 SCALE = 10_000
@@ -145,6 +147,7 @@ class _Entry:
     method: dict[str, Any]
     error: str = ""
     number: int = 0
+    listed: int = 0
     given: str = ""
     run: _Run | None = None
 
@@ -205,10 +208,8 @@ def _plain_entry(entry: EntryRecord, tolerance: float, points: int) -> dict[str,
     plain: dict[str, Any] = {"method": shorten(without_address(entry.configuration.to_dict()))}
     if entry.error:
         plain["error"] = entry.error[:LONGEST_WORD]
-    if entry.number:
-        plain["number"] = entry.number
-    if entry.given:
-        plain["given"] = entry.given
+    named = {"number": entry.number, "listed": entry.listed, "given": entry.given}
+    plain |= {name: value for name, value in named.items() if value}
     if entry.record is not None:
         plain["run"] = _plain_run(entry.record, entry.samples[:MOST_SAMPLES], tolerance, points)
     return finite(plain)
@@ -290,13 +291,12 @@ def _plain_curve(record: Record, rows: np.ndarray, reached: Sequence[int]) -> di
 def _entry_of(entry: _Entry) -> EntryRecord:
     configuration = Configuration.from_dict(checked(expand(entry.method)))
     _check(len(entry.error) <= LONGEST_WORD and len(entry.given) <= LONGEST_WORD, "texts")
-    number = entry.number if entry.number > 0 else 0
+    _check(0 <= entry.number <= MOST_NUMBER and 0 <= entry.listed <= MOST_NUMBER, "numbers")
+    about = {"number": entry.number, "listed": entry.listed, "given": entry.given}
     if entry.run is None:
-        return EntryRecord(configuration, None, entry.error, (), number, entry.given)
+        return EntryRecord(configuration, None, entry.error, **about)
     record = _record_of(configuration, entry.run)
-    return EntryRecord(
-        configuration, record, "", _samples_of(entry.run.samples, record.history.count), number, entry.given
-    )
+    return EntryRecord(configuration, record, "", _samples_of(entry.run.samples, record.history.count), **about)
 
 
 def _record_of(configuration: Configuration, run: _Run) -> Record:

@@ -19,8 +19,8 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 class EntryRecord:
     """An entry of a race: its configuration, and its run where that has ended.
 
-    error: the sentence of one that ended without a run. samples: its later runs, for the times. number, given: of the
-    run in a list of runs, and the name that the user gave it there.
+    error: the sentence of one that ended without a run. samples: its later runs, for the times. number: in the race, 0
+    for the next one. listed, given: the number of the run in a list of runs, and the name that the user gave it there.
     """
 
     configuration: Configuration
@@ -28,6 +28,7 @@ class EntryRecord:
     error: str = ""
     samples: tuple[Sample, ...] = ()
     number: int = 0
+    listed: int = 0
     given: str = ""
 
     @property
@@ -36,12 +37,12 @@ class EntryRecord:
         return self.record is not None or bool(self.error)
 
     @classmethod
-    def of(cls, entry: RaceEntry, samples: Sequence[Sample] = (), number: int = 0, given: str = "") -> EntryRecord:
+    def of(cls, entry: RaceEntry, samples: Sequence[Sample] = ()) -> EntryRecord:
         """An entry as it is now; one that has not ended is as before its start."""
         if not entry.ended:
-            return cls(entry.configuration)
+            return cls(entry.configuration, number=entry.number)
         record = entry.record
-        return cls(entry.configuration, record, "" if record else entry.error, tuple(samples), number, given)
+        return cls(entry.configuration, record, "" if record else entry.error, tuple(samples), entry.number)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -110,13 +110,16 @@ class Race:
         """The number of jobs before this one in the run queue, the active one included; 0 when active or not queued."""
         return self._slot.ahead
 
-    def add(self, configuration: Configuration) -> RaceEntry:
-        """Add an entry, which starts at once if the race has been started."""
-        return self._add(configuration)
+    def add(self, configuration: Configuration, number: int = 0) -> RaceEntry:
+        """Add an entry, which starts at once if the race has been started. number: as in `recall`."""
+        return self._add(configuration, number=number)
 
-    def recall(self, configuration: Configuration, record: Record | None, error: str = "") -> RaceEntry:
-        """Add an entry that has ended before, with its run as plain data or the sentence of its failure."""
-        return self._add(configuration, lambda entry: entry.recall(record, error))
+    def recall(
+        self, configuration: Configuration, record: Record | None, error: str = "", number: int = 0
+    ) -> RaceEntry:
+        """Add an entry that has ended before, with its run as plain data or the sentence of its failure. number: that
+        it keeps where it is free, 0 for the next one."""
+        return self._add(configuration, lambda entry: entry.recall(record, error), number)
 
     def arrange(self, entries: Sequence[RaceEntry]) -> None:
         """Let the entries, which stay the same ones, have this order."""
@@ -173,11 +176,16 @@ class Race:
         return [entry.outcome for entry in self._entries]
 
     def _add(
-        self, configuration: Configuration, prepare: Callable[[RaceEntry], object] = lambda _entry: None
+        self,
+        configuration: Configuration,
+        prepare: Callable[[RaceEntry], object] = lambda _entry: None,
+        number: int = 0,
     ) -> RaceEntry:
         with self._condition:
-            self._count += 1
-            entry = RaceEntry(self._count, configuration, self._slot)
+            free = number > 0 and all(entry.number != number for entry in self._entries)
+            own = number if free else self._count + 1
+            self._count = max(self._count, own)
+            entry = RaceEntry(own, configuration, self._slot)
             prepare(entry)
             self._set([*self._entries, entry])
         return entry
