@@ -80,3 +80,20 @@ def test_blocks_of_a_cube_are_counted_in_space():
 def test_names_of_equal_runs_are_short_too():
     made = [{"solver": "conjugate gradients " * 5}] * 2
     assert [len(name) for name in distinct_names(made)] == [LONGEST, LONGEST]
+
+
+def test_names_that_differ_in_the_case_of_their_first_letter_are_numbered():
+    assert distinct_names([{"solver": "method one"}, {"solver": "Method one"}]) == ["Method one (1)", "Method one (2)"]
+
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["name", "n", "rtol"]), inner),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.dictionaries(st.sampled_from(["problem", "solver", "deflation", "stopping", "rhs", "device", "x0"]), PLAIN))
+def test_a_run_whose_file_has_odd_values_still_has_a_name(configuration):
+    assert all(isinstance(name, str) for name in distinct_names([run_parts(configuration)]))

@@ -37,8 +37,10 @@ def distinct_names(runs: Sequence[Parts], *without: str) -> list[str]:
         if max(map(len, _joined(shown)), default=0) > LONGEST:
             fewer = [{name: text for name, text in parts.items() if name != key} for parts in shown]
             shown = fewer if _told_apart(fewer, shown) else shown
-    names = [sentence_case(name) or method_name(parts) for name, parts in zip(_joined(shown), runs, strict=True)]
-    return _cut(names) if len(runs) > 1 else names
+    joined = _joined(shown)
+    names = _cut(joined) if len(runs) > 1 else {name: sentence_case(name) for name in joined}
+    named = [names[name] or method_name(parts) for name, parts in zip(joined, runs, strict=True)]
+    return [shortened(name, LONGEST) for name in named] if len(runs) > 1 else named
 
 
 def absent(key: str, text: str) -> bool:
@@ -56,12 +58,12 @@ def _told_apart(fewer: Sequence[Parts], runs: Sequence[Parts]) -> bool:
     return all(names) and len({*names}) == len({*_joined(runs)})
 
 
-def _cut(names: Sequence[str]) -> list[str]:
-    """Names cut to `LONGEST`; those that are equal by that end in a number."""
-    found = {name: shortened(name, LONGEST) for name in names}
+def _cut(names: Sequence[str]) -> dict[str, str]:
+    """Names as sentences, cut to `LONGEST`; those that are equal by that end in a number."""
+    found = {name: shortened(sentence_case(name), LONGEST) for name in names}
     times = Counter(found.values())
     numbers = {name: f" ({place})" for place, name in enumerate(found, 1)}
-    return [
-        shortened(name, LONGEST - len(numbers[name])) + numbers[name] if times[found[name]] > 1 else found[name]
-        for name in names
-    ]
+    return {
+        name: shortened(sentence_case(name), LONGEST - len(numbers[name])) + numbers[name] if times[cut] > 1 else cut
+        for name, cut in found.items()
+    }

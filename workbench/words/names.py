@@ -191,7 +191,7 @@ def name_of(kind: str, block: Block | Mapping[str, Any] | str | None, dimensions
     dimensions: see `called`."""
     if not block:
         return ""
-    name = block if isinstance(block, str) else block.name if isinstance(block, Block) else str(block["name"])
+    name = _given_name(block)
     try:
         if isinstance(block, str):
             block = registry.find(kind, block)
@@ -216,7 +216,8 @@ def run_parts(configuration: Mapping[str, Any], summary: Mapping[str, Any] | Non
     blocks = {kind: name_of(kind, known.get(kind), dimensions) for kind in ("solver", *LEVELS)}
     if blocks["deflation"] in ("", f"no {LEVELS[1]}"):
         blocks |= {"coarse": "", "variant": ""}
-    settings = {**configuration, **configuration.get("stopping", {})}
+    stopping = configuration.get("stopping")
+    settings = {**configuration, **(stopping if isinstance(stopping, Mapping) else {})}
     given = {name: settings[name] for name in SETTINGS if settings.get(name) is not None}
     return {**parts, **blocks, **{name: SETTINGS[name].format(_setting(name, value)) for name, value in given.items()}}
 
@@ -228,7 +229,7 @@ def problem_parts(given: Block | Mapping[str, Any]) -> dict[str, str]:
         problem: Any = given if isinstance(given, Block) else registry.from_dict({"kind": "problem", **given})
         return {"problem": problem.words, "size": size_text(problem), "details": ", ".join(problem.details)}
     except (InputError, KeyError, TypeError, AttributeError):
-        return {"problem": _unmade("problem", given.name if isinstance(given, Block) else str(given["name"]))}
+        return {"problem": _unmade("problem", _given_name(given))}
 
 
 def problem_name(parts: Parts) -> str:
@@ -284,6 +285,13 @@ def _dimensions(problem: Block | Mapping[str, Any] | None) -> int:
         return len(made.grid or ()) if isinstance(made, OnGrid) else 0
     except (InputError, KeyError, TypeError, AttributeError):
         return 0
+
+
+def _given_name(block: object) -> str:
+    """The name that a block, a text or the plain data of a block has; of any other value, as a file may have, none."""
+    if isinstance(block, Block):
+        return block.name
+    return block if isinstance(block, str) else str(block.get("name", "")) if isinstance(block, Mapping) else ""
 
 
 def _unmade(kind: str, name: str) -> str:
