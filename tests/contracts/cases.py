@@ -17,8 +17,10 @@ ON_CORES = sorted(
 """Methods for Hermitian matrices. COCG has tests of its own, in tests/solvers/block, and so has PETSc."""
 FIRST = sorted(set(registry.registered("preconditioner")) - {"amgx", "petsc"})
 """AmgX and PETSc are optional, and have tests of their own; PCDEFLATION too."""
+SIZES = {"blocks": 4, "levelset": 4, "parts": 16}
+"""The first parameter of spaces that by default have too few vectors, or too many, for the small problems here."""
 SECOND = sorted(
-    f"{name}:4" if name in ("blocks", "levelset") else name
+    f"{name}:{SIZES[name]}" if name in SIZES else name
     for name in set(registry.registered("deflation")) - {"none", "file"}
 )
 PROBLEMS = sorted(

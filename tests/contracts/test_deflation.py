@@ -112,7 +112,7 @@ def test_coarse_solvers_refuse_an_indefinite_matrix(name):
         registry.find("coarse", name).factor(indefinite).solve(np.array([1.0, -1.0]))
 
 
-EVERY_SPACE = ("blocks:3", "levelset:2", "stripes", "planes", "ritz:3", "eigenvectors:3")
+EVERY_SPACE = ("blocks:3", "parts:5", "levelset:2", "stripes", "planes", "ritz:3", "eigenvectors:3")
 
 
 def test_every_space_is_among_those_of_the_pairs():

@@ -117,5 +117,5 @@ def test_more_than_20_000_vectors_without_boxes_get_levels_and_a_note():
     assert chosen(20_000)[0].name == "sparse"
     solver, reason = chosen(20_001)
     assert solver.name == "multilevel"
-    assert "vectors without boxes are merged by their numbers" in reason
+    assert "vectors without boxes are merged along couplings of E" in reason
     assert chosen(20_001, exact=True)[0].name == "sparse"

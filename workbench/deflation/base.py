@@ -140,7 +140,7 @@ class Deflation(Block):
         if grid is None:
             raise InputError(
                 f"deflation {self.name} needs a grid, and this matrix has none; "
-                "use deflation blocks, which splits the unknowns by index, or none"
+                "use deflation parts, which grows subdomains along the couplings of A, or none"
             )
         return grid
 

@@ -18,8 +18,9 @@ from workbench.registry import parameter, register
 class Blocks(Deflation):
     """k parts per side: k^2 vectors in 2D, k^3 in 3D. Without a grid, k ranges of consecutive unknowns.
 
-    Ranges of an unstructured matrix need not be neighbours, and may take more iterations than no deflation: give labels
-    by place, such as those of boxes of the coordinates, as deflation vectors.
+    Ranges of an unstructured matrix need not be neighbours, and may take more iterations than no deflation: there
+    deflation parts follows the couplings of A, and labels by place, such as those of boxes of the coordinates, can be
+    given as deflation vectors.
 
     Source: subdomain deflation, Nicolaides 1987; for bubbly flow Tang and Vuik 2007.
     """

@@ -13,6 +13,7 @@ from workbench.deflation.null_space import MOST_OF_CONSTANTS, holds_constants
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Level, Levels
 from workbench.devices.host.aggregation import Csr, grouped, reordered, summed, with_unit_diagonal
+from workbench.devices.host.growth import grown_parts
 from workbench.errors import InputError
 from workbench.lazy import sparse
 
@@ -20,6 +21,8 @@ SMOOTHED = 0.25
 """The part of the spectrum of D^-1 E that smoothing treats: from this times its upper bound."""
 LEAST_BOUND = 2.0
 """Upper bound of the spectrum of D^-1 E for a matrix with row sums that are not negative."""
+GROWN, STRONG = 8, 0.15
+"""Vectors of a part of the next level where vectors are not of boxes, and the threshold of strong couplings of E."""
 LEAST_REDUCTION = 0.6
 """Vectors of a level over those of the level above, at most; with less reduction the levels end: boxes that hold whole
 bubbles gain nothing from merging, and each level over-corrects them once more."""
@@ -30,12 +33,17 @@ MOST_DENSE = 8192
 
 
 def hierarchy(
-    matrix: sparse.csr_array | PlacedMatrix, parts: Parts | None, bottom: int, scaling: float, steps: tuple[int, ...]
+    matrix: sparse.csr_array | PlacedMatrix,
+    parts: Parts | None,
+    bottom: int,
+    scaling: float,
+    steps: tuple[int, ...],
+    repeats: int = 1,
 ) -> Levels:
     """The levels for E, shape (d, d), down to at most `bottom` vectors; in single precision if its diagonal allows it.
 
-    steps: of flexible CG on each level. Raises InputError for an E with a diagonal entry that is not positive, and
-    where merging leaves too many vectors.
+    steps, repeats: as in `Levels`. Without parts vectors are merged along strong couplings of E. Raises InputError for
+    an E with a diagonal entry that is not positive, and where merging leaves too many vectors.
     """
     if isinstance(matrix, PlacedMatrix):
         if made := _on_device(matrix, parts, bottom, scaling, steps):
@@ -44,14 +52,19 @@ def hierarchy(
         matrix = matrix.on_host
     parts = parts and parts.on_host
     dimensions = len(parts.per_side) if parts else 0
-    parents, parts = merged_levels(parts or Parts.in_order(matrix.shape[0]), bottom)
-    if parts.phases.size > MOST_DENSE:
+    csr = matrix.data, matrix.indices, matrix.indptr.astype(np.int64)
+    if parts:
+        parents, last = merged_levels(parts, bottom)
+        count = last.phases.size
+    else:
+        parents, count = grown_levels(csr, bottom)
+    if count > MOST_DENSE:
         raise InputError(
-            f"merging boxes leaves {parts.phases.size} vectors, and the last level of coarse solver multilevel may "
-            f"have {MOST_DENSE}; use coarse solver sparse"
+            f"merging {'boxes' if parts else 'parts'} leaves {count} vectors, and the last level of coarse solver "
+            f"multilevel may have {MOST_DENSE}; use coarse solver sparse"
         )
-    order, groups = _nested_order(parents, parts.phases.size)
-    csr, diagonal = reordered((matrix.data, matrix.indices, matrix.indptr.astype(np.int64)), order)
+    order, groups = _nested_order(parents, count)
+    csr, diagonal = reordered(csr, order)
     levels, diagonal = [], _positive(diagonal)
     dtype = _precision(matrix.dtype, diagonal)
     scale = 1 / np.sqrt(diagonal)
@@ -64,7 +77,7 @@ def hierarchy(
         csr, diagonal = below, below_diagonal
     scaled = _scaled_inverse(_dense(csr), np.sqrt(diagonal)).astype(dtype)
     order, scale = order.astype(np.int32), scale.astype(np.finfo(dtype).dtype)
-    return Levels(tuple(levels), order, scale, scaled, scaling, steps, holds_constants(matrix), dimensions)
+    return Levels(tuple(levels), order, scale, scaled, scaling, steps, holds_constants(matrix), dimensions, repeats)
 
 
 def _on_device(
@@ -109,6 +122,24 @@ def merged_levels(parts: Parts, bottom: int) -> tuple[list[Any], Parts]:
         parents.append(parent)
         parts = merged
     return parents, parts
+
+
+def grown_levels(csr: Csr, bottom: int) -> tuple[list[np.ndarray], int]:
+    """As `merged_levels`, for vectors of which only E is known: parts of `GROWN` each, along its strong couplings. Also
+    returns the vectors of the last level.
+
+    Cost: about ten reads of E and of the sums over its parts.
+    """
+    parents, count = [], csr[2].size - 1
+    while count > bottom:
+        parent, fewer = grown_parts(csr, GROWN, STRONG)
+        if fewer > LEAST_REDUCTION * count:
+            break
+        order, starts = grouped(parent, np.arange(fewer))
+        csr, _ = summed(reordered(csr, order)[0], starts, np.repeat(np.arange(fewer, dtype=np.int32), np.diff(starts)))
+        parents.append(parent)
+        count = fewer
+    return parents, count
 
 
 def _nested_order(parents: list[np.ndarray], last: int) -> tuple[np.ndarray, list[np.ndarray]]:

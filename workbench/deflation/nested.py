@@ -33,14 +33,15 @@ class NestedParts:
     def recorded(cls, boxes: Boxes | None, notes: Sequence[str]) -> NestedParts | None:
         """The parts of a run that was recorded with these notes, by merging its subdomains again.
 
-        None for a run without levels, and where merging gives other levels than it noted.
+        None for a run without levels, where merging gives other levels than it noted, and without boxes, where the
+        levels follow from E.
         """
         noted = next((found[1] for note in notes if (found := re.search(rf"{LISTED} ([\d, ]+) vectors", note))), "")
-        if not noted:
+        if not noted or boxes is None:
             return None
         sizes = [int(size) for size in noted.split(", ")]
-        parents, _ = merged_levels(Parts.of(boxes) if boxes else Parts.in_order(sizes[0]), sizes[-1])
-        made = cls._chained(np.arange(boxes.phases.size if boxes else sizes[0]), parents)
+        parents, _ = merged_levels(Parts.of(boxes), sizes[-1])
+        made = cls._chained(np.arange(boxes.phases.size), parents)
         return made if list(made.sizes) == sizes else None
 
     @classmethod

@@ -76,7 +76,7 @@ class Levels:
     order. bottom: the inverse of the last, scaled as the others. scaling: the factor of corrections. steps: steps of
     flexible CG, 2 or 1, on each level from the first, 0 for the plain cycle; the last number holds for all levels
     below. singular: constants are in the null space. dimensions: of the grid of boxes that are merged by twos; 0 for
-    vectors without boxes.
+    vectors without boxes. repeats: solves of the first level, each for the residual of those before.
 
     The arrays may be in the memory of a device.
     """
@@ -89,6 +89,7 @@ class Levels:
     steps: tuple[int, ...]
     singular: bool
     dimensions: int = 0
+    repeats: int = 1
 
     def on_host(self, device: HostCopies) -> Levels:
         """A copy in host memory of levels in the memory of the device, or themselves where they are in host memory."""
@@ -118,7 +119,7 @@ class Levels:
     @property
     def traffic(self) -> int:
         """Bytes that one solve reads and writes."""
-        total, visits = 0, 1
+        total, visits = 0, self.repeats
         for depth, level in enumerate(self.levels):
             item, steps = level.data.itemsize, self.steps_at(depth)
             visits *= max(1, steps)

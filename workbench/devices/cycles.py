@@ -69,6 +69,7 @@ class Cycles:
             for size, steps in zip(sizes, self._steps, strict=True)
         ]
         self.right, self.solution = self._right[0], self._solution[0]
+        self._total = vector(form.levels[0].size, dtype) if form.repeats > 1 and form.levels else None
 
     def parts(self, entry: object, wide: int) -> TimedCalls:
         """The calls of a solve that a trace records separately, with names such as `smooth, level 1`.
@@ -84,6 +85,16 @@ class Cycles:
     def solve(self) -> None:
         """`solution` for `right`."""
         self._solve(0, self.right, self.solution)
+        if self._total is None:
+            return
+        self._total.fill(0)
+        for _ in range(1, self._form.repeats):
+            # What is left of the right-hand side takes its place.
+            self._total += self.solution
+            self._levels[0].residual(self.right, self.solution, self._residual[0])
+            self.right[:] = self._residual[0]
+            self._solve(0, self.right, self.solution)
+        self.solution += self._total
 
     def _solve(self, depth: int, b: DeviceVector, x: DeviceVector) -> None:
         if depth == len(self._levels):

@@ -62,6 +62,10 @@ class DeviceCycles:
         self._right = [*(level.b for level in self._levels), device.zeros(size, dtype)]
         self.right = self._right[0]
         self.solution = self._levels[0].solution if self._levels else device.zeros(size, dtype)
+        self._total, self._add = None, None
+        if form.repeats > 1 and self._levels:
+            self._total = device.empty((form.levels[0].size,), dtype)
+            self._add = device.function(kernels.add, dtype)
 
     def parts(self, entry: object, wide: int) -> TimedCalls:
         """The calls that a trace records separately, as in `devices.cycles.Cycles`."""
@@ -73,6 +77,19 @@ class DeviceCycles:
     def solve(self) -> None:
         """`solution` for `right`."""
         self._solve(0, self.solution)
+        if self._total is None or self._add is None:
+            return
+        first, rows = self._levels[0], self._form.levels[0].size
+        for repeat in range(1, self._form.repeats):
+            # What is left of the right-hand side takes its place.
+            first.residual(self.right, self.solution)
+            if repeat == 1:
+                self._device.assign(self._total, self.solution)
+            else:
+                self._add.over(rows, self.solution, self._total)
+            self._device.assign(self.right, first.residue)
+            self._solve(0, self.solution)
+        self._add.over(rows, self._total, self.solution)
 
     def solve_bottom(self, target: Vector) -> None:
         """The solution on the last level, added to the target on the level above."""
@@ -138,8 +155,8 @@ class DeviceLevel:
         self._restrict = prepared(kernels.restrict, at_once=at_once, most=at_once * children)
         self._lifts_smoothed = lifted and not steps
         self._smooth = prepared(kernels.smooth_lifted if self._lifts_smoothed else kernels.smooth)
-        names = ["b", "p", "_residue", *["s"] * (steps > 0), *["z", "r"] * (steps > 1)]
-        self.b, self.p, self._residue, *krylov = (device.empty((level.size,), dtype) for _ in names)
+        names = ["b", "p", "residue", *["s"] * (steps > 0), *["z", "r"] * (steps > 1)]
+        self.b, self.p, self.residue, *krylov = (device.empty((level.size,), dtype) for _ in names)
         self.solution = self.p if not steps or lifted else device.empty((level.size,), dtype)
         if steps:
             self.s = krylov[0]
@@ -162,12 +179,12 @@ class DeviceLevel:
 
     def residual(self, b: Vector, x: Vector) -> None:
         """r = b - E x, of a cycle."""
-        self._residual.over(self._rows, self._matrix, b, x, self._residue)
+        self._residual.over(self._rows, self._matrix, b, x, self.residue)
 
     def smooth(self, x: Vector, target: Vector) -> None:
         """x = x + a r - b' E r, or the target plus that where the level ends with it."""
         to = (x, (target, *self._lift)) if self._lifts_smoothed else (x,)
-        self._smooth.over(self._rows, self._matrix, *self._smoother, self._residue, *to)
+        self._smooth.over(self._rows, self._matrix, *self._smoother, self.residue, *to)
 
     def energy(self, b: Vector) -> None:
         """s = E p, (p, b) and (p, s)."""

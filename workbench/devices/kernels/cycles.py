@@ -71,6 +71,12 @@ def bottom(inverse: Vector, b: Vector, target, size: int, *, lifted: bool, dtype
         _put(target, i, narrow(room[0]), lifted=lifted)
 
 
+def add(a: Vector, x: Vector, rows: int) -> None:
+    """x = x + a."""
+    for i in items(rows, 0, rows):
+        x[i] += a[i]
+
+
 def split_rows(entries: Vector, columns: Places, ends: LongPlaces, matrix: Matrix, rows: int, *, width: int) -> None:
     """A matrix in the form of the others from CSR: couplings beyond those of a row are zeros."""
     data, indices, more, more_data, more_indices = matrix

@@ -23,7 +23,7 @@ VARIATIONS = ("pipelined CG", "multigrid", "mixed precision", "the same on OpenC
 def opening(configuration: Configuration, operator_of: OperatorOf = lambda _configuration: None) -> list[Configuration]:
     """A configuration, with values that do not go together replaced, and others with its solver and device on its
     system: the diagonal, the strongest single level that fits, Neumann 2 with subdomains, and Neumann 2 alone; without
-    a grid algebraic ones.
+    a grid algebraic ones, with parts of the graph as second level.
 
     operator_of: A of a configuration, where it is known; more is then ruled out. Cost: some milliseconds for each of
     about ten methods.
@@ -43,6 +43,8 @@ def _groups(configuration: Configuration) -> Iterator[tuple[tuple[str, str], ...
     yield (("jacobi", NONE),)
     grid = configuration.problem.grid
     if grid is None:
+        if configuration.deflation.name == NONE:
+            yield ("ic", "parts"), ("ssor", "parts"), ("jacobi", "parts")
         yield ("ic", NONE), ("ssor", NONE)
         yield ("amg:sa", NONE), ("block-ic:8", NONE), ("fsai", NONE)
     else:

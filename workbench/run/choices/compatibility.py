@@ -45,8 +45,8 @@ def index_cuts(system: LinearSystem, *blocks: Preconditioner | Deflation) -> lis
         return []
     return [
         f"{' and '.join(names)} cut{'s' * (len(names) == 1)} this matrix, which has no grid, by index; where "
-        "neighbours have numbers far apart that may take more iterations than none: give labels by place as deflation, "
-        "an integer for each unknown"
+        "neighbours have numbers far apart that may take more iterations than none: choose deflation parts, which "
+        "follow the couplings of A, or give labels by place, an integer for each unknown"
     ]
 
 
