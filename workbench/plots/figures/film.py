@@ -47,7 +47,7 @@ def frame(plane: Plane, scenes: Sequence[Scene], *, width: float = 7.2, height: 
 
 
 def gif(figures: Iterable[Figure], *, seconds: float = 0.08) -> bytes:
-    """The figures as a GIF that repeats, each shown for the same time, in at most `LARGEST` bytes. All must have one size.
+    """The figures, all of one size, as a GIF that repeats, each shown for the same time; at most `LARGEST` bytes.
 
     Raises InputError without a figure.
     """
