@@ -32,17 +32,17 @@ from workbench.sequences.starts import extend
 from workbench.sequences.systems import StepSystem
 
 ALONE: dict[str, Any] = {"preconditioner": "jacobi"}
-"""From a good start it is enough for one bubble at density ratio 10."""
+"""From a good start it is enough for one bubble at density ratio 0.1."""
 LEVELS: dict[str, Any] = {"preconditioner": "neumann:2", "deflation": "levelset:8"}
 SEVEN: dict[str, Any] = {"count": 7, "geometry_seed": 1, "density_ratio": 1e-3}
-"""Seven bubbles at random, density ratio 1000."""
+"""Seven bubbles at random, density ratio 0.001."""
 CUBE: dict[str, Any] = {"dimensions": 3, "n": 64, "height": 1.0, "radius": 0.1, **SEVEN}
 DEEP: dict[str, Any] = {"preconditioner": "neumann:2", "deflation": "levelset:16", "coarse": "multilevel"}
 CASES: dict[str, tuple[dict[str, Any], int, int]] = {
-    "one bubble, ratio 10, 64 x 128": ({"n": 64}, 100, 30),
-    "one bubble, ratio 1000, 64 x 128": ({"n": 64, "density_ratio": 1e-3}, 60, 30),
-    "seven bubbles, ratio 1000, 64 x 128": ({"n": 64, "radius": 0.09, **SEVEN}, 60, 30),
-    "seven bubbles, ratio 1000, 64^3": (CUBE, 14, 7),
+    "one bubble, ratio 0.1, 64 x 128": ({"n": 64}, 100, 30),
+    "one bubble, ratio 0.001, 64 x 128": ({"n": 64, "density_ratio": 1e-3}, 60, 30),
+    "seven bubbles, ratio 0.001, 64 x 128": ({"n": 64, "radius": 0.09, **SEVEN}, 60, 30),
+    "seven bubbles, ratio 0.001, 64^3": (CUBE, 14, 7),
 }
 """The problem, the steps that are made, and how many of the last ones are kept."""
 METHODS: dict[str, dict[str, Any]] = {
@@ -68,7 +68,7 @@ def figures(quick: bool = False) -> dict[str, Any]:
         "case 2, 80 x 160": lambda: case({"n": 80, **second, **LEVELS}, quick),
         "128^2": lambda: speed({"n": 128, "height": 1.0, **ALONE}, 4 if quick else 200),
         "128^2, levelset:8": lambda: speed({"n": 128, "height": 1.0, **LEVELS}, 4 if quick else 200),
-        "64^3, seven bubbles, ratio 1000": lambda: speed({**CUBE, **DEEP}, 4 if quick else 24),
+        "64^3, seven bubbles, ratio 0.001": lambda: speed({**CUBE, **DEEP}, 4 if quick else 24),
     }
     found = attempts(cases)
     for name, (problem, steps, kept) in CASES.items():

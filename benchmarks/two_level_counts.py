@@ -99,7 +99,7 @@ SETTINGS: dict[str, Setting] = {
     "stripes across the interface": Setting(layers(sides="x-:dirichlet", turned=True)),
     "wall half a cell away": Setting(layers(distance=0.5)),
     "Dirichlet on y = 0 and 1": Setting(layers(sides="y-:dirichlet,y+:dirichlet")),
-    "heavy fluid below": Setting(choices={"contrast": 1e-3}),
+    "heavy fluid below": Setting(choices={"density_ratio": 1e3}),
 }
 TESTS = {
     "||r|| to 1e-6 ||b||": "residual",

@@ -53,7 +53,7 @@ def preconditioner(name: str) -> tuple[str, Figure]:
     """The spectrum before and after a first level."""
     found = spectra(configure("two-layer", n=12, preconditioner=name))
     return (
-        "The eigenvalues of A before and after it, for two fluid layers on 12 × 12 cells, density ratio 1000.",
+        "The eigenvalues of A before and after it, for two fluid layers on 12 × 12 cells, density ratio 0.001.",
         figures.draw(scenes.levels_scene(found)),
     )
 

@@ -80,7 +80,14 @@ def test_an_iteration_that_is_pointed_at_is_shown_in_all_views_and_the_film_is_s
     film = page.locator(f"{INSIDE} .wb-film")
     assert "states kept" in film.inner_text()
     slider = film.get_by_label("iteration that is shown")
+    # Spaced by iterations: a state that was kept early lies near the left end.
     slider.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    inside.until(lambda: slider.get_attribute("aria-valuetext") == f"iteration {slider.input_value()}")
+    assert int(slider.input_value()) < int(slider.get_attribute("max")) / 4
+    page.keyboard.press("End")
+    inside.until(lambda: slider.input_value() == slider.get_attribute("max"))
     page.keyboard.press("Home")
     inside.until(lambda: inside.seen(FIELD)["iteration"] == "0")
     film.get_by_role("button").click()

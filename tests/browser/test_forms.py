@@ -34,11 +34,10 @@ def upload(page, name, text):
 def test_an_uploaded_matrix_can_be_run_and_wrong_values_are_marked(page, request, place, shoot):
     """The form kept a second level that a matrix cannot have, so that its run failed; wrong values were not marked."""
     opened(page, request, place)
-    # The density ratio was 1000 for two layers and 0.001 for bubbles.
     turn_to(page, "Solve", ".wb-solving canvas")
     page.eval_on_selector(".wb-solving .wb-advanced", "details => { details.open = true; }")
-    contrast = page.locator('[data-field="problem.contrast"] input')
-    lab.until(page, lambda: contrast.input_value() == "1000", "another density ratio of two layers")
+    ratio = page.locator('[data-field="problem.density_ratio"] input')
+    lab.until(page, lambda: ratio.input_value() == "0.001", "another density ratio of two layers")
     turn_to(page, "Build", ".wb-building canvas")
 
     # A file that cannot be read was reported with its place in the server's cache folder.

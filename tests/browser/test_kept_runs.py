@@ -131,3 +131,49 @@ def test_the_share_link_of_the_header_is_a_whole_address(bench):
     address, _, link = copied.partition("?p=")
     assert address == page.url.partition("?")[0]
     assert from_link(link).problem == configure("bubbles-2d", n=24).problem
+
+
+RACE = ".wb-race:not(.wb-sweep)"
+
+
+def entries(page):
+    """The cells of the table of a race."""
+    cells = "rows => rows.map((row) => [...row.cells].map((cell) => cell.textContent))"
+    return page.locator(f"{RACE} .wb-sorted tbody tr").evaluate_all(cells)
+
+
+def test_a_race_comes_back_after_a_reload_and_opens_elsewhere_by_its_link(bench):
+    page = bench.page
+    bench.turn_to("Race", RACE)
+    bench.until_said("4 entries: press Start")
+    page.locator(f'{RACE} [data-act="run"]').click()
+    bench.until_said(r"4 entries: all have ended( \||$)")
+    page.locator(f"{RACE} tbody tr", has_text="Jacobi").get_by_role("button", name="Remove").click()
+    until(page, lambda: len(entries(page)) == 3)
+    verdict = page.locator(f"{RACE} .wb-answer .wb-status")
+    until(page, lambda: "Jacobi" not in str(entries(page)) and verdict.inner_text())
+    # Short runs are timed again, and what is kept is what was changed last, which takes a moment.
+    page.wait_for_timeout(1500)
+    bench.until_said(r"3 entries: all have ended( \||$)")
+    page.wait_for_timeout(1500)
+    before, said = entries(page), verdict.inner_text()
+    bench.shoot("race_before")
+    page.reload()
+    page.locator(RACE).locator("visible=true").wait_for()
+    bench.until_said("As it ended on ")
+    until(page, lambda: entries(page) == before)
+    assert verdict.inner_text() == said
+    bench.shoot("race_after_a_reload")
+
+    page.locator(RACE).get_by_role("button", name="Link", exact=True).click()
+    bench.until_said("A link to this race as it ended")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator(f"{RACE} .wb-quote").locator("visible=true").last.click()
+    link = until(page, lambda: page.evaluate("navigator.clipboard.readText()"))
+    assert "?race=cgr1." in link
+    other = page.context.browser.new_context().new_page()
+    other.goto(link)
+    other.locator(RACE, has_text="As it ended on ").wait_for()
+    until(other, lambda: entries(other) == before)
+    assert other.locator(f"{RACE} .wb-answer .wb-status").inner_text() == said
+    other.context.close()

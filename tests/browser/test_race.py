@@ -118,8 +118,8 @@ def test_a_race_is_run_again_to_a_tolerance_that_its_lanes_did_not_reach(page, l
     again.wait_for()
     page.wait_for_function("() => document.querySelector('.wb-race').textContent.includes('all have ended')")
     again.click()
-    # These are runs 5 and 6 of the list.
-    page.locator(".wb-race .wb-sorted tbody tr", has_text="6: ").wait_for()
+    # These are runs 5 and 6 of the list, with styles of their own.
+    page.locator(".wb-race .wb-samplebtn[title*='style 6']").wait_for()
     page.locator("[role=status]", has_text="all have ended").wait_for(state="attached")
 
 

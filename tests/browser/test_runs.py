@@ -58,8 +58,8 @@ def test_runs_of_solve_race_and_sweep_are_one_list_that_survives_a_reload(app, p
     app.locator(".wb-race .wb-sorted tbody tr").first.wait_for()
     press(app, "Start")
     app.locator(".wb-race [role=status]", has_text="4 entries: all have ended").first.wait_for(state="attached")
-    # The entry has a colour of its own from its start on, when it has a number.
-    entry = app.locator(".wb-race .wb-sorted tbody tr", has_text="2: ")
+    # The first entry, run 2 of the list, has a colour of its own from its start on.
+    entry = app.locator(".wb-race .wb-sorted tbody tr", has_text="1: ")
     colour = entry.locator(".wb-sample").get_attribute("style")
     lab.turn_to(app, "Sweep")
     app.locator(".wb-sweep .wb-status").first.wait_for()

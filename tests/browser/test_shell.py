@@ -173,14 +173,13 @@ def test_a_worked_example_is_loaded_undone_and_named_in_the_header(used):
 
 
 def test_the_density_ratio_goes_the_same_way_for_every_problem(used):
-    """It was 1000 for two layers and 0.001 for bubbles."""
     turn_to_solve(used)
     used.locator(".wb-solving .wb-advanced").evaluate("details => { details.open = true; }")
-    ratio = used.locator('[data-field="problem.contrast"] input')
-    until(used, lambda: ratio.input_value() == "1000")
+    ratio = used.locator('[data-field="problem.density_ratio"] input')
+    until(used, lambda: ratio.input_value() == "0.001")
     used.get_by_label("Example").select_option("Two layers, as in the paper")
     used.locator('.wb-solving [data-field="problem"] .wb-pick[data-value="two-layer"]').wait_for()
-    assert ratio.input_value() == "1000"
+    assert ratio.input_value() == "0.001"
 
 
 def test_a_term_under_the_pointer_has_its_sentence(used):

@@ -12,6 +12,9 @@ from workbench.cli import main, solving
 from workbench.machines import doctor
 from workbench.records import load
 from workbench.registry import registered
+from workbench.run import Race, configure
+from workbench.run.jobs.race_codec import save_race
+from workbench.run.jobs.race_record import EntryRecord, RaceRecord
 
 SYMMETRIC = sparse.diags_array([[2.0] * 5, [-1.0] * 4, [-1.0] * 4], offsets=[0, 1, -1]).tocsr()
 
@@ -75,9 +78,9 @@ def test_the_table_for_people(capsys):
 
 
 def test_parameters_by_name(capsys):
-    status, out, _ = run(capsys, "solve", "two-layer", "--param", "n=16", "--param", "contrast=10", "--json")
+    status, out, _ = run(capsys, "solve", "two-layer", "--param", "n=16", "--param", "density_ratio=10", "--json")
     assert status == 0
-    assert json.loads(out)["parameters"] == {"n": 16, "contrast": 10.0}
+    assert json.loads(out)["parameters"] == {"n": 16, "density_ratio": 10.0}
 
 
 def test_not_converged_is_exit_1(capsys):
@@ -192,3 +195,23 @@ def test_a_parameter_given_twice_is_refused(capsys, verb, given):
     assert (status, out) == (2, "")
     assert err.startswith("workbench: parameter 'n' is given twice, as '")
     assert err.count("\n") == 1
+
+
+def test_a_saved_race_is_shown(capsys, tmp_path):
+    race = Race([configure("poisson5", n=8), configure("poisson5", n=8, preconditioner="neumann:2")])
+    race.wait(60)
+    entries = [EntryRecord.of(entry) for entry in race.entries]
+    path = save_race(RaceRecord.of(entries, 1e-6, verdict="the verdict"), tmp_path / "a")
+    status, out, _ = run(capsys, "show", str(path))
+    assert status == 0
+    heading, verdict, where, *rows = out.splitlines()
+    assert (heading, verdict) == ("Poisson, 8²", "the verdict")
+    assert where.startswith("on ")
+    assert [row.split("  ")[0] for row in rows] == ["entry", "Jacobi", "Neumann 2"]
+    status, _, err = run(capsys, "show", str(path), "--csv", "x.csv")
+    assert status == 2
+    assert "a race has no table or page of its own; leave out --csv" in err
+    path.write_text("{}")
+    status, _, err = run(capsys, "show", str(path))
+    assert status == 2
+    assert "is no saved race of version 1" in err

@@ -26,11 +26,11 @@ def test_it_prints_a_row_a_run(capsys):
 
 
 def test_json_and_csv_say_the_same(capsys, tmp_path):
-    asked = ["sweep", "two-layer", "--n", "8", "--param", "contrast=10", "--param", "contrast=1e3"]
+    asked = ["sweep", "two-layer", "--n", "8", "--param", "density_ratio=10", "--param", "density_ratio=1e3"]
     assert main([*asked, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["over"] == {"n": ["8"], "contrast": ["10", "1e3"]}
-    assert found["provenance"]["configuration"]["problem"]["parameters"]["contrast"] == 10
+    assert found["over"] == {"n": ["8"], "density_ratio": ["10", "1e3"]}
+    assert found["provenance"]["configuration"]["problem"]["parameters"]["density_ratio"] == 10
     path = tmp_path / "sweep.csv"
     assert main([*asked, "--csv", str(path)]) == 0
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
@@ -45,7 +45,7 @@ def test_exit_status_1_where_a_run_does_not_converge(capsys):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--param", "contrast"], "KEY=VALUE"),
+        (["--param", "density_ratio"], "KEY=VALUE"),
         (["--n", "8", "--csv", "/nowhere/x.csv"], "there is no folder"),
         ([], "nothing to sweep"),
     ],

@@ -100,8 +100,8 @@ def test_from_arrays_equals_the_list():
     assert from_dict(built.to_dict()) == built
 
 
-def test_the_light_phase_has_coefficient_one_and_the_heavy_one_the_contrast():
-    system = Bubbles2D(n=16, count=1, contrast=0.01).assemble()
+def test_the_light_phase_has_coefficient_one_and_the_heavy_one_the_density_ratio():
+    system = Bubbles2D(n=16, count=1, density_ratio=0.01).assemble()
     assert (system.coefficient == np.where(system.phase > 0, 1.0, 0.01)).all()
     dense = np.asarray(system.operator.to_csr().toarray())
     middle = 8 + 16 * 8
@@ -238,7 +238,7 @@ def test_labels_are_unique_and_deterministic():
         Bubbles3D(n=64, layout="random", count=20, geometry_seed=3),
         Bubbles3D(n=64, layout="list", bubbles="0.5,0.5,0.5,0.25"),
         Bubbles3D(n=64, layout="list", bubbles="0.5,0.5,0.5,0.26"),
-        Bubbles3D(n=64, layout="list", bubbles="0.5,0.5,0.5,0.25", contrast=1e-6),
+        Bubbles3D(n=64, layout="list", bubbles="0.5,0.5,0.5,0.25", density_ratio=1e-6),
     ]
     assert [problem.label for problem in made] == [
         "8 bubbles in a cube, 64³",
@@ -246,7 +246,7 @@ def test_labels_are_unique_and_deterministic():
         "20 random bubbles in a cube, 64³, layout seed 3",
         "1 bubble in a cube, 64³, layout #fd90c1",
         "1 bubble in a cube, 64³, layout #97c5db",
-        "1 bubble in a cube, 64³, layout #fd90c1, density ratio 10⁶",
+        "1 bubble in a cube, 64³, layout #fd90c1, density ratio 10⁻⁶",
     ]
 
 

@@ -24,14 +24,14 @@ def test_rows_by_hand():
 
 @pytest.mark.parametrize(("n", "lower_rows"), [(4, 2), (5, 2), (7, 3), (64, 32)])
 def test_the_interface_lies_at_one_half(n, lower_rows):
-    system = TwoLayer(n=n, contrast=50.0).assemble()
+    system = TwoLayer(n=n, density_ratio=0.02).assemble()
     assert system.phase.reshape(n, n)[:, 0].tolist() == [0] * lower_rows + [1] * (n - lower_rows)
     assert np.unique(system.coefficient).tolist() == [1 / 50.0, 1.0]
     assert (system.coefficient[: n * lower_rows] == 1).all()
 
 
 def test_parameters_are_recovered_from_plain_data():
-    problem = TwoLayer(n=33, contrast=10.0)
+    problem = TwoLayer(n=33, density_ratio=0.1)
     assert from_dict(problem.to_dict()) == problem
     assert TwoLayer(n=33).label == "Two layers, 33²"
-    assert problem.label == "Two layers, 33², density ratio 10"
+    assert problem.label == "Two layers, 33², density ratio 0.1"

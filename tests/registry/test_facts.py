@@ -9,7 +9,7 @@ import pytest
 import workbench.run  # noqa: F401  declares the packages of blocks
 from workbench.live.ui.form_schema import block_schema
 from workbench.registry import Block, kinds, registered
-from workbench.registry.facts import SHORT, choice_label, facts, inverse_help, parameter_label
+from workbench.registry.facts import SHORT, choice_label, facts, parameter_label
 from workbench.settings import RUN, STOPPING
 
 BLOCKS = [cls for kind in kinds() for cls in registered(kind).values() if cls.__module__.startswith("workbench.")]
@@ -89,5 +89,3 @@ def test_cost_and_source_come_from_the_docstring():
 def test_values_of_menus_have_readable_names():
     assert choice_label("method", "sa") == "Smoothed aggregation"
     assert choice_label("method", "unknown") == "unknown"
-    assert inverse_help("bubbles-2d", "contrast")
-    assert not inverse_help("two-layer", "contrast")

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import gc
 import json
+import uuid
 
+import numpy as np
 import pytest
 
 from tests.waiting import LIMIT
 from workbench.jit import compile_time as compiling
+from workbench.jit import work_stealing
+from workbench.jit.c_abi import kinds_of
+from workbench.jit.compiled import WARM_UP, generated
 from workbench.run import Race, Run, Session, configure
 from workbench.run.setup.setup_phases import COMPILATION, SetupPhases, in_words
 
@@ -35,6 +40,20 @@ def test_a_failed_phase_is_not_listed_and_no_longer_present():
         raise ZeroDivisionError
     assert phases.present == ""
     assert phases.done == []
+
+
+def test_kernels_that_a_setup_asks_for_are_counted():
+    phases, kinds = SetupPhases(), kinds_of((work_stealing.counters(1), np.zeros(1)))
+    # A text that no cache has.
+    kernel = generated(WARM_UP.replace("2)", f"{uuid.uuid4().int % 10**9 + 3})", 1))
+    with phases.whole():
+        assert (phases.kernels.asked, phases.kernels.done) == (0, 0)
+        kernel.prepare(kinds)
+        assert phases.kernels.asked == 1
+        kernel.compile(kinds)
+        assert phases.kernels.done == 1
+        kernel.prepare(kinds)
+        assert phases.kernels.asked == 1
 
 
 def test_names_and_times_of_a_run():

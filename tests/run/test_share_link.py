@@ -19,7 +19,7 @@ from workbench.errors import InputError
 from workbench.registry import blocks as registry
 from workbench.run import Configuration, Stopping, configure, user_solver
 from workbench.run.choices.in_memory import InMemoryProblem
-from workbench.run.choices.link_codec import LONGEST, MOST_BYTES
+from workbench.run.choices.link_codec import LINK, LONGEST, MOST_BYTES, file_text
 from workbench.run.choices.share_link import (
     from_link,
     load_configuration,
@@ -127,9 +127,9 @@ def test_the_texts_are_those_one_would_type():
     assert to_command(chosen) == (
         "workbench solve two-layer --n 64 --solver hybrid3:fused=False,share=0.5 --preconditioner neumann:3"
     )
-    assert to_python(configure("two-layer", contrast=10, stopping=Stopping(rtol=1e-8))) == (
+    assert to_python(configure("two-layer", density_ratio=10, stopping=Stopping(rtol=1e-8))) == (
         "from workbench.run import Stopping, configure\n\n"
-        'configuration = configure(\n    "two-layer",\n    contrast=10.0,\n    stopping=Stopping(rtol=1e-08),\n)\n'
+        'configuration = configure(\n    "two-layer",\n    density_ratio=10.0,\n    stopping=Stopping(rtol=1e-08),\n)\n'
     )
 
 
@@ -154,7 +154,7 @@ def test_what_is_given_besides_a_link_replaces_what_it_says():
     link = to_link(configure("two-layer", n=64, solver="pipecg", stopping=Stopping(rtol=1e-3, maxiter=7)))
     changed = by_command(f"workbench solve {link} --n 32 --rtol 1e-4")
     assert changed == configure("two-layer", n=32, solver="pipecg", stopping=Stopping(rtol=1e-4, maxiter=7))
-    assert configure(link, solver="cg", contrast=5).problem.differing == {"n": 64, "contrast": 5}
+    assert configure(link, solver="cg", density_ratio=5).problem.differing == {"n": 64, "density_ratio": 5}
 
 
 def test_a_file_holds_all_of_it(tmp_path):
@@ -277,3 +277,35 @@ def test_numbers_of_numpy_are_handed_on_like_pythons():
     chosen = configure("two-layer", n=np.int64(8), seed=np.int64(3), x0=np.str_("zero"), stopping=stopping)
     assert by_python(to_python(chosen)) == by_command(to_command(chosen)) == from_link(to_link(chosen)) == chosen
     assert (chosen.seed, chosen.stopping.maxiter, chosen.stopping.rtol) == (3, 1000, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "contrast", "ratio"),
+    [("two-layer", 50.0, 0.02), ("two-layer", 3, 1 / 3), ("bubbles-2d", 1e-6, 1e-6), ("slabs-3d", 0.5, 0.5)],
+)
+def test_links_and_files_with_the_former_name_of_the_density_ratio_keep_their_meaning(name, contrast, ratio, tmp_path):
+    link = LINK.pack({"problem": [name, {"n": 16, "contrast": contrast}]})
+    problem = configure(link).problem
+    assert problem.differing == {"n": 16, "density_ratio": ratio}
+    saved = configure(name, n=16).to_dict()
+    saved["problem"]["parameters"]["contrast"] = contrast
+    del saved["problem"]["parameters"]["density_ratio"]
+    path = tmp_path / "old.cg.json"
+    path.write_text(file_text(saved))
+    assert configure(str(path)).problem == problem
+    assert configure(f"{name}:16,contrast={contrast}").problem == problem
+    assert type(problem)(n=16, contrast=contrast) == problem
+    assert problem.contrast == pytest.approx(contrast)
+    assert problem.changed({"contrast": contrast}) == problem
+
+
+def test_a_link_without_the_density_ratio_has_the_default_that_it_had():
+    coefficients = [configure(LINK.pack({"problem": name})).problem.assemble().coefficients for name in ("two-layer",)]
+    assert coefficients == [(1.0, 1e-3)]
+
+
+def test_both_names_of_the_density_ratio_and_a_former_value_without_reciprocal_are_refused():
+    with pytest.raises(InputError, match="contrast is the former name of density_ratio; give one of the two"):
+        configure("two-layer", contrast=10, density_ratio=0.1)
+    with pytest.raises(InputError, match="density_ratio must be between 1e-09 and 1e\\+09, got 0"):
+        configure("two-layer", contrast=0)

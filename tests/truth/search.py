@@ -91,11 +91,11 @@ def draw(seed: int) -> Case:
         return values[int(rng.integers(len(values)))]
 
     problem = pick([*TWO_PHASES, *TWO_PHASES, "poisson5", "poisson-2d"])
-    contrast = float(10.0 ** pick([-9, -6, -3, -1, 0, 1, 3, 6, 9]))
+    ratio = float(10.0 ** pick([-9, -6, -3, -1, 0, 1, 3, 6, 9]))
     parameters = {
-        "two-layer": {"n": pick([7, 13, 20]), "contrast": contrast},
-        "bubbles-2d": {"n": pick([9, 13, 24]), "contrast": contrast, "count": pick([1, 4])},
-        "bubbles-3d": {"n": pick([8, 9]), "contrast": contrast, "count": pick([1, 8])},
+        "two-layer": {"n": pick([7, 13, 20]), "density_ratio": ratio},
+        "bubbles-2d": {"n": pick([9, 13, 24]), "density_ratio": ratio, "count": pick([1, 4])},
+        "bubbles-3d": {"n": pick([8, 9]), "density_ratio": ratio, "count": pick([1, 8])},
         "poisson5": {"n": pick([2, 5, 17])},
         "poisson-2d": {"n": pick([3, 9, 20]), "a": pick(["1", "where(x<0.5,1,1e6)"])},
     }[problem]
@@ -176,8 +176,8 @@ class Failure(NamedTuple):
     @property
     def contrast(self) -> float:
         """The larger coefficient over the smaller."""
-        contrast = self.case.parameters.get("contrast", 1.0)
-        return max(contrast, 1 / contrast)
+        ratio = self.case.parameters.get("density_ratio", 1.0)
+        return max(ratio, 1 / ratio)
 
 
 class Explained(NamedTuple):

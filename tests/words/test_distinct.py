@@ -10,7 +10,7 @@ from workbench.words.names import run_parts
 
 PROBLEMS = [
     ("bubbles-2d", {"n": 96}),
-    ("bubbles-2d", {"n": 128, "contrast": 1e-6}),
+    ("bubbles-2d", {"n": 128, "density_ratio": 1e-6}),
     ("bubbles-3d", {"n": 48}),
     ("poisson5", {"n": 64}),
 ]

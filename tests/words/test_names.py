@@ -24,7 +24,7 @@ def test_a_run_is_named_by_its_blocks_and_a_problem_by_what_it_is():
     assert RUN.label == "CG, Neumann 2, 8² blocks split by phase"
     assert RUN.problem.label == "4 bubbles in a square, 96²"
     assert RUN.code == "cg + neumann:2 + levelset:8"
-    assert RUN.problem.changed({"contrast": 1e-6}).label == "4 bubbles in a square, 96², density ratio 10⁶"
+    assert RUN.problem.changed({"density_ratio": 1e-6}).label == "4 bubbles in a square, 96², density ratio 10⁻⁶"
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.common import CONVERGED, Commands, print_summary
+from workbench.errors import InputError
 
 if TYPE_CHECKING:
     from workbench.registry.extensions import Extension
+    from workbench.run.jobs.race_record import RaceRecord
 
 
 def add(verbs: Commands) -> None:
@@ -21,7 +23,7 @@ def add(verbs: Commands) -> None:
     doctor.add_argument("--json", action="store_true", help="print JSON")
     doctor.set_defaults(command=_doctor)
     show = verbs.add_parser("show")
-    show.add_argument("file", help="a run written by `workbench solve --save`")
+    show.add_argument("file", help="a run written by `workbench solve --save`, or a race saved in the page")
     show.add_argument("--csv", metavar="FILE", help="write the convergence history as CSV")
     show.add_argument("--html", metavar="FILE", help="write a page with its plots, which needs no kernel")
     show.set_defaults(command=_show)
@@ -90,7 +92,14 @@ def _doctor(options: argparse.Namespace) -> int:
 
 def _show(options: argparse.Namespace) -> int:
     from workbench.records import load, to_csv
+    from workbench.run.jobs.race_codec import ENDING, load_race
 
+    if options.file.endswith(ENDING):
+        if options.csv or options.html:
+            option = "--csv" if options.csv else "--html"
+            raise InputError(f"a race has no table or page of its own; leave out {option}")
+        _print_race(load_race(options.file))
+        return CONVERGED
     record = load(options.file)
     if options.csv:
         print(to_csv(record, options.csv))
@@ -101,3 +110,22 @@ def _show(options: argparse.Namespace) -> int:
     if not (options.csv or options.html):
         print_summary(record.summary, record.provenance.get("notes", []))
     return CONVERGED
+
+
+def _print_race(race: RaceRecord) -> None:
+    """Print a race: its problem, its verdict, when and where it ended, and a row for each entry."""
+    from workbench.words.distinct import distinct_names
+    from workbench.words.numbers import count, duration
+
+    print(race.entries[0].configuration.problem.label)
+    print("\n".join(filter(None, (race.verdict, race.where))))
+    names = distinct_names([entry.configuration.parts for entry in race.entries])
+    rows = [("entry", "setup", "iterating", "iterations", "end")]
+    for name, entry in zip(names, race.entries, strict=True):
+        summary = entry.record.summary if entry.record else {}
+        setup, iterating = (duration(summary.get(f"{part}_seconds")) for part in ("setup", "iteration"))
+        made = count(summary["iterations"]) if summary else "–"
+        rows.append((name, setup, iterating, made, str(summary.get("reason") or entry.error or "not run")))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())

@@ -29,6 +29,47 @@ class _Spent(threading.local):
 _spent = _Spent()
 
 
+class Kernels:
+    """The kernels that a thread has asked a compiler for, and those of them that are there."""
+
+    def __init__(self) -> None:
+        self.asked = self.done = 0
+        self._changing = threading.Lock()
+
+    def ask(self) -> Callable[[object], None]:
+        """Count one more kernel; returns the function to be called, with anything, when it is there."""
+        with self._changing:
+            self.asked += 1
+        return self._finish
+
+    def _finish(self, _result: object) -> None:
+        with self._changing:
+            self.done += 1
+
+
+class _Counting(threading.local):
+    kernels = Kernels()
+
+
+_counting = _Counting()
+
+
+@contextlib.contextmanager
+def counted() -> Generator[Kernels]:
+    """A context in which the kernels of this thread are counted from 0."""
+    before, made = _counting.kernels, Kernels()
+    _counting.kernels = made
+    try:
+        yield made
+    finally:
+        _counting.kernels = before
+
+
+def asking() -> Callable[[object], None]:
+    """Count a kernel that this thread asks a compiler for; see `Kernels.ask`."""
+    return _counting.kernels.ask()
+
+
 @contextlib.contextmanager
 def listening(listener: Callable[[float | None], None]) -> Generator[None]:
     """Call listener(seconds) twice a second on any thread that waits for kernels, with the seconds that it has waited

@@ -210,7 +210,9 @@ class Kernel:
             finally:
                 coming.set_result(done.result())
 
-        compiler.compile_elsewhere(self.text(kinds)).add_done_callback(keep)
+        asked = compiler.compile_elsewhere(self.text(kinds))
+        asked.add_done_callback(keep)
+        asked.add_done_callback(compiling.asking())
         return coming
 
     def tree(self, kinds: Kinds) -> reading.Kernel:

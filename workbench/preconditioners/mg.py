@@ -140,7 +140,7 @@ class Multigrid(Preconditioner):
         self, before: GridCycle, system: Any, device: Device, cells: np.ndarray | None, *, keep_coarse: bool = False
     ) -> GridCycle:
         """M^-1 for a moved phase. Levels of an earlier phase are wrong where it has moved: that takes a few
-        iterations more for a density ratio of 10, tens for one of 1000."""
+        iterations more for a density ratio of 0.1, tens for one of 0.001."""
         if not keep_coarse:
             known = before.parts_below
             earlier = EarlierParts.of(*known, cells) if known and cells is not None else None

@@ -179,7 +179,7 @@ class Problem(Block):
 
     @property
     def label(self) -> str:
-        """The name for titles and legends, as in Two layers, 256², density ratio 10⁶: only equal problems share it."""
+        """The name for titles and legends, as in Two layers, 256², density ratio 10⁻⁶: only equal problems share it."""
         return problem_name(problem_parts(self))
 
     @property

@@ -23,7 +23,7 @@ from workbench.problems.bubble_geometry import (
 )
 from workbench.problems.diffusion import dispersed_phase_rows, dispersed_phase_system
 from workbench.problems.sides import SIDES_HELP, is_closed, parse_sides
-from workbench.registry import parameter, register
+from workbench.registry import Former, parameter, register
 from workbench.words.names import details, digest
 
 
@@ -41,7 +41,8 @@ class Bubbles(Problem):
     radius: float = parameter(0.0, "0 = automatic radius", low=0.0, high=0.5, unit="side lengths")
     geometry_seed: int = parameter(0, "seed of the random layout", low=0, high=2**31 - 1)
     bubbles: str = parameter("", "for layout list: x,y,z,r; x,y,z,r; ...")
-    contrast: float = parameter(1e-3, "density inside the bubbles over that outside", low=1e-9, high=1e9)
+    density_ratio: float = parameter(1e-3, "ε, the density inside bubbles over that outside", low=1e-9, high=1e9)
+    contrast = Former("density_ratio")
     sides: str = parameter("neumann", SIDES_HELP)
 
     def __post_init__(self) -> None:
@@ -105,17 +106,17 @@ class Bubbles(Problem):
 
     def assemble(self, seed: int = 0) -> LinearSystem:
         self.check_memory()
-        return dispersed_phase_system(self.geometry().paint(self.n), self.contrast, self.sides, seed)
+        return dispersed_phase_system(self.geometry().paint(self.n), self.density_ratio, self.sides, seed)
 
     def rows(self, slab: Slab, seed: int = 0) -> LinearSystem:
         phase = self.geometry().paint(self.n, slab.planes)
-        return dispersed_phase_rows(phase, self.contrast, self.sides, seed, slab)
+        return dispersed_phase_rows(phase, self.density_ratio, self.sides, seed, slab)
 
 
 @register
 @dataclasses.dataclass(frozen=True)
 class Bubbles2D(Bubbles):
-    """Light bubbles in the unit square: density 1 inside, 1/contrast outside, coefficient 1/rho.
+    """Light bubbles in the unit square: density 1 inside, 1/density_ratio outside, coefficient 1/rho.
 
     N = n x n. Cells with their centre in a bubble have its number 1..k as phase. A is scaled by 1/h^2; x0 is uniform
     random, and so is b, minus its mean if all sides are Neumann (then A is singular). Dirichlet walls are on cell
@@ -137,7 +138,7 @@ class Bubbles2D(Bubbles):
 @register
 @dataclasses.dataclass(frozen=True)
 class Bubbles3D(Bubbles):
-    """Light bubbles in the unit cube: density 1 inside, 1/contrast outside, coefficient 1/rho.
+    """Light bubbles in the unit cube: density 1 inside, 1/density_ratio outside, coefficient 1/rho.
 
     N = n x n x n. Cells with their centre in a bubble have its number 1..k as phase. A is scaled by 1/h^2; x0 is
     uniform random, and so is b, minus its mean if all sides are Neumann (then A is singular). Dirichlet walls are on

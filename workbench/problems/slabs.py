@@ -12,7 +12,7 @@ from workbench.errors import InputError
 from workbench.operators import Size
 from workbench.problems.base import LARGEST_CUBE, LinearSystem, Problem
 from workbench.problems.diffusion import dispersed_phase_rows, dispersed_phase_system
-from workbench.registry import parameter, register
+from workbench.registry import Former, parameter, register
 
 
 @register
@@ -20,8 +20,8 @@ from workbench.registry import parameter, register
 class Slabs(Problem):
     """Three slabs stacked along x in the unit cube, the middle one light; all sides Neumann, so A is singular.
 
-    N = n x n x n. Density 1 where |x - 0.5| < thickness/2 (phase 1), 1/contrast elsewhere (phase 0). A is scaled by
-    1/h^2, b is uniform random minus its mean, x0 uniform random.
+    N = n x n x n. Density 1 where |x - 0.5| < thickness/2 (phase 1), 1/density_ratio elsewhere (phase 0). A is
+    scaled by 1/h^2, b is uniform random minus its mean, x0 uniform random.
 
     Cost: 18 bytes per cell. Raises InputError for invalid parameters and for a slab without cells.
     Source: Gupta, van Gijzen, Vuik 2013, section 2 and Table 3; b and the scale are not printed there and were
@@ -35,7 +35,8 @@ class Slabs(Problem):
 
     n: int = parameter(128, "cells per side", low=4, high=LARGEST_CUBE)
     thickness: float = parameter(0.5, "thickness of the middle slab", low=0.0, high=1.0, unit="side lengths")
-    contrast: float = parameter(1e-3, "density of the middle slab over that outside", low=1e-9, high=1e9)
+    density_ratio: float = parameter(1e-3, "ε, the density of the middle slab over that outside", low=1e-9, high=1e9)
+    contrast = Former("density_ratio")
 
     @property
     def interface(self) -> float:
@@ -70,9 +71,9 @@ class Slabs(Problem):
         self.check_memory()
         self.check()
         phase = np.broadcast_to(self._middle.astype(np.uint8), (self.n,) * 3).copy()
-        return dispersed_phase_system(phase, self.contrast, "neumann", seed)
+        return dispersed_phase_system(phase, self.density_ratio, "neumann", seed)
 
     def rows(self, slab: Slab, seed: int = 0) -> LinearSystem:
         self.check()
         phase = np.broadcast_to(self._middle.astype(np.uint8), slab.taller).copy()
-        return dispersed_phase_rows(phase, self.contrast, "neumann", seed, slab)
+        return dispersed_phase_rows(phase, self.density_ratio, "neumann", seed, slab)

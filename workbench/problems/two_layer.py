@@ -12,7 +12,7 @@ from workbench.devices.host.slab import Slab
 from workbench.operators import Size, Stencil
 from workbench.problems.base import LARGEST_SQUARE, LinearSystem, Problem
 from workbench.problems.diffusion import assemble_two_phases, two_phase_rows
-from workbench.registry import parameter, register
+from workbench.registry import Former, parameter, register
 
 SIDES = "y-:dirichlet"
 
@@ -20,7 +20,7 @@ SIDES = "y-:dirichlet"
 @register
 @dataclasses.dataclass(frozen=True)
 class TwoLayer(Problem):
-    """Two fluid layers on the unit square: density 1 below y = 0.5 and `contrast` above, b = 1, x0 random.
+    """Two fluid layers on the unit square: density 1 below y = 0.5, 1/density_ratio above, b = 1, x0 random.
 
     N = n x n. Dirichlet on y = 0 with the wall one cell away from the centres (the paper's (n + 1) x n grid with one
     row eliminated), Neumann elsewhere; A is not scaled by 1/h^2. For odd n the middle row belongs to the upper layer.
@@ -38,7 +38,10 @@ class TwoLayer(Problem):
     on_ranks: ClassVar[bool] = True
 
     n: int = parameter(256, "cells per side", low=4, high=LARGEST_SQUARE)
-    contrast: float = parameter(1000.0, "density of the upper layer over that of the lower", low=1e-9, high=1e9)
+    density_ratio: float = parameter(
+        1e-3, "ε, the density of the lower layer over that of the upper", low=1e-9, high=1e9
+    )
+    contrast = Former("density_ratio", reciprocal=True)
 
     @property
     def interface(self) -> float:
@@ -60,7 +63,7 @@ class TwoLayer(Problem):
 
     @property
     def _coefficients(self) -> tuple[float, float]:
-        return 1.0, 1.0 / self.contrast
+        return 1.0, self.density_ratio
 
     def _phase(self, planes: slice) -> np.ndarray:
         upper = 2 * np.arange(planes.start, planes.stop) + 1 >= self.n

@@ -92,6 +92,8 @@ def _instance(kind: Any, value: Any) -> Any:
     if dataclasses.is_dataclass(kind):
         cls, fields = typing.cast(type, kind), _fields(typing.cast(type, kind))
         return cls(**{name: _instance(own, value[name]) for name, (own, _) in fields.items() if name in value})
+    if typing.get_origin(kind) is types.UnionType:
+        return _instance(next(choice for choice in inner if next(_invalid(choice, value, "?"), None) is None), value)
     if typing.get_origin(kind) is list and dataclasses.is_dataclass(inner[0]):
         return [_instance(inner[0], part) for part in value]
     return value

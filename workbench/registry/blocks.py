@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from workbench.errors import InputError, quoted
 from workbench.registry.extensions import Extension, at_hand, extensions, owner, way_to
-from workbench.registry.parameters import Parameter, Value, unknown_name
+from workbench.registry.parameters import Parameter, Value, formers, present_values, unknown_name
 from workbench.registry.text import quoted_where_needed, values_by_name
 
 
@@ -119,7 +119,7 @@ class Block:
     @classmethod
     def create(cls, values: Mapping[str, Any] | None = None) -> Self:
         """A block from parameter values by name. Raises InputError with the nearest known name for unknown ones."""
-        values = dict(values or {})
+        values = cls.present(values or {})
         known = [declared.name for declared in cls.parameters()]
         for name in values:
             if name not in known:
@@ -128,7 +128,14 @@ class Block:
 
     def changed(self, values: Mapping[str, Any]) -> Self:
         """A copy with some parameters replaced. Raises InputError for unknown names as `create` does."""
-        return self.create({**self.parameter_values, **values})
+        return self.create({**self.parameter_values, **self.present(values)})
+
+    @classmethod
+    def present(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Values with the present names of parameters. Raises InputError as `present_values` does."""
+        names = formers(cls)
+        declared = {each.name: each for each in cls.parameters()} if names else {}
+        return present_values(cls.name, names, declared, values)
 
 
 class UnknownBlockError(InputError):
@@ -158,7 +165,20 @@ def register(cls: AnyBlock) -> AnyBlock:
     if (replaced.__module__, replaced.__qualname__) != (cls.__module__, cls.__qualname__) or _is_reserved(cls):
         raise ValueError(f"two blocks of kind {cls.kind} are named {cls.name}")
     named[cls.name] = cls
+    if formers(cls):
+        _take_former_names(cls)
     return cls
+
+
+def _take_former_names(cls: type[Block]) -> None:
+    """Let the constructor of a block take former names of its parameters too."""
+    construct = cls.__init__
+
+    @functools.wraps(construct)
+    def taking(self: Block, *values: object, **named: object) -> None:
+        construct(self, *values, **cls.present(named))
+
+    cls.__init__ = taking
 
 
 def _is_reserved(cls: type[Block]) -> bool:
@@ -296,7 +316,8 @@ def find(kind: str, spec: str, **values: Any) -> Block:
         declared = cls.parameters()
         if not declared:
             raise InputError(f"{kind} {name} takes no argument, got {argument!r}; write {name}")
-        values = {**values_by_name(argument, [each.name for each in declared], name), **values}
+        names = [*(each.name for each in declared), *formers(cls)]
+        values = {**values_by_name(argument, names, name), **values}
     return cls.create(values)
 
 

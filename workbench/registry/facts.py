@@ -92,12 +92,6 @@ def choice_label(name: str, value: str) -> str:
     return next((found for table in tables if (found := table.get("choice", {}).get(name, {}).get(value))), value)
 
 
-def inverse_help(owner: str, name: str) -> str:
-    """The help of a parameter that is shown and typed as its reciprocal; empty for all others."""
-    tables = [table.get("inverse", {}) for table in (_table(), *_of_extensions(owner))]
-    return next((table[f"{owner}.{name}"] for table in tables if f"{owner}.{name}" in table), "")
-
-
 @functools.cache
 def _table() -> dict[str, Any]:
     return tomllib.loads((data_folder() / "blocks.toml").read_text(encoding="utf-8"))
@@ -124,7 +118,7 @@ def _none(extension: Extension, reason: str) -> dict[str, Any]:
 def _is_of_texts(table: dict[str, Any]) -> bool:
     """True if all entries are tables of texts, or, of kinds and choices, tables of those."""
     for key, entries in table.items():
-        below = [entries] if key in ("parameter", "inverse") else _values(entries)
+        below = [entries] if key == "parameter" else _values(entries)
         if not all(isinstance(text, str) for each in below for text in _values(each)):
             return False
     return True

@@ -6,7 +6,7 @@ import dataclasses
 import difflib
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from workbench.errors import InputError, one_line, quoted
@@ -113,6 +113,59 @@ def _whole_number(value: Any) -> int:
         return int(value)
     is_whole = getattr(value, "is_integer", None)
     return int(value) if is_whole and is_whole() else int(operator.index(value))
+
+
+class Former:
+    """The former name of a parameter of a block. It is read, and taken where parameters are set, as it was meant.
+
+    name: the present name. reciprocal: the former value is 1 over the present one.
+    """
+
+    def __init__(self, name: str, *, reciprocal: bool = False) -> None:
+        self.name, self.reciprocal = name, reciprocal
+
+    def __get__(self, block: object, owner: type) -> float:
+        if block is None:
+            raise AttributeError(f"{owner.__name__} has {self.name}")
+        return self.turned(vars(block)[self.name])
+
+    def turned(self, value: float) -> float:
+        """The former value of a present one, and the other way around."""
+        return 1 / value if self.reciprocal else value
+
+
+def formers(cls: type) -> dict[str, Former]:
+    """The former names of the parameters of a block."""
+    return {name: each for base in cls.__mro__ for name, each in vars(base).items() if isinstance(each, Former)}
+
+
+def present_lists(cls: type, over: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """Lists of values by the present names of the parameters of a block; other names stay."""
+    names = formers(cls)
+    present: dict[str, list[Any]] = {}
+    for name, values in over.items():
+        former = names.get(name)
+        present[former.name if former else name] = [
+            former.turned(float(value)) if former else value for value in values
+        ]
+    return present
+
+
+def present_values(
+    owner: str, names: Mapping[str, Former], declared: Mapping[str, Parameter], values: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Values by the present names of their parameters. names: the former ones; declared: the parameters, by name.
+
+    Raises InputError for a parameter that is given by both names, and for a value that has no reciprocal.
+    """
+    present = dict(values)
+    for name in present.keys() & names.keys():
+        former, value = names[name], present.pop(name)
+        if former.name in present:
+            raise InputError(f"{owner}: {name} is the former name of {former.name}; give one of the two")
+        checked = declared[former.name].check(value, owner) if former.reciprocal else value
+        present[former.name] = former.turned(checked)
+    return present
 
 
 def parameter(

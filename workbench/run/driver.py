@@ -113,6 +113,11 @@ class Run:
         return self.setup.phases.seconds
 
     @property
+    def compile_seconds(self) -> float:
+        """Seconds of compiling kernels, which are in no other time."""
+        return self.setup.phases.compile_seconds
+
+    @property
     def iteration_seconds(self) -> float:
         """Wall-clock time of the iterations, in s, without setup, snapshots and measurements."""
         return self._iterations.seconds

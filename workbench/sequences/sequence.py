@@ -17,7 +17,7 @@ from workbench.errors import InputError
 from workbench.run import MACHINE_USE, Configuration, PreparedResult, Reason, configure
 from workbench.sequences.method import Method, changed, problem_of
 from workbench.sequences.starts import extend
-from workbench.sequences.systems import StepSystem
+from workbench.sequences.systems import StepSystem, Systems
 
 if TYPE_CHECKING:
     from workbench.problems import Problem
@@ -47,7 +47,8 @@ class Sequence:
     problem: a `Configuration` whose problem is a sequence, or what `configure` takes, with further settings of it.
     keep: True keeps all right-hand sides, a number those of that many last steps, for the record to replay that
     `workbench.extensions.flow.records.save` writes; 8 N bytes each. others: settings of further methods, see `add`.
-    renewed_every: of the leading method, see `Method`. Not safe for several threads at once.
+    renewed_every: of the leading method, see `Method`. at_once: make the state of the problem now, not with the
+    first step. Not safe for several threads at once.
 
     series: by column, a list with a number for each step; its first are `COLUMNS`, whose iterations and seconds are
     those of the leading method alone. methods: the leading one, from whose solution the next system follows, and the
@@ -74,6 +75,7 @@ class Sequence:
         keep: bool | int = False,
         others: Listed[Mapping[str, Any]] = (),
         renewed_every: int = 1,
+        at_once: bool = True,
         **settings: Any,
     ) -> None:
         if isinstance(problem, Configuration) and settings:
@@ -82,11 +84,20 @@ class Sequence:
         self.problem, self._keeps = problem_of(configuration), keep
         leading = Method(configuration, renewed_every=renewed_every)
         self._begin([leading, *(_other(configuration, **other) for other in others)])
+        if at_once:
+            _ = self.systems
 
     @property
     def configuration(self) -> Configuration:
         """The problem with the leading method."""
         return self.methods[0].configuration
+
+    @property
+    def systems(self) -> Systems:
+        """The state of the problem, made when it is first asked for, which may compile kernels."""
+        if self._systems is None:
+            self._systems = self.problem.systems(self.methods[0].configuration.device)
+        return self._systems
 
     @property
     def steps(self) -> int:
@@ -167,7 +178,7 @@ class Sequence:
                 yield step
 
     def ranking(self) -> list[dict[str, Any]]:
-        """The methods by milliseconds a step, the fastest first, those that failed last: label, means of iterations,
+        """The methods by milliseconds per step, the fastest first, those that failed last: label, means of iterations,
         milliseconds and milliseconds of setup over the steps after the first that each has solved, whose setup is that
         of everything, and why it failed."""
         rows = []
@@ -185,9 +196,9 @@ class Sequence:
         """The ranking as a table."""
         rows = self.ranking()
         width = max(len(row["method"]) for row in rows)
-        lines = [f"{'method':{width}}  iterations a step  ms a step  of these setup"]
+        lines = [f"{'method':{width}}  iterations per step  ms per step  of which setup"]
         for row in rows:
-            numbers = f"{row['iterations']:17.3g}  {row['milliseconds']:9.3g}  {row['setup_milliseconds']:14.3g}"
+            numbers = f"{row['iterations']:19.3g}  {row['milliseconds']:11.3g}  {row['setup_milliseconds']:14.3g}"
             lines.append(f"{row['method']:{width}}  {row['failure'] or numbers}")
         return "\n".join(lines)
 
@@ -200,7 +211,7 @@ class Sequence:
         return bits.astype(bool).reshape(self.labels.shape)
 
     def _begin(self, methods: list[Method]) -> None:
-        self.systems = self.problem.systems(methods[0].configuration.device)
+        self._systems: Systems | None = None
         self.series: dict[str, list[float]] = {name: [] for name in (*COLUMNS, *self.problem.measured)}
         self.seconds: list[dict[str, float]] = []
         self.methods = methods

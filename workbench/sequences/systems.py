@@ -85,6 +85,8 @@ class SystemSequence(Problem):
     has_phases: ClassVar[bool] = True
     measured: ClassVar[tuple[str, ...]] = ()
     """Names of what its steps measure."""
+    drawn: ClassVar[tuple[str, ...]] = ()
+    """Names of the fields of its `Systems` that are drawn, in 2D."""
     tolerance_by: ClassVar[str] = ""
     """The parameter of its `tolerance`, in place of rtol."""
 

@@ -18,7 +18,7 @@ from typing import Any, Protocol, runtime_checkable
 from workbench import registry
 from workbench.errors import InputError
 from workbench.registry import Block
-from workbench.registry.facts import choice_label, facts, inverse_help, parameter_label
+from workbench.registry.facts import choice_label, facts, parameter_label
 from workbench.words.numbers import SUPERSCRIPTS, chosen, scientific
 
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -173,17 +173,12 @@ def value_text(block: Block, name: str) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return chosen(as_shown(block.name, name, value))
+        return chosen(value)
     if isinstance(value, str) and name == "path":
         value = Path(value).name
     label = choice_label(name, str(value))
     text = re.sub(r"(?<=\d)x(?=\d)", " × ", label if label == value else _first_lower(label))
     return next((found for found in (text, str(value)) if len(found) <= LONGEST_VALUE), digest(text))
-
-
-def as_shown(owner: str, name: str, value: float) -> float:
-    """A number as the page shows it: of some parameters the reciprocal."""
-    return float(f"{1 / value:.15g}") if inverse_help(owner, name) and value else value
 
 
 def digest(text: str) -> str:
@@ -238,7 +233,7 @@ def problem_parts(given: Block | Mapping[str, Any]) -> dict[str, str]:
 
 
 def problem_name(parts: Parts) -> str:
-    """Words, size and other distinctions of a problem, as in 4 bubbles in a square, 96², density ratio 10⁶."""
+    """Words, size and other distinctions of a problem, as in 4 bubbles in a square, 96², density ratio 10⁻⁶."""
     return sentence_case(", ".join(parts[key] for key in PROBLEM if parts.get(key)))
 
 
@@ -255,11 +250,11 @@ def choice_name(name: str, owner: str = "") -> str:
     return short_label(owner, name)
 
 
-def choice_text(name: str, value: Any, owner: str = "") -> str:
+def choice_text(name: str, value: Any) -> str:
     """One of the values of a sweep in words."""
     if name in ("solver", *LEVELS):
         return name_of(name, value) or "automatic"
-    return _setting(name, as_shown(owner, name, value) if isinstance(value, float) else value)
+    return _setting(name, value)
 
 
 def with_names(sentence: str) -> str:

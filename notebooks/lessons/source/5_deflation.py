@@ -142,6 +142,6 @@ lesson.check(4, 136)
 
 # %% [markdown]
 # **What to try next.** The last race with `coarse="sparse"`: $E$ couples neighbouring parts only, and more vectors
-# pay. Contrasts of $10^{-6}$ and 1, which leaves no bubbles, by the form under the drawing: which entries of the
+# pay. Density ratios of $10^{-6}$ and 1, which leaves no bubbles, by the form under the drawing: which entries of the
 # races depend on it? `deflation="ritz:8"` takes its vectors from an earlier run. Block CG finds tiny eigenvalues
 # together: [many at once](7_many_at_once.ipynb).

@@ -12,6 +12,7 @@ from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import Workbench, workbench
 from workbench.live.app.page import Page
+from workbench.live.compare.race_form import method_of
 from workbench.live.compare.race_opening import opening
 from workbench.run import State, configure
 from workbench.run.choices.share_link import to_link
@@ -204,11 +205,20 @@ def test_compare_opens_with_four_methods_and_races_what_the_header_names(bench, 
     eventually(lambda: bench.frame.shell.problem["facts"].startswith("24²") and race.belongs.value == "")
 
 
-def test_suggested_pairs_replace_the_entries_of_the_race_and_are_taken_into_the_form(bench):
-    pairs = [configure("two-layer", n=16, preconditioner=name) for name in ("jacobi", "ic", "ssor")]
-    suggest = bench.view("Suggest")
+def test_suggested_pairs_join_the_entries_of_the_race_and_are_taken_into_the_form(bench):
+    pairs = [configure("two-layer", n=16, preconditioner=name) for name in ("jacobi", "ic", "fsai")]
+    suggest, race = bench.view("Suggest"), bench.view("Race")
+    before = [method_of(entry.configuration) for entry in race.race.entries]
     suggest.on_race(pairs)
-    assert [entry.configuration for entry in bench.view("Race").race.entries] == pairs
+    after = [method_of(entry.configuration) for entry in race.race.entries]
+    # Entries move to the problem of the suggestions, and none is there twice.
+    assert {entry.configuration.problem for entry in race.race.entries} == {pairs[0].problem}
+    assert set(after) >= {method_of(pair) for pair in pairs}
+    assert len(after) == len(set(after)) > len(before) - 1
+    assert race.race.alive or race.entries.over
+    race.race.wait(LIMIT)
+    suggest.on_race(pairs)
+    assert [method_of(entry.configuration) for entry in race.race.entries] == after
     suggest.on_take(pairs[1])
     assert bench.explorer.form.configuration() == pairs[1]
 

@@ -33,18 +33,18 @@ def test_a_view_is_listed_with_its_pages_once_it_has_one():
 @pytest.mark.parametrize(
     ("problem", "choices", "words"),
     [
-        ("bubbles-3d", {}, "8 bubbles in a cube | 128³ = 2.10 × 10⁶ unknowns · density ratio 1000"),
+        ("bubbles-3d", {}, "8 bubbles in a cube | 128³ = 2.10 × 10⁶ unknowns · density ratio 0.001"),
         (
             "bubbles-2d",
             {"layout": "random", "count": 1, "n": 64},
-            "1 random bubble in a square | 64² = 4096 unknowns · density ratio 1000",
+            "1 random bubble in a square | 64² = 4096 unknowns · density ratio 0.001",
         ),
         (
             "bubbles-2d",
             {"layout": "list", "bubbles": "0.5,0.5,0.2;", "n": 64},
-            "1 bubble in a square | 64² = 4096 unknowns · density ratio 1000",
+            "1 bubble in a square | 64² = 4096 unknowns · density ratio 0.001",
         ),
-        ("two-layer", {"contrast": 10.0}, "Two layers | 256² = 65 536 unknowns · density ratio 10"),
+        ("two-layer", {"density_ratio": 10.0}, "Two layers | 256² = 65 536 unknowns · density ratio 10"),
         ("poisson-fd", {"n": 10}, "Poisson on interior points | 9² = 81 unknowns within 10² intervals"),
         ("matrix-file", {"path": "/a/b/c.mtx"}, "Matrix c | "),
         ("suitesparse", {}, "Matrix HB/bcsstk15 | "),

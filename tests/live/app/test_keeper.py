@@ -6,10 +6,13 @@ from tests.live.conftest import page_says
 from tests.waiting import LIMIT
 from workbench.live import RunList, workbench
 from workbench.live.app import keeper as module
-from workbench.live.app.keeper import Keeper
+from workbench.live.app.keeper import Keeper, packed
 from workbench.live.ui.run_list import SOLVE
-from workbench.run import Run, Session, configure, run_through
+from workbench.run import Race, Run, Session, configure, run_through
 from workbench.run.choices.share_link import to_link
+from workbench.run.jobs.race_codec import from_link as from_race_link
+from workbench.run.jobs.race_codec import to_link as to_race_link
+from workbench.run.jobs.race_record import EntryRecord, RaceRecord
 
 CHOSEN = configure("poisson5", n=8)
 
@@ -154,3 +157,68 @@ def test_the_address_opens_the_view_and_what_is_drawn(served_page, eventually):
     assert page.keeper.wait(LIMIT)
     assert page.configuration == wanted
     eventually(lambda: (page.keeper.link, page.keeper.view) == (to_link(wanted), "runs.runs"))
+
+
+def test_the_race_is_kept_with_its_results_and_comes_back_after_its_runs(served_page, eventually):
+    page = served_page("view=compare.race")
+    race = page.view("Race")
+    race.tolerance.set(1e-3)
+    race.start()
+    race.race.wait(LIMIT)
+    eventually(lambda: race.entries.repeats is not None and not race.entries.repeats.alive)
+    eventually(lambda: race.winner.quote and page.keeper.race)
+    eventually(lambda: all(entry.record for entry in from_race_link(page.keeper.race).entries))
+    _, *left = [entry.configuration for entry in race.race.entries]
+    race.remove(race.race.entries[0])
+    eventually(lambda: [entry.configuration for entry in from_race_link(page.keeper.race).entries] == left)
+    eventually(lambda: from_race_link(page.keeper.race).verdict == race.winner.text)
+    kept, runs = page.keeper.race, [packed(run) for run in page.runs.of("Race")]
+    said = race.winner.text
+    page.close()
+
+    page = served_page("view=compare.race")
+    for place, content in enumerate(runs, 1):
+        page_says(page.keeper, {"kind": "run", "token": f"t{place}", "order": place}, [content])
+    page_says(page.keeper, {"kind": "race", "link": kept})
+    assert page.keeper.wait(LIMIT)
+    race = page.view("Race")
+    assert [entry.configuration for entry in race.race.entries] == left
+    assert race.tolerance.value == 1e-3
+    # The runs that the list has are those of the entries.
+    assert len(page.runs.of("Race")) == len(runs)
+    assert {run.number for run in race.entries.listed.values()} == {2, 3, 4}
+    assert not race.race.alive
+    eventually(lambda: race.winner.text == said)
+
+
+def test_a_race_that_was_kept_and_is_damaged_is_one_sentence(served_page):
+    page = served_page("")
+    page_says(page.keeper, {"kind": "race", "link": "cgr1.AAAA"})
+    assert page.keeper.wait(LIMIT)
+    assert page.keeper.said == (
+        "The race that this browser kept cannot be opened: the link is damaged; copy the whole text again"
+    )
+
+
+def test_the_address_opens_a_race_as_it_ended_or_says_why_not(served_page, eventually):
+    race = Race([configure("two-layer", n=16), configure("two-layer", n=16, preconditioner="neumann:2")])
+    race.wait(LIMIT)
+    link = to_race_link(RaceRecord.of([EntryRecord.of(entry) for entry in race.entries], 1e-6))
+    page = served_page(f"race={link}&view=compare.race")
+    assert page.configuration.problem.label == "Two layers, 16²"
+    view = page.view("Race")
+    assert [entry.made.history.count for entry in view.race.entries] == [
+        entry.run.history.count for entry in race.entries
+    ]
+    eventually(lambda: "As it ended on " in view.belongs.value)
+    assert not view.race.alive
+    # Share link is then that of the race.
+    page.turn_to("Race")
+    text, said = page.share.copied("link")
+    assert text.startswith("?race=cgr1.")
+    assert "as it ended" in said
+    page.close()
+
+    page = served_page("race=cgr1.AAAA&view=compare.race")
+    words = "The race in the address of this page cannot be opened: the link is damaged; copy the whole text again"
+    eventually(lambda: page.view("Race").status.text == words)

@@ -59,7 +59,7 @@ def test_what_was_given_stands_there(builder):
 
 def test_the_fields_are_those_of_the_bubbles_and_random_ones_are_folded_away(builder):
     schema = builder.form.box.schema
-    assert schema["main"] == ["dimensions", "n", "contrast", "sides"]
+    assert schema["main"] == ["dimensions", "n", "density_ratio", "sides"]
     assert schema["advanced"] == ["count", "radius", "geometry_seed", "place"]
     assert schema["blocks"] == {}
 
@@ -105,18 +105,17 @@ def test_a_drag_onto_another_bubble_is_refused_and_the_last_valid_place_stays(bu
 
 
 def test_a_wrong_field_keeps_its_text_and_its_sentence_until_it_is_right(builder):
-    choose(builder, "contrast", "thick")
-    sentence = "Density ratio, heavy to light must be a number, got 'thick'"
-    assert wrong(builder) == {"contrast": sentence}
+    choose(builder, "density_ratio", "thick")
+    sentence = "Density ratio, inside/outside must be a number, got 'thick'"
+    assert wrong(builder) == {"density_ratio": sentence}
     assert (builder.status.text, builder.status.tone) == ("4 bubbles", "plain")
     say(builder, act="add", centre=[0.5, 0.5])
-    assert shown(builder, "contrast") == "thick"
-    assert wrong(builder) == {"contrast": sentence}
-    choose(builder, "contrast", "0")
-    assert wrong(builder) == {"contrast": "Density ratio, heavy to light must be 10⁻⁹ to 10⁹, got 0"}
-    # Heavy to light on the page, light to heavy in the problem.
-    choose(builder, "contrast", "2")
-    assert builder.problem.contrast == 0.5
+    assert shown(builder, "density_ratio") == "thick"
+    assert wrong(builder) == {"density_ratio": sentence}
+    choose(builder, "density_ratio", "0")
+    assert wrong(builder) == {"density_ratio": "Density ratio, inside/outside must be between 10⁻⁹ and 10⁹, got 0"}
+    choose(builder, "density_ratio", "2")
+    assert builder.problem.density_ratio == 2
     assert wrong(builder) == {}
     assert builder.status.tone == "plain"
 
@@ -269,9 +268,9 @@ def test_the_fields_of_random_bubbles_show_what_a_loaded_problem_was_placed_by(b
 def test_a_problem_is_loaded_with_its_deflation(builder):
     heard = []
     builder.on_change(lambda reported: heard.append((reported.problem, reported.deflation.spec)))
-    choose(builder, "contrast", "thick")
+    choose(builder, "density_ratio", "thick")
     builder.load(CUBE, "blocks:2")
-    assert (shown(builder, "contrast"), wrong(builder)) == ("1000", {})
+    assert (shown(builder, "density_ratio"), wrong(builder)) == ("0.001", {})
     assert heard == [(CUBE, "blocks:2")]
     assert shown(builder, "dimensions") == 3
     assert builder.wait(LIMIT)

@@ -34,10 +34,10 @@ def test_an_untouched_layout_stays_what_it_is(model):
 
 
 def test_a_bubble_that_is_moved_makes_a_list_and_keeps_the_rest():
-    given = BubbleModel(Drawing(Bubbles2D(n=32, contrast=0.5, sides="dirichlet")))
+    given = BubbleModel(Drawing(Bubbles2D(n=32, density_ratio=0.5, sides="dirichlet")))
     perform(given, {"act": "place", "index": 0, "row": [0.3, 0.25, 0.1]})
     problem = given.drawing.problem
-    assert (problem.layout, problem.n, problem.contrast, problem.sides) == ("list", 32, 0.5, "dirichlet")
+    assert (problem.layout, problem.n, problem.density_ratio, problem.sides) == ("list", 32, 0.5, "dirichlet")
     assert problem.geometry().centres[0].tolist() == [0.3, 0.25]
     assert problem.geometry().centres[1].tolist() == [0.75, 0.25]
 
@@ -76,7 +76,7 @@ def test_the_place_with_the_most_room(model, cube):
         ({"act": "add", "centre": [0.5, 1.5]}, "bubble 5 at (0.5, 1.5)"),
         ({"act": "delete"}, "no bubble is selected"),
         ({"act": "change", "values": {"n": 4}}, "n must be between 8 and 46340, got 4"),
-        ({"act": "change", "values": {"contrast": "thick"}}, "contrast must be a number, got 'thick'"),
+        ({"act": "change", "values": {"density_ratio": "thick"}}, "density_ratio must be a number, got 'thick'"),
         ({"act": "change", "values": {"layout": "random", "count": 300}}, "only "),
         ({"act": "side", "side": "z-", "to": "dirichlet"}, "unknown side 'z-'; known: x-, x+, y-, y+"),
         ({"act": "side", "side": "x-", "to": "robin"}, "unknown boundary condition 'robin'"),
@@ -108,10 +108,10 @@ def test_an_empty_canvas_is_no_problem_but_keeps_its_parameters(model):
     model.clear()
     with pytest.raises(InputError, match="there is no bubble on the canvas; click on free space"):
         _ = model.drawing.problem
-    model.change({"contrast": 0.01})
+    model.change({"density_ratio": 0.01})
     assert model.drawing.rows == ()
     model.add((0.5, 0.5), 0.3)
-    assert model.drawing.problem == Bubbles2D.from_arrays([[0.5, 0.5]], [0.3], n=64, contrast=0.01)
+    assert model.drawing.problem == Bubbles2D.from_arrays([[0.5, 0.5]], [0.3], n=64, density_ratio=0.01)
 
 
 def test_after_the_last_bubble_comes_the_empty_canvas(model):
@@ -135,10 +135,10 @@ def test_cells_that_miss_a_bubble_are_refused(model):
 def test_two_and_three_dimensions_have_a_drawing_each(model):
     model.add((0.5, 0.5))
     before = model.drawing
-    model.change({"contrast": 0.5})
+    model.change({"density_ratio": 0.5})
     model.show(3)
     assert model.selected == -1
-    assert (model.drawing.problem.name, model.drawing.problem.contrast) == ("bubbles-3d", 0.5)
+    assert (model.drawing.problem.name, model.drawing.problem.density_ratio) == ("bubbles-3d", 0.5)
     assert not model.history.can_undo
     model.add((0.5, 0.5, 0.5))
     assert len(model.drawing.rows) == 9

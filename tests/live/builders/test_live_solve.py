@@ -114,7 +114,7 @@ def test_another_grid_and_a_solve_without_convergence_start_from_zero(solving):
     # Its curve is not compared with one of another grid.
     assert (solving.solver.shown, solving.solver.before) == (other, None)
     assert not solving.solve(configure(Bubbles3D(n=24))).warm
-    assert solving.solve(configure(Bubbles3D(n=24, contrast=0.01), stopping=Stopping(maxiter=1))).warm
+    assert solving.solve(configure(Bubbles3D(n=24, density_ratio=0.01), stopping=Stopping(maxiter=1))).warm
     assert not solving.solve(configure(Bubbles3D(n=24))).warm
 
 

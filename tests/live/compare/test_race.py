@@ -535,14 +535,15 @@ def test_entries_are_runs_of_the_list_and_stay_there_when_the_race_is_run_again(
     assert [run.style for run in view.runs.runs] == [0, 1, 2, 3]
     assert {curve.style for curve in view.convergence.curves} == {2, 3}
     view.runs.rename(view.runs.find(3), "my method")
-    assert view.convergence.curves[0].label == "3: my method"
+    # Entries are counted within the race.
+    assert view.convergence.curves[0].label == "1: my method"
     # The vectors of the first race are freed.
     assert all(run.handle.run is None for run in first)
 
 
 def test_entries_are_in_the_list_of_runs_from_the_start_on(view_in, eventually):
     view = view_in("race", lane_of(), lane_of(solver="sd"))
-    eventually(lambda: [cells[0]["text"] for cells in view.table.rows] == ["CG", "Steepest descent"])
+    eventually(lambda: [cells[0]["text"] for cells in view.table.rows] == ["1: CG", "2: Steepest descent"])
     assert view.runs.runs == ()
     # A stop would start the others.
     assert [facts["acts"] for facts in view.table.facts] == [["remove", "pause"]] * 2

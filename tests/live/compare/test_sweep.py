@@ -242,7 +242,7 @@ def test_values_are_written_with_commas():
 
 @pytest.fixture
 def small(view_in):
-    return view_in("sweep", configure("two-layer", n=16, contrast=1e3), {"n": [8, 16]})
+    return view_in("sweep", configure("two-layer", n=16, density_ratio=1e3), {"n": [8, 16]})
 
 
 def row_of(view, name):
@@ -257,15 +257,15 @@ def test_the_form_says_how_many_runs_before_any_is_made(small, eventually):
     row_of(small, "solver").known.set("solver", "pipecg")
     assert row_of(small, "solver").text.value == "cg, pipecg"
     eventually(lambda: small.plan.text == "4 runs = 2 (cells per side) × 2 (solver)")
-    row_of(small, "solver").name.value = "contrast"
-    assert row_of(small, "contrast").text.value == ""
-    row_of(small, "contrast").text.value = "1e2, 1e4"
+    row_of(small, "solver").name.value = "density_ratio"
+    assert row_of(small, "density_ratio").text.value == ""
+    row_of(small, "density_ratio").text.value = "1e2, 1e4"
     eventually(lambda: small.plan.text == "4 runs = 2 (cells per side) × 2 (density ratio)")
-    eventually(lambda: small.form.blocks["problem"].fields["contrast"].disabled)
+    eventually(lambda: small.form.blocks["problem"].fields["density_ratio"].disabled)
     assert not small.rows
     found = small.wait(LIMIT)
-    assert [(row["n"], row["contrast"]) for row in found.rows] == [(8, 1e2), (8, 1e4), (16, 1e2), (16, 1e4)]
-    assert [name for _, name in small.map.down.options] == ["n", "contrast"]
+    assert [(row["n"], row["density_ratio"]) for row in found.rows] == [(8, 1e2), (8, 1e4), (16, 1e2), (16, 1e4)]
+    assert [name for _, name in small.map.down.options] == ["n", "density_ratio"]
 
 
 @pytest.mark.parametrize(
@@ -343,16 +343,21 @@ def test_known_values_that_cannot_run_with_the_rest_are_grey(small):
     assert "pipecg" not in known.box.state["reasons"]["solver"]
 
 
+def test_a_parameter_by_its_former_name_keeps_its_meaning(view_in):
+    view = view_in("sweep", configure("two-layer", n=16), {"contrast": [10.0, 1000.0]})
+    assert view.choices.over() == {"density_ratio": [0.1, 0.001]}
+
+
 def test_a_parameter_is_typed_and_shown_as_in_the_form(view_in):
-    view = view_in("sweep", configure("bubbles-2d", n=16, contrast=1e-2), {"contrast": [1e-2, 1e-3]})
+    view = view_in("sweep", configure("bubbles-2d", n=16, density_ratio=1e-2), {"density_ratio": [1e-2, 1e-3]})
     (row,) = view.choices.rows
-    assert (row.title, row.text.value) == ("Density ratio", "100, 1000")
-    assert view.choices.over() == {"contrast": [1e-2, 1e-3]}
+    assert (row.title, row.text.value) == ("Density ratio", "0.01, 0.001")
+    assert view.choices.over() == {"density_ratio": [1e-2, 1e-3]}
     runs = Runs([], view.over, "iterations", "iterations", "bubbles-2d")
-    assert runs.chosen_text("contrast", 1e-6) == "density ratio 10⁶"
-    assert curves_scene(runs, "contrast", "contrast").x.marks == [100, 1000]
+    assert runs.chosen_text("density_ratio", 1e-6) == "density ratio 10⁻⁶"
+    assert curves_scene(runs, "density_ratio", "density_ratio").x.marks == [0.001, 0.01]
     row.text.value = "-1"
-    with pytest.raises(InputError, match="Density ratio, heavy to light"):
+    with pytest.raises(InputError, match="Density ratio, inside/outside"):
         view.choices.over()
 
 
@@ -361,7 +366,9 @@ def test_what_stays_the_same_can_be_changed(small, eventually):
     small.form.settings["rtol"].value = "1e-3"
     eventually(lambda: "Neumann 2" in small.asked.titles[1])
     found = small.wait(LIMIT)
-    alone = sweep("two-layer", {"n": [8, 16]}, stopping=Stopping(rtol=1e-3), preconditioner="neumann", contrast=1e3)
+    alone = sweep(
+        "two-layer", {"n": [8, 16]}, stopping=Stopping(rtol=1e-3), preconditioner="neumann", density_ratio=1e3
+    )
     assert [row["iterations"] for row in found.rows] == [row["iterations"] for row in alone.rows]
 
 
@@ -369,7 +376,7 @@ def test_another_base_keeps_the_choices_that_it_has(small, eventually):
     small.choices.add()
     row_of(small, "solver").text.value = "cg, pipecg"
     small.choices.add()
-    small.choices.rows[-1].name.value = "contrast"
+    small.choices.rows[-1].name.value = "density_ratio"
     small.choices.rows[-1].text.value = "1e2, 1e3"
     small.rebase(configure("poisson5", n=12, preconditioner="none"))
     until(lambda: "density ratio is none of its parameters" in small.status.text)
@@ -381,19 +388,19 @@ def test_another_base_keeps_the_choices_that_it_has(small, eventually):
 
 def test_rows_that_the_forms_problem_does_not_have_are_named_and_come_back(small, eventually):
     small.choices.add()
-    small.choices.rows[-1].name.value = "contrast"
+    small.choices.rows[-1].name.value = "density_ratio"
     small.choices.rows[-1].text.value = "1e2, 1e3"
     small.form.blocks["problem"].choice.value = "poisson5"
     until(lambda: "density ratio is none of its parameters" in small.status.text)
     assert [row.name.value for row in small.choices.rows] == ["n"]
     small.form.blocks["problem"].choice.value = "two-layer"
-    assert row_of(small, "contrast").text.value == "1e2, 1e3"
+    assert row_of(small, "density_ratio").text.value == "1e2, 1e3"
     eventually(lambda: small.plan.text == "4 runs = 2 (cells per side) × 2 (density ratio)")
 
 
 def test_a_page_that_is_turned_to_again_changes_nothing(small):
     small.form.blocks["preconditioner"].choice.value = "neumann"
-    small.rebase(configure("two-layer", n=16, contrast=1e3))
+    small.rebase(configure("two-layer", n=16, density_ratio=1e3))
     assert small.form.blocks["preconditioner"].choice.value == "neumann"
     other = configure("two-layer", n=16, solver="pipecg")
     small.rebase(other)

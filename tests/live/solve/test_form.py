@@ -12,7 +12,7 @@ from workbench.errors import InputError
 from workbench.live.solve.form import EXAMPLES, Form
 from workbench.live.ui.form_schema import bounds_in_words, parameter_schema
 from workbench.registry import Parameter, registered
-from workbench.registry.facts import inverse_help, parameter_label
+from workbench.registry.facts import parameter_label
 from workbench.run import Stopping, configure
 from workbench.words.names import typeset_words
 
@@ -39,10 +39,9 @@ def test_every_block_can_be_chosen_and_read_back_and_its_fields_tell_meaning_bou
         for declared in cls.parameters():
             drawn = parameter_schema(declared, name)
             assert drawn["label"] == parameter_label(name, declared.name)
-            inverse = inverse_help(name, declared.name)
-            assert drawn["help"] == typeset_words(inverse or declared.help)
+            assert drawn["help"] == typeset_words(declared.help)
             assert drawn["help"].lower() in f"{drawn['label']} {drawn['about']}".lower()
-            assert drawn["choices"] or bounds_in_words(declared, inverse=bool(inverse)) in drawn["about"]
+            assert drawn["choices"] or bounds_in_words(declared) in drawn["about"]
             assert declared.unit in drawn["about"]
 
 
@@ -55,13 +54,11 @@ def test_every_block_can_be_chosen_and_read_back_and_its_fields_tell_meaning_bou
         ({"low": 1}, "at least 1"),
         ({"above": 0.0, "high": math.inf}, "above 0"),
         ({"unit": "bytes"}, "bytes"),
-        ({"low": 1e-3, "high": 1e9, "inverse": True}, "10⁻⁹ to 1000"),
         ({}, ""),
     ],
 )
-def test_bounds_have_all_their_digits_and_those_of_a_reciprocal_are_of_what_is_shown(bounds, words):
-    inverse = bounds.pop("inverse", False)
-    assert bounds_in_words(Parameter("n", float, 1.0, "", **bounds), inverse=inverse) == words
+def test_bounds_have_all_their_digits(bounds, words):
+    assert bounds_in_words(Parameter("n", float, 1.0, "", **bounds)) == words
 
 
 def test_the_default_form_is_the_configuration_it_was_given():
@@ -84,7 +81,7 @@ def test_the_default_form_is_the_configuration_it_was_given():
 def test_what_is_loaded_comes_back_to_the_last_digit_and_with_what_has_no_field(form):
     given = configure(
         "two-layer",
-        contrast=1000 / 3,
+        density_ratio=3 / 1000,
         device="cuda:7",
         stopping=Stopping(rtol=1 / 3e7, atol=1e-30, max_seconds=9.5, stagnation=77, true_every=10),
     )
@@ -279,17 +276,17 @@ def test_loading_the_same_again_is_no_change(form, changes):
     assert changes == []
 
 
-def test_the_density_ratio_is_heavy_over_light_for_every_problem(form):
-    assert form.box.state["values"]["problem.contrast"] == "1000"
+def test_the_density_ratio_goes_one_way_for_every_problem(form):
+    assert form.box.state["values"]["problem.density_ratio"] == "0.001"
     form.load(configure("bubbles-2d"))
     assert form.configuration().problem.differing == {}
-    assert form.box.state["values"]["problem.contrast"] == "1000"
-    form.receive({"kind": "set", "field": "problem.contrast", "value": "500"})
-    assert form.configuration().problem == configure("bubbles-2d", contrast=0.002).problem
-    form.receive({"kind": "set", "field": "problem.contrast", "value": "0"})
-    assert marked(form)["problem.contrast"].startswith("Density ratio, heavy to light must be")
-    form.receive({"kind": "default", "field": "problem.contrast"})
-    assert (marked(form), form.box.state["values"]["problem.contrast"]) == ({}, "1000")
+    assert form.box.state["values"]["problem.density_ratio"] == "0.001"
+    form.receive({"kind": "set", "field": "problem.density_ratio", "value": "0.002"})
+    assert form.configuration().problem == configure("bubbles-2d", density_ratio=0.002).problem
+    form.receive({"kind": "set", "field": "problem.density_ratio", "value": "0"})
+    assert marked(form)["problem.density_ratio"].startswith("Density ratio, inside/outside must be")
+    form.receive({"kind": "default", "field": "problem.density_ratio"})
+    assert (marked(form), form.box.state["values"]["problem.density_ratio"]) == ({}, "0.001")
 
 
 def test_changes_are_undone_made_again_and_reset(form, changes):

@@ -30,6 +30,15 @@ def test_progress_that_nobody_reads_is_kept_back_until_somebody_does(clock):
     assert line.text == f"iteration {LAST}"
 
 
+def test_a_text_that_is_offered_is_copied_as_it_stands():
+    line = StatusLine()
+    # A link may have what sentences print as powers of ten.
+    line.offer("a link of 5 characters", "x1e-6")
+    assert (line.text, line.tone, line.quote) == ("a link of 5 characters", "good", "x1e-6")
+    line.say("another sentence")
+    assert line.quote == ""
+
+
 def test_what_is_no_progress_is_always_said(clock):
     line = StatusLine()
     for number in range(LAST):

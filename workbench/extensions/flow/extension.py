@@ -26,7 +26,7 @@ EXTENSION = Extension(
     ),
     widgets={
         "FlowView": "workbench.extensions.flow.page.flow_view",
-        "flow": "workbench.extensions.flow.page.flow_view",
+        "flow": "workbench.extensions.flow.page.on_page",
     },
     static="page/static",
     commands={

@@ -35,10 +35,11 @@ class HeatSteps(SystemSequence):
 
     name: ClassVar[str] = "heat-steps"
     title: ClassVar[str] = "Heat from bubbles, step by step (2D and 3D)"
+    drawn: ClassVar[tuple[str, ...]] = ("T",)
     measured: ClassVar[tuple[str, ...]] = ("heat", "hottest", "coldest")
 
     n: int = parameter(64, "cells per side", low=8, high=2048)
-    dimensions: int = parameter(2, "2 or 3", low=2, high=3)
+    dimensions: int = parameter(2, "dimensions", low=2, high=3)
     count: int = parameter(1, "number of bubbles", low=1, high=1000)
     geometry_seed: int = parameter(0, "seed of their places", low=0, high=2**31 - 1)
     radius: float = parameter(0.0, "0 = automatic radius", low=0.0, high=0.5, unit="side lengths")

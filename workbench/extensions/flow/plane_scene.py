@@ -13,6 +13,7 @@ from workbench.plots.scenes.plane import Colormap, Plane
 from workbench.sequences.sequence import Sequence
 from workbench.words.numbers import number
 
+FRONT = "seen from the front, bright is near"
 PRESSURE, SPEED, VORTICITY, PHASE, TEMPERATURE = "pressure", "vertical velocity", "vorticity", "phase", "temperature"
 LIVE_CELLS = 256
 """Cells per side of a picture."""
@@ -21,7 +22,7 @@ SIDE = "widths"
 
 def quantities(sequence: Sequence) -> tuple[str, ...]:
     """The quantities of a sequence that can be drawn."""
-    known = sequence.systems.drawn()
+    known = sequence.problem.drawn
     flows = (PRESSURE, SPEED, VORTICITY) if "p" in known else ()
     return (*flows, *((TEMPERATURE,) if "T" in known else ()), PHASE)
 
@@ -62,6 +63,29 @@ def plane_of_flow(sequence: Sequence, look: Look, before: Colormap | None = None
     shades = "signed" if colours.signed else "viridis"
     lines = _interface(level)
     return Plane(thinned, bar, colours, shades, cut.sides, segments=lines, title=title, where=cut.where, **lengths)
+
+
+def film_plane(sequence: Sequence, look: Look, before: Colormap | None = None) -> Plane | None:
+    """The plane of a film: of a box its bubbles as they are seen from the front, since a plane of cells shows few of
+    them. None before the first step."""
+    if sequence.labels is not None and sequence.labels.ndim == 3:
+        return front_of_flow(sequence, look.step)
+    return plane_of_flow(sequence, look, before)
+
+
+def front_of_flow(sequence: Sequence, step: int = 0) -> Plane:
+    """The bubbles of a box along y: of each column of cells how near its first cell in a bubble is, 1 at the front and
+    0 for none. step: 0 for the last."""
+    at = step or sequence.steps
+    inside = sequence.phase_at(at)
+    seen = inside.any(axis=1)
+    near = np.where(seen, 1 - inside.argmax(axis=1) / inside.shape[1], 0.0)
+    (rows, columns), thin = near.shape, stride(near.shape, LIVE_CELLS)
+    title = f"step {at}, time {number(sequence.series['time'][at - 1])}"
+    lines = _interface(0.5 - seen.astype(float))
+    shown = np.array(near[::thin, ::thin])
+    around = {"segments": lines, "title": title, "unit": SIDE, "aspect": rows / columns}
+    return Plane(shown, FRONT, Colormap(0.0, 1.0), "viridis", ("x", "z"), **around)
 
 
 def _values(quantity: str, plane: Callable[[str], np.ndarray], cut: Cut) -> np.ndarray:

@@ -52,10 +52,11 @@ class RisingBubbles(SystemSequence):
     name: ClassVar[str] = "rising-bubbles"
     title: ClassVar[str] = "Rising bubbles, step by step (2D and 3D)"
     tolerance_by: ClassVar[str] = "volume_error"
+    drawn: ClassVar[tuple[str, ...]] = ("phi", "p")
     measured: ClassVar[tuple[str, ...]] = ("centre", "rise_velocity", "circularity", "volume", "bubbles", "shift")
 
     n: int = parameter(64, "cells across the width", low=8, high=2048)
-    dimensions: int = parameter(2, "2 or 3", low=2, high=3)
+    dimensions: int = parameter(2, "dimensions", low=2, high=3)
     height: float = parameter(2.0, "height of the box", low=1.0, high=8.0, unit="widths")
     count: int = parameter(1, "number of bubbles", low=1, high=1000)
     geometry_seed: int = parameter(0, "seed of their places", low=0, high=2**31 - 1)
@@ -63,7 +64,7 @@ class RisingBubbles(SystemSequence):
     bubbles: str = parameter("", "listed bubbles in place of count: x,y,r; x,y,r; ...")
     eotvos: float = parameter(10.0, "gravity over surface tension, rho_out G d²/sigma", low=0.01, high=1000.0)
     archimedes: float = parameter(35.0, "gravity over viscosity, rho_out sqrt(G d) d/mu_out", low=0.1, high=1000.0)
-    density_ratio: float = parameter(0.1, "density inside over outside", low=1e-4, high=1.0)
+    density_ratio: float = parameter(0.1, "ε, the density inside over outside", low=1e-4, high=1.0)
     viscosity_ratio: float = parameter(0.1, "viscosity inside over outside", low=1e-4, high=1e4)
     sides: str = parameter("slip", "side walls", choices=("slip", "no-slip"))
     ends: str = parameter("no-slip", "bottom and top", choices=("slip", "no-slip"))

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import operator
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from workbench.extensions.flow.plane_scene import Look, plane_of_flow
+from workbench.extensions.flow.pace import BAND, WINDOW, running, short_names
+from workbench.extensions.flow.plane_scene import Look, film_plane
 from workbench.extensions.flow.reference import Reference
 from workbench.plots.scenes.plane import Plane
 from workbench.plots.scenes.scene import Axis, BarsOf, CurveOf, Layer, LineAt, PointsOf, Scene
 from workbench.sequences.sequence import Sequence as Flow
+from workbench.words.numbers import number
 
 STEP = Axis("step", "count", whole=True, word="step")
+ITERATIONS = Axis("iterations per step", "count", log=True)
+SECONDS = Axis("time per step", "s")
 BINS = 30
 """Bars of a band at most."""
 PARTS = {
@@ -29,31 +34,40 @@ ROOM = 0.05
 """Room above and below the curves, as a share of their range."""
 
 
-def iterations_scene(
-    methods: Sequence[tuple[str, Sequence[float]]], marks: Sequence[tuple[int, str]] = (), at: int = 0
+def steps_scene(
+    what: str,
+    axis: Axis,
+    methods: Sequence[tuple[str, Sequence[float]]],
+    marks: Sequence[tuple[int, str]] = (),
+    at: int = 0,
+    note: str = "",
 ) -> Scene:
-    """Iterations of each step by method. marks: the steps at which a method was changed, and to what. at: a step to
-    mark, 0 for none.
+    """A quantity of each step by method: running medians, each on a pale band of quantiles. marks: the steps at which a
+    method was changed, and to what. at: a step to mark, 0 for none. note: the words before the first step.
 
     Examples:
-        >>> from workbench.extensions.flow.scenes import iterations_scene
-        >>> len(iterations_scene([("mg", [7, 5, 4])]).layers)
-        1
+        >>> from workbench.extensions.flow.scenes import ITERATIONS, steps_scene
+        >>> len(steps_scene("iterations per step", ITERATIONS, [("mg", [7, 5, 4])]).layers)
+        2
     """
-    layers = [_of_steps(name, np.array(values, float), style) for style, (name, values) in enumerate(methods)]
-    layers += [LineAt(step, upright=True, name=f"from step {step}: {label}") for step, label in marks]
-    layers += [LineAt(at, upright=True)] if at else []
-    spoken = "; ".join(f"{name}: {np.nanmean(values):.1f} iterations a step" for name, values in methods if len(values))
-    return Scene("iterations of steps", STEP, Axis("iterations", "count", log=True), layers, spoken=spoken, logs="y")
-
-
-def seconds_scene(methods: Sequence[tuple[str, Sequence[float]]], marks: Sequence[tuple[int, str]] = ()) -> Scene:
-    """Seconds of start, setup and iterations so far, by method; a method that was added later begins at 0."""
-    layers = [
-        _of_steps(name, np.nancumsum(np.array(values, float)), style) for style, (name, values) in enumerate(methods)
+    medians = [(name, running(values, [step for step, _ in marks])) for name, values in methods]
+    layers: list[Layer] = []
+    for style, (_, found) in enumerate(medians):
+        wide = float(np.diff(found.steps).max()) if found.steps.size > 1 else 1.0
+        known = np.isfinite(found.middle)
+        band = found.steps[known], found.high[known], wide, found.low[known]
+        layers.append(BarsOf("", *band, style=style, faint=True))
+    layers += [
+        CurveOf(name, found.steps, found.middle, place, mark=False) for place, (name, found) in enumerate(medians)
     ]
     layers += [LineAt(step, upright=True, name=f"from step {step}: {label}") for step, label in marks]
-    return Scene("seconds of methods", STEP, Axis("start, setup and solve so far", "s"), layers)
+    layers += [LineAt(at, upright=True)] if at else []
+    said = [(name, found.middle[np.isfinite(found.middle)]) for name, found in medians]
+    spoken = "; ".join(f"{name}: {number(values[-1])}" for name, values in said if values.size)
+    axis = dataclasses.replace(axis, title=f"{axis.title}: median of {WINDOW}, band {BAND[0]:.0%} to {BAND[1]:.0%}")
+    empty = not any(values.size for _, values in said)
+    words = note if empty else ""
+    return Scene(what, STEP, axis, layers, note=words, spoken=f"{what}: {spoken or note}", logs="y")
 
 
 def measure_scene(
@@ -76,7 +90,8 @@ def measure_scene(
     low, high = (min(seen), max(seen)) if seen else (0.0, 1.0)
     room = ROOM * (high - low) or ROOM * abs(high) or 1.0
     along = Axis("time", span=(0.0, max([until, *times]) or 1.0))
-    return Scene(title, along, Axis(title, span=(low - room, high + room)), layers)
+    now = f"{number(seen[-1])} at time {number(times[-1])}" if seen and len(times) else "no value yet"
+    return Scene(title, along, Axis(title, span=(low - room, high + room)), layers, spoken=f"{title}: {now}")
 
 
 def error_scene(errors: Sequence[float], tolerance: float) -> Scene:
@@ -92,14 +107,16 @@ def error_scene(errors: Sequence[float], tolerance: float) -> Scene:
     # More than a decade, so that its ticks are powers of ten.
     low, high = np.nanmin([*known, tolerance / 10]), np.nanmax([*known, tolerance])
     up = Axis("dt rms(div u)", log=True, span=(float(low) / 1.5, float(high) * 1.5))
-    return Scene("volume error", STEP, up, [curve, LineAt(tolerance, "tolerance {}")], logs="y")
+    spoken = f"volume error of a step: {number(known[-1])}, tolerance {number(tolerance)}" if known.size else ""
+    return Scene("volume error", STEP, up, [curve, LineAt(tolerance, "tolerance {}")], logs="y", spoken=spoken)
 
 
-def band_scene(seconds: Sequence[Mapping[str, float]]) -> Scene:
-    """The parts of the time of a step, as stacked bars of some steps each. seconds: of each step by part."""
+def band_scene(seconds: Sequence[Mapping[str, float]], note: str = "") -> Scene:
+    """The parts of the time of a step, as stacked bars of some steps each. seconds: of each step by part. note: words
+    before the first step."""
     count = len(seconds)
     if not count:
-        return Scene("parts of a step", STEP, Axis("share of a step"), note="The first step has not been made yet.")
+        return Scene("parts of a step", STEP, Axis("share of a step"), note=note, spoken=f"parts of a step: {note}")
     edges = np.unique(np.linspace(0, count, min(count, BINS) + 1).astype(int))
     # All steps have the same parts; a long flow is drawn while it is played.
     of_step = itertools.chain.from_iterable(map(operator.itemgetter(*seconds[0]), seconds))
@@ -116,12 +133,8 @@ def band_scene(seconds: Sequence[Mapping[str, float]]) -> Scene:
         BarsOf(part, middle, tops[:, k], wide, base=tops[:, k] - shares[:, k], style=k) for k, part in enumerate(parts)
     ]
     mean = sums.sum(axis=0) / sums.sum()
-    spoken = ", ".join(f"{part} {share:.0%}" for part, share in zip(parts, mean, strict=True))
+    spoken = "parts of a step: " + ", ".join(f"{part} {share:.0%}" for part, share in zip(parts, mean, strict=True))
     return Scene("parts of a step", STEP, Axis("share of a step", span=(0.0, 1.0)), layers, spoken=spoken)
-
-
-def _of_steps(name: str, values: np.ndarray, style: int) -> CurveOf:
-    return CurveOf(name, np.arange(1, values.size + 1), values, style, mark=False)
 
 
 class Reel:
@@ -141,7 +154,7 @@ class Reel:
         if sequence.steps % self._every:
             return
         before = self.frames[-1][0].colours if self.frames else None
-        plane = plane_of_flow(sequence, self._look, before)
+        plane = film_plane(sequence, self._look, before)
         if plane is None:
             return
         self.frames.append((plane, curves(sequence)))
@@ -149,11 +162,13 @@ class Reel:
             self.frames, self._every = self.frames[1::2], 2 * self._every
 
 
-def curves(sequence: Flow, at: int = 0) -> list[Scene]:
-    """Iterations and seconds of the methods of a sequence. at: a step to mark, 0 for none."""
+def curves(sequence: Flow, at: int = 0, note: str = "") -> list[Scene]:
+    """Iterations and milliseconds per step of the methods of a sequence. at: a step to mark, 0 for none. note: words
+    before the first step."""
     steps, methods = sequence.steps, sequence.methods
     # A curve bears the name of its first method; what came later is named where it came.
-    names = [f"{place}. {method.marks[0].label}" for place, method in enumerate(methods, 1)]
+    firsts = [method.marks[0].label for method in methods]
+    names = [f"{place}. {name}" for place, name in enumerate(short_names(firsts), 1)]
     marks = [
         (mark.step, f"{place}. {mark.label}")
         for place, method in enumerate(methods, 1)
@@ -164,4 +179,7 @@ def curves(sequence: Flow, at: int = 0) -> list[Scene]:
         [(name, values[:steps]) for name, values in zip(names, series, strict=True)]
         for series in ([method.iterations for method in methods], [method.seconds for method in methods])
     )
-    return [iterations_scene(counts, marks, at), seconds_scene(spent, marks)]
+    return [
+        steps_scene("iterations per step", ITERATIONS, counts, marks, at, note),
+        steps_scene("time per step", SECONDS, spent, marks, at, note),
+    ]

@@ -52,7 +52,8 @@ class Turned:
     """A parameter that can be turned. choices: its values in order, that of the paper among them; `paper` is that.
 
     words: writes a value. menu: choices have no order and are listed. whose: whose value `paper` is, "ours" where the
-    paper does not say, "" where that is not shown. limit: it says how far points go, and changes none.
+    paper does not say, "" where that is not shown. limit: it says how far points go, and changes none. printed: the
+    value as the paper states it, where it states another quantity.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Turned:
     menu: bool = False
     whose: str = "paper"
     limit: bool = False
+    printed: str = ""
 
     def __post_init__(self) -> None:
         if self.paper not in self.choices:

@@ -51,7 +51,9 @@ COARSE_2D, COARSE_3D = (32, 64), (16, 32, 64)
 """Sizes on the page that come before those printed: quick, and never compared."""
 SIDE = Axis("cells per side n", "count", log=True, word="n", marks=(16, *COARSE_2D, *SIZES_2D))
 COUNT = Axis("iterations", "count", log=True)
-CONTRAST = Turned("contrast", "density contrast", items.geometric(1, 1e6, 13, 1000.0), 1000.0)
+RATIOS = items.geometric(1e-6, 1, 13, 1e-3)
+DENSITY_RATIO = Turned("density_ratio", "density ratio ε", RATIOS, 1e-3, printed="ρ₁/ρ₂ = 1000")
+"""Of two layers, which the paper states as that of the heavy fluid to the light one."""
 STRIPES = Turned("stripes", "stripes per grid row", (1, 2, 4, 8), 2, count)
 ORDER = Turned("order", "order K of the longest Neumann series", (1, 2, 3, 4, 6, 8), 2, count)
 COARSE = {"inverse": "explicit inverse", "dense-cholesky": "dense triangular solves", "cholesky": "band"}
@@ -74,7 +76,7 @@ def two_layer(n: int, values: Values, first: str, coarse: str, device: str = "")
     """A solve of the 2D problem as in the paper but for what was turned; by default on the device of a report."""
     blocks: dict[str, Any] = {"preconditioner": first, "deflation": f"stripes:{values['stripes']}", "coarse": coarse}
     where = device or values.get("device", "cpu")
-    return configure("two-layer", n=n, contrast=values["contrast"], variant="def1", device=where, **blocks)
+    return configure("two-layer", n=n, density_ratio=values["density_ratio"], variant="def1", device=where, **blocks)
 
 
 def seeds_for(n: int) -> range:
@@ -163,7 +165,7 @@ TABLE_1 = Item(
     turned=(
         Turned("n", "cells per side n", (64, *SIZES_2D), FULL_SIZE_2D, count),
         Turned("coarse", "coarse solver", tuple(COARSE), "inverse", COARSE.__getitem__, menu=True),
-        CONTRAST,
+        DENSITY_RATIO,
         STRIPES,
     ),
     notes=(
@@ -219,7 +221,7 @@ def three_dimensions(table: str, problem: str, values: Values) -> Iterator[Case]
         n: int, count: dict[str, int], second: str, first: str, coarse: str, device: str = "cpu"
     ) -> Configuration:
         blocks: dict[str, Any] = {"preconditioner": first, "deflation": second, "coarse": coarse, "variant": "def1"}
-        return configure(problem, {"n": n, **count, "contrast": values["contrast"]}, device=device, **blocks)
+        return configure(problem, {"n": n, **count, "density_ratio": values["density_ratio"]}, device=device, **blocks)
 
     for n, line in itertools.product(sizes(values, COARSE_3D, [full]), lines):
         method, space, where, iterations, setup, seconds, speedup = line[bubbly:]
@@ -259,7 +261,7 @@ def _speedups_3d(rows: list[dict[str, Any]]) -> None:
 
 
 CUBE = (FULL_SIZE_3D, "n")
-LIGHT = Turned("contrast", "density contrast", items.geometric(1e-6, 1, 13, 1e-3), 1e-3)
+LIGHT = Turned("density_ratio", "density ratio ε", RATIOS, 1e-3)
 
 
 def _item_3d(table: str, problem: str, title: str, *notes: str) -> Item:
@@ -304,7 +306,7 @@ TABLES = (
         y=COUNT,
         across="n",
         compared=(Compared(printed="printed", ours="ours", spread="range", curve="{preconditioner}", here="{shown}"),),
-        turned=(CONTRAST, STRIPES, ORDER, upto((*COARSE_2D, *SIZES_2D), 512)),
+        turned=(DENSITY_RATIO, STRIPES, ORDER, upto((*COARSE_2D, *SIZES_2D), 512)),
         notes=(STARTS, "The paper prints 118 iterations for both n = 256 and 512."),
         found=_order_notes,
         smallest=128,

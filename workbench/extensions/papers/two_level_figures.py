@@ -13,7 +13,7 @@ import numpy as np
 from workbench.extensions.papers import items, two_level
 from workbench.extensions.papers.items import Case, Drawn, Item, Turned, Values, Work
 from workbench.extensions.papers.two_level import (
-    CONTRAST,
+    DENSITY_RATIO,
     LEVEL_ONE,
     ORDER,
     SIZES_2D,
@@ -35,20 +35,20 @@ class Spectrum:
     """All eigenvalues of A of the 2D problem. Cost: O(n^6)."""
 
     n: int
-    contrast: float
+    density_ratio: float
 
     def __call__(self) -> np.ndarray:
-        operator = configure("two-layer", n=self.n, contrast=self.contrast).problem.assemble().operator
+        operator = configure("two-layer", n=self.n, density_ratio=self.density_ratio).problem.assemble().operator
         return np.linalg.eigvalsh(operator.to_csr().toarray())
 
 
 def fig1(values: Values) -> Iterator[Case]:
-    """The spectrum, with a jump caused by the density contrast."""
+    """The spectrum, with a jump caused by the density ratio."""
 
     def curve(found: np.ndarray) -> list[items.Curve]:
         return [items.Curve("eigenvalues of A", np.arange(1.0, found.size + 1), found, items.COUNTED)]
 
-    yield Case({}, [Work("eigenvalues", Spectrum(values["n"], values["contrast"]), _about_spectrum, curves=curve)])
+    yield Case({}, [Work("eigenvalues", Spectrum(values["n"], values["density_ratio"]), _about_spectrum, curves=curve)])
 
 
 def _about_spectrum(found: np.ndarray) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def _strategies(name: str, title: str, first: Turned, note: str, *printed_first:
             for column, coarse in STRATEGIES.items()
         ),
         finish=_over_inverse,
-        turned=(CONTRAST, STRIPES, first, two_level.upto((64, *SIZES_2D[:3]), 512)),
+        turned=(DENSITY_RATIO, STRIPES, first, two_level.upto((64, *SIZES_2D[:3]), 512)),
         notes=(
             NO_NUMBERS,
             note,
@@ -193,7 +193,7 @@ def _shares(name: str, title: str, coarse: str) -> Item:
             Drawn("modelled_cpu_percent", items.MODELLED, "Q9550, modelled, n = {n}"),
             Drawn("modelled_gpu_percent", items.MODELLED, "C2070, modelled, n = {n}"),
         ),
-        turned=(Turned("n", "cells per side n", (64, *SIZES_2D[:3]), 512, count), CONTRAST, ORDER),
+        turned=(Turned("n", "cells per side n", (64, *SIZES_2D[:3]), 512, count), DENSITY_RATIO, ORDER),
         notes=(
             "The paper prints these as figures, (a) for its CPU and (b) for its GPU, and no numbers.",
             f"{NOTE} Setups are factor or inverse at peak, on the GPU with the copy of the data.",
@@ -214,7 +214,7 @@ FIGURES = (
         named=(),
         x=Axis("index", "count", whole=True),
         y=Axis("eigenvalue of A", log=True),
-        turned=(Turned("n", "cells per side n", (8, 12, 16, 20, 24, 32), 16, count), CONTRAST),
+        turned=(Turned("n", "cells per side n", (8, 12, 16, 20, 24, 32), 16, count), DENSITY_RATIO),
         notes=(NO_NUMBERS, "Its figure shows the same jump between the two phases."),
     ),
     _strategies(

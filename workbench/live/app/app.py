@@ -35,6 +35,7 @@ from workbench.live.ui.share_bar import ShareBar
 from workbench.live.ui.undo import Undoes
 from workbench.live.ui.view import View
 from workbench.run import Configuration
+from workbench.run.jobs.race_record import RaceRecord
 
 BUILD, SOLVE, RACE, SWEEP = "Build", "Solve", "Race", "Sweep"
 INSIDE, STEP, OWN, OPEN = "Look inside", "Step", "Your method", "Open a run"
@@ -71,11 +72,12 @@ class Workbench(View):
         """All runs of the page."""
         self.runs.acts = {"inside": self._look_inside, "timings": self._time_again, "race": self._add_to_race}
         self.explorer = Explorer(configuration, self.folder, self.runs, shares=False)
-        self.share = ShareBar(lambda: self._shared, self._open_shared, self.folder)
+        self.share = ShareBar(lambda: self._shared, self._open_shared, self.folder, self.open_race)
+        self.share.in_front = self._race_link
         server = server_connection()
         collected = server is not None and bool(server.facts["collects"])
         # A notebook's kernel keeps all of it itself.
-        self.keeper = Keeper(self.runs, self._reopen, collected=collected) if in_voila() else None
+        self.keeper = Keeper(self.runs, self._reopen, self._recall_race, collected=collected) if in_voila() else None
         self._kept = [self.keeper] if self.keeper is not None else []
         self.explorer.forgets = False
         self._worker = LatestOnly("workbench-page")
@@ -127,6 +129,12 @@ class Workbench(View):
         """Show a configuration as `load` does, and on the page in front at once."""
         self.load(configuration)
         self._turned()
+
+    def open_race(self, race: RaceRecord) -> None:
+        """Show a race as it ended, and its problem on the other pages. Nothing is run."""
+        self.load(race.entries[0].configuration)
+        self._recall_race(race)
+        self.turn_to(RACE)
 
     def view(self, title: str) -> Any:
         """The view of a page, made now if it was not shown before."""
@@ -232,6 +240,17 @@ class Workbench(View):
             self._turned()
         self._name_problem()
 
+    def _race_link(self) -> tuple[str, str] | None:
+        """The link of the race as it ended, and a sentence on it; None while it is not in front or has no result."""
+        race = self.pages[RACE].view
+        shown = isinstance(race, RaceView) and self.frame.in_front is self.pages[RACE] and race.has_results
+        return race.link() if shown else None
+
+    def _recall_race(self, race: RaceRecord) -> None:
+        view: RaceView = self.view(RACE)
+        view.open(race)
+        self._rebase(view)
+
     def _run_for_tour(self) -> None:
         """Make the run that the tour points at, with timings, unless there is one."""
         if any(run.handle.traced for run in self.runs.runs):
@@ -254,7 +273,16 @@ class Workbench(View):
     def _race(self) -> RaceView:
         # The form of Solve may know A, which rules out more methods.
         first = lambda chosen: opening(chosen, self.explorer.form.operator_of)  # noqa: E731
-        return RaceView(self.configuration, folder=self.folder, runs=self.runs, opening=first)
+        made = RaceView(self.configuration, folder=self.folder, runs=self.runs, opening=first)
+        made.opened = self.load
+        made.changed = lambda: self._race_changed(made)
+        return made
+
+    def _race_changed(self, race: RaceView) -> None:
+        """Keep the race in the browser, and name what can be undone in it."""
+        if self.keeper is not None:
+            self.keeper.keep_race(lambda: race.present)
+        self._name_problem()
 
     def _sweep(self) -> SweepView:
         return SweepView(self.configuration, folder=self.folder, runs=self.runs)
@@ -281,12 +309,17 @@ class Workbench(View):
         self.turn_to(title or SOLVE)
 
     def _race_pairs(self, configurations: Sequence[Configuration]) -> None:
-        """Replace the entries of the race by the suggested pairs, and start it."""
+        """Add the suggested pairs to the race, and start it; those that it has are not added again."""
         if self.configuration.problem != configurations[0].problem:
             # The pages work on the problem of the form, which has changed since the suggestions were asked for.
             self.load(configurations[0])
         race: RaceView = self.view(RACE)
-        race.show(configurations)
+        self._rebase(race)
+        there = len(configurations) - len(race.join(configurations))
+        if there:
+            race.saved.say(
+                f"{there} of the {len(configurations)} methods {'is' if there == 1 else 'are'} there already."
+            )
         race.start()
         self.turn_to(RACE)
 

@@ -1,4 +1,4 @@
-"""The browser's copy of a served page: the runs that have a result, and in the address the problem and the view."""
+"""The browser's copy of a served page: runs that have a result, the race, and in the address problem and view."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ from workbench.live.ui.run_list import ListedRun, RunList
 from workbench.live.ui.view import LiveWidget
 from workbench.run import Configuration
 from workbench.run.choices.share_link import from_link, to_link
+from workbench.run.jobs.race_codec import from_link as from_race_link
+from workbench.run.jobs.race_codec import to_link as to_race_link
+from workbench.run.jobs.race_record import RaceRecord
 
 RUN_BYTES = 8 << 20
 """Bytes of the file of one run, at most; the websocket of the page takes 10 MiB at once."""
@@ -42,8 +45,8 @@ class Keeper(LiveWidget):
     """The runs of a list, each as a file of `save_list` with one run, in the storage of the browser alone.
 
     Each load of a served page starts a kernel that knows nothing; the page then sends back what it kept. runs: the list
-    of the page. show: shows the problem and the view of a session that is opened again; called in a thread.
-    collected: the runs are sent to a teacher too.
+    of the page. show: shows the problem and the view of a session that is opened again; recall: shows a race; both are
+    called in a thread. collected: the runs are sent to a teacher too.
     """
 
     _esm = module("app/keeper.js")
@@ -51,17 +54,26 @@ class Keeper(LiveWidget):
     """The share link of the present problem and method; empty before one is known."""
     view = traitlets.Unicode().tag(sync=True)
     """The part in front, as "compare.race"."""
+    race = traitlets.Unicode(None, allow_none=True).tag(sync=True)
+    """The link of the race as it is; empty for one without entries, None before the race is known."""
     busy = traitlets.Bool(False).tag(sync=True)
     """Set while a run is active, which would be lost if the page were left."""
     said = traitlets.Unicode().tag(sync=True)
     """A sentence on what could not be kept or opened."""
     bounds = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, runs: RunList, show: Callable[[Configuration, str], object], *, collected: bool = False) -> None:
+    def __init__(
+        self,
+        runs: RunList,
+        show: Callable[[Configuration, str], object],
+        recall: Callable[[RaceRecord], object] = lambda _race: None,
+        *,
+        collected: bool = False,
+    ) -> None:
         words = f"{KEPT} {COLLECTED if collected else NOT_KEPT}"
         bounds = {"bytes": ALL_BYTES, "days": DAYS, "address": LONGEST_ADDRESS, "words": words}
         super().__init__(bounds=bounds)
-        self._runs, self._show = runs, show
+        self._runs, self._show, self._recall = runs, show, recall
         self._known: dict[int, Known] = {}
         """The name in the storage, and the facts when it was sent, of each run by its number."""
         self._worker = InOrder("workbench-keep")
@@ -73,6 +85,19 @@ class Keeper(LiveWidget):
         link = to_link(configuration)
         with self.hold_sync():
             self.link, self.view = link, view
+
+    def keep_race(self, present: Callable[[], RaceRecord]) -> None:
+        """Keep the race that `present` returns in the thread of the keeper."""
+
+        def keep() -> None:
+            try:
+                race = present()
+                self.race = to_race_link(race) if race.entries else ""
+            # One of a method that no link holds, or a longer one, leaves what was kept.
+            except InputError as error:
+                self.said = f"The race is not kept: {error}"
+
+        self._worker.ask(keep, "race")
 
     def wait(self, timeout: float) -> bool:
         """Wait until all is sent and opened; False when that takes longer."""
@@ -126,6 +151,9 @@ class Keeper(LiveWidget):
         elif kind == "place":
             link, view = str(content.get("link", "")), str(content.get("view", ""))
             self._worker.ask(lambda: self._reopen(link, view))
+        elif kind == "race":
+            race = str(content.get("link", ""))
+            self._worker.ask(lambda: self._restore_race(race))
 
     def _restore(self, token: str, packed: bytes, number: int) -> None:
         """Add a run from the storage to the list, with its number where that is free; its place in the storage
@@ -136,6 +164,13 @@ class Keeper(LiveWidget):
         # Nothing else would report it to the user.
         except Exception as error:
             self.said = error_message(error, "opening what was kept")
+
+    def _restore_race(self, link: str) -> None:
+        try:
+            self._recall(from_race_link(link))
+        # Nothing else would report it to the user.
+        except Exception as error:
+            self.said = f"The race that this browser kept cannot be opened: {error_message(error, 'opening it')}"
 
     def _reopen(self, link: str, view: str) -> None:
         try:

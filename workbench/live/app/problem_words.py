@@ -1,4 +1,4 @@
-"""A problem in words, for the header: "8 bubbles in a cube", "128³ = 2.10 × 10⁶ unknowns", "density ratio 1000"."""
+"""A problem in words, for the header: "8 bubbles in a cube", "128³ = 2.10 × 10⁶ unknowns", "density ratio 0.001"."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from workbench.problems import Problem
 from workbench.words.names import sentence_case
-from workbench.words.numbers import count, number
+from workbench.words.numbers import chosen, count, number
 
 DIMENSIONS = {
     "two-layer": 2, "bubbles-2d": 2, "bubbles-3d": 3, "slabs-3d": 3, "poisson5": 2, "poisson7": 3, "poisson27": 3,
@@ -38,9 +38,6 @@ def _unknowns(problem: Any) -> str:
 
 
 def _ratio(problem: Problem) -> str:
-    """The ratio of the heavy density to the light one, in words; empty for a problem without a contrast."""
-    contrast = problem.parameter_values.get("contrast")
-    if not contrast:
-        return ""
-    ratio = max(contrast, float(f"{1 / contrast:.15g}"))
-    return f"density ratio {count(int(ratio)) if ratio.is_integer() else number(ratio)}"
+    """The density ratio in words; empty for a problem without one."""
+    ratio = problem.parameter_values.get("density_ratio")
+    return f"density ratio {chosen(ratio)}" if ratio else ""

@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from workbench.live.app.app import Workbench
-from workbench.live.ui.page_link import asked_for, view_of_page
+from workbench.errors import InputError
+from workbench.live.app.app import RACE, Workbench
+from workbench.live.compare.race import RaceView
+from workbench.live.ui.page_link import asked_for, race_of_page, view_of_page
 from workbench.problems import Problem
 from workbench.run import Configuration, configure
+from workbench.run.jobs.race_codec import from_link
 
 
 def workbench(
@@ -29,6 +32,13 @@ def workbench(
     made = Workbench(configuration, folder)
     # Nothing starts on another problem than the one that was asked for.
     made.turn_to_place(view_of_page().partition(":")[0] if refused else view_of_page())
+    if (link := race_of_page()) is not None:
+        try:
+            made.open_race(from_link(link))
+        except InputError as error:
+            race: RaceView = made.view(RACE)
+            race.controller.complain(f"The race in the address of this page cannot be opened: {error}")
+            made.turn_to(RACE)
     if refused:
         made.share.say(refused, "bad")
     return made

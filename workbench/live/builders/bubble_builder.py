@@ -36,7 +36,7 @@ AT_RANDOM = Parameter(PLACE, str, "", "the same seed places the same bubbles")
 CONTROLS = (
     Control("dimensions", "Dimensions", rule=DIMENSIONS),
     Control("n"),
-    Control("contrast"),
+    Control("density_ratio"),
     Control("count", "Bubbles", folded=True, looks={"heading": "Random bubbles"}),
     Control("radius", "Radius", "0 = automatic", folded=True),
     Control("geometry_seed", "Seed", folded=True),

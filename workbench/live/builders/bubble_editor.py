@@ -156,7 +156,7 @@ class BubbleCanvas(StreamView):
             "height": drawing.height,
             "unit": drawing.unit,
             "bubbles": [list(row) for row in drawing.rows],
-            "contrast": drawing.contrast,
+            "density_ratio": drawing.density_ratio,
             "sides": {side: str(boundary) for side, boundary in drawing.sides.items()},
             "selected": model.selected,
             "refused": refused and {"index": refused.index, "row": list(refused.row)},

@@ -20,7 +20,7 @@ from workbench.problems.sides import Boundary, parse_sides
 from workbench.words.numbers import rounded
 
 Row = tuple[float, ...]
-KEPT = ("n", "contrast", "sides")
+KEPT = ("n", "density_ratio", "sides")
 """Parameters that do not say where bubbles lie."""
 EMPTY = "there is no bubble on the canvas; click on free space to add one, or choose a preset"
 DIGITS = 3
@@ -76,9 +76,9 @@ class Drawing:
         return 0.1
 
     @property
-    def contrast(self) -> float:
+    def density_ratio(self) -> float:
         """The density inside over that outside."""
-        return self.parameters.contrast
+        return self.parameters.density_ratio
 
     @property
     def sides(self) -> dict[str, Boundary]:
@@ -187,7 +187,7 @@ class BubbleModel:
         if dimensions not in CLASSES:
             raise InputError(f"bubbles are in 2 or 3 dimensions, got {dimensions}")
         if dimensions not in self._histories:
-            first = CLASSES[dimensions].create({"contrast": self.drawing.contrast})
+            first = CLASSES[dimensions].create({"density_ratio": self.drawing.density_ratio})
             self._histories[dimensions] = History(Drawing(first.changed({"n": min(first.n, FEWER[dimensions])})))
         if dimensions != self._dimensions:
             self._dimensions = dimensions

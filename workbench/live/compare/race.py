@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -9,36 +10,29 @@ import ipywidgets as widgets
 
 from workbench.errors import InputError
 from workbench.live.compare.race_adding import EntryAdding
-from workbench.live.compare.race_entries import KINDS, RaceEntries, ended, export_race, race_name
-from workbench.live.compare.race_form import (
-    ToleranceField,
-    aim_of,
-    aimed,
-    differences,
-    method_of,
-    moved,
-    same_system,
-)
+from workbench.live.compare.race_editing import EditedRace
+from workbench.live.compare.race_entries import RaceEntries
+from workbench.live.compare.race_files import RaceFiles
+from workbench.live.compare.race_form import ToleranceField
 from workbench.live.compare.race_text import (
     belonging,
     compilation,
+    entry_label,
     entry_table,
     fastest,
+    past,
     progress,
     show_entries,
 )
 from workbench.live.compare.race_verdict import finer, verdict
 from workbench.live.plots.convergence import ConvergenceView, ListedCurves
-from workbench.live.solve.controller import Controller, PausableView
+from workbench.live.solve.controller import Controller
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.controls import button, row
-from workbench.live.ui.export import PICTURES, provenance
 from workbench.live.ui.run_list import RACE, ListedRun, RunList
-from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
-from workbench.plots.scenes.scene import Scene
-from workbench.run import Configuration, Norm, Race, RaceEntry, configure
-from workbench.run.choices.conflicts import conflicts
+from workbench.run import Configuration, Norm
+from workbench.run.jobs.race_record import RaceRecord
 from workbench.run.jobs.ranking import MEASURES, Ranking, rank
 from workbench.run.jobs.repeats import BUDGET
 from workbench.words.numbers import rounded
@@ -50,7 +44,7 @@ PERIOD = 0.5
 """Seconds between two updates of the numbers of active entries."""
 
 
-class RaceView(PausableView):
+class RaceView(EditedRace):
     """A race on the page. Display `RaceView(*configurations)` and press Start; the buttons' methods work from code too.
 
     Without a configuration its problem is two-layer, n = 256, and it has no entry yet. All entries solve the system of
@@ -85,20 +79,21 @@ class RaceView(PausableView):
         opening: Callable[[Configuration], Sequence[Configuration]] | None = None,
         budget: float = BUDGET,
     ) -> None:
-        self.base = configurations[0] if configurations else configure("two-layer", n=256)
-        """The problem and settings that all entries have."""
-        self._chosen = self.base
-        """The configuration chosen elsewhere last, which the next start solves."""
-        self._opening = opening
-        self._opened: list[Configuration] = []
-        """The entries that the view has chosen itself."""
+        self.runs = runs or RunList()
+        entries = RaceEntries(self.runs, origin, lambda job: self.controller.add(job), budget)
+        super().__init__(entries, configurations, opening)
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
         self.publisher = Publisher()
-        self.runs = runs or RunList()
-        self.entries = RaceEntries(self.runs, origin, lambda job: self.controller.add(job), budget)
         self.convergence = ConvergenceView(publisher=self.publisher, nothing=EMPTY)
         shown = lambda run: run in self.entries.listed.values()  # noqa: E731
-        self.curves = ListedCurves(self.convergence, self.runs, shown)
+        self.convergence.what = "Entry"
+        self.curves = ListedCurves(self.convergence, self.runs, shown, self._legend)
+        self._noted: object = None
+        """The facts that `changed` was called with last."""
+        self.changed: Callable[[], object] = lambda: None
+        """Called when an entry came, went or ended, or another number is looked at."""
+        self.opened: Callable[[Configuration], object] = lambda _configuration: None
+        """Called with the system of a race that is opened from a file."""
         self.measure = widgets.ToggleButtons(options=MEASURES)
         self.with_setup = widgets.Checkbox(
             value=True,
@@ -120,7 +115,7 @@ class RaceView(PausableView):
         )
         self.controller.add(self.race)
         self.status = self.controller.bar
-        self.winner, self.note, self.saved = StatusLine(), StatusLine(), StatusLine()
+        self.winner, self.note = StatusLine(), StatusLine()
         self.tolerance = ToleranceField(self._rtol, self.convergence.mark, self.controller.complain)
         self.again = button(
             "", "run all entries from the start, to this tolerance", self.controller.attempt(self.start), width="auto"
@@ -130,20 +125,18 @@ class RaceView(PausableView):
         """The problem of the results, where another one is chosen by now."""
         self.table = entry_table(self._act)
         self.fastest = widgets.HTML()
-        self.exports = {
-            kind: button(text, "save it, a file for each entry", self._exporting(kind), width="118px")
-            for kind, text in KINDS.items()
-        }
-        self.save_bar = SaveBar(
-            self._pictures,
-            provenance=lambda: provenance(ended(self._listed)),
-            about=lambda: race_name(self._listed, str(self.measure.value)),
-            folder=self.folder,
-            status=self.saved,
+        self.files = RaceFiles(
+            self.entries,
+            self.convergence,
+            lambda: str(self.measure.value),
+            self.record,
+            self._open_file,
+            self.folder,
         )
+        self.saved = self.files.status
         self._opened = list(opening(self.base)) if opening else []
         for configuration in self._opened or configurations:
-            self.add(configuration)
+            self._enter(configuration)
         self._fold()
         self.box = self._layout()
         for control in (self.measure, self.with_setup):
@@ -155,124 +148,30 @@ class RaceView(PausableView):
         self.controller.serve()
 
     @property
-    def race(self) -> Race:
-        """The race of the present entries."""
-        return self.entries.race
+    def has_results(self) -> bool:
+        """True if an entry has ended with a run."""
+        return any(entry.record for entry in self.race.entries)
 
-    def add(self, configuration: Configuration) -> RaceEntry:
-        """Add an entry, which starts at once if the race has been started. The first one determines the system.
-
-        Raises InputError for an entry on another system than those that are there.
-        """
-        if not self.race.entries and not same_system(configuration, self.base):
-            self._chosen = configuration
-            self._set_base(configuration)
-        if not same_system(configuration, self.base):
-            raise InputError(
-                f"{configuration.label} is on another system than this race ({self.base.problem.label}), where "
-                "iterations and times do not compare; rebase the race, or use a sweep"
-            )
-        entry = self.entries.add(configuration)
-        self.controller.complaint = ""
-        self.publisher.wake()
-        return entry
-
-    def add_from_form(self) -> RaceEntry:
-        """Add an entry with the blocks of the form. Raises InputError with the sentence for a wrong value."""
-        return self.add_method(self.adding.form.configuration())
-
-    def add_method(self, configuration: Configuration) -> RaceEntry:
-        """Add an entry with the method of a configuration: on the system of an active race, else on the configuration
-        chosen elsewhere last."""
-        if not self.race.alive:
-            self._move()
-        return self.add(moved(configuration, self.base))
-
-    def show(self, configurations: Sequence[Configuration]) -> None:
-        """Replace the entries by these, on the system of the first one.
-
-        Raises InputError for configurations on different systems; the entries then stay.
-        """
-        if any(not same_system(one, configurations[0]) for one in configurations):
-            raise InputError("entries of a race solve one system; use a sweep for several problems")
-        self.tolerance.own = False
-        self._set_base(configurations[0])
-        self._chosen, self._opened = self.base, []
-        self.entries.replace(self.race.entries, configurations)
-        self._fold()
-        self.publisher.wake()
-
-    def rebase(self, configuration: Configuration) -> None:
-        """Let the next start be on this configuration's system, start and stopping, and show its blocks in the form.
-
-        Methods stay. Entries that have begun on another system, or with other stopping, stay with their results until
-        then, marked as results of that; others move at once. Does nothing for the same configuration as last time, so
-        that changes in this view since then stay.
-        """
-        if configuration == self._chosen:
-            return
-        self._chosen = configuration
-        if not (self.race.begun and self._differences):
-            self._move()
-        self.adding.form.load(configuration)
-        self.controller.complaint = ""
-        self.publisher.wake()
-
-    def _move(self) -> None:
-        """Make the change of the last `rebase`: entries that are not comparable after it are replaced by new ones with
-        the same methods, not started yet. Entries that the view has chosen itself are chosen anew where they have no
-        results, or do not fit."""
-        entries, changed, adopted = self.race.entries, self._differences, self._adopted()
-        begun, untouched = self.race.begun, self._untouched
-        self._set_base(adopted)
-        methods = [moved(entry.configuration, adopted) if changed else entry.configuration for entry in entries]
-        if untouched and self._opening and (not begun or (changed and any(map(conflicts, methods)))):
-            self._opened = methods = list(self._opening(adopted))
-        if methods != [entry.configuration for entry in entries]:
-            self.entries.replace(entries, methods)
+    def record(self) -> RaceRecord:
+        """The race as it is, to share or keep; entries that have not ended are as before their start. Raises InputError
+        before an entry has ended."""
+        if not self.has_results:
+            raise InputError("no entry has ended yet; press Start, or wait")
+        return self.present
 
     @property
-    def _differences(self) -> list[str]:
-        """The settings that all entries share and that were changed elsewhere since, in words."""
-        return differences(self.base, self._adopted())
+    def present(self) -> RaceRecord:
+        """The race as it is, also before its start."""
+        values = [self.entries.value_of(entry) for entry in self.race.entries]
+        about = {"with_setup": bool(self.with_setup.value), "verdict": self._verdict(self.ranking())}
+        made = RaceRecord.of(values, self.tolerance.value, str(self.measure.value), **about)
+        if (past := self._shown_past) is None:
+            return made
+        return dataclasses.replace(made, ended=past.ended, machine=past.machine, cores=past.cores)
 
-    @property
-    def _untouched(self) -> bool:
-        """True if the entries are those that the view has chosen itself."""
-        entries = [method_of(each.configuration) for each in self.race.entries]
-        return bool(entries) and entries == [*map(method_of, self._opened)]
-
-    @property
-    def _next(self) -> Configuration:
-        """The configuration of active entries, else that of the next start."""
-        return self.base if self.race.alive else self._adopted()
-
-    def _adopted(self) -> Configuration:
-        """The configuration chosen elsewhere last, with the tolerance of this race if that was set in this view."""
-        return aim_of(self.base, self._chosen) if self.tolerance.own else self._chosen
-
-    def _set_base(self, configuration: Configuration) -> None:
-        """Set the configuration with which entries share system, start and stopping. The tolerance becomes that of its
-        stopping rule, unless it was set in this view."""
-        self.base = configuration
-        self.adding.form.settle()
-        if not self.tolerance.own:
-            self.tolerance.reset(self._rtol)
-
-    def _renew(self) -> None:
-        """Before a start: replace the entries if some have ended or are to stop at another tolerance."""
-        new = [entry.configuration for entry in self.race.entries]
-        if self.tolerance.own:
-            self.base, *new = (aimed(configuration, self.tolerance.value) for configuration in (self.base, *new))
-        self.entries.renew(new)
-
-    def remove(self, entry: RaceEntry) -> None:
-        """End an entry and take it out of the race. Its run stays in the list if its setup is done.
-
-        Raises InputError for an entry that is not in the race.
-        """
-        self.entries.remove(entry)
-        self.publisher.wake()
+    def link(self) -> tuple[str, str]:
+        """The link of the race as it ended and a sentence on it. Raises InputError."""
+        return self.files.link()
 
     def start(self) -> None:
         """Start all entries, and later ones as soon as they are added; if all have ended, run them again.
@@ -302,16 +201,15 @@ class RaceView(PausableView):
         return rank(self.race.entries, self.tolerance.value, plot.axis, with_setup=plot.with_setup, samples=samples)
 
     def export(self, kind: str) -> list[Path]:
-        """Write a file for each entry that has ended, "csv" or "run", or their plot as "svg", "pdf" or "png".
-
-        Returns the paths. Raises InputError.
-        """
-        return self.save_bar.save(kind) if kind in PICTURES else export_race(kind, self._listed, self.folder)
+        """Write a file for each entry that has ended, "csv" or "run"; their plot, "svg", "pdf", "png" or "gif"; or all
+        of the race, "race". Returns the paths. Raises InputError."""
+        return self.files.export(kind)
 
     def close(self) -> None:
         """End all entries and remove all widgets from the page."""
         self.stop()
         self.curves.close()
+        self.files.close()
         self.publisher.close()
         # After that, since a tick of the publisher would begin them again.
         self.entries.end_repeats()
@@ -320,36 +218,37 @@ class RaceView(PausableView):
     def _layout(self) -> widgets.Box:
         aim = row("wb-aim", self.tolerance.box)
         against = row("wb-buttons", widgets.Label("x-axis"), self.measure, self.with_setup, aim, self.again)
-        exports = row("wb-buttons", self.save_bar.box, *self.exports.values())
         best = widgets.HTML("Fastest by tolerance").add_class("wb-title")
-        plot = [against, self.convergence]
-        tables = [self.winner.add_class("wb-answer"), self.table, self.note, best, self.fastest]
-        halves = row("wb-halves", widgets.VBox(plot), widgets.VBox(tables))
+        plot = widgets.VBox([against, self.convergence]).add_class("wb-raceplot")
+        said = self.winner.add_class("wb-answer")
+        table = widgets.VBox([self.table, self.note]).add_class("wb-racetable")
+        side = widgets.VBox([best, self.fastest]).add_class("wb-raceside")
         parts = [
             self.status,
             self.belongs,
-            halves,
+            row("wb-racegrid", plot, said, table, side),
             self.adding.chips,
             self.adding.box,
-            exports,
+            self.files.box,
             self.saved,
         ]
-        box = widgets.VBox(parts)
-        box.add_class("wb-explorer").add_class("wb-race")
-        return box
+        return widgets.VBox(parts).add_class("wb-explorer").add_class("wb-race")
 
-    @property
-    def _listed(self) -> list[ListedRun]:
-        """The runs of the entries that have begun."""
-        return list(self.entries.listed.values())
+    def _legend(self, runs: Sequence[ListedRun]) -> list[str]:
+        """Number and name of the entries of runs."""
+        entries = {run: entry for entry, run in self.entries.listed.items()}
+        return [entry_label(entries[run], run) if run in entries else run.label for run in runs]
 
-    def _fold(self) -> None:
-        self.adding.fold(folded=len(self.race.entries) > 1)
+    def _open_file(self, race: RaceRecord) -> None:
+        self.opened(race.entries[0].configuration)
+        self.open(race)
 
-    def _pictures(self) -> dict[str, Scene]:
-        """The plot of the entries that have ended."""
-        ended(self._listed)
-        return {"race": self.convergence.scene()}
+    def _verdict(self, found: Ranking) -> str:
+        if not self.race.begun:
+            return ""
+        past, entries = self._shown_past, self.race.entries
+        cores = past.cores if past else None
+        return verdict(found, self.base.problem, self._stops_at, entries=entries, cores=cores)
 
     def _change_measure(self) -> None:
         """Show curves and ranking by the measure that is chosen now."""
@@ -359,28 +258,31 @@ class RaceView(PausableView):
         self.publisher.wake()
 
     @property
-    def _rtol(self) -> float:
-        """The relative tolerance of the base; 1e-6 if it has none."""
-        return self.base.stopping.rtol or 1e-6
-
-    @property
     def _stops_at(self) -> float:
         """The loosest relative residual at which an entry stops; 0 if none stops by the relative residual."""
         rules = [entry.configuration.stopping for entry in self.race.entries if not entry.error]
         return max((rule.rtol for rule in rules if rule.norm == Norm.RESIDUAL), default=0.0)
 
     def _act(self, verb: str, numbers: list[int], _value: str) -> None:
-        self.entries.act(verb, numbers)
+        if verb == "remove":
+            for entry in [entry for entry in self.race.entries if entry.number in numbers]:
+                self.remove(entry)
+        else:
+            self.entries.act(verb, numbers)
         self.publisher.wake()
 
-    def _exporting(self, kind: str) -> Callable[[], None]:
-        def write(folder: Path) -> list[Path]:
-            return export_race(kind, self._listed, folder)
-
-        def name() -> str:
-            return f"race {race_name(self._listed, kind)}"
-
-        return lambda: self.save_bar.saver.save(write, name, "the export")
+    def _tell(self) -> None:
+        """Call `changed` where entries or the numbers that are looked at have changed."""
+        entries = self.race.entries
+        shown = self.tolerance.value, self.measure.value, self.with_setup.value
+        facts = (
+            tuple((id(entry), entry.ended) for entry in entries),
+            sum(map(len, self.entries.samples.values())),
+            shown,
+        )
+        if facts != self._noted:
+            self._noted = facts
+            self.changed()
 
     def _refresh(self) -> None:
         """Update the table, the sentence on the winner and the exports."""
@@ -391,16 +293,17 @@ class RaceView(PausableView):
         self.again.description = f"Run again to {rounded(self.tolerance.value)}"
         missed = self.entries.over and finer(self.tolerance.value, self._stops_at)
         self.again.layout.display = None if missed and not self._differences else "none"
-        self.belongs.value = belonging(self.base, self._adopted(), self.race.alive) if self.race.begun else ""
+        said = belonging(self.base, self._adopted(), self.race.alive) if self.race.begun else ""
+        self.belongs.value = past(self._shown_past) + said
         self.belongs.layout.display = None if self.belongs.value else "none"
         self.adding.offer_variations([entry.configuration for entry in entries])
-        for control in (*self.exports.values(), self.save_bar.press):
-            control.disabled = not any(entry.result for entry in entries)
+        self.files.offer(self.has_results)
         found = self.ranking()
         finished = {finish.entry: finish for finish in found.finished}
         ordered = [*finished, *(entry for entry in entries if entry not in finished)]
-        show_entries(self.table, found, ordered, self.entries.listed)
-        said = verdict(found, self.base.problem, self._stops_at, entries=entries) if self.race.begun else ""
+        show_entries(self.table, found, ordered, self.entries.listed, self.race)
+        said = self._verdict(found)
         self.winner.say(said, "good" if found.finished else "plain", quote=said if found.finished else "")
         self.note.say(compilation(entries))
         self.fastest.value = fastest(entries, found.measure, self.entries.samples, with_setup=found.with_setup)
+        self._tell()

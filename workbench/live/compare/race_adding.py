@@ -38,6 +38,8 @@ class EntryAdding:
             for words in VARIATIONS
         }
         """A button for each variation of the first entry; those that the race has, or that do not fit, are hidden."""
+        for chip in self.variations.values():
+            chip.layout.display = "none"
         self.chips = row("wb-buttons", *self.variations.values())
         self._entries: tuple[Configuration, ...] | None = None
         """The entries that the variations are of."""

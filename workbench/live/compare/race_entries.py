@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from workbench.errors import InputError
+from workbench.live.compare.race_form import method_of, moved, same_system
 from workbench.live.ui.export import export
 from workbench.live.ui.run_list import ListedRun, RunList
 from workbench.run import Configuration, Race, RaceEntry
+from workbench.run.jobs.race_record import EntryRecord
 from workbench.run.jobs.ranking import Samples
 from workbench.run.jobs.repeats import BUDGET, Repeats
 
 KINDS = {"csv": "Tables (CSV)", "run": "Run files"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Kept:
+    """An entry that may be taken back after it was removed. entry: while it exists; value: as it was."""
+
+    entry: weakref.ref[RaceEntry]
+    value: EntryRecord
 
 
 class RaceEntries:
@@ -36,6 +48,8 @@ class RaceEntries:
         self.budget = budget
         self.repeats: Repeats | None = None
         """The runs that are made again for their times, once all entries have ended."""
+        self._recalled: Samples = {}
+        """The later runs of entries that ended before."""
         self._ended = 0
         self._leaving: list[ListedRun] = []
         """Runs of removed entries, which may be finishing an iteration."""
@@ -49,7 +63,52 @@ class RaceEntries:
     @property
     def samples(self) -> Samples:
         """The later runs of the entries."""
-        return self.repeats.samples if self.repeats is not None else {}
+        return {**self._recalled, **(self.repeats.samples if self.repeats is not None else {})}
+
+    @property
+    def kept(self) -> tuple[Kept, ...]:
+        """The entries as they are now; those that have not ended as before their start."""
+        return tuple(Kept(weakref.ref(entry), self.value_of(entry)) for entry in self.race.entries)
+
+    def value_of(self, entry: RaceEntry) -> EntryRecord:
+        """An entry as plain values, with its style, and number and name in the list of runs."""
+        run = self.listed.get(entry)
+        value = EntryRecord.of(entry, self.samples.get(entry, ()))
+        if run is None or not value.ended:
+            return value
+        record = value.record and dataclasses.replace(value.record, style=run.style)
+        return dataclasses.replace(value, record=record, listed=run.number, given=run.given)
+
+    def recall(self, values: Sequence[EntryRecord]) -> None:
+        """Replace all entries by ones that have ended before, and by such that wait."""
+        self.replace(self.race.entries, [])
+        for value in values:
+            self._take_back(value)
+        self.update()
+
+    def become(self, wanted: Sequence[Kept], base: Configuration) -> None:
+        """Take entries back, and out, until they are these. Those that have been replaced since by others with the
+        same method stay. base: their system, without which no result is taken back."""
+        left = list(self.race.entries)
+        chosen: list[RaceEntry | None] = []
+        for kept in wanted:
+            found = kept.entry()
+            chosen.append(found if found in left else None)
+            if found in left:
+                left.remove(found)
+        here = [entry for entry in left if same_system(entry.configuration, base)]
+        for place, kept in enumerate(wanted):
+            method = method_of(kept.value.configuration)
+            found = next((each for each in here if method_of(each.configuration) == method), None)
+            if chosen[place] is None and found is not None:
+                chosen[place] = found
+                left.remove(found)
+                here.remove(found)
+        for entry in left:
+            self.remove(entry)
+        made = [entry or self._take_back(_on(base, kept.value)) for entry, kept in zip(chosen, wanted, strict=True)]
+        self.race.arrange(made)
+        self.update()
 
     def repeat(self, changed: Callable[[], object]) -> None:
         """Once all entries have ended by themselves, make short runs again for their times. changed: called when there
@@ -73,9 +132,9 @@ class RaceEntries:
                 self.repeats = None
                 self._adopt(self.race)
 
-    def add(self, configuration: Configuration) -> RaceEntry:
-        """Add an entry, which starts at once if the race has been started."""
-        entry = self.race.add(configuration)
+    def add(self, configuration: Configuration, number: int = 0) -> RaceEntry:
+        """Add an entry, which starts at once if the race has been started. number: see `Race.recall`."""
+        entry = self.race.add(configuration, number)
         # After that: a race whose entries have all ended might be timed again meanwhile.
         self.end_repeats()
         self.repeated = False
@@ -87,7 +146,7 @@ class RaceEntries:
 
         Raises InputError for an entry that is not in the race.
         """
-        is_set_up = entry.run is not None
+        is_set_up = entry.made is not None
         self.race.remove(entry)
         with self._lock:
             if self.repeats is not None:
@@ -111,6 +170,7 @@ class RaceEntries:
         with self._lock:
             self.race = Race()
             self.end_repeats()
+            self._recalled = {}
             self._adopt(self.race)
         self._ended = 0
         for place, configuration in enumerate(configurations):
@@ -125,6 +185,22 @@ class RaceEntries:
             repeated = bool(entries) and all(entry.result is not None for entry in entries)
             self.replace(entries, configurations)
             self.repeated = repeated
+
+    def _take_back(self, value: EntryRecord) -> RaceEntry:
+        """Add an entry as it has ended, in its run of the list where that is still there."""
+        if not value.ended:
+            return self.add(value.configuration, value.number)
+        with self._lock:
+            entry = self.race.recall(value.configuration, value.record, value.error, value.number)
+            self._recalled = {**self._recalled, entry: value.samples} if value.samples else self._recalled
+            if value.record is None:
+                return entry
+            there = next((run for run in self.runs.of(self._origin) if _is_run_of(run, value)), None)
+            run = there or ListedRun(self.runs.next_number(), value.record, self._origin, value.given, 0)
+            self.listed = {**self.listed, entry: run}
+        if there is None:
+            self.runs.enter(run)
+        return entry
 
     def act(self, verb: str, numbers: Sequence[Any]) -> None:
         """Pause, resume, stop, remove or restyle entries by number; before the start none can be stopped."""
@@ -155,12 +231,12 @@ class RaceEntries:
         self.runs.notify()
 
     def _enter(self) -> None:
-        """Enter entries in the list, with the next numbers; one that was cancelled before its setup is left out."""
+        """Enter entries in the list, with the next numbers there; one that was cancelled before its setup is left
+        out."""
         for entry in self.race.entries:
-            if entry in self.listed or (entry.stopping and entry.run is None):
+            if entry in self.listed or entry.recalled or (entry.stopping and entry.run is None):
                 continue
-            entry.number = self.runs.next_number()
-            run = ListedRun(entry.number, entry, self._origin, "", 0)
+            run = ListedRun(self.runs.next_number(), entry, self._origin, "", 0)
             # In the table first: the list then knows that its curve belongs to this plot.
             self.listed = {**self.listed, entry: run}
             self.runs.enter(run)
@@ -186,3 +262,17 @@ def race_name(entries: Sequence[ListedRun], measure: str) -> str:
     """The rest of the name of a race's file: problem, time of the start, axis."""
     first = ended(entries)[0].handle
     return f"{first.problem} {first.provenance['started']} {measure}"
+
+
+def _on(base: Configuration, value: EntryRecord) -> EntryRecord:
+    """An entry on the system of others, without its result where that is of another system."""
+    here = moved(value.configuration, base)
+    return value if same_system(value.configuration, base) else EntryRecord(here, number=value.number)
+
+
+def _is_run_of(run: ListedRun, value: EntryRecord) -> bool:
+    """True if a run of the list is that of an entry."""
+    if value.record is None or run.number != value.listed:
+        return False
+    record = run.record
+    return record is not None and record.provenance.get("started") == value.record.provenance.get("started")

@@ -16,9 +16,11 @@ from workbench.live.ui.run_table import state_words
 from workbench.live.ui.sort_table import SortTable, sample, time_bar
 from workbench.plots.html_table import html_table
 from workbench.plots.scenes.style import curve_style
-from workbench.run import Configuration, Race, RaceEntry, State
+from workbench.run import Configuration, Race, RaceEntry, Reason, State
+from workbench.run.jobs.race_record import RaceRecord
 from workbench.run.jobs.ranking import Finish, Ranking, Samples, rank
 from workbench.run.jobs.repeats import Repeats
+from workbench.run.setup.setup_phases import COMPILATION
 from workbench.words.numbers import amount, compiling, duration, number, queued, relative, tick
 
 COLUMNS = (
@@ -44,6 +46,30 @@ VERBS = (
 )
 
 
+def doing(entry: RaceEntry, race: Race) -> str:
+    """The state of an entry that has not ended: not started, waiting, compiling, setup, running or paused.
+
+    The thread of a race sets one entry up after another, and those that are set up wait for it.
+    """
+    match entry.state:
+        case State.PAUSED:
+            return "paused"
+        case State.IDLE:
+            return "waiting" if race.alive else "not started"
+        case State.SETUP:
+            return _compiling(entry) if entry.phases.present == COMPILATION else "setup"
+    begun = entry.made is not None and entry.made.history.count > 0
+    return "running" if begun else "waiting"
+
+
+def _compiling(entry: RaceEntry) -> str:
+    """The kernels that the setup has asked for so far; their number is known of those that are compiled elsewhere."""
+    kernels = entry.phases.kernels
+    if not kernels.asked:
+        return "compiling"
+    return f"compiling ({kernels.done} of {kernels.asked} kernel{'s' * (kernels.asked != 1)})"
+
+
 def row(
     entry: RaceEntry,
     run: ListedRun | None,
@@ -51,13 +77,15 @@ def row(
     measure: str,
     longest: float,
     remark: tuple[str, str] = ("", ""),
+    waiting: str = "",
 ) -> list[Any]:
     """The cells of one entry. run: its run in the list, None before it has begun. longest: seconds of the slowest, for
-    the bar of setup and iterations. remark: a word after the state, with its reason."""
+    the bar of setup and iterations. remark: a word after the state, with its reason. waiting: the state of an entry
+    that has not ended."""
     name = entry_label(entry, run)
-    made = entry.run
+    made = entry.made
     count = made.history.count if made is not None else 0
-    words, tip = state_words(RunHandle(entry), entry.result.summary if entry.result else {})
+    words, tip = (waiting, "") if waiting else state_words(RunHandle(entry), entry.summary)
     word, reason = remark
     state = {"key": words, "text": f"{words}, {word}" if word else words, "tip": reason or tip}
     if made is None or run is None or not count:
@@ -65,7 +93,7 @@ def row(
     setup, iterating, spent = made.setup_seconds, made.iteration_seconds, entry.iteration_bytes
     traffic = None if spent is None else (count - 1) * spent
     residual = made.relative(float(made.history["residual"][count - 1]))
-    compiled = compiling(made.setup.phases.compile_seconds)
+    compiled = compiling(made.compile_seconds)
     colour = sample(curve_style(run.style))["colour"]
     return [
         name,
@@ -81,8 +109,8 @@ def row(
 
 
 def entry_label(entry: RaceEntry, run: ListedRun | None) -> str:
-    """An entry in the table; in the list of runs it has a number, and perhaps a name given by the user."""
-    return f"{run.number}: {run.given or entry.name}" if run else entry.name
+    """An entry in table and legend: its number in the race, and its name, which the user may have given."""
+    return f"{entry.number}: {run.given or entry.name if run else entry.name}"
 
 
 def fastest(entries: Sequence[RaceEntry], measure: str, samples: Samples, *, with_setup: bool) -> str:
@@ -123,9 +151,16 @@ def belonging(base: Configuration, chosen: Configuration, alive: bool) -> str:
     return f'<p class="wb-belongs" role="status">{escape(said)}</p>'
 
 
+def past(race: RaceRecord | None) -> str:
+    """HTML: when and where an opened race ended; empty for none."""
+    if race is None:
+        return ""
+    return f'<p class="wb-belongs" role="status">As it ended {escape(race.where)}. Start runs it here anew.</p>'
+
+
 def compilation(entries: Sequence[RaceEntry]) -> str:
     """The time of compiling kernels for all entries, as a sentence; empty for next to nothing."""
-    clause = compiling(sum(entry.run.setup.phases.compile_seconds for entry in entries if entry.run))
+    clause = compiling(sum(entry.made.compile_seconds for entry in entries if entry.made))
     return f"{clause[0].upper()}{clause[1:]}." if clause else ""
 
 
@@ -138,7 +173,7 @@ def progress(race: Race, repeats: Repeats | None, problem: str, *, moved: bool) 
         case State.QUEUED:
             return f"{about}: {queued(race.ahead)}", "busy"
         case State.RUNNING:
-            return f"{about}: running, {sum(entry.ended for entry in entries)} ended", "busy"
+            return f"{about}: {_counted(race)}", "busy"
         case State.PAUSED:
             return f"{about}: paused; press Resume", "plain"
     if race.lingering:
@@ -147,8 +182,15 @@ def progress(race: Race, repeats: Repeats | None, problem: str, *, moved: bool) 
         again = "paused" if repeats.state is State.PAUSED else f"timing again, round {repeats.rounds + 1}"
         return f"{about}: all have ended; {again}", "busy"
     if race.state is State.DONE and not moved:
-        return f"{about}: all have ended", "good"
+        stopped = sum(entry.outcome.reason is Reason.CANCELLED for entry in entries)
+        return f"{about}: " + (f"stopped, {stopped} before the end" if stopped else "all have ended"), "good"
     return f"{about}: press Start" if entries else f"{about}; choose blocks and press Add entry", "plain"
+
+
+def _counted(race: Race) -> str:
+    """The states of the entries with their numbers: 1 setup, 2 waiting, 1 ended."""
+    words = ["ended" if entry.ended else doing(entry, race) for entry in race.entries]
+    return ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
 
 
 def _missing() -> dict[str, Any]:
@@ -163,16 +205,25 @@ def entry_table(act: Callable[[str, list[Any], str], object]) -> SortTable:
 
 
 def show_entries(
-    table: SortTable, found: Ranking, entries: Sequence[RaceEntry], listed: Mapping[RaceEntry, ListedRun]
+    table: SortTable, found: Ranking, entries: Sequence[RaceEntry], listed: Mapping[RaceEntry, ListedRun], race: Race
 ) -> None:
-    """A row for each of the entries, in this order. listed: the runs of those that have begun, in the list of runs."""
+    """A row for each of the entries of a race, in this order. listed: the runs of those that have begun, in the list of
+    runs."""
     finished = {finish.entry: finish for finish in found.finished}
     pairs = [(entry, listed.get(entry)) for entry in entries]
-    times = [entry.run.setup_seconds + entry.run.iteration_seconds for entry, _ in pairs if entry.run]
+    times = [entry.made.setup_seconds + entry.made.iteration_seconds for entry, _ in pairs if entry.made]
     longest = max(times, default=1.0)
     said, usual = remarks(found), ("", "")
     rows = [
-        row(entry, run, finished.get(entry), found.measure, longest, said.get(entry, usual) if run else usual)
+        row(
+            entry,
+            run,
+            finished.get(entry),
+            found.measure,
+            longest,
+            said.get(entry, usual) if run else usual,
+            "" if entry.ended else doing(entry, race),
+        )
         for entry, run in pairs
     ]
     # One entry wins against nothing.

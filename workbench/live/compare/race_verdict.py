@@ -22,16 +22,19 @@ NOTABLE = 0.1
 AHEAD = {"seconds": "ahead of", "iterations": "fewer than", "bytes": "less than"}
 
 
-def verdict(found: Ranking, problem: Problem, aim: float, *, entries: Sequence[RaceEntry]) -> str:
+def verdict(
+    found: Ranking, problem: Problem, aim: float, *, entries: Sequence[RaceEntry], cores: int | None = None
+) -> str:
     """The winner at the tolerance, and how far it is ahead of the next, in at most `LONGEST` characters; or why there
     is no winner.
 
-    aim: where the entries stop. One entry wins against nothing, and entries that are too close to call do not win.
+    aim: where the entries stop. cores: of the machine, by default of this one. One entry wins against nothing, and
+    entries that are too close to call do not win.
     """
     if not found.finished:
         return _no_winner(found, aim, alone=len(entries) == 1)
     winners, best = found.winners, found.finished[0]
-    words, head = sentence_case(problem.words), f"{_size_text(problem)}, {_machine(entries)}:"
+    words, head = sentence_case(problem.words), f"{_size_text(problem)}, {_machine(entries, cores)}:"
     said, so_far = amount_text(best, found.measure, 2), " so far" if found.open else ""
     names = [finish.entry.name for finish in winners]
     if len(entries) == 1:
@@ -110,7 +113,7 @@ def _disturbed(found: Ranking) -> list[tuple[RaceEntry, str]]:
         return []
     single = [finish.entry for finish in found.finished if finish.times is None]
     disturbed = []
-    for entry, clock in ((entry, entry.run.history["seconds"]) for entry in single if entry.run):
+    for entry, clock in ((entry, entry.made.history["seconds"]) for entry in single if entry.made):
         lost, late = delay(clock)
         if lost > NOTABLE * clock[-1]:
             at = count(late[0]) if late.size == 1 else f"{count(late[0])} to {count(late[-1])}"
@@ -125,11 +128,11 @@ def _size_text(problem: Problem) -> str:
     return f" {size}" if size else ""
 
 
-def _machine(entries: Sequence[RaceEntry]) -> str:
+def _machine(entries: Sequence[RaceEntry], cores: int | None) -> str:
     """The device that all entries share, the number of cores for the CPU; "this machine" for several devices."""
     devices = {entry.configuration.device: entry.configuration.parts["device"] for entry in entries}
     if set(devices) == {"cpu"}:
-        cores = usable_cores()
+        cores = cores or usable_cores()
         return f"{cores} core{'s' * (cores != 1)}"
     return next(iter(devices.values())).removeprefix("on ") if len(devices) == 1 else "this machine"
 

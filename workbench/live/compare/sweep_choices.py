@@ -22,7 +22,7 @@ from workbench.run import Configuration, Stopping, configure
 from workbench.run.choices.conflicts import Conflict, changes_of, conflicts, obstacles, reasons_of
 from workbench.run.jobs.sweeping import Row, combinations
 from workbench.settings import BLOCKS, METHOD, RUN, STOPPING, SWEEP_AXES, SWEEP_STOPPING
-from workbench.words.names import as_shown, choice_name, choice_text, sentence_case, with_names
+from workbench.words.names import choice_name, choice_text, sentence_case, with_names
 
 MOST_CHECKED = 100
 """Runs of a sweep that are checked for conflicts before it begins."""
@@ -131,7 +131,7 @@ class Choices:
         """Show these choices, of a sweep over this problem."""
         self.problem = problem
         self._away = {}
-        self._set([self._row(name, _written(name, values, problem)) for name, values in over.items()])
+        self._set([self._row(name, _written(values)) for name, values in over.items()])
 
     def rebase(self, problem: Problem) -> list[str]:
         """Keep the rows that another problem has too, as they were typed; returns the names of the others.
@@ -317,11 +317,9 @@ def _read(field: Field, word: str) -> Any:
         raise InputError(field.sentence(error)) from None
 
 
-def _written(name: str, values: Sequence[Any], problem: Problem) -> str:
+def _written(values: Sequence[Any]) -> str:
     """Values as one types them."""
-    owner = _owner(name, problem)
-    numbers = (as_shown(owner, name, value) if isinstance(value, float) else value for value in values)
-    return ", ".join(value.spec if isinstance(value, Block) else as_text(value) for value in numbers)
+    return ", ".join(value.spec if isinstance(value, Block) else as_text(value) for value in values)
 
 
 def _owner(name: str, problem: Problem) -> str:

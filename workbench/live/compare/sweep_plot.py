@@ -19,7 +19,6 @@ from workbench.live.transport.publisher import Publisher
 from workbench.plots.figures import draw
 from workbench.plots.scenes.scene import Axis, CellsOf, CurveOf, ParallelOf, PointsOf, Scene
 from workbench.run.jobs.sweeping import Row
-from workbench.words.names import as_shown
 
 MOST_CURVES = 12
 TICKED = (0.0, 0.5, 1.0)
@@ -64,7 +63,7 @@ def curves_of(runs: Runs, each: str, against: str) -> dict[str, list[dict[str, A
 def curves_scene(runs: Runs, each: str, against: str) -> Scene:
     """A curve for each value of a choice against a numeric one: the minimum over all others, the median over seeds with
     a bar from the least to the largest."""
-    x = np.array([as_shown(runs.owner, against, float(value)) for value in runs.over[against]])
+    x = np.array([float(value) for value in runs.over[against]])
     order = np.argsort(x)
     layers = []
     for place, (name, chosen) in enumerate(curves_of(runs, each, against).items()):

@@ -12,7 +12,7 @@ from workbench.live.ui.run_table import CONVERGED, ended_words
 from workbench.live.ui.sort_table import cell
 from workbench.run.jobs.sweeping import Row
 from workbench.settings import METHOD
-from workbench.words.names import as_shown, choice_name, choice_text, sentence_case
+from workbench.words.names import choice_name, choice_text, sentence_case
 from workbench.words.numbers import compiling, count, duration
 
 BEST, SEED = "best", "seed"
@@ -66,7 +66,7 @@ class Runs:
 
     def text(self, choice: str, value: object) -> str:
         """A value of a choice in words."""
-        return choice_text(choice, value, self.owner)
+        return choice_text(choice, value)
 
     def chosen_text(self, choice: str, value: object) -> str:
         """A value of a choice, which names a block by itself and a number with the choice."""
@@ -147,7 +147,7 @@ def columns(
     scales = {name: factor for name, (_, timed) in COLUMNS.items() if timed}
     states = [ended_words(row) for row in rows]
     cells = [
-        [*(_cell(name, row[name], owner) for name in over), *(_scaled(row[name], scales.get(name)) for name in COLUMNS)]
+        [*(_cell(name, row[name]) for name in over), *(_scaled(row[name], scales.get(name)) for name in COLUMNS)]
         for row in whole
     ]
     place = heads.index(f"setup [{unit}]")
@@ -184,11 +184,9 @@ def _total(row: Row) -> float | None:
     return None if None in parts else sum(parts)
 
 
-def _cell(name: str, value: object, owner: str) -> float | dict[str, str]:
+def _cell(name: str, value: object) -> float | dict[str, str]:
     """A value of a choice: a number is sorted as one."""
-    if isinstance(value, float):
-        return as_shown(owner, name, value)
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return value
     return {"key": str(value), "text": choice_text(name, value), "tip": str(getattr(value, "text", value))}
 

@@ -115,15 +115,19 @@ class VolumeView(StreamView):
         self._drawing = LatestOnly("workbench-volume")
         self._changed = threading.Event()
         self._stale = self._still_due = True
-        self._asked_scene = False
+        self._asked_scene = self._live = False
         self._pace = ShareLimit()
         self._reel = FrameBatch()
         self._shades: Colormap | None = None
         super().__init__(publisher, **traits)
         self.observe(self._touch, ["quantity", "colours", "column"])
 
-    def show(self, scene: Scene) -> None:
-        """Draw a problem; its volumes are made in the background. One that is not in 3D gets a sentence."""
+    def show(self, scene: Scene, *, live: bool = False) -> None:
+        """Draw a problem; its volumes are made in the background. One that is not in 3D gets a sentence.
+
+        live: another follows soon, so that the page draws this one coarsely and stays free for its user.
+        """
+        self._live = live
         with self._following:
             self._looker, self._sentence = None, ("", "")
         self._draw(None, lambda: scene)
@@ -133,7 +137,7 @@ class VolumeView(StreamView):
         looker = SnapshotSource(run, self.publisher.wake)
         with self._following:
             self.still, self.look, self._shades, self._asked_scene = None, None, None, False
-            self._looker, self._sentence = looker, ("", "")
+            self._looker, self._sentence, self._live = looker, ("", ""), False
         self.flat = False
         self._touch()
 
@@ -265,7 +269,7 @@ class VolumeView(StreamView):
         return Frame(make) if self._stale else None
 
     def _annotated(self, shot: Frame) -> Frame:
-        quantity, live = self.quantity, shot.live
+        quantity, live = self.quantity, shot.live or self._live
 
         def make() -> Picture:
             message, buffer = shot.make()

@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,8 @@ class ConvergenceView(StreamView):
     phases = traitlets.List().tag(sync=True)
     nothing = traitlets.Unicode("No run yet. Its residual will be drawn here.")
     movable = traitlets.Bool(True).tag(sync=True)
+    what = "Run"
+    """The word before a number in sentences."""
 
     def __init__(self, *sessions: Session, publisher: Publisher | None = None, **traits: Any) -> None:
         self._failed = ""
@@ -172,7 +174,7 @@ class ConvergenceView(StreamView):
     def publish(self) -> PollAgain:
         goes_on = [curve.update() for curve in self._curves]
         if lost := [curve for curve in self._curves if curve.lost]:
-            self._failed = f"{_named(lost[-1])} ended before its first iteration."
+            self._failed = f"{_named(lost[-1], self.what)} ended before its first iteration."
             self._curves = [curve for curve in self._curves if not curve.lost]
             self._changed.set()
         self.empty = self._words()
@@ -190,9 +192,11 @@ class ConvergenceView(StreamView):
 
     def _words(self) -> str:
         """The sentence in place of the curves."""
-        waiting = {_named(curve): curve.phase for curve in self._curves if curve.phase}
+        waiting = {_named(curve, self.what): curve.phase for curve in self._curves if curve.phase}
+        # One that is set up is what the others wait for.
+        busy = {_named(curve, self.what): curve.phase for curve in self._curves if curve.phases}
         if self._curves:
-            return "; ".join(f"{name}: {doing}" for name, doing in waiting.items())
+            return "; ".join(f"{name}: {doing}" for name, doing in (busy or waiting).items())
         return self._failed or self.nothing
 
     def _is_due(self) -> bool:
@@ -273,21 +277,29 @@ class ConvergenceView(StreamView):
         return free if kept is None or kept in used else kept
 
 
-def _named(curve: Curve) -> str:
-    """A run in a sentence: by its number, where its label has one."""
+def _named(curve: Curve, what: str) -> str:
+    """A run in a sentence: by its number, where its label has one. what: the word before the number."""
     number = curve.label.partition(": ")[0]
-    return f"Run {number}" if number.isdigit() else curve.label
+    return f"{what} {number}" if number.isdigit() else curve.label
 
 
 class ListedCurves:
     """Keeps one curve for each run of a list that `shows` returns true for, in the run's name, colour, dash and mark.
     The name begins with the problem where the plot has runs on several.
 
+    named: the names of several runs in the legend.
+
     A run without a history, such as one that failed in its setup, has no curve.
     """
 
-    def __init__(self, view: ConvergenceView, runs: RunList, shows: Callable[[ListedRun], bool]) -> None:
-        self.view, self.runs, self._shows = view, runs, shows
+    def __init__(
+        self,
+        view: ConvergenceView,
+        runs: RunList,
+        shows: Callable[[ListedRun], bool],
+        named: Callable[[Sequence[ListedRun]], list[str]] = labels,
+    ) -> None:
+        self.view, self.runs, self._shows, self._named = view, runs, shows, named
         self._curves: dict[ListedRun, Curve] = {}
         self._nothing = view.nothing
         self._lock = threading.RLock()
@@ -306,7 +318,7 @@ class ListedCurves:
             self.view.nothing = "All runs are hidden." if shown and not wanted else self._nothing
             for run in [run for run in self._curves if run not in wanted]:
                 self.view.drop(self._curves.pop(run))
-            for run, name in zip(wanted, labels(wanted), strict=True):
+            for run, name in zip(wanted, self._named(wanted), strict=True):
                 curve = self._curves.get(run)
                 if curve is not None:
                     self.view.redraw(curve, _with_norm(name, run), run.style)

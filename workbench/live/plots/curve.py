@@ -47,6 +47,8 @@ class Curve:
         scale = float(residual[-1] / relative[-1]) if residual.size and relative[-1] else 1.0
         setup = float(record.summary.get("setup_seconds") or 0.0)
         curve = cls(key, label, style, history=record.history, norm_of_b=scale, setup_seconds=setup)
+        counted = record.summary.get("iteration_bytes")
+        curve.iteration_bytes = counted if isinstance(counted, int) else None
         stopping = record.provenance.get("configuration", {}).get("stopping", {})
         if stopping.get("norm") == Norm.RESIDUAL:
             curve.tolerance = stopping["rtol"]

@@ -50,7 +50,8 @@ class Controller:
     rest of the view up to date. single: the view has one job at a time, so that none can be begun while one is alive.
     shown_elsewhere: whether the view shows the sentence on a job that has ended elsewhere, so that the bar need not.
     correct: makes the changes that `correction` has words for; they end what `why_not` says. step: makes one iteration.
-    starting: the words of the first button. name: how the sentence names a job of a queue.
+    starting: the words of the first button. toggles: that one pauses the job that is active, too. name: how the
+    sentence names a job of a queue.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Controller:
         name: Callable[[Any], str] = lambda _job: "",
         single: bool = True,
         pauses: bool = True,
+        toggles: bool = False,
         starting: Callable[[], str] = lambda: "Run",
         about: str = "",
         period: float = SAY_PERIOD,
@@ -82,11 +84,11 @@ class Controller:
         self._shown_elsewhere, self._correction = shown_elsewhere, correction
         self._of_job = True
         """Set while the sentence is on the present job alone."""
-        self._single, self._period = single, period
+        self._single, self._toggles, self._period = single, toggles, period
         self._said: tuple[str, str, float] = ("", "", 0.0)
         self.bar = RunBar(
             self.attempt(begin),
-            self.toggle if pauses else None,
+            self.toggle if pauses and not toggles else None,
             self.attempt(step) if step else None,
             self.stop,
             None if single else self.stop_all,
@@ -192,7 +194,8 @@ class Controller:
         return again
 
     def _show_buttons(self) -> None:
-        wrong = self._why_not()
+        # A button that pauses what is active needs no form.
+        wrong = "" if self._toggles and self.alive else self._why_not()
         self.bar.run.description = self._starting()
         self.bar.show(self.state, self.alive, wrong or self._busy, wrong=bool(wrong), correction=self._correction())
 
@@ -202,7 +205,7 @@ class Controller:
         if not self._single:
             return ""
         if self.alive:
-            return "it is active; press Stop first"
+            return "" if self._toggles else "it is active; press Stop first"
         return "the stopped run still ends in the background" if any(job.lingering for job in self.jobs) else ""
 
     def _say(self, job: Job | None) -> None:

@@ -17,9 +17,8 @@ from workbench.errors import InputError
 from workbench.files.data_files import path_of
 from workbench.live.ui.words import shown, without_folder
 from workbench.registry import Block, Parameter, known, lookup, registered
-from workbench.registry.facts import inverse_help, parameter_label
+from workbench.registry.facts import parameter_label
 from workbench.settings import BLOCKS, RUN
-from workbench.words.numbers import chosen
 
 Changed = Callable[[], None]
 
@@ -42,7 +41,6 @@ class Field(traitlets.HasTraits):
         """Make the field that of another block; its value stays."""
         self.declared, self.owner = declared, owner
         self.label = self.looks.get("label") or parameter_label(owner, declared.name)
-        self.inverse = bool(inverse_help(owner, declared.name))
 
     def put(self, value: Any) -> None:
         """Show a value of the block; one that the menu does not list, such as rhs random:16, is added to it."""
@@ -66,13 +64,12 @@ class Field(traitlets.HasTraits):
             return
         if self.declared.kind is int and not self.declared.empty:
             text = _whole(text)
-        self.value = reciprocal(text) if self.inverse else text
+        self.value = text
 
     @property
     def shown(self) -> object:
         """The value on the page: of an uploaded file its name."""
-        value = reciprocal(self.value) if self.inverse else self.value
-        return without_folder(value) if self.declared.name == "path" else value
+        return without_folder(self.value) if self.declared.name == "path" else self.value
 
     @property
     def changed(self) -> bool:
@@ -82,10 +79,6 @@ class Field(traitlets.HasTraits):
     def sentence(self, error: InputError) -> str:
         """The sentence of an error, with the readable name in place of the name in code."""
         words = str(error).removeprefix(f"{self.owner}: ")
-        if self.inverse and " must be a " not in words:
-            low, high = self.declared.low, self.declared.high
-            bounds = f"{chosen(1 / high)} to {chosen(1 / low)}" if low and high else "above 0"
-            words = f"{self.declared.name} must be {bounds}, got {self.shown}"
         named = words.removeprefix(self.declared.name)
         return shown(f"{self.label}{named}" if named != words else words)
 
@@ -171,14 +164,6 @@ def check_listed(kind: str, name: str) -> None:
     """Raise InputError for a block that no form offers."""
     if not known(kind, name):
         raise InputError(f"{name} is no {kind} that the form offers; run it by configure({kind}=...) or in a RaceView")
-
-
-def reciprocal(value: Any) -> Any:
-    """1/value as text; a text that is no number stays as it is, and is refused where it is read."""
-    try:
-        return as_text(float(f"{1 / float(value):.15g}"))
-    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
-        return value
 
 
 def as_text(value: object) -> str:

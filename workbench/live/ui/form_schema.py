@@ -13,7 +13,7 @@ from workbench.costs.solver_costs import line_counts
 from workbench.errors import InputError
 from workbench.lines.dependence import waiting
 from workbench.registry import Block, Parameter, registered
-from workbench.registry.facts import choice_label, facts, inverse_help, parameter_label
+from workbench.registry.facts import choice_label, facts, parameter_label
 from workbench.solvers import Solver
 from workbench.words.names import GREEK, typeset_words
 from workbench.words.numbers import THIN, chosen, count, number
@@ -93,7 +93,7 @@ def parameter_schema(declared: Parameter, owner: str = "run") -> dict[str, Any]:
         "name": declared.name,
         "label": parameter_label(owner, declared.name),
         "kind": kind,
-        "help": typeset_words(inverse_help(owner, declared.name) or declared.help),
+        "help": typeset_words(declared.help),
         "about": explanation(declared, owner),
         "placeholder": declared.empty,
         "choices": either or [[value, choice_label(declared.name, value)] for value in declared.choices],
@@ -110,18 +110,14 @@ def _either(declared: Parameter) -> list[list[Any]]:
 
 def explanation(declared: Parameter, owner: str = "run") -> str:
     """The text below the field of a parameter: its meaning where the label lacks it, its bounds and its unit."""
-    inverse, label = inverse_help(owner, declared.name), parameter_label(owner, declared.name)
-    helped = inverse or declared.help
-    known = helped.lower() in label.lower()
-    bounds = "" if declared.choices or _either(declared) else bounds_in_words(declared, inverse=bool(inverse))
-    return typeset_words("; ".join(part for part in ("" if known else helped, bounds) if part))
+    known = declared.help.lower() in parameter_label(owner, declared.name).lower()
+    bounds = "" if declared.choices or _either(declared) else bounds_in_words(declared)
+    return typeset_words("; ".join(part for part in ("" if known else declared.help, bounds) if part))
 
 
-def bounds_in_words(declared: Parameter, *, inverse: bool = False) -> str:
+def bounds_in_words(declared: Parameter) -> str:
     """The bounds of a number as the page shows and types it, with its unit; empty if there are none."""
     low, high = declared.low, declared.high
-    if inverse:
-        low, high = (1 / high if high else None), (1 / low if low else None)
     unit = f"{THIN}{declared.unit}" if declared.unit else ""
     if low is not None and high is not None and math.isfinite(high):
         return f"{_bound(low)} to {_bound(high)}{unit}"

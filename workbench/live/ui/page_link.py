@@ -11,7 +11,7 @@ from workbench.live.ui.frontend import in_voila
 from workbench.run import Configuration
 from workbench.run.choices.share_link import from_link
 
-PARAMETER, VIEW = "p", "view"
+PARAMETER, VIEW, RACE = "p", "view", "race"
 LONGEST_ADDRESS = 8000
 """Characters of a link in an address; servers and proxies refuse longer ones."""
 
@@ -26,6 +26,16 @@ def view_of_page() -> str:
     return _in_query(VIEW, os.environ.get("QUERY_STRING", "")) or "" if in_voila() else ""
 
 
+def race_of_page() -> str | None:
+    """The link of a race in that address; None without one."""
+    return _in_query(RACE, os.environ.get("QUERY_STRING", "")) if in_voila() else None
+
+
+def query_of_race(link: str) -> str | None:
+    """The query that opens the link of a race; None where it is too long for an address."""
+    return f"?{RACE}={quote(link)}&{VIEW}=compare.race" if len(link) <= LONGEST_ADDRESS else None
+
+
 def asked_for(chosen: Callable[[], Configuration]) -> tuple[Configuration, str]:
     """The configuration of the page's address, else the chosen one; and a sentence on a link that cannot be opened."""
     link, refused = link_of_page(), ""
@@ -38,9 +48,9 @@ def asked_for(chosen: Callable[[], Configuration]) -> tuple[Configuration, str]:
 
 
 def link_in(text: str) -> str:
-    """The share link of a page's address; any other text as it is."""
-    found = _in_query(PARAMETER, urlsplit(text).query) if text.startswith(("http://", "https://")) else None
-    return text if found is None else found
+    """The share link of a page's address, or that of its race; any other text as it is."""
+    query = urlsplit(text).query if text.startswith(("http://", "https://")) else ""
+    return _in_query(RACE, query) or _in_query(PARAMETER, query) or text
 
 
 def query_of(link: str) -> str | None:

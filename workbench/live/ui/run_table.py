@@ -51,6 +51,9 @@ MARK_NAMES = {
     "*": "star",
 }  # fmt: skip
 CONVERGED = "converged"
+STAR = " *"
+STARRED = '<p class="wb-empty">* Other runs used the machine at the same time.</p>'
+"""The legend of the star behind a time."""
 WORDS = {
     State.QUEUED: "queued",
     State.SETUP: "setting up",
@@ -70,7 +73,8 @@ class RunTable:
         self.table = SortTable(self._act, empty=EMPTY, low=LOW, lower=LOWER, named="Name", **more)
         self.message = StatusLine()
         self.message.layout.display = "none"
-        self.box = widgets.VBox([self.table, self.message]).add_class("wb-runlist")
+        self.legend = widgets.HTML(layout={"display": "none"})
+        self.box = widgets.VBox([self.table, self.legend, self.message]).add_class("wb-runlist")
         self._changed, self._active = True, False
         self._next = 0.0
         self._dropped = 0
@@ -102,9 +106,13 @@ class RunTable:
         listed = self.runs.runs[::-1]
         offered = [verb for verb in VERBS if verb["name"] not in SENT or verb["name"] in self.runs.acts]
         marks = ["failed" if run.handle.state is State.FAILED else "" for run in listed]
+        columns, rows = self._cells(listed)
+        starred = any(isinstance(cell, dict) and cell["text"].endswith(STAR) for cells in rows for cell in cells)
+        self.legend.value = STARRED
+        self.legend.layout.display = None if starred else "none"
         with self.table.hold_sync():
             self.table.verbs = offered
-            self.table.show(*self._cells(listed), marks, [_facts(run) for run in listed])
+            self.table.show(columns, rows, marks, [_facts(run) for run in listed])
             self.table.chosen = [run.number for run in self.runs.chosen]
         dropped = self.runs.dropped
         if dropped != self._dropped:
@@ -189,7 +197,7 @@ def _times(handle: RunHandle, summary: Mapping[str, Any]) -> tuple[float | None,
 def _time(value: float | None, shared: str) -> dict[str, Any]:
     """A time as a cell; a star marks runs during which others ran."""
     text = duration(value)
-    return {"key": value, "text": f"{text} *", "tip": shared} if shared else {"key": value, "text": text}
+    return {"key": value, "text": f"{text}{STAR}", "tip": shared} if shared else {"key": value, "text": text}
 
 
 def state_words(handle: RunHandle, summary: Mapping[str, Any]) -> tuple[str, str]:

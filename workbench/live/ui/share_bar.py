@@ -31,6 +31,10 @@ from workbench.run.choices.share_link import (
     to_link,
     to_script,
 )
+from workbench.run.jobs.race_codec import ENDING as RACE_ENDING
+from workbench.run.jobs.race_codec import from_link as from_race_link
+from workbench.run.jobs.race_codec import is_race, load_race, read_race
+from workbench.run.jobs.race_record import RaceRecord
 from workbench.words.numbers import count
 
 COPIES: dict[str, tuple[str, str, Callable[[Configuration], str]]] = {
@@ -59,7 +63,8 @@ class ShareBar(LiveWidget):
 
     get: returns the form's configuration, or raises InputError. load: shows one in the form; it is called in a thread
     of the bar's own. folder: where problems are saved and looked for by name, by default exports/ next to the notebook;
-    on a page without code problems are only downloaded. A file of the user's is chosen and opened in the page.
+    on a page without code problems are only downloaded. open_race: shows a race, on a page that has one. A file of the
+    user's is chosen and opened in the page.
 
     Examples:
         >>> from workbench.live import ShareBar
@@ -83,9 +88,12 @@ class ShareBar(LiveWidget):
         get: Callable[[], Configuration],
         load: Callable[[Configuration], None],
         folder: str | Path | None = None,
+        open_race: Callable[[RaceRecord], object] | None = None,
     ) -> None:
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
-        self._get, self._load = get, load
+        self._get, self._load, self._open_race = get, load, open_race
+        self.in_front: Callable[[], tuple[str, str] | None] = lambda: None
+        """Returns the link of what is shown, and a sentence on it, where that is more than a configuration."""
         self._worker = LatestOnly("workbench-share")
         copies = [[what, *words[:2]] for what, words in COPIES.items()]
         self._served = in_voila()
@@ -198,6 +206,10 @@ class ShareBar(LiveWidget):
                 said = f"Downloaded {made.name}"
             elif kind == KEEP[0]:
                 said = f"Written to {self.save_problem()}"
+            elif self._open_race is not None and is_race(found := name or link_in(given.strip())):
+                race = read_race(given.encode(), name[:60]) if name else self._race_in(found)
+                self._open_race(race)
+                said = f"Opened a race of {len(race.entries)} methods as it ended {race.where}."
             else:
                 chosen = self.read(name, given) if name else self.take(given)
                 said = f"Opened {chosen.problem.label} with {chosen.label}."
@@ -208,11 +220,20 @@ class ShareBar(LiveWidget):
             self.text, self.said, self.tone = text, said, tone
             self.number += 1
 
+    def _race_in(self, text: str) -> RaceRecord:
+        """The race of a link, or of a file as it stands or in the folder. Raises InputError."""
+        if not text.endswith(RACE_ENDING):
+            return from_race_link(text)
+        path = path_of(text)
+        return load_race(path if path.exists() or path.is_absolute() else self.folder / path)
+
     def copied(self, kind: str) -> tuple[str, str]:
         """The text of a button and the sentence on it. Raises InputError as the form does.
 
         A text that begins with ? follows the address of the page.
         """
+        if kind == ADDRESS[0] and (shown := self.in_front()) is not None:
+            return shown
         text = self.written(kind)
         said = f"Copied {NAMES[kind]}, {count(len(text.strip()))} characters."
         if not (self._served and kind == ADDRESS[0]):

@@ -56,6 +56,12 @@ class StatusLine(LiveWidget):
         with self.hold_sync():
             self.text, self.tone, self.state, self.quote = text, tone, state, quote and shown(quote)
 
+    def offer(self, text: str, quote: str) -> None:
+        """Say a sentence with a button that copies another text, as it stands; one that begins with ? follows the
+        address of the page."""
+        self.say(text, "good")
+        self.quote = quote
+
     def _read(self, _widget: object, _content: object, _buffers: object) -> None:
         self._unread_since = None
         if kept := self._kept_back:

@@ -24,6 +24,8 @@ MARKS, FEW = 8, 60
 """Marks along a curve, and samples of which each has one where the curve asks for it."""
 PIXEL = 0.75
 """Points of a pixel of the page."""
+PALE = 0.2
+"""Opacity of a pale band."""
 LABEL = "label"
 """The gid of a word next to a point, which is left out where it would meet another."""
 LONGEST_NAME = 44
@@ -119,7 +121,8 @@ def _each_point(axes: Axes, layer: PointsOf, colour: str) -> None:
 def bars(axes: Axes, layer: BarsOf) -> None:
     """Bars on their bases."""
     base = np.zeros(len(layer.x)) if layer.base is None else layer.base
-    axes.bar(layer.x, layer.y - base, layer.wide, bottom=base, color=layer.colour, label=layer.name or None)
+    look: dict[str, Any] = {"color": layer.colour, "label": layer.name or None, "alpha": PALE if layer.faint else None}
+    axes.bar(layer.x, layer.y - base, layer.wide, bottom=base, linewidth=0, **look)
 
 
 def line(axes: Axes, layer: LineAt) -> None:

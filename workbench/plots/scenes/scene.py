@@ -157,7 +157,8 @@ class PointsOf(Styled):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class BarsOf(Styled):
-    """Bars around x, `wide` in units of x, from base (0 by default) to y; all of shape (n,).
+    """Bars around x, `wide` in units of x, from base (0 by default) to y; all of shape (n,). faint: a pale band behind
+    what matters.
 
     Examples:
         >>> import numpy as np
@@ -175,6 +176,7 @@ class BarsOf(Styled):
     base: np.ndarray | None = None
     style: int = 0
     texts: Sequence[Sequence[str]] | None = None
+    faint: bool = False
 
     @property
     def reported(self) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def is_shared(text: str) -> bool:
 
 def read_shared(text: str) -> dict[str, Any]:
     """The complete plain data of a share link or saved file. Raises InputError for any other text."""
-    return _checked(expand(LINK.unpack(text)) if LINK.match(text) else _from_file(path_of(text.strip())))
+    return checked(expand(LINK.unpack(text)) if LINK.match(text) else _from_file(path_of(text.strip())))
 
 
 def without_address(plain: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def _from_file(path: Path) -> dict[str, Any]:
     return plain["configuration"]
 
 
-def _checked(plain: dict[str, Any]) -> dict[str, Any]:
+def checked(plain: dict[str, Any]) -> dict[str, Any]:
     """The data, if every entry is present and of its JSON type; `Configuration` checks bounds."""
     for kind in ("problem", *BLOCKS):
         block = plain.get(kind)

@@ -29,7 +29,7 @@ def to_python(configuration: Configuration, *imported: str) -> str:
         >>> to_python(configure("two-layer", n=16)).splitlines()[0]
         'from workbench.run import configure'
     """
-    _check_registered(configuration)
+    check_registered(configuration)
     stopping = _stopping(configuration)
     arguments = [_literal(configuration.problem.name)]
     arguments += _keywords(configuration.problem.differing | _blocks(configuration) | _settings(configuration))
@@ -63,7 +63,7 @@ def to_command(configuration: Configuration) -> str:
         >>> to_command(configure("two-layer", n=16, solver="pipecg"))
         'workbench solve two-layer --n 16 --solver pipecg'
     """
-    _check_registered(configuration)
+    check_registered(configuration)
     words = ["workbench", "solve", configuration.problem.name]
     for name, value in configuration.problem.differing.items():
         words += ["--n", str(value)] if name == "n" else ["--param", f"{name}={value}"]
@@ -84,7 +84,7 @@ def to_link(configuration: Configuration) -> str:
         >>> to_link(configure("two-layer", n=16))[:5]
         'cgw1.'
     """
-    _check_registered(configuration)
+    check_registered(configuration)
     return pack(configuration.to_dict())
 
 
@@ -116,7 +116,7 @@ def save_configuration(configuration: Configuration, path: str | Path) -> Path:
         >>> save_configuration(configure("two-layer", n=16), "layers").name
         'layers.cg.json'
     """
-    _check_registered(configuration)
+    check_registered(configuration)
     path = path_of(path)
     if not path.name:
         raise InputError(f"{str(path)!r} names no file; give it a name, such as mine{ENDING}")
@@ -164,7 +164,7 @@ def _stopping(configuration: Configuration) -> dict[str, Any]:
     return differing(settings_of(configuration.stopping, STOPPING), STOPPING)
 
 
-def _check_registered(configuration: Configuration) -> None:
+def check_registered(configuration: Configuration) -> None:
     for kind, block in configuration.blocks.items():
         if block.has_user_lines:
             raise InputError(

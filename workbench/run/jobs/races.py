@@ -5,112 +5,19 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
-from workbench.errors import InputError, error_message
-from workbench.files import EndedBySignal
-from workbench.records import History
-from workbench.run.cancellation import STOPPED_EARLY, STOPPED_IN_SETUP, StoppedError
+from workbench.errors import InputError
+from workbench.records import Record
 from workbench.run.choices.configuration import Configuration
-from workbench.run.choices.stopping import Reason
-from workbench.run.jobs.job import Job, State
+from workbench.run.jobs.job import State
+from workbench.run.jobs.race_entry import RaceEntry
 from workbench.run.jobs.run_queue import MACHINE, QueueSlot, RunQueue
 from workbench.run.loop.result import Result
-from workbench.run.loop.traffic import iteration_bytes
-from workbench.run.results.report import result_of_failure
 from workbench.words.distinct import distinct_names
 
 SLICE_SECONDS = 0.03
 """Length of a time slice: long compared with refilling the caches, short compared with the refresh of a plot."""
-
-
-class RaceEntry(Job):
-    """One run of a race, in the race's slot of the run queue.
-
-    number: in the race; a page with a list of runs sets that of the list. held: it is not to advance. iteration_bytes:
-    memory traffic of an ordinary iteration, None before the setup and where it is unknown.
-
-    Examples:
-        >>> from workbench.run import Race, configure
-        >>> (entry,) = Race([configure("two-layer", n=16)]).entries
-        >>> entry.label, entry.begun
-        ('1: CG, Jacobi', False)
-    """
-
-    def __init__(self, number: int, configuration: Configuration, slot: QueueSlot) -> None:
-        super().__init__(slot)
-        self.number = number
-        self.configuration = configuration
-        self.result: Result | None = None
-        self.iteration_bytes: int | None = None
-        self.held = False
-        self.name = configuration.label
-        """A name by its differences from the other entries; the race sets it."""
-
-    @property
-    def label(self) -> str:
-        """The text of legends: the number in the race and the name."""
-        return f"{self.number}: {self.name}"
-
-    @property
-    def state(self) -> State:
-        """The state; PAUSED also for an entry that is held before its setup."""
-        state = super().state
-        return State.PAUSED if self.held and state in (State.IDLE, State.RUNNING) else state
-
-    @property
-    def begun(self) -> bool:
-        """Its setup has begun, or it was stopped before."""
-        return self._state is not State.IDLE or self.stopping
-
-    @property
-    def outcome(self) -> Result:
-        """The result; of an entry that failed or was stopped before its first iteration one that says so."""
-        if self.result is not None:
-            return self.result
-        history = self.run.history if self.run else History()
-        seconds = self.run.setup_seconds if self.run else math.nan
-        reason = Reason.CANCELLED if self.error in (STOPPED_EARLY, STOPPED_IN_SETUP) else Reason.FAILED
-        return result_of_failure(self.configuration, reason, self.error, history, seconds)
-
-    @property
-    def ready(self) -> bool:
-        """True if `advance` has something to do."""
-        return not self.over and (self.stopping or not self.held)
-
-    def advance(self) -> None:
-        """Set the run up, make one iteration, or take the result; any error ends this entry alone."""
-        try:
-            self._advance()
-        except StoppedError:
-            self._state = State.FAILED
-        except EndedBySignal:
-            raise
-        # Errors of this thread can be reported nowhere else, and the other entries must continue. A function of the
-        # user may raise what is no Exception.
-        except BaseException as error:
-            self.error = self.error or error_message(error)
-            self._state = State.FAILED
-
-    @property
-    def _cancelled_state(self) -> State:
-        return State.DONE if self.run else State.FAILED
-
-    def _advance(self) -> None:
-        if self.run is None:
-            with self._entering(State.SETUP):
-                pass
-            run = self._new_run(self.configuration)
-            self.iteration_bytes = iteration_bytes(run.setup)
-            with self._entering(State.RUNNING):
-                self.run = run
-            return
-        if self.stopping:
-            self.run.cancel()
-        elif self.run.step():
-            return
-        self.result = self.run.result()
-        self._state = State.DONE
 
 
 class Race:
@@ -203,13 +110,21 @@ class Race:
         """The number of jobs before this one in the run queue, the active one included; 0 when active or not queued."""
         return self._slot.ahead
 
-    def add(self, configuration: Configuration) -> RaceEntry:
-        """Add an entry, which starts at once if the race has been started."""
+    def add(self, configuration: Configuration, number: int = 0) -> RaceEntry:
+        """Add an entry, which starts at once if the race has been started. number: as in `recall`."""
+        return self._add(configuration, number=number)
+
+    def recall(
+        self, configuration: Configuration, record: Record | None, error: str = "", number: int = 0
+    ) -> RaceEntry:
+        """Add an entry that has ended before, with its run as plain data or the sentence of its failure. number: that
+        it keeps where it is free, 0 for the next one."""
+        return self._add(configuration, lambda entry: entry.recall(record, error), number)
+
+    def arrange(self, entries: Sequence[RaceEntry]) -> None:
+        """Let the entries, which stay the same ones, have this order."""
         with self._condition:
-            self._count = 1 + max([self._count, *(entry.number for entry in self._entries)])
-            entry = RaceEntry(self._count, configuration, self._slot)
-            self._set([*self._entries, entry])
-        return entry
+            self._set(sorted(self._entries, key=[*entries].index))
 
     def start(self) -> None:
         """Start all entries."""
@@ -259,6 +174,21 @@ class Race:
         if not over:
             raise TimeoutError(f"the race is still running after {timeout} s; stop() ends it")
         return [entry.outcome for entry in self._entries]
+
+    def _add(
+        self,
+        configuration: Configuration,
+        prepare: Callable[[RaceEntry], object] = lambda _entry: None,
+        number: int = 0,
+    ) -> RaceEntry:
+        with self._condition:
+            free = number > 0 and all(entry.number != number for entry in self._entries)
+            own = number if free else self._count + 1
+            self._count = max(self._count, own)
+            entry = RaceEntry(own, configuration, self._slot)
+            prepare(entry)
+            self._set([*self._entries, entry])
+        return entry
 
     def _set(self, entries: list[RaceEntry]) -> None:
         """Let these be the entries, each named by what distinguishes it."""

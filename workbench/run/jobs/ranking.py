@@ -14,7 +14,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.registry import unknown_name
-from workbench.run.jobs.races import RaceEntry
+from workbench.run.jobs.race_entry import RaceEntry
 
 MEASURES = ("seconds", "iterations", "bytes")
 UNCERTAIN = 0.1
@@ -160,7 +160,7 @@ def rank(
     for entry in entries:
         # In this order: the history may grow meanwhile, and the amount must be known at that iteration.
         at = _reached(entry, tolerance)
-        setup = entry.run.setup_seconds if entry.run is not None and measure == "seconds" and with_setup else 0.0
+        setup = entry.made.setup_seconds if entry.made is not None and measure == "seconds" and with_setup else 0.0
         if at is None and entry.error:
             failed += [entry]
             continue
@@ -195,11 +195,11 @@ def _finish(
 
 def _spent(entry: RaceEntry, measure: str, setup: float) -> np.ndarray | None:
     """The amount spent up to each iteration, shape (iterations + 1,); None if it is unknown. setup: in s."""
-    if entry.run is None:
+    if entry.made is None:
         return np.empty(0)
     if measure == "seconds":
-        return setup + entry.run.history["seconds"]
-    iterations = np.arange(entry.run.history.count, dtype=np.float64)
+        return setup + entry.made.history["seconds"]
+    iterations = np.arange(entry.made.history.count, dtype=np.float64)
     if measure == "iterations":
         return iterations
     return None if entry.iteration_bytes is None else iterations * entry.iteration_bytes
@@ -207,14 +207,14 @@ def _spent(entry: RaceEntry, measure: str, setup: float) -> np.ndarray | None:
 
 def _reached(entry: RaceEntry, tolerance: float) -> int | None:
     """The first iteration at the tolerance, None before."""
-    if entry.run is None:
+    if entry.made is None:
         return None
-    norm = entry.run.norm_of_b
-    found = np.flatnonzero(entry.run.history["residual"] <= tolerance * (norm if norm > 0 else 1.0))
+    norm = entry.made.norm_of_b
+    found = np.flatnonzero(entry.made.history["residual"] <= tolerance * (norm if norm > 0 else 1.0))
     return int(found[0]) if found.size else None
 
 
 def _has_gap(entry: RaceEntry, iteration: int) -> bool:
     """True if a residual gap was measured up to an iteration."""
-    first = entry.run.history.residual_gap_at if entry.run is not None else None
+    first = entry.made.history.residual_gap_at if entry.made is not None else None
     return first is not None and first <= iteration

@@ -51,6 +51,8 @@ class SetupPhases:
         self.done: list[SetupPhase] = []
         self.compile_seconds = 0.0
         """Seconds of compiling kernels, waiting for their compiler, or loading them on an accelerator."""
+        self.kernels = compiling.Kernels()
+        """The kernels that this setup has asked a compiler for, so far, and those that are there."""
         self._present = ""
         self._thread = 0
         self._inner = (0.0, 0)
@@ -78,7 +80,7 @@ class SetupPhases:
     def whole(self) -> Generator[None]:
         """The setup as a whole, with everything that has no phase of its own as `REST`."""
         compiled = compiling.spent()
-        with self(REST):
+        with compiling.counted() as self.kernels, self(REST):
             yield
         self.compile_seconds += compiling.spent() - compiled
 

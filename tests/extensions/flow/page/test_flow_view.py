@@ -7,8 +7,9 @@ import pytest
 from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.extensions.flow import records
+from workbench.extensions.flow.page.flow_field import bubbles_of
 from workbench.extensions.flow.page.player import Player
-from workbench.extensions.flow.plane_scene import PHASE, Look, plane_of_flow, quantities
+from workbench.extensions.flow.plane_scene import PHASE, Look, film_plane, plane_of_flow, quantities
 from workbench.extensions.flow.rising_bubbles import RisingBubbles
 from workbench.extensions.flow.scenes import curves
 from workbench.extensions.flow.two_phase_flow import TwoPhaseFlow
@@ -120,9 +121,9 @@ def test_a_method_is_changed_between_two_steps(begun):
     view.play()
     sequence = view.wait(LIMIT)
     assert [mark.step for mark in sequence.methods[1].marks] == [1, 2]
-    first, second, changed = (layer.name for layer in curves(sequence)[0].layers)
-    assert first == "1. CG, Neumann 2, 2² blocks split by phase"
-    assert [second, changed] == ["2. CG, Jacobi", "from step 2: 2. CG, geometric multigrid"]
+    first, second, changed = (layer.name for layer in curves(sequence)[0].layers if layer.name)
+    assert first == "1. Neumann 2, 2² blocks split by phase"
+    assert [second, changed] == ["2. Jacobi", "from step 2: 2. CG, geometric multigrid"]
     assert max(sequence.methods[1].iterations[2:]) < 12
 
 
@@ -238,7 +239,7 @@ def test_bubbles_are_moved_before_the_start_and_refused_where_they_touch(view):
     view.step()
     until(lambda: view.sequence.steps == 1 and view.bubbles.box.layout.display == "none")
     drawn(view, "place", index=0, row=[0.5, 1.5, 0.3], done=True)
-    assert "the flow has begun; press Begin again" in view.bubbles.status.text
+    assert "the flow has begun; press Restart" in view.bubbles.status.text
     assert view.sequence.series["centre"][0] == pytest.approx(1.5, abs=0.01)
     view.form.of_problem.set("problem.bubbles", "0.5,0.5,0.3")
     view.reset()
@@ -254,3 +255,112 @@ def test_what_is_written(view, tmp_path):
     assert table.startswith("time,dt,iterations,seconds,centre,rise_velocity,circularity,volume,moved_cells")
     assert view.files.written("gif", tmp_path).read_bytes()[:6] == b"GIF89a"
     assert view.files.written("record", tmp_path).stat().st_size > 1000
+
+
+def word(view):
+    """The word of the first button."""
+    return view.controller.bar.run.description
+
+
+def test_one_button_plays_pauses_and_replays_and_no_step_is_lost(view_in):
+    view = view_in("flow", state="begun", **SMALL)
+    until(lambda: word(view) == "Play")
+    press = view.controller.bar.run.click
+    press()
+    until(lambda: word(view) in ("Pause", "Replay"))
+    sequence = view.wait(LIMIT)
+    until(lambda: word(view) == "Replay" and view.picture.past_step.max == sequence.steps)
+    iterations = list(sequence.series["iterations"])
+    press()
+    until(lambda: word(view) == "Pause" and 0 < view.field.step < sequence.steps)
+    assert "Replay of" in view.controller.bar.text
+    press()
+    until(lambda: word(view) == "Play")
+    press()
+    until(lambda: word(view) == "Replay" and view.field.step == 0)
+    assert view.sequence is sequence
+    assert sequence.series["iterations"] == iterations
+
+
+def test_another_problem_waits_for_its_button_and_the_run_before_comes_back(view_in):
+    view = view_in("flow", state="ended", **SMALL)
+    first = view.sequence
+    view.form.of_problem.set("problem.until", "0.1")
+    until(lambda: view.again.description == "Run again from the start")
+    assert view.sequence is first
+    assert "Run again from the start" in view.controller.bar.text
+    view.again.click()
+    until(lambda: view.sequence is not first and view.sequence.done)
+    assert view.sequence.problem.until == 0.1
+    until(lambda: view.back.layout.display is None and view.again.description == "Restart")
+    second = view.sequence
+    view.back.click()
+    until(lambda: view.sequence is first and view.form.of_problem.problem() == first.problem)
+    assert view.picture.past_step.value == first.steps
+    view.back.click()
+    until(lambda: view.sequence is second)
+
+
+def test_an_example_is_shown_before_the_start(view):
+    view.form.of_problem.take_example("Seven light bubbles in 3D")
+    until(lambda: view.sequence.problem.geometry().radii.size == 7)
+    assert view.sequence.problem.dimensions == 3
+    schema = view.form.of_problem.box.schema
+    (dimensions,) = [
+        each for each in schema["blocks"]["problem"]["rising-bubbles"]["parameters"] if each["name"] == "dimensions"
+    ]
+    assert (dimensions["kind"], dimensions["choices"]) == ("segments", [[2, "2D"], [3, "3D"]])
+
+
+def test_what_is_compiled_and_set_up_is_said_in_the_bar_and_in_place_of_pictures(view, held_solve, monkeypatch):
+    _, inside, on = held_solve
+    view.play()
+    assert inside.wait(LIMIT)
+    until(lambda: "Setting up the first step in 2D." in view.controller.bar.text)
+    notes = lambda: [chart.scene.note for chart in view.curves.methods]  # noqa: E731
+    until(lambda: notes() == ["Setting up the first step in 2D."] * 2)
+    monkeypatch.setattr(Player, "compiling", property(lambda _player: True))
+    until(lambda: "Compiling the kernels of a flow in 2D, once on this machine" in view.controller.bar.text)
+    until(lambda: all("Compiling the kernels" in note for note in notes()))
+    monkeypatch.undo()
+    on.set()
+    view.stop()
+    view.player.join(LIMIT)
+
+
+def test_a_flow_is_made_by_the_thread_that_plays_it(view):
+    view.reset()
+    assert view.sequence._systems is None
+
+
+def test_the_slider_reads_out_no_step_while_the_picture_shows_the_last(view):
+    view.picture.extend(view.sequence, playing=True)
+    assert not view.picture.past_step.readout
+    view.picture.extend(view.sequence, playing=False)
+    assert view.picture.past_step.readout
+
+
+def test_a_race_pauses_the_flow_and_ends_in_a_verdict(view_in):
+    view = view_in("flow", state="begun", **{**SMALL, "until": 3.0})
+    view.play()
+    until(lambda: view.sequence.steps > 15)
+    view.race.press.click()
+    until(lambda: view.player.state is State.PAUSED and view.race.racing is not None)
+    view.race.racing.join(LIMIT)
+    until(lambda: "steps raced" in view.race.status.text)
+    until(lambda: view.race.verdict.status.quote)
+    assert "iterations per step" in view.race.table.value
+    assert view.player.alive
+    view.stop()
+
+
+def test_a_film_of_a_box_shows_its_bubbles_from_the_front():
+    made = FlowView(configure("rising-bubbles", dimensions=3, height=1.0, radius=0.28, **SMALL))
+    made.sequence.step()
+    plane = film_plane(made.sequence, Look(PHASE))
+    assert plane.sides == ("x", "z")
+    inside = made.sequence.phase_at(1)
+    assert ((plane.values > 0) == inside.any(axis=1)).all()
+    assert plane.values.max() == pytest.approx(1 - inside.any(axis=(0, 2)).argmax() / 16)
+    assert "box of 1.00 × 1.00 × 1.00 widths" in bubbles_of(made.sequence).title
+    made.close()

@@ -39,7 +39,7 @@ def test_curves_follow_the_sliders_and_runs_are_listed(table2):
     assert {run.origin for run in table2.runs.runs} == {"Papers"}
     assert len(table2.runs.runs) == len(latest.curves)
     before = [curve.y[0] for curve in latest.curves]
-    table2.turn(contrast=1.0)
+    table2.turn(density_ratio=1.0)
     assert table2.wait(LIMIT)
     assert [curve.y[0] for curve in table2.computing.latest.curves] != before
     table2.reset()
@@ -50,9 +50,9 @@ def test_curves_follow_the_sliders_and_runs_are_listed(table2):
 
 def test_what_was_computed_is_not_computed_again(table2):
     listed = len(table2.runs.runs)
-    table2.turn(contrast=10.0)
+    table2.turn(density_ratio=0.1)
     assert table2.wait(LIMIT)
-    table2.turn(contrast=1000.0)
+    table2.turn(density_ratio=0.001)
     assert table2.wait(LIMIT)
     assert len(table2.runs.runs) == 2 * listed
 

@@ -39,7 +39,7 @@ class NamedLink:
 LINKS = (
     NamedLink(
         "50 random bubbles",
-        "Density ratio 1000: how much does a vector for each bubble in each block save?",
+        "Density ratio 0.001: how much does a vector for each bubble in each block save?",
         RACE,
         lambda: configure(
             "bubbles-2d",

@@ -40,10 +40,6 @@ class FlowDrawing(Drawing):
         return max(super().new_radius, LEAST_CELLS / self.parameters.n)
 
     @property
-    def contrast(self) -> float:
-        return self.parameters.density_ratio
-
-    @property
     def sides(self) -> dict[str, Boundary]:
         """No side that can be changed, since all are walls."""
         return {}

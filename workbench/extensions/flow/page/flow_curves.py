@@ -32,13 +32,14 @@ class FlowCurves:
         self.methods, self.measures, (self.parts, self.error) = self.charts[:2], self.charts[2:5], self.charts[5:]
         self._shown: tuple[Any, ...] = ()
 
-    def show(self, sequence: Sequence, at: int, *, live: bool) -> bool:
-        """Draw a sequence with a mark at a step, 0 for none; True if anything was new."""
-        wanted = (sequence, sequence.steps, [method.marks for method in sequence.methods], at)
+    def show(self, sequence: Sequence, at: int, *, live: bool, words: str = "") -> bool:
+        """Draw a sequence with a mark at a step, 0 for none; True if anything was new. words: before the first step."""
+        note = "" if sequence.steps else words
+        wanted = (sequence, sequence.steps, [method.marks for method in sequence.methods], at, note)
         if wanted == self._shown:
             return False
         self._shown = wanted
-        for chart, scene in zip(self.charts, _scenes(sequence, at, len(self.measures)), strict=True):
+        for chart, scene in zip(self.charts, _scenes(sequence, at, note, len(self.measures)), strict=True):
             chart.layout.display = None if scene is not None else "none"
             if scene is not None:
                 chart.show(scene, live=live)
@@ -50,7 +51,7 @@ class FlowCurves:
         return {chart.scene.name: chart.scene for chart in self.charts if chart.layout.display is None}
 
 
-def _scenes(sequence: Sequence, at: int, most: int) -> list[Scene | None]:
+def _scenes(sequence: Sequence, at: int, note: str, most: int) -> list[Scene | None]:
     """The scenes of all charts; None where a sequence measures less. most: of measured values."""
     steps, series = sequence.steps, {name: list(values) for name, values in sequence.series.items()}
     end, known = until(sequence.problem), (first_case() if is_first_case(sequence.problem) else {})
@@ -60,5 +61,5 @@ def _scenes(sequence: Sequence, at: int, most: int) -> list[Scene | None]:
         if name in series
     ][:most]
     errors, tolerance = series["volume_error"][:steps], sequence.problem.tolerance
-    below = [band_scene(sequence.seconds[:steps]), error_scene(errors, tolerance) if tolerance else None]
-    return [*curves(sequence, at), *measured, *[None] * (most - len(measured)), *below]
+    below = [band_scene(sequence.seconds[:steps], note), error_scene(errors, tolerance) if tolerance else None]
+    return [*curves(sequence, at, note), *measured, *[None] * (most - len(measured)), *below]

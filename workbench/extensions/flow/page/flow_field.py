@@ -8,6 +8,7 @@ import numpy as np
 import traitlets
 from matplotlib.figure import Figure
 
+from workbench.extensions.flow.page.flow_text import doing
 from workbench.extensions.flow.page.player import Player
 from workbench.extensions.flow.plane_scene import PRESSURE, Look, plane_of_flow
 from workbench.live.field.frame_batch import Frame, FrameBatch
@@ -54,6 +55,7 @@ class FlowField(StreamView):
         self._taken: tuple[Any, ...] = ()
         self._asked = False
         self._fresh = False
+        self._said = ""
         self._pace = RateLimit(PERIOD)
         self._reel = FrameBatch()
         super().__init__(publisher, **traits)
@@ -63,7 +65,7 @@ class FlowField(StreamView):
         """Draw the sequence of this player from now on."""
         if self._player is None or player.sequence is not self._player.sequence:
             self._plane = None
-        self._player, self._taken = player, ()
+        self._player, self._taken, self._said = player, (), ""
         self.publisher.wake()
 
     @property
@@ -81,19 +83,25 @@ class FlowField(StreamView):
 
     def publish(self) -> PollAgain:
         if self.link.restart():
-            self._taken = ()
+            self._taken, self._said = (), ""
         player = self._player
         if player is None or not self.link.free:
             return False
-        if self._fresh:
-            self._fresh = False
+        words = "" if player.sequence.steps else doing(player)
+        if words and words != self._said:
+            made = self._reel.add(Frame(lambda: _blank(words)), words)
+        elif self._fresh and self._plane is not None:
             plane, grid, normal = self._plane, self._grid(player), self.normal
             made = self._reel.add(Frame(lambda: _picture(plane, grid, normal), player.steady), self.look)
         else:
             made = self._reel.due()
+        self._fresh, self._said = False, words
         if made is not None:
             self.link.send(*made)
         wanted = (player.sequence, player.sequence.steps, self.look)
+        if words:
+            # Nothing can be taken yet, and the thread that would is busy.
+            return PERIOD if player.alive else False
         if wanted != self._taken and not self._asked:
             if not self._pace.take():
                 return self._pace.wait
@@ -127,16 +135,23 @@ def bubbles_of(sequence: Sequence, step: int = 0) -> Scene | None:
         return None
     inside = sequence.phase_at(step or sequence.steps)
     side, width = max(inside.shape), inside.shape[2]
+    lengths = " × ".join(number(cells / width) for cells in reversed(inside.shape))
     room = np.array([((side - cells) // 2, side - cells - (side - cells) // 2) for cells in inside.shape])
     light = np.where(np.pad(inside, room), 1 / sequence.problem.parameter_values.get("density_ratio", 0.1), 1.0)
-    return Scene(f"bubbles in a cube of {number(side / width)} widths", light)
+    return Scene(f"bubbles in a box of {lengths} widths", light)
 
 
-def _picture(plane: Plane | None, grid: tuple[int, ...], normal: str) -> Picture:
+def _blank(words: str) -> Picture:
+    """The message for the page before the first step."""
+    return {**blank("", words), **_about(PRESSURE)}, b""
+
+
+def _about(quantity: str) -> dict[str, Any]:
+    return {"matrix": False, "outlined": False, "levels": (), "quantity": quantity}
+
+
+def _picture(plane: Plane, grid: tuple[int, ...], normal: str) -> Picture:
     """The message for the page. grid: of the sequence."""
-    about = {"matrix": False, "outlined": False, "levels": (), "quantity": plane.bar if plane else PRESSURE}
-    if plane is None:
-        return {**blank("", "The first step has not been made yet."), **about}, b""
     message, buffer = plane_picture(plane, grid["zyx".index(normal)] if len(grid) == 3 else 0)
     title = ", ".join(filter(None, (plane.bar, plane.where, plane.title)))
-    return {**message, **about, "title": title, "note": ""}, buffer
+    return {**message, **_about(plane.bar), "title": title, "note": ""}, buffer

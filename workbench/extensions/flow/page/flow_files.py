@@ -6,21 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from workbench.extensions.flow import records
-from workbench.extensions.flow.plane_scene import PHASE, Look, plane_of_flow
-from workbench.extensions.flow.scenes import curves
+from workbench.extensions.flow.film import film_of_kept
 from workbench.files import write
 from workbench.live.ui.controls import button, row
 from workbench.live.ui.run_pictures import PAINTING
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
-from workbench.plots.figures.film import frame, gif
 from workbench.sequences.sequence import Sequence
-
-FRAMES = 40
-"""Frames of a film."""
 
 
 class FlowFiles:
@@ -35,7 +28,7 @@ class FlowFiles:
             button(words, tip, lambda kind=kind: self._export(kind), width="112px")
             for kind, (words, tip) in {
                 "csv": ("Steps (CSV)", "a row for every step"),
-                "gif": ("Film (GIF)", "the interface over time, with the iterations, from the kept phases"),
+                "gif": ("Film (GIF)", "the bubbles over time, with the iterations, from the kept phases"),
                 "record": ("Record", "phases and right-hand sides as .seq.npz, to be replayed with any method"),
             }.items()
         ]
@@ -61,7 +54,8 @@ class FlowFiles:
             case "csv":
                 write(path, records.table(sequence))
             case "gif":
-                path.write_bytes(_film(sequence))
+                with PAINTING:
+                    path.write_bytes(film_of_kept(sequence))
             case _:
                 records.save(sequence, path)
         return path
@@ -70,12 +64,3 @@ class FlowFiles:
         self.status.say("writing the file", "busy")
         label = self._sequence().problem.label
         self._save_bar.saver.save(lambda folder: [self.written(kind, folder)], lambda: label, "saving")
-
-
-def _film(sequence: Sequence) -> bytes:
-    """The film of the phases that are kept."""
-    steps = np.unique(np.linspace(1, sequence.steps, min(FRAMES, sequence.steps)).astype(int)).tolist()
-    index = sequence.labels.shape[-2] // 2 if sequence.labels is not None else 0
-    with PAINTING:
-        shown = ((plane_of_flow(sequence, Look(PHASE, "y", index, step)), step) for step in steps)
-        return gif(frame(plane, curves(sequence, step)) for plane, step in shown if plane is not None)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 import ipywidgets as widgets
 
 from workbench.errors import InputError
+from workbench.extensions.flow.rising_bubbles import RisingBubbles
 from workbench.live.compare.race_form import EntryForm
 from workbench.live.ui.field_form import FieldForm
 from workbench.live.ui.form_fields import BlockChoice
@@ -18,6 +20,33 @@ from workbench.sequences.systems import SystemSequence
 OFFERED = ("rising-bubbles", "heat-steps", "recorded")
 IN_SIGHT = ("dimensions", "count", "eotvos", "archimedes", "density_ratio", "until")
 METHODS = ("Method 1", "Method 2")
+SUGGESTED: dict[str, Any] = {"preconditioner": "neumann:2", "deflation": "levelset:8"}
+FORTY: dict[str, Any] = {
+    "n": 128,
+    "count": 40,
+    "radius": 0.045,
+    "geometry_seed": 3,
+    "density_ratio": 1e-3,
+    "viscosity_ratio": 0.01,
+    "until": 2.0,
+}
+"""Many light bubbles, each of which gives a small eigenvalue: the second level pays (docs/flow.md has the numbers)."""
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "Forty light bubbles": FORTY,
+    "One bubble, Hysing's test case 1": {},
+    "One bubble, Hysing's test case 2": {"eotvos": 125.0, "density_ratio": 1e-3, "viscosity_ratio": 0.01},
+    "Seven light bubbles in 3D": {
+        "n": 48,
+        "dimensions": 3,
+        "height": 1.0,
+        "count": 7,
+        "radius": 0.13,
+        "geometry_seed": 1,
+        "density_ratio": 1e-3,
+        "until": 1.0,
+    },
+}
+"""Flows that the form offers, as parameters of rising bubbles that differ from the defaults."""
 
 
 class SequenceForm(FieldForm):
@@ -31,9 +60,16 @@ class SequenceForm(FieldForm):
             title="Flow",
             about="Problem of the flow",
             in_sight=IN_SIGHT,
+            example={"label": "Example", "hint": "Choose a flow …", "names": list(EXAMPLES)},
             typed=lambda _name: self._settle(changed),
         )
+        self._changed = changed
         self.load(problem)
+
+    def take_example(self, name: str) -> None:
+        """Show the problem of an example."""
+        self.load(RisingBubbles.create(EXAMPLES[name]))
+        self._changed()
 
     def load(self, problem: SystemSequence) -> None:
         """Show a problem."""

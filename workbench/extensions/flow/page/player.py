@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
+from workbench.jit import compile_time
+from workbench.run import Configuration
 from workbench.run.jobs.job import State
 from workbench.run.jobs.pausable_job import PausableJob
 from workbench.run.jobs.run_queue import MACHINE, QueueSlot
 from workbench.sequences.sequence import Sequence
 
 Act = Callable[[], object]
+KEPT_STEPS, KEPT_BYTES = 1000, 256 << 20
+"""The last steps, and their bytes at most, whose right-hand sides are kept for replays."""
 
 
 class Player(PausableJob):
@@ -28,6 +33,11 @@ class Player(PausableJob):
         self.sequence, self._heard = sequence, heard
         self._asked: deque[Act] = deque()
         self._serving = threading.RLock()
+
+    @property
+    def compiling(self) -> bool:
+        """True while its thread compiles kernels, or waits for them."""
+        return self.alive and compile_time.active(self._thread.ident or 0)
 
     def ask(self, act: Act) -> None:
         """Run `act` between two steps, in the thread that steps; at once while none does. The act reports its
@@ -57,3 +67,10 @@ class Player(PausableJob):
     def _end(self) -> None:
         self._serve()
         self._heard()
+
+
+def to_play(first: Configuration, second: Mapping[str, Any]) -> Sequence:
+    """A sequence at time 0, which keeps the right-hand sides of its last steps as `KEPT_STEPS`, `KEPT_BYTES` allow."""
+    size = first.problem.known_size
+    bytes_of_b = 8 * size.unknowns if size is not None and size.unknowns else KEPT_BYTES
+    return Sequence(first, keep=max(1, min(KEPT_STEPS, KEPT_BYTES // bytes_of_b)), others=[second], at_once=False)

@@ -1,7 +1,8 @@
-"""A race of methods on the latest steps of a flow: all of them replay the same systems."""
+"""The verdict on the methods of a flow, and a race of methods on its latest steps: all replay the same systems."""
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable
 from typing import Any
 
@@ -9,23 +10,42 @@ import ipywidgets as widgets
 
 from workbench.errors import InputError
 from workbench.extensions.flow import records
+from workbench.extensions.flow.pace import verdict
 from workbench.extensions.flow.page.player import Player
 from workbench.files import TemporaryFolder
 from workbench.live.ui.controls import button, row
 from workbench.live.ui.status import StatusLine
+from workbench.live.ui.words import shown
 from workbench.plots.html_table import html_table
 from workbench.run import State
 from workbench.sequences.method import settings_of
 from workbench.sequences.sequence import Sequence
-from workbench.words.numbers import number
+from workbench.words.numbers import count, number
 
-STEPS = 50
+STEPS = 30
+WAITS = "Waiting for the flow to pause."
 MORE: tuple[dict[str, Any], ...] = (
     {"preconditioner": "mg", "deflation": "none"},
     {"preconditioner": "neumann:2", "deflation": "blocks:8"},
 )
 """Methods that race against the two of the view."""
-HEADINGS = ("method", "iterations a step", "ms a step", "of these setup")
+HEADINGS = ("method", "iterations per step", "ms per step", "of which setup")
+
+
+class VerdictLine:
+    """A sentence and its reason. Display `box`, which is hidden while there is no verdict."""
+
+    def __init__(self) -> None:
+        self.status, self.why = StatusLine(), widgets.HTML()
+        self.box = widgets.VBox([self.status, self.why]).add_class("wb-flowverdict")
+        self.box.layout.display = "none"
+
+    def show(self, sequence: Sequence) -> None:
+        """Say which method of a sequence is the fastest per step so far."""
+        found = verdict(sequence)
+        self.box.layout.display = None if found.sentence else "none"
+        self.status.say(found.sentence, found.tone, quote=found.quote)
+        self.why.value = f'<p class="wb-note">{html.escape(shown(found.why))}</p>' if found.why else ""
 
 
 class StepRace:
@@ -36,17 +56,20 @@ class StepRace:
 
     def __init__(self, player: Callable[[], Player], wake: Callable[[], object]) -> None:
         self._player, self._wake = player, wake
-        self.press = button(f"Race four methods on the last {STEPS} steps", "the same systems for all", self.start)
+        self.press = button("Race four methods", f"on the last {STEPS} steps, the same for all; pauses", self.start)
         self.stop_press = button("Stop race", "end it; what was measured stays", self.stop)
-        self.status, self.table = StatusLine(), widgets.HTML()
+        self.status, self.table, self.verdict = StatusLine(), widgets.HTML(), VerdictLine()
         self.racing: Player | None = None
         self._folder = TemporaryFolder("flow")
-        self._shown = -1
-        self.box = widgets.VBox([row("wb-buttons", self.press, self.stop_press), self.status, self.table])
+        self._shown: tuple[object, ...] = ()
+        self._steps = 0
+        top = row("wb-buttons", self.press, self.stop_press, self.status)
+        self.box = widgets.VBox([top, self.verdict.box, self.table]).add_class("wb-steprace")
 
     def start(self) -> None:
-        """Replay the latest steps, once the machine is free."""
+        """Pause the flow, and replay its latest steps once the machine is free."""
         player = self._player()
+        player.pause()
         player.ask(lambda: self._begin(player.sequence))
 
     def stop(self) -> None:
@@ -58,17 +81,25 @@ class StepRace:
         """Show the state of the race; called by the publisher of the view."""
         racing = self.racing
         self.press.disabled = not self._player().sequence.steps or (racing is not None and racing.alive)
-        self.stop_press.disabled = racing is None or not racing.alive
-        if racing is None or racing.sequence.steps == self._shown:
+        self.stop_press.layout.display = None if racing is not None and racing.alive else "none"
+        if racing is None:
             return
-        sequence, self._shown = racing.sequence, racing.sequence.steps
+        sequence, news = racing.sequence, (racing.sequence.steps, racing.sequence.done, racing.state)
         if racing.state is State.QUEUED:
-            self.status.say("waits until the flow is paused or ends", "busy")
+            self.status.say(WAITS, "busy")
         elif racing.error:
             self.status.say(racing.error, "bad")
+        elif not sequence.steps:
+            self.status.say("Compiling kernels." if racing.compiling else "Setting up four methods.", "busy")
         else:
-            self.status.say(f"{sequence.steps} of the latest steps replayed", "good" if sequence.done else "busy")
+            steps = f"{count(sequence.steps)} of {count(self._steps)} steps"
+            ended = "" if racing.alive else f", of {sequence.problem.words}"
+            self.status.say(f"{steps} raced{ended}.", "good" if sequence.done else "busy")
+        if news == self._shown:
+            return
+        self._shown = news
         if sequence.steps:
+            self.verdict.show(sequence)
             keys = ("iterations", "milliseconds", "setup_milliseconds")
             rows = [
                 (each["method"], *([each["failure"]] if each["failure"] else (number(each[key]) for key in keys)))
@@ -90,7 +121,7 @@ class StepRace:
         except InputError as error:
             self.status.say(str(error), "bad")
             return
-        self.racing, self._shown = Player(made, self._wake), -1
+        self.racing, self._shown, self._steps = Player(made, self._wake), (), min(STEPS, len(sequence.kept))
         self.racing.start()
-        self.status.say("waits until the flow is paused or ends", "busy")
+        self.status.say(WAITS, "busy")
         self._wake()

@@ -208,7 +208,7 @@ class PaperView(View):
         return {"paper": self.item.paper, "item": self.item.name, "values": self.values, "points": points}
 
     def _control(self, each: Turned) -> widgets.SelectionSlider | widgets.Dropdown:
-        whose = f" ({each.whose}: {each.words(each.paper)})" if each.whose and not each.menu else ""
+        whose = f" ({each.whose}: {each.printed or each.words(each.paper)})" if each.whose and not each.menu else ""
         title = f"{each.title}{whose}"
         options = [(each.words(value), value) for value in each.choices]
         return (menu if each.menu else slider)(title, options, value=each.paper)

@@ -39,6 +39,7 @@ function initialize({ model }) {
   const bounds = model.get("bounds");
   const channel = new BroadcastChannel(OWN);
   let own = "";
+  let race = ""; // as it was kept, until the kernel knows of one
   const answer = ({ data }) => !data.here && own && channel.postMessage({ here: own });
   channel.addEventListener("message", answer);
   const writing = atMost(PERIOD, write);
@@ -56,9 +57,11 @@ function initialize({ model }) {
     const asked = sessions.find(({ id }) => id === kept);
     if (asked) tellKernel(model, { kind: "place", link: asked.link, view: asked.view });
     await sendRuns(own);
+    sendRace((asked ?? sessions.find(({ id }) => id === own))?.race);
     say(kept && !asked ? FOREIGN : "");
     model.on("change:link", writing.call);
     model.on("change:view", writing.call);
+    model.on("change:race", writing.call);
     if (!asked) write();
   }
 
@@ -67,11 +70,17 @@ function initialize({ model }) {
     const [link, view] = [model.get("link"), model.get("view")];
     if (!link || !own) return;
     const query = new URLSearchParams(location.search);
-    for (const name of ["p", "kept", "view"]) query.delete(name);
+    for (const name of ["p", "kept", "view", "race"]) query.delete(name);
     query.set(...(link.length <= bounds.address ? ["p", link] : ["kept", own]));
     query.set("view", view);
     history.replaceState(history.state, "", `?${query}${location.hash}`);
-    keepSession({ id: own, link, view }).catch(fail);
+    keepSession({ id: own, link, view, race: model.get("race") ?? race }).catch(fail);
+  }
+
+  // The race comes after its runs, whose numbers it names. An address with a race is newer than the one that was kept.
+  function sendRace(kept) {
+    race = new URLSearchParams(location.search).has("race") ? "" : kept ?? "";
+    if (race) tellKernel(model, { kind: "race", link: race });
   }
 
   async function sendRuns(session) {
@@ -79,11 +88,12 @@ function initialize({ model }) {
   }
 
   shown.reopen = async () => {
-    const { id, link, view } = shown.offer;
+    const { id, link, view, race } = shown.offer;
     shown.offer = null;
     say("");
     tellKernel(model, { kind: "place", link, view });
     await sendRuns(id);
+    if (race) tellKernel(model, { kind: "race", link: race });
     await adopt(id, own);
   };
   shown.forget = async () => {
@@ -134,6 +144,7 @@ function initialize({ model }) {
     model.off("change:said", show);
     model.off("change:link", writing.call);
     model.off("change:view", writing.call);
+    model.off("change:race", writing.call);
     writing.cancel();
     channel.close();
   };

@@ -92,10 +92,10 @@ function render({ model, el }) {
 
   function take() {
     shown.state = model.get("state");
-    const { dimensions, contrast, heard } = shown.state;
+    const { dimensions, density_ratio: ratio, heard } = shown.state;
     if (shown.held && heard >= shown.held.seq) shown.held = null;
-    const next = coefficientColours(contrast);
-    if (shown.colours?.contrast !== next.contrast) {
+    const next = coefficientColours(ratio);
+    if (shown.colours?.ratio !== next.ratio) {
       shown.colours = next;
       if (shown.picture) shown.pixels = coloured(shown.bytes, shown.picture, next);
     }
@@ -143,12 +143,12 @@ function help() {
 }
 
 // The larger coefficient is the lighter colour, as in the field view, but neither end is quite black or yellow.
-function coefficientColours(contrast) {
+function coefficientColours(ratio) {
   const [high, low] = [232, 44];
-  const levels = contrast === 1 ? [128, 128] : contrast < 1 ? [high, low] : [low, high];
+  const levels = ratio === 1 ? [128, 128] : ratio < 1 ? [high, low] : [low, high];
   const [inside, outside] = levels.map((level) => [...SHADES.subarray(3 * level, 3 * level + 3)]);
-  const [ball, css] = [contrast > 1 ? [96, 122, 176] : inside, (colour) => `rgb(${colour.join()})`];
-  return { contrast, ball, inside: css(inside), outside: css(outside), pair: [outside, inside] };
+  const [ball, css] = [ratio > 1 ? [96, 122, 176] : inside, (colour) => `rgb(${colour.join()})`];
+  return { ratio, ball, inside: css(inside), outside: css(outside), pair: [outside, inside] };
 }
 
 function coloured(bytes, { width, height }, { pair }) {
@@ -168,10 +168,10 @@ function coloured(bytes, { width, height }, { pair }) {
 function buildersLegend(shown) {
   const root = element("ul", "wb-legend wb-words");
   const show = () => {
-    const { inside, outside, contrast } = shown.colours;
+    const { inside, outside, ratio } = shown.colours;
     root.replaceChildren(
       entry("", "inside: density 1", inside),
-      entry("", `outside: density ${typeset(1 / contrast)}`, outside),
+      entry("", `outside: density ${typeset(1 / ratio)}`, outside),
       entry("wb-neumann", "wall (Neumann)"),
       entry("wb-dirichlet", "fixed pressure (Dirichlet): click a side"),
     );

@@ -69,8 +69,8 @@ export function sectionControls(model) {
   return { row, close, show: (content) => show(content.cells) };
 }
 
-// The film of a run: a slider over the iterations that were kept, and a button that plays them. The last one is the present
-// state. move(iteration) hears what the slider shows.
+// The film of a run: a slider over its iterations, which rests at those that were kept, and a button that plays these. The
+// last one is the present state. move(iteration) hears what the slider shows.
 export function filmControl(model, move) {
   const row = element("div", "wb-fieldrow wb-film");
   const play = press("▶", "play the film of this run", () => (timer ? stop() : start()));
@@ -85,10 +85,11 @@ export function filmControl(model, move) {
   let before = null;
 
   const last = () => iterations.length - 1;
+  const present = () => (model.get("frame") < 0 ? last() : Math.min(model.get("frame"), last()));
   const pull = () => {
-    const frame = model.get("frame");
-    place.value = String(frame < 0 ? last() : frame);
-    where.textContent = iterations.length ? `iteration ${countText(iterations[Number(place.value)])}` : "";
+    if (!iterations.length) return;
+    place.value = String(iterations[present()]);
+    where.textContent = `iteration ${countText(iterations[present()])}`;
     place.setAttribute("aria-valuetext", where.textContent);
   };
   const tell = atMost(TURN, () => model.save_changes());
@@ -110,18 +111,29 @@ export function filmControl(model, move) {
     move(null);
   };
   const start = () => {
-    const at = Number(place.value);
-    scrub(at >= last() ? 0 : at);
-    timer = setInterval(() => (Number(place.value) < last() ? scrub(Number(place.value) + 1) : stop()), FRAME);
+    scrub(present() >= last() ? 0 : present());
+    timer = setInterval(() => (present() < last() ? scrub(present() + 1) : stop()), FRAME);
     play.textContent = "❚❚";
   };
-  place.addEventListener("input", () => scrub(Number(place.value)));
+  place.addEventListener("input", () => {
+    scrub(nearest(iterations, Number(place.value)));
+    pull();
+  });
+  // A key moves from one kept state to the next; an iteration alone would lead back to the same.
+  place.addEventListener("keydown", (event) => {
+    const far = Math.max(2, Math.round(iterations.length / 10));
+    const steps = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -far, PageUp: far, Home: -Infinity, End: Infinity };
+    if (!(event.key in steps)) return;
+    event.preventDefault();
+    scrub(Math.max(0, Math.min(last(), present() + steps[event.key])));
+    move(null);
+  });
   place.addEventListener("change", () => move(null));
   const forget = follow(model, ["frame"], pull);
   const fill = whenNew(({ iterations: found, words }) => {
     iterations = found;
     row.hidden = found.length < 2;
-    place.max = String(Math.max(0, last()));
+    [place.min, place.max] = [String(found[0] ?? 0), String(found.at(-1) ?? 0)];
     write(kept, words);
     pull();
   });
@@ -137,9 +149,8 @@ export function filmControl(model, move) {
         return;
       }
       before ??= model.get("frame");
-      const away = iterations.map((one) => Math.abs(one - iteration));
-      const nearest = away.indexOf(Math.min(...away));
-      show(nearest === last() ? -1 : nearest);
+      const frame = nearest(iterations, iteration);
+      show(frame === last() ? -1 : frame);
     },
     close() {
       clearInterval(timer);
@@ -147,4 +158,10 @@ export function filmControl(model, move) {
       forget();
     },
   };
+}
+
+// The place of the number nearest to a value.
+function nearest(numbers, value) {
+  const away = numbers.map((one) => Math.abs(one - value));
+  return away.indexOf(Math.min(...away));
 }

@@ -10,8 +10,9 @@ import { Plot } from "./plot.js";
 // The convergence plot: relative residuals of runs that may still be active, and the tolerance at which they are compared.
 
 const NONE_YET = { first: [], open: false };
-// The shortest picture, by what the axis counts.
+// The shortest picture, by what the axis counts, and that of an empty plot.
 const LEAST = { count: 10, s: 1e-4, B: 1e3 };
+const EMPTY = { count: 100, s: 1, B: 1e9 };
 const ITERATIONS = { title: "iteration", kind: "count", whole: true, word: "iteration" };
 
 export class ConvergencePlot extends Plot {
@@ -85,8 +86,8 @@ export class ConvergencePlot extends Plot {
 
   // While a run grows the axis has an end that lasts.
   across() {
-    const least = LEAST[this.against.kind];
     const ends = this.visible.map(({ samples }) => (samples.count && samples.at(samples.count - 1)) || 0);
+    const least = (ends.some(Boolean) ? LEAST : EMPTY)[this.against.kind];
     const longest = Math.max(least, ...ends);
     const grows = this.visible.some((curve, place) => curve.live && ends[place] === longest);
     const scaled = this.against.whole ? 1 : 1000 / least;

@@ -142,18 +142,22 @@ export class BarLayer {
   draw({ context, frame, palette }) {
     const { toX, box, y } = frame;
     context.fillStyle = onPage(this.colour, palette);
+    context.globalAlpha = this.faint ? 0.2 : 1;
     const toY = (value) => (y.log && value <= 0 ? box.bottom : Math.max(-1e4, Math.min(1e4, frame.toY(value))));
     for (let k = 0; k < this.x.length; k += 1) {
-      const [left, right] = [toX(this.x[k] - this.wide / 2), toX(this.x[k] + this.wide / 2)];
+      // Pale bars that meet at a pixel have no seam.
+      const [left, right] = [-1, 1].map((side) => Math.round(toX(this.x[k] + (side * this.wide) / 2)));
       if (right < box.left || left > box.right) continue;
       const [top, bottom] = [toY(this.y[k]), toY(this.base?.[k] ?? 0)];
-      const gap = right - left > 5 ? 1 : 0;
+      const gap = right - left > 5 && !this.faint ? 1 : 0;
       context.fillRect(left, Math.min(top, bottom), Math.max(1, right - left - gap), Math.abs(bottom - top));
     }
+    context.globalAlpha = 1;
     return [];
   }
 
   near({ frame, palette }, px, py) {
+    if (this.faint) return null;
     const value = frame.fromX(px);
     const covers = (k) => {
       const base = this.base[k];

@@ -9,6 +9,7 @@ import { turns } from "../transport/throttle.js";
 // The bar of a run, pinned to the top: buttons, phases and progress, and a sentence that screen readers read out.
 
 const BUTTONS = [["run", "play", "R"], ["stop", "stop", "S"], ["pause", "pause", ""], ["step", "", ""], ["stop_all", "", ""]];
+const ACTS = { Play: "play", Pause: "pause", Replay: "replay", Resume: "play" }; // signs of buttons that change
 const SIGNS = { good: "good", bad: "bad", busy: "busy" };
 const REST = "rest"; // what is in no other phase, as setup_phases.py calls it
 const MOST = 4; // phases with a segment of their own: the longest whose words have room; the others are summed
@@ -52,6 +53,10 @@ function render({ model, el }) {
     correct.hidden = buttons.correct?.off ?? true;
     for (const [name, { off, words: text, tip }] of Object.entries(buttons)) {
       const button = made.get(name) ?? correct;
+      if (text in ACTS && button.dataset.sign !== ACTS[text]) {
+        button.querySelector("svg")?.replaceWith(icon(ACTS[text]));
+        button.dataset.sign = ACTS[text];
+      }
       write(button.querySelector("span"), text);
       [button.disabled, button.title] = [off, tip];
       button.setAttribute("aria-label", name === "step" ? "One iteration" : text);

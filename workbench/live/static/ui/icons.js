@@ -12,6 +12,7 @@ const PATHS = {
   class: '<rect x="2.5" y="3" width="15" height="8.500" rx="1"/><circle cx="5.500" cy="15" r="1.500"/><circle cx="10" cy="15" r="1.500"/><circle cx="14.500" cy="15" r="1.500"/>',
   play: '<path d="M6 4v12l10-6z" fill="currentColor" stroke="none"/>',
   pause: '<path d="M6 4h3v12H6zM11 4h3v12h-3z" fill="currentColor" stroke="none"/>',
+  replay: '<path d="M4.700 12.500a5.700 5.700 0 1 0 .3-5.200"/><path d="M4.500 3v4.500H9"/>',
   stop: '<rect x="5" y="5" width="10" height="10" rx="1.5" fill="currentColor" stroke="none"/>',
   good: '<circle cx="10" cy="10" r="7.5"/><path d="m6.5 10.2 2.4 2.4 4.6-5"/>',
   bad: '<path d="M6.8 2.5h6.4l4.3 4.3v6.4l-4.3 4.3H6.8l-4.3-4.3V6.8z"/><path d="M10 6v4.8M10 13.5v.6"/>',

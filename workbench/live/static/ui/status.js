@@ -5,6 +5,7 @@ import { press, write } from "./page.js";
 import { turns } from "../transport/throttle.js";
 import { follow } from "./traits.js";
 import { watchSliders } from "./sliderwords.js";
+import { wholeLink } from "./wholelink.js";
 
 // The status line, read out by screen readers when it changes. A sentence to quote has a button that copies it.
 
@@ -19,7 +20,7 @@ function render({ model, el }) {
   const copy = press("Copy", "copy this sentence", async () => {
     // The older way copies what is selected.
     getSelection().selectAllChildren(line);
-    copy.textContent = (await toClipboard(model.get("quote"))) ? "Copied" : "Selected";
+    copy.textContent = (await toClipboard(wholeLink(model.get("quote")))) ? "Copied" : "Selected";
     setTimeout(() => (copy.textContent = "Copy"), SAID_MS);
   });
   copy.classList.add("wb-quote");
