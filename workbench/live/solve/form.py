@@ -14,12 +14,11 @@ from workbench.live.ui.form_fields import (
     as_text,
     check_listed,
     device_parameter,
-    reciprocal,
 )
 from workbench.live.ui.undoable_form import UndoableForm
 from workbench.problems import Problem
 from workbench.registry import Parameter
-from workbench.registry.facts import choice_label, facts, inverse_help, parameter_label
+from workbench.registry.facts import choice_label, facts, parameter_label
 from workbench.run import Configuration, configure
 from workbench.run.choices.compatibility import unmet
 from workbench.run.choices.conflicts import Conflict, OperatorOf, changed, changes_of, conflicts, obstacles
@@ -308,8 +307,7 @@ def _changed_blocks(before: Configuration, after: Configuration) -> Iterator[str
         values = other.parameter_values
         for name, value in one.parameter_values.items():
             if value != values[name]:
-                written = reciprocal if inverse_help(one.name, name) else as_text
-                yield _step(parameter_label(one.name, name), written(value), written(values[name]))
+                yield _step(parameter_label(one.name, name), as_text(value), as_text(values[name]))
 
 
 def _changed_settings(before: Configuration, after: Configuration) -> Iterator[str]:
