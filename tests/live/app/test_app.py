@@ -1,6 +1,5 @@
 """The workbench: one configuration goes from page to page, and nothing of it is lost on the way."""
 
-import dataclasses
 import threading
 
 import ipywidgets as widgets
@@ -337,7 +336,7 @@ def test_the_menu_share_hands_on_what_the_view_in_front_shows(bench, eventually)
     eventually(lambda: bench.pages["Flow"].view is not None)
     flow = bench.view("Flow")
     assert bench.share.written("python").count("rising-bubbles")
-    opened = configure(dataclasses.replace(flow.sequence.problem, n=20), preconditioner="jacobi")
+    opened = configure("rising-bubbles", n=20, preconditioner="jacobi")
     bench.share.take(to_link(opened))
     eventually(lambda: flow.sequence.problem.n == 20)
     assert bench.explorer.form.configuration().problem.name == "bubbles-2d"
