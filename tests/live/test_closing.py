@@ -56,8 +56,9 @@ def made(result, tmp_path):
 
 
 def dragged(view):
-    view.live.check.value = True
-    assert view.wait(LIMIT)
+    # Nothing is solved before a page shows the canvas.
+    page_says(view.canvas, {"kind": "ready"})
+    until(lambda: view.live.solver.latest is not None)
     view.live.solver.latest.session.join(LIMIT)
     return view
 

@@ -102,7 +102,7 @@ def test_what_has_no_lines_is_refused():
 def test_a_race_view_may_begin_with_it_and_the_form_says_that_it_cannot():
     mine = configure("two-layer", n=12, solver=user_solver("mine"))
     view = RaceView(mine)
-    assert view.form.blocks["solver"].choice.value == "cg"
+    assert view.adding.form.blocks["solver"].choice.value == "cg"
     assert view.race.wait(LIMIT)[0].converged
     view.close()
     with pytest.raises(InputError, match="mine is no solver that the form offers"):
