@@ -103,8 +103,8 @@ def test_the_levels_of_a_coarse_solver_are_outlined_and_named(page, lab_url, lab
     level.wait_for()
     names = level.locator("option").all_inner_texts()
     assert [name.partition(": ")[0] for name in names] == [f"level {number}" for number in range(len(names))]
-    assert names[0].endswith("boxes of 4 x 4 x 4 cells")
-    assert names[2].endswith("boxes of 16 x 16 x 16 cells")
+    assert names[0].endswith("boxes of 4 × 4 × 4 cells")
+    assert names[2].endswith("boxes of 16 × 16 × 16 cells")
     inside.get_by_label("field", exact=True).select_option("residual")
     page.wait_for_function("({dataset}) => dataset.quantity === 'residual'", arg=field.element_handle())
     inside.evaluate("box => box.scrollIntoView()")

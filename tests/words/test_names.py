@@ -12,6 +12,7 @@ from workbench.words.names import (
     method_name,
     name_of,
     run_parts,
+    shortened,
     typeset_words,
     with_names,
 )
@@ -117,3 +118,17 @@ def test_sentences_on_devices_and_precisions_have_their_names():
 )
 def test_mathematics_in_sentences_is_printed_as_such(text, printed):
     assert typeset_words(text) == printed
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "short"),
+    [
+        ("Neumann 2, 8² blocks", 20, "Neumann 2, 8² blocks"),
+        ("Neumann 2, 8² blocks split by phase", 19, "Neumann 2, 8²…"),
+        ("Neumann 2, 8² blocks split by phase", 21, "Neumann 2, 8² blocks…"),
+        ("Neumann 2, 8² blocks", 12, "Neumann 2…"),
+        ("a preconditionerofmine", 12, "a precondit…"),
+    ],
+)
+def test_a_long_name_is_cut_between_words(name, most, short):
+    assert shortened(name, most) == short

@@ -325,8 +325,12 @@ def typeset_words(text: str) -> str:
 
 
 def shortened(name: str, most: int) -> str:
-    """A name, or the first letters of a longer one."""
-    return name if len(name) <= most else f"{name[: most - 1]}…"
+    """A name, or the first words of a longer one; its first letters where these words are less than half of them."""
+    if len(name) <= most:
+        return name
+    letters = name[: most - 1]
+    words = letters if name[most - 1] == " " else letters.rpartition(" ")[0]
+    return f"{(words if 2 * len(words) >= most else letters).rstrip(' ,')}…"
 
 
 def kernel_name(text: str) -> str:

@@ -45,6 +45,11 @@ def test_a_view_is_listed_with_its_pages_once_it_has_one():
             "1 bubble in a square | 64² = 4096 unknowns · density ratio 0.001",
         ),
         ("two-layer", {"density_ratio": 10.0}, "Two layers | 256² = 65 536 unknowns · density ratio 10"),
+        (
+            "rising-bubbles",
+            {"n": 16},
+            "1 rising bubble in a channel | 16 × 32 cells · density ratio 0.1",
+        ),
         ("poisson-fd", {"n": 10}, "Poisson on interior points | 9² = 81 unknowns within 10² intervals"),
         ("matrix-file", {"path": "/a/b/c.mtx"}, "Matrix c | "),
         ("suitesparse", {}, "Matrix HB/bcsstk15 | "),

@@ -389,7 +389,7 @@ def test_parts_of_any_level_can_be_outlined_also_of_a_loaded_run(view, page, eve
     dimensions = len(run.setup.system.grid)
     assert len(names) == len(sizes) > 1
     for level, (name, size) in enumerate(zip(names, sizes, strict=True)):
-        box = " x ".join([str(2 * 2**level)] * dimensions)
+        box = " × ".join([str(2 * 2**level)] * dimensions)
         assert name.startswith(f"level {level}: {grouped(size)} parts, boxes of {box} cells")
     assert names[-1].endswith(", the coarsest")
     lengths = []

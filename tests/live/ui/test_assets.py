@@ -1,9 +1,11 @@
 """The scripts that widgets carry: whole, small, and free of anything to fetch."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+import workbench.live
 from workbench.live.ui.assets import imports, joined, module, roots, sheets, source, style_sheet
 from workbench.plots.figures.style import STOPS
 
@@ -101,6 +103,18 @@ def test_no_two_modules_of_a_text_define_one_name_twice():
 def test_every_style_sheet_is_joined():
     found = {path.relative_to(root).as_posix() for root in roots() for path in root.rglob("*.css")}
     assert found == {f"{name}.css" for name in sheets()}
+
+
+@pytest.mark.parametrize(
+    ("place", "written"),
+    [("wb-runspage", "runs/runs_page"), ("wb-race", "compare/race_files"), ("wb-replay", "inspect/replay")],
+)
+def test_a_button_that_opens_files_shows_its_own_words(place, written):
+    """ipywidgets writes the number of files behind them."""
+    text = (Path(workbench.live.__file__).parent / f"{written}.py").read_text(encoding="utf-8")
+    description = re.search(r'FileUpload\([^)]*description="([^"]+)"', text)
+    assert description
+    assert f'.{place} .widget-upload::after {{ content: "{description[1]}"; }}' in source("ui/controls.css")
 
 
 @pytest.mark.parametrize("sheet", [sheet for sheet in sheets() if sheet != "ui/tokens"])

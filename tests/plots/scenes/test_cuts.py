@@ -21,7 +21,7 @@ def test_what_is_live_has_fewer_pixels(peaked):
     n = 2 * LIVE_PIXELS + 1
     cut = Cut((n, n), peaks=peaked, most=LIVE_PIXELS)
     assert max(cut(np.arange(n * n, dtype=float)).shape) <= LIVE_PIXELS
-    assert "3 x 3 cells" in cut.words()
+    assert "3 × 3 cells" in cut.words()
 
 
 @pytest.mark.parametrize(("normal", "sides"), [("x", ("y", "z")), ("y", ("x", "z")), ("z", ("x", "y"))])
@@ -50,8 +50,8 @@ def test_without_a_grid_each_stretch_has_its_least_and_greatest():
 
 def test_what_thinning_does_is_told():
     assert Cut((8, 8)).words() == ""
-    assert Cut((1024, 1024)).words() == "a pixel shows one of 2 x 2 cells"
-    assert Cut((64, 64, 2048), "z", peaks=True).words() == "a pixel shows the largest magnitude of 4 x 4 cells"
+    assert Cut((1024, 1024)).words() == "a pixel shows one of 2 × 2 cells"
+    assert Cut((64, 64, 2048), "z", peaks=True).words() == "a pixel shows the largest magnitude of 4 × 4 cells"
     assert Cut((64, 64, 2048), "x", peaks=True).words() == ""
 
 

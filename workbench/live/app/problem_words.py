@@ -26,7 +26,7 @@ def problem_words(problem: Problem) -> tuple[str, str]:
 def _unknowns(problem: Any) -> str:
     dimensions = DIMENSIONS.get(problem.name)
     if problem.name == "rising-bubbles":
-        return f"{' x '.join(map(count, problem.cells))} cells"
+        return f"{' × '.join(map(count, problem.cells))} cells"
     if problem.name == "poisson-fd":
         inner = problem.n - 1
         return f"{count(inner)}² = {count(inner**2)} unknowns within {count(problem.n)}² intervals"

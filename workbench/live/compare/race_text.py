@@ -122,7 +122,7 @@ def fastest(entries: Sequence[RaceEntry], measure: str, samples: Samples, *, wit
         if not found.finished:
             break
         first, rest = found.finished[0], found.finished[len(found.winners) :]
-        names = ", ".join(finish.entry.label for finish in found.winners) + (" so far" if found.open else "")
+        names = "; ".join(finish.entry.label for finish in found.winners) + (" so far" if found.open else "")
         factor = number(rest[0].amount / first.amount) if rest and first.amount > 0 else "–"
         following = rest[0].entry.label if rest else "–"
         rows.append([tick(tolerance, powers=True), names, amount_text(first, measure), following, factor])

@@ -49,9 +49,9 @@ class Nesting:
 
 
 def _name(level: int, count: int, box: tuple[int, ...], grid: tuple[int, ...]) -> str:
-    """A level in words, as in level 2: 768 parts, boxes of 16 x 16 x 16 cells."""
+    """A level in words, as in level 2: 768 parts, boxes of 16 × 16 × 16 cells."""
     even = all(cells % side == 0 for cells, side in zip(grid, box, strict=True))
-    sides = " x ".join(map(str, reversed(box)))
+    sides = " × ".join(map(str, reversed(box)))
     return f"level {level}: {grouped(count)} parts, boxes of {'' if even else 'up to '}{sides} cells"
 
 

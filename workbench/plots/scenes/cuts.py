@@ -83,7 +83,7 @@ class Cut:
         step = stride((shape[0], shape[1]), self.most)
         if step == 1:
             return ""
-        block = f"{step} x {step} cells"
+        block = f"{step} × {step} cells"
         return f"a pixel shows the largest magnitude of {block}" if self.peaks else f"a pixel shows one of {block}"
 
 

@@ -350,6 +350,7 @@ def test_a_race_pauses_the_flow_and_ends_in_a_verdict(view_in):
     until(lambda: "steps raced" in view.race.status.text)
     until(lambda: view.race.verdict.status.quote)
     assert "iterations per step" in view.race.table.value
+    assert "CG, " not in view.race.table.value
     assert view.player.alive
     view.stop()
 

@@ -44,7 +44,7 @@ def doing(player: Player) -> str:
         return f"Compiling the kernels of a flow in {dimensions}D, once on this machine."
     if sequence.steps:
         return ""
-    return f"Setting up the first step in {dimensions}D." if player.alive else PRESS
+    return f"Setting up the first step in {dimensions}D." if player.alive else "Press Play."
 
 
 def facts(sequence: Sequence) -> str:

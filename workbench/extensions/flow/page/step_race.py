@@ -10,7 +10,7 @@ import ipywidgets as widgets
 
 from workbench.errors import InputError
 from workbench.extensions.flow import records
-from workbench.extensions.flow.pace import verdict
+from workbench.extensions.flow.pace import short_names, verdict
 from workbench.extensions.flow.page.player import Player
 from workbench.files import TemporaryFolder
 from workbench.live.ui.controls import button, row
@@ -101,9 +101,11 @@ class StepRace:
         if sequence.steps:
             self.verdict.show(sequence)
             keys = ("iterations", "milliseconds", "setup_milliseconds")
+            ranking = sequence.ranking()
+            names = short_names([each["method"] for each in ranking])
             rows = [
-                (each["method"], *([each["failure"]] if each["failure"] else (number(each[key]) for key in keys)))
-                for each in sequence.ranking()
+                (name, *([each["failure"]] if each["failure"] else (number(each[key]) for key in keys)))
+                for name, each in zip(names, ranking, strict=True)
             ]
             self.table.value = html_table(HEADINGS, rows, numbers=(1, 2, 3))
 

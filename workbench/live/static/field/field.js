@@ -49,7 +49,7 @@ function render({ model, el }) {
     const { quantity = "", iteration = 0, scale = "", low = 0, high = 0, threshold = 0 } = picture;
     write(heading, title);
     write(note, reported);
-    canvas.setAttribute("aria-label", `${title}. ${columns ? spoken(picture) : ""} ${reported}`);
+    canvas.setAttribute("aria-label", [title && `${title}.`, columns && spoken(picture), reported].filter(Boolean).join(" "));
     const numbers = { columns, rows, segments, paints, frames, iteration, low, high, threshold };
     Object.assign(canvas.dataset, { ...numbers, title, quantity, scale });
   }

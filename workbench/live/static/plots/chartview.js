@@ -1,5 +1,6 @@
 import { copied, link } from "../transport/link.js";
 import { tellKernel } from "../transport/kernel.js";
+import { typeset } from "../ui/numbers.js";
 import { ChartPlot } from "./chartplot.js";
 import { plotPage } from "./plotpage.js";
 
@@ -43,6 +44,6 @@ export function chartView({ model, el }, painted = () => {}) {
 // A plot that has no words of its own is named by its axes and by what it shows.
 function described({ note, x, y, layers }) {
   const axes = [y.title, x.title].filter(Boolean).join(" against ");
-  const names = [...new Set(layers.map(({ label }) => label).filter(Boolean))];
+  const names = [...new Set(layers.map(({ label, value }) => label?.replace("{}", typeset(value))).filter(Boolean))];
   return [axes, names.join(", "), layers.length ? "" : note].filter(Boolean).join(". ") || "Nothing yet.";
 }
