@@ -574,7 +574,7 @@ def test_the_fastest_by_tolerance_is_that_of_the_ranking(ended_race, eventually)
     row = re.search(r"<tr><td[^>]*>10⁻⁶</td>(.*?)</tr>", view.fastest.value).group(1)
     cells = re.findall(r">([^<]+)</td>", row)
     if len(found.winners) == 2:
-        assert cells == [f"{best.entry.label}, {second.entry.label}", duration(best.amount), "–", "–"]
+        assert cells == [f"{best.entry.label}; {second.entry.label}", duration(best.amount), "–", "–"]
         return
     assert cells[:3] == [best.entry.label, duration(best.amount), second.entry.label]
     assert float(cells[3].replace("\u202f", "")) == pytest.approx(second.amount / best.amount, rel=0.01)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.live.compare.race_text import measured_again
 from workbench.live.compare.race_verdict import LONGEST, remarks, verdict
 from workbench.records import History
 from workbench.run import Race, configure
@@ -63,6 +64,16 @@ def test_what_is_within_the_spread_is_too_close_to_call():
     # Iterations are exact.
     assert said(entries[2:], [100, 101], "iterations").endswith("100 iterations, 1.01 times fewer than Neumann 2")
     assert "Jacobi and Neumann 2 100 iterations" in said(entries[2:], [100, 100], "iterations")
+
+
+def test_the_note_says_how_times_to_the_tolerance_were_measured():
+    one, two = entries_of()[2:]
+    ends = [Finish(one, 9, 0.1, times=Median(0.1, 0.1, 0.1, 3)), Finish(two, 9, 0.2, times=Median(0.2, 0.2, 0.2, 5))]
+    assert measured_again(Ranking(1e-6, "seconds", tuple(ends), (), (), ())) == (
+        "Times to tolerance are medians of 3 to 5 more runs with loaded kernels. Curves show the first run."
+    )
+    assert " of 3 more runs " in measured_again(Ranking(1e-6, "seconds", tuple(ends[:1]), (), (), ()))
+    assert measured_again(found([one, two], [0.1, 0.2])) == ""
 
 
 def test_measured_spreads_replace_the_guess():

@@ -111,7 +111,7 @@ def test_the_residual_of_a_session_is_seen_while_it_runs_and_at_its_end(view, pa
     eventually(lambda: page.messages[-1]["iteration"] > first)
     message = page.messages[-1]
     assert (message["width"], message["scale"], message["signed"]) == (128, "symlog", True)
-    assert "3 x 3 cells" in message["note"]
+    assert "3 × 3 cells" in message["note"]
     eventually(lambda: len(page.messages[-1]["before"]) >= 2)
     *said, last = [picture["iteration"] for picture in (*page.messages[-1]["before"], page.messages[-1])]
     assert sorted({*said, last}) == [*said, last]

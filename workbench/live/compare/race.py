@@ -20,6 +20,7 @@ from workbench.live.compare.race_text import (
     entry_label,
     entry_table,
     fastest,
+    measured_again,
     past,
     progress,
     show_entries,
@@ -304,6 +305,6 @@ class RaceView(EditedRace):
         show_entries(self.table, found, ordered, self.entries.listed, self.race)
         said = self._verdict(found)
         self.winner.say(said, "good" if found.finished else "plain", quote=said if found.finished else "")
-        self.note.say(compilation(entries))
+        self.note.say(" ".join(filter(None, (compilation(entries), measured_again(found)))))
         self.fastest.value = fastest(entries, found.measure, self.entries.samples, with_setup=found.with_setup)
         self._tell()

@@ -164,6 +164,16 @@ def compilation(entries: Sequence[RaceEntry]) -> str:
     return f"{clause[0].upper()}{clause[1:]}." if clause else ""
 
 
+def measured_again(found: Ranking) -> str:
+    """How the times to the tolerance were measured, as sentences; empty where the curves show these times."""
+    counts = [finish.times.count for finish in found.finished if finish.times is not None]
+    if not counts:
+        return ""
+    runs = " to ".join(map(str, dict.fromkeys((min(counts), max(counts)))))
+    plural = "s" * (max(counts) > 1)
+    return f"Times to tolerance are medians of {runs} more run{plural} with loaded kernels. Curves show the first run."
+
+
 def progress(race: Race, repeats: Repeats | None, problem: str, *, moved: bool) -> tuple[str, str]:
     """The progress of a race on a problem in words, and its tone. repeats: its runs that are made again. moved: the
     results are of another problem."""
