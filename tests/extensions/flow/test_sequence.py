@@ -311,11 +311,14 @@ def test_the_first_system_is_a_problem_that_a_link_shares():
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"n": 8}, "a bubble of radius 0.25 has 2 cells, at least 4 are needed; use n 16 or more"),
+        ({"n": 8}, "a bubble of radius 0.25 has 2 cells, at least 4 are needed; use 16 or more cells per side"),
         ({"bubbles": "0.26,0.5,0.25"}, "bubble 1 is 0.64 cells from a wall"),
         ({"bubbles": "0.3,0.5,0.19; 0.7,0.5,0.2"}, "bubbles 1 and 2 are 0.64 cells apart"),
         ({"bubbles": "0.3,1.8,0.19"}, "bubble 1 is 0.64 cells from a wall"),
-        ({"count": 7, "n": 32}, "a bubble of radius 0.0683 has 2.2 cells, at least 4 are needed; use n 59 or more"),
+        (
+            {"count": 7, "n": 32},
+            "a bubble of radius 0.0683 has 2.2 cells, at least 4 are needed; use 59 or more cells per side",
+        ),
         (
             {"count": 1000},
             r"only \d+ of 1000 bubbles with radius .* use fewer or smaller bubbles",

@@ -2,6 +2,7 @@
 
 import dataclasses
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -279,3 +280,16 @@ def test_solves_do_not_enter_the_list_of_runs(opened):
     solve = ticked(page.view("Build").builder)
     assert solve.session.configuration.preconditioner.name == "jacobi"
     assert page.runs.runs == ()
+
+
+def test_how_a_solve_failed_is_said_in_few_words():
+    """Solve has the details."""
+    gap = "not converged: the true residual does not meet the tolerance; loosen it (residual gap: 3.7e-12)"
+    summary = {"converged": False, "reason": gap, "iterations": 9, "setup_seconds": 0.1, "iteration_seconds": 0.2}
+    session = SimpleNamespace(
+        result=SimpleNamespace(summary=summary, converged=False), configuration=SimpleNamespace(label="CG, Jacobi")
+    )
+    said, tone = ending(SimpleNamespace(session=session, warm=False, why=""))
+    assert tone == "bad"
+    assert said.startswith("Not converged: the true residual does not meet the tolerance, after 9 iterations, 0.300")
+    assert said.endswith(" from zero; CG, Jacobi")

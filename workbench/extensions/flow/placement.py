@@ -47,8 +47,8 @@ def _resolved(found: Geometry, n: int) -> Geometry:
     if smallest * n < LEAST_CELLS - 1e-9:
         least = math.ceil(LEAST_CELLS / smallest - 1e-9)
         raise InputError(
-            f"a bubble of radius {smallest:.3g} has {smallest * n:.2g} cells, at least {LEAST_CELLS} are needed; use n "
-            f"{least} or more, or larger bubbles",
+            f"a bubble of radius {smallest:.3g} has {smallest * n:.2g} cells, at least {LEAST_CELLS} are needed; use "
+            f"{least} or more cells per side, or larger bubbles",
             changes={"problem.n": least},
         )
     top = np.ones(found.centres.shape[1])

@@ -17,9 +17,11 @@ from workbench.live.field.field_panel import FieldPanel
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import POLL_SOON, PollAgain
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.run_table import ended_words
 from workbench.live.ui.status import StatusLine
 from workbench.plots.scenes.scene import ITERATIONS, Axis, CurveOf, Layer, LineAt, PointsOf, Scene, blank
 from workbench.run import Configuration, Norm, Quantity, Run, State
+from workbench.words.names import sentence_case
 from workbench.words.numbers import count, duration, number, queued
 
 RESIDUAL = Axis("‖r‖/‖b‖", log=True)
@@ -64,9 +66,7 @@ def spectrum_scene(values: np.ndarray, last: np.ndarray) -> Scene:
         if part.size
     ]
     condition = number(float(values[-1] / values[0]))
-    x = Axis(
-        f"Ritz value ({values.size} now, from {number(values[0])} to {number(values[-1])}, κ ≈ {condition})", log=True
-    )
+    x = Axis(f"Ritz value ({values.size} now, κ ≈ {condition})", log=True)
     spoken = (
         f"{values.size} Ritz values, from {number(values[0])} to {number(values[-1])}; condition number {condition}."
     )
@@ -266,11 +266,7 @@ def ending(solve: LiveSolve) -> tuple[str, str]:
     assert result is not None
     summary = result.summary
     done = f"{count(summary['iterations'])} iteration{'s' * (summary['iterations'] != 1)}"
-    what = (
-        f"Converged in {done}"
-        if result.converged
-        else f"{summary['reason'][0].upper()}{summary['reason'][1:]}, after {done}"
-    )
+    what = f"Converged in {done}" if result.converged else f"{sentence_case(ended_words(summary))}, after {done}"
     took = duration(summary["setup_seconds"] + summary["iteration_seconds"])
     start = "the last solution" if solve.warm else "zero"
     method = solve.session.configuration.label

@@ -12,7 +12,7 @@ const STEPS = [
   ["solve", ".wb-solving .wb-convergence", "Watch it converge", "The residual after each iteration. A good method is a steep line; a plateau is a component that CG reduces slowly."],
   ["compare", ".wb-page-compare", "Compare methods", "A race runs several methods on the problem that the header names: four that fit it are there, press Start. A sweep varies one or two parameters. Times include the setup."],
   ["flow", ".wb-page-flow", "Solve at every time step", "Bubbles rise, and each time step solves a pressure equation. Press Play; two methods race on it."],
-  ["papers", ".wb-page-papers .wb-shelf section", "Compare with papers", "Tables and figures of five papers next to what this workbench computes. Open one and move its parameters."],
+  ["papers", ".wb-page-papers .wb-shelf section", "Compare with papers", "Tables and figures of papers next to what this workbench computes. Open one and move its parameters."],
   ["inspect", ".wb-page-inspect .wb-timeline", LOOK, "Each box is a kernel of the run that the tour has made. Learn has the method line by line."],
 ];
 
