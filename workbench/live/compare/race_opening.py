@@ -23,13 +23,17 @@ VARIATIONS = ("pipelined CG", "multigrid", "mixed precision", "the same on OpenC
 def opening(configuration: Configuration, operator_of: OperatorOf = lambda _configuration: None) -> list[Configuration]:
     """A configuration, with values that do not go together replaced, and others with its solver and device on its
     system: the diagonal, the strongest single level that fits, Neumann 2 with subdomains, and Neumann 2 alone; without
-    a grid algebraic ones, with parts of the graph as second level.
+    a grid algebraic ones, with parts of the graph as second level. Where the solver is not CG, CG with its levels is
+    the second.
 
     operator_of: A of a configuration, where it is known; more is then ruled out. Cost: some milliseconds for each of
     about ten methods.
     """
     first = changed(configuration, changes_of(conflicts(configuration, operator_of)))
     found = [first]
+    if first.solver.name != "cg" and not first.solver.complex_symmetric:
+        plain = changed(first, {"solver": "cg"})
+        found += [plain] if not conflicts(plain, operator_of) else []
     for group in _groups(first):
         fitting = (made for levels in group if (made := _with(first, *levels)) and not conflicts(made, operator_of))
         made = next(fitting, None)
