@@ -159,6 +159,27 @@ def test_a_pair_that_does_not_converge_is_ruled_out_once():
     ]
 
 
+@pytest.mark.parametrize("alone", [True, False])
+@pytest.mark.parametrize("refuses", [True, False])
+def test_a_pair_that_fails_when_solved_again_is_dropped(alone, refuses):
+    one, two = pair("neumann:1", "none"), pair("jacobi", "none")
+    machine = Machine({one: 1.0, two: 1.1})
+    begin = machine.begin
+
+    def again(of):
+        if of == one and one in machine.solved:
+            if refuses:
+                raise InputError("the device is lost")
+            machine.failing = [one]
+        return begin(of)
+
+    machine.begin = again
+    search, _ = machine.search([one] if alone else [one, two])
+    assert one not in search.rows
+    assert (search.best and search.best.pair) == (None if alone else two)
+    assert machine.solved.count(one) <= 2
+
+
 def test_the_fastest_are_solved_in_turns_until_their_medians_are_known():
     fast, slow, other = pair("jacobi", "none"), pair("ic", "none"), pair("mic", "none")
     machine = Machine({fast: [0.14, *[0.1] * 9], slow: 0.1, other: 1.0})
