@@ -123,6 +123,7 @@ def solve(
     nullspace: Any = None,
     diagonal: Any = None,
     callback: Callable[[Any], Any] | None = None,
+    check: bool = True,
     trace: bool = False,
 ) -> Result:
     """Solve A x = b, or A X = B for many right-hand sides.
@@ -147,6 +148,9 @@ def solve(
     diagonal: the main diagonal of A, shape (N,), for a LinearOperator, which then takes M jacobi (the default) and
     chebyshev; compared with A by up to four products. A LinearOperator costs three products more, which show whether it
     is symmetric and whether it maps constants to zero; deflation by labels d + 2 products, by vectors d.
+
+    check: False leaves out these three products, and the two of an M that is a function or a matrix. A then counts as
+    symmetric and nonsingular, unless nullspace is given.
 
     callback: called with the run after each of iterations 1 to k, when `run.x` is the x of iteration `run.iterations`.
     It ends the run by returning True or raising StopIteration, with `Reason.CALLBACK` and the present x. Any other
@@ -184,12 +188,12 @@ def solve(
     is_column = has_columns(b) and b.shape[1] == 1 and not isinstance(method, BlockSolver)
     if is_column:
         b, x0 = as_vector(b), None if x0 is None else as_vector(x0)
-    system, x0 = system_of(A, b, x0, kind, nullspace)
+    system, x0 = system_of(A, b, x0, kind, nullspace, check=check)
     system = system if diagonal is None else with_diagonal(system, diagonal, kind)
     configuration = configure(
         InMemoryProblem(),
         solver=method,
-        preconditioner=as_preconditioner(M, system.operator.shape[0]),
+        preconditioner=as_preconditioner(M, system.operator.shape[0], check=check),
         deflation=as_deflation(deflation),
         coarse=coarse,
         variant=variant,

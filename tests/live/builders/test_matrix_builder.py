@@ -118,7 +118,11 @@ def test_an_upload_is_read_by_its_content(builder, name, content):
         ("a.mtx", b" " * (MOST_UPLOAD + 1), "uploads may have 10 MiB"),
         ("a.mtx", b"nonsense", "line 1 must be a banner"),
         ("cut off.mtx", SMALL[:-9], "cannot read cut-off.mtx: "),
-        ("a.mtx", UNSYMMETRIC, "the matrix is not symmetric: A[0, 1] and A[1, 0] differ by 1"),
+        (
+            "a.mtx",
+            UNSYMMETRIC,
+            "the matrix is not symmetric: the entry in row 1, column 2 and the entry in row 2, column 1 differ by 1",
+        ),
         ("a.mtx.gz", gzip.compress(SMALL, mtime=0)[:-3], "the compressed file is truncated"),
     ],
 )

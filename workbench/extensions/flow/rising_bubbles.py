@@ -62,8 +62,12 @@ class RisingBubbles(SystemSequence):
     geometry_seed: int = parameter(0, "seed of their places", low=0, high=2**31 - 1)
     radius: float = parameter(0.0, "0 = automatic radius, 1/4 for one bubble", low=0.0, high=0.5, unit="widths")
     bubbles: str = parameter("", "listed bubbles in place of count: x,y,r; x,y,r; ...")
-    eotvos: float = parameter(10.0, "gravity over surface tension, rho_out G d²/sigma", low=0.01, high=1000.0)
-    archimedes: float = parameter(35.0, "gravity over viscosity, rho_out sqrt(G d) d/mu_out", low=0.1, high=1000.0)
+    eotvos: float = parameter(
+        10.0, "gravity over surface tension, ρ G d²/σ of the fluid outside", low=0.01, high=1000.0
+    )
+    archimedes: float = parameter(
+        35.0, "gravity over viscosity, ρ √(G d) d/μ of the fluid outside", low=0.1, high=1000.0
+    )
     density_ratio: float = parameter(0.1, "ε, the density inside over outside", low=1e-4, high=1.0)
     viscosity_ratio: float = parameter(0.1, "viscosity inside over outside", low=1e-4, high=1e4)
     sides: str = parameter("slip", "side walls", choices=("slip", "no-slip"))

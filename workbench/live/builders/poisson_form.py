@@ -71,7 +71,7 @@ class PoissonForm(UndoableForm[Problem]):
         hints = {"placeholder": "same as a"}
         stencils = [[name, words] for name, (words, _) in STENCILS.items()]
         fields: dict[str, Field] = {
-            "stencil": Field(STENCIL, label="Stencil", code="", choices=stencils),
+            "stencil": Field(STENCIL, label="Stencil", choices=stencils),
             "n": Field(declared["n"], PoissonFormulas3D.name),
             **{
                 name: Field(declared[name], kind="formula", about="", **(hints if name in "bc" else {}))

@@ -13,7 +13,7 @@ class SidesField(Field):
     """A problem's parameter `sides`; ticked is Dirichlet, empty is Neumann. label: what a tick says."""
 
     def __init__(self, declared: Parameter, label: str, about: str, dimensions: int) -> None:
-        super().__init__(declared, kind="sides", label=label, code="", about=about)
+        super().__init__(declared, kind="sides", label=label, about=about)
         self.options = side_names(dimensions)
 
     def put(self, value: object) -> None:

@@ -290,7 +290,7 @@ class KnownValues(FieldForm):
         self._add, self._against = add, against
         declared = Parameter(name, str, ADD, "add a value to the list", choices=(ADD, *values))
         named = [[ADD, ADD], *([value, _label(name, value)] for value in values)]
-        field = Field(declared, choices=named, label="known values", code="", lasting=True, act=True)
+        field = Field(declared, choices=named, label="known values", lasting=True, act=True)
         super().__init__({name: field}, title="", about="Values to add", typed=self._chosen)
         self.box.layout.visibility = "visible" if values else "hidden"
         self.show()

@@ -31,7 +31,11 @@ class FieldPanel:
         self.view = widgets.ToggleButtons(options=VIEWS)
         self.view.tooltips = ("a plane of the cube, cell by cell", "slices, surfaces and subdomains of the cube")
         self.column = widgets.BoundedIntText(
-            description="column of X", min=0, max=0, layout={"width": "170px"}, style={"description_width": "initial"}
+            description="column of X, from 0",
+            min=0,
+            max=0,
+            layout={"width": "200px"},
+            style={"description_width": "initial"},
         )
         self.column.tooltip = "the right-hand side whose x and b − A x are shown, from 0"
         self.box = widgets.VBox([self.view, self.column, self.field]).add_class("wb-fieldpanel")

@@ -40,8 +40,7 @@ class Control:
     def made(self, rules: Mapping[str, Parameter], owner: str = "run") -> Field:
         """The field of a form. rules: those of the state, by field. owner: the block that declares them."""
         words = {"label": self.label, "about": self.help}
-        # Names in code are for Python, not for a label.
-        looks = {"code": "", **{name: text for name, text in words.items() if text}, **self.looks}
+        looks = {**{name: text for name, text in words.items() if text}, **self.looks}
         return Field(self.rule, **looks) if self.rule else Field(rules[self.field], owner, **looks)
 
 

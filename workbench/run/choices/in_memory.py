@@ -75,7 +75,7 @@ class InMemoryProblem(Problem):
 class InMemoryPreconditioner(Preconditioner):
     """M^-1 as a user-supplied function that maps r, shape (N,), to M^-1 r; M must be Hermitian positive definite.
 
-    linear: a SciPy LinearOperator that is used instead of `action`.
+    linear: a SciPy LinearOperator that is used instead of `action`. checked: its symmetry is shown by two applications.
     """
 
     name: ClassVar[str] = "given"
@@ -84,6 +84,7 @@ class InMemoryPreconditioner(Preconditioner):
 
     action: Callable[[np.ndarray], Any] = lambda r: r
     linear: LinearOperator | None = None
+    checked: bool = True
 
     def function(self, size: int, dtype: np.dtype) -> HostFunction:
         """M^-1 on vectors of a system, with checks of the returned vectors."""
@@ -92,7 +93,10 @@ class InMemoryPreconditioner(Preconditioner):
         return HostFunction("M", self.action, size, dtype)
 
     def check_symmetric(self, size: int, dtype: np.dtype, *, bilinear: bool) -> None:
-        """Raise InputError if (M^-1 x, y) and (x, M^-1 y) differ for two random vectors. Costs two applications."""
+        """Raise InputError if (M^-1 x, y) and (x, M^-1 y) differ for two random vectors. Costs two applications, or
+        none where it is not to be checked."""
+        if not self.checked:
+            return
         found = random_products(self.function(size, dtype), bilinear=bilinear)
         if not found.are_symmetric:
             raise InputError(
@@ -112,7 +116,7 @@ class InMemoryPreconditioner(Preconditioner):
         return device.callable(self.function(size, dtype), size, dtype)
 
 
-def as_preconditioner(M: Any, size: int) -> Preconditioner:
+def as_preconditioner(M: Any, size: int, *, check: bool = True) -> Preconditioner:
     """M for N = `size` unknowns: a name, a block, None for none, a function, or a LinearOperator or matrix near A^-1.
 
     Raises InputError for other types, and for a matrix or LinearOperator of another shape.
@@ -132,9 +136,9 @@ def as_preconditioner(M: Any, size: int) -> Preconditioner:
             working_dtype(M.dtype, "M")
             if not np.isfinite(sparse.coo_array(M).data if sparse.issparse(M) else M).all():
                 check_finite(sparse.csr_array(M), "M")
-        return InMemoryPreconditioner(linear=linalg.aslinearoperator(M))
+        return InMemoryPreconditioner(linear=linalg.aslinearoperator(M), checked=check)
     if callable(M):
-        return InMemoryPreconditioner(M)
+        return InMemoryPreconditioner(M, checked=check)
     raise InputError(
         f"M must be the name of a preconditioner, a function, a LinearOperator or a matrix, got {quoted(M)}"
     )
@@ -169,17 +173,19 @@ def as_vector(b: Any) -> Any:
 
 
 def system_of(
-    A: Any, b: Any, x0: Any = None, kind: type[Matrix] = Matrix, nullspace: Any = None
+    A: Any, b: Any, x0: Any = None, kind: type[Matrix] = Matrix, nullspace: Any = None, *, check: bool = True
 ) -> tuple[LinearSystem, Any]:
     """A x = b and x0 in their common dtype, as SciPy promotes them; a note of the system records a promotion.
 
     b, x0: shape (N,), or (N, s), dense or sparse, for many right-hand sides, of which an x0 of shape (N,) starts every
     one. nullspace: vectors that A maps to zero, shape (N,) or (N, k), or None.
 
+    check: show by products that a LinearOperator is symmetric, and if it maps constants to zero.
+
     kind: the class of matrices. A float32 matrix with a float64 b gives a float64 system, a real matrix with a complex
-    b or x0 a complex one. Cost of a LinearOperator: three products, which show whether it is symmetric and whether it
-    maps constants to zero. Raises InputError as `as_operator` and `workbench.arrays.validation.finite_vector` do, for a
-    LinearOperator that is not symmetric, and for a vector of nullspace that A does not map to zero.
+    b or x0 a complex one. Cost of the check of a LinearOperator: three products. Raises InputError as `as_operator` and
+    `workbench.arrays.validation.finite_vector` do, for a LinearOperator that is not symmetric, and for a vector of
+    nullspace that A does not map to zero.
     """
     operator = as_operator(A, kind)
     size, finite = operator.shape[0], finite_block if has_columns(b) else finite_vector
@@ -193,7 +199,9 @@ def system_of(
         notes = (f"A is {operator.dtype}, but b or x0 is not: the system was promoted to {dtype}",)
         operator = operator.astype(dtype)
     vectors = None if nullspace is None else null_vectors(nullspace, size, dtype)
-    if isinstance(operator, LinearOperatorAdapter):
+    if isinstance(operator, LinearOperatorAdapter) and not check:
+        vectors = np.empty((size, 0), dtype) if vectors is None else vectors
+    elif isinstance(operator, LinearOperatorAdapter):
         vectors = _checked_function(operator, vectors, bilinear=kind is ComplexSymmetricMatrix)
     elif vectors is not None:
         matrix = operator.to_csr()

@@ -128,7 +128,7 @@ class RaceEntry(Job):
         history = self.made.history if self.made else History()
         seconds = self.made.setup_seconds if self.made else math.nan
         reason = Reason.CANCELLED if self.error in (STOPPED_EARLY, STOPPED_IN_SETUP) else Reason.FAILED
-        return result_of_failure(self.configuration, reason, self.error, history, seconds)
+        return self._with_traffic(result_of_failure(self.configuration, reason, self.error, history, seconds))
 
     @property
     def ready(self) -> bool:
@@ -173,6 +173,9 @@ class RaceEntry(Job):
             self.run.cancel()
         elif self.run.step():
             return
-        result = self.run.result()
-        self.result = dataclasses.replace(result, summary={**result.summary, "iteration_bytes": self.iteration_bytes})
+        self.result = self._with_traffic(self.run.result())
         self._state = State.DONE
+
+    def _with_traffic(self, result: Result) -> Result:
+        """A result whose summary has the bytes of an iteration, for the curves of a race that is opened again."""
+        return dataclasses.replace(result, summary={**result.summary, "iteration_bytes": self.iteration_bytes})
