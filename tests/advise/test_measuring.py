@@ -234,7 +234,7 @@ def test_no_estimate_of_a_search_stands_three_times_off_two_measured_neighbours(
     *events, end = advising(name, n=size)
     advice = end.advice
     rows = {row.pair: row for row in advice.estimates if row.measured}
-    assert len(rows) > 2
+    assert len(rows) > 1
     for row in advice.estimates:
         low, high = bounds(row.pair, rows)
         assert row.measured or row.at_least or low <= row.seconds <= high, row
