@@ -215,3 +215,12 @@ def test_a_saved_race_is_shown(capsys, tmp_path):
     status, _, err = run(capsys, "show", str(path))
     assert status == 2
     assert "is no saved race of version 1" in err
+
+
+def test_a_race_of_others_prints_nothing_that_a_terminal_obeys(capsys, tmp_path):
+    entry = EntryRecord(configure("poisson5", n=8), error="failed\x1b[2J\n\nhere")
+    race = RaceRecord((entry,), 1e-6, machine="\x1b[31mmachine", verdict="fast\x07\nest")
+    status, out, _ = run(capsys, "show", str(save_race(race, tmp_path / "a")))
+    assert status == 0
+    assert len(out.splitlines()) == 5
+    assert not set(out) & {"\x1b", "\x07"}

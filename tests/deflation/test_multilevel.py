@@ -293,13 +293,13 @@ def test_boxes_of_four_cells_need_as_many_iterations_at_any_size(n, bubbles, few
     assert bool(bubbles) <= any("takes cycle k3" in note for note in result.provenance["notes"])
 
 
-def test_vectors_without_boxes_are_merged_in_pairs():
+def test_vectors_without_boxes_are_merged_by_eight_along_couplings():
     size = 1000
     off = np.full(size - 1, -1.0)
     matrix = sparse.csr_array(sparse.diags_array([off, np.full(size, 2.0), off], offsets=[-1, 0, 1]))
     form = hierarchy(matrix, None, 100, 1.8, STEPS["cg"])
-    assert [level.size for level in form.levels] == [1000, 500, 250, 125]
-    assert form.bottom.shape == (63, 63)
+    assert [level.size for level in form.levels] == [1000, 125]
+    assert form.bottom.shape == (16, 16)
 
 
 def test_few_vectors_are_solved_with_exactly_so_that_def1_may_use_it():

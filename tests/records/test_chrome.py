@@ -92,7 +92,7 @@ def test_a_file_is_written_and_read(tmp_path):
 def test_other_formats_are_refused(tmp_path, content):
     path = tmp_path / "other.json"
     path.write_text(content)
-    with pytest.raises(InputError, match="no trace of this workbench; traces are written by"):
+    with pytest.raises(InputError, match="this is not a trace of this workbench; traces are written by"):
         load_trace(path)
 
 

@@ -60,7 +60,7 @@ def recalled(race):
 @pytest.fixture(scope="module")
 def ended():
     """A race that has ended, with a failed entry and one that waits."""
-    race = Race([*METHODS, configure("two-layer", n=4, deflation="eigenvectors:400")])
+    race = Race([*METHODS, configure("two-layer", n=16, deflation="eigenvectors:400")])
     race.wait(LIMIT)
     entries = [EntryRecord.of(entry) for entry in race.entries]
     return RaceRecord.of([*entries, EntryRecord(METHODS[0])], 1e-6, verdict="the verdict")
@@ -175,8 +175,8 @@ def test_other_links_are_one_sentence(text):
 
 
 VALUES = st.one_of(
-    st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.floats(), st.text(max_size=9), st.just([]), st.just({}),
-    st.lists(st.integers(-9, 2**40), max_size=4),
+    st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.just(10**400), st.floats(), st.text(max_size=9),
+    st.just([]), st.just({}), st.lists(st.integers(-9, 2**40), max_size=4),
 )  # fmt: skip
 
 
@@ -204,6 +204,46 @@ def test_a_changed_file_opens_or_is_one_sentence(ended, data):
     entries, samples = recalled(race)
     assert rank(entries, 1e-6, "seconds", samples=samples).tolerance == 1e-6
     assert math.isfinite(race.tolerance)
+    assert race.where.startswith("on ")
+    # What opens can be shared again.
+    assert len(from_link(to_link(race)).entries) == len(race.entries)
+
+
+@pytest.mark.parametrize(
+    ("fact", "value"),
+    [
+        ("relative_residual", 10**400), ("true_relative_residual", -1.0), ("drift", 10**400), ("N", 2**63 - 1),
+        ("setup_seconds", 2**63 - 1), ("iteration_seconds", -1.0), ("setup_seconds", math.nan),
+    ],
+    ids=lambda value: str(value)[:20],
+)  # fmt: skip
+def test_a_number_that_no_run_has_is_refused(ended, fact, value):
+    plain = plain_of(ended, 20)
+    plain["entries"][0]["run"]["facts"][fact] = value
+    with pytest.raises(InputError, match=f"the {fact} of a run of the race cannot be read"):
+        codec.race_of(plain)
+
+
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"])
+def test_a_time_beyond_the_calendar_is_left_out(ended, time):
+    assert dataclasses.replace(ended, ended=time, machine="some machine").where == "on some machine"
+
+
+def test_a_run_that_was_stopped_before_its_first_row_is_as_before_its_start(ended):
+    record = dataclasses.replace(ended.entries[0].record, history=History())
+    race = RaceRecord.of([EntryRecord(METHODS[0], record), ended.entries[1]], 1e-6)
+    first, second = from_link(to_link(race)).entries
+    assert (first.configuration, first.ended, second.ended) == (METHODS[0], False, True)
+
+
+def test_entries_on_two_systems_are_no_race(ended):
+    other = configure("two-layer", n=20)
+    with pytest.raises(InputError, match="entries of a race solve one system, and these have Two layers, 16² "):
+        to_link(RaceRecord.of([EntryRecord(METHODS[0]), EntryRecord(other)], 1e-6))
+    plain = plain_of(ended, 20)
+    plain["entries"] += plain_of(RaceRecord.of([EntryRecord(other)], 1e-6), 20)["entries"]
+    with pytest.raises(InputError, match="entries of a race solve one system"):
+        codec.race_of(plain)
 
 
 def test_another_file_is_refused_by_name(tmp_path):

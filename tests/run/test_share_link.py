@@ -237,7 +237,7 @@ def test_bad_files_get_one_sentence(tmp_path):
     path = tmp_path / "a.cg.json"
     with pytest.raises(InputError, match="no saved configuration at "):
         load_configuration(path)
-    for content, sentence in (("{", "holds no configuration"), ('{"format": "cgw9"}', "no saved configuration")):
+    for content, sentence in (("{", "holds no configuration"), ('{"format": "cgw9"}', "is not a saved problem")):
         path.write_text(content)
         with pytest.raises(InputError, match=sentence):
             load_configuration(path)

@@ -263,7 +263,7 @@ def test_the_explorer_says_so(live, tmp_path, hold):
     until(lambda: explorer.status.state == "done")
     assert explorer.status.text.startswith("Run 1: Stopped by the user; the present step ends in the background")
     hold.release()
-    until(lambda: len(explorer.records) == 1 and "Stopped by the user, after" in explorer.status.text)
+    until(lambda: len(explorer.records) == 1 and "Stopped by the user. Best x" in explorer.status.text)
     explorer.close()
 
 
@@ -277,7 +277,7 @@ def test_the_race_says_so(live, tmp_path, hold):
     until(lambda: view.status.state == "done")
     assert "ends in the background" in view.status.text
     hold.release()
-    until(lambda: "all have ended" in view.status.text and entry.result is not None)
+    until(lambda: "stopped, 1 before the end" in view.status.text and entry.result is not None)
     view.close()
 
 

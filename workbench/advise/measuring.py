@@ -232,32 +232,35 @@ class Measuring:
                 # What stands alone is given as long as what two neighbours that are as fast as the best support.
                 high = bounds(pair, self._measured)[1]
                 limit = high if math.isfinite(high) else OFF * self._best_seconds
-            try:
-                failed = self._solve(pair, limit, ends=to_bounds)
-            except InputError as error:
-                self._drop(pair)
-                yield self._refuse(pair, str(error))
-                continue
-            if failed:
-                self._drop(pair)
-                yield RuledOut(pair, f"does not converge on {self._label}: {failed}")
-            else:
-                yield Probed(self.rows[pair], None)
+            yield self._tried(pair, limit, ends=to_bounds)
+
+    def _tried(self, pair: LevelPair, limit: float, *, ends: bool = False) -> Event:
+        """Solve as `_solve`; a pair that cannot be used, or does not converge, is dropped."""
+        try:
+            failed = self._solve(pair, limit, ends=ends)
+        except InputError as error:
+            self._drop(pair)
+            return self._refuse(pair, str(error))
+        if failed:
+            self._drop(pair)
+            return RuledOut(pair, f"does not converge on {self._label}: {failed}")
+        return Probed(self.rows[pair], None)
 
     def _drop(self, pair: LevelPair) -> None:
         """Forget a pair that cannot be used."""
         self._found.pop(pair, None)
         self.rows.pop(pair, None)
+        self._timed.pop(pair, None)
 
     def _again(self, pairs: Sequence[LevelPair]) -> Iterator[Event]:
         for pair in pairs:
             if self._stopped():
                 return
             first = len(self._timed[pair]) == 1
-            self._solve(pair, math.inf)
+            yield self._tried(pair, math.inf)
             # The second solve of each pair is no part of the budget: large problems have it too.
-            self._left -= 0.0 if first else self._timed[pair][-1].seconds
-            yield Probed(self.rows[pair], None)
+            if not first and pair in self._timed:
+                self._left -= self._timed[pair][-1].seconds
 
     def _solve(self, pair: LevelPair, limit: float, *, ends: bool = False) -> str:
         """Solve until converged, or until the limit in s; returns why it did not converge. ends: the time at the limit

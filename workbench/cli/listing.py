@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.common import CONVERGED, Commands, print_summary
-from workbench.errors import InputError
+from workbench.errors import InputError, one_line
 
 if TYPE_CHECKING:
     from workbench.registry.extensions import Extension
@@ -118,14 +118,16 @@ def _print_race(race: RaceRecord) -> None:
     from workbench.words.numbers import count, duration
 
     print(race.entries[0].configuration.problem.label)
-    print("\n".join(filter(None, (race.verdict, race.where))))
+    # A file of others may hold what a terminal would obey.
+    print("\n".join(one_line(text) for text in (race.verdict, race.where) if text))
     names = distinct_names([entry.configuration.parts for entry in race.entries])
     rows = [("entry", "setup", "iterating", "iterations", "end")]
     for name, entry in zip(names, race.entries, strict=True):
         summary = entry.record.summary if entry.record else {}
         setup, iterating = (duration(summary.get(f"{part}_seconds")) for part in ("setup", "iteration"))
         made = count(summary["iterations"]) if summary else "–"
-        rows.append((name, setup, iterating, made, str(summary.get("reason") or entry.error or "not run")))
+        ended = one_line(summary.get("reason") or entry.error or "not run")
+        rows.append((name, setup, iterating, made, ended))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())

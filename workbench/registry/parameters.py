@@ -119,6 +119,11 @@ class Former:
     """The former name of a parameter of a block. It is read, and taken where parameters are set, as it was meant.
 
     name: the present name. reciprocal: the former value is 1 over the present one.
+
+    Examples:
+        >>> from workbench.registry import Former
+        >>> Former("density_ratio", reciprocal=True).turned(1000.0)
+        0.001
     """
 
     def __init__(self, name: str, *, reciprocal: bool = False) -> None:

@@ -123,3 +123,9 @@ def test_parts_of_a_grid_are_of_the_size_asked_for():
     assert 180 <= count <= 230
     assert sizes.min() >= 50 // 3
     assert sizes.max() <= 4 * 50
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e200])
+def test_parts_do_not_depend_on_the_scale(scale):
+    expected, _ = parts_of(squares(20, weak=1e-3), 10)
+    assert np.array_equal(parts_of(scale * squares(20, weak=1e-3), 10)[0], expected)

@@ -1,5 +1,7 @@
 """Pictures of the start page: one for each link, of the numbers of the link, and a race that may stand still."""
 
+import json
+import math
 import re
 import xml.etree.ElementTree as ElementTree
 
@@ -44,4 +46,40 @@ def test_the_race_stands_still_where_less_motion_is_wanted():
 
 def test_without_recorded_numbers_there_are_no_pictures(monkeypatch, tmp_path):
     monkeypatch.setattr(start_pictures, "start_data", lambda: None)
+    assert (picture_of(LINKS[0].title), race_picture()) == ("", "")
+
+
+def _without_end(plain):
+    plain["race"][0].update(seconds=[], residuals=[])
+
+
+def _of_two_lengths(plain):
+    plain["race"][0]["seconds"].pop()
+
+
+def _without_logarithm(plain):
+    plain["race"][0]["residuals"][1] = 0.0
+
+
+def _without_numbers(plain):
+    plain["pictures"][0]["marks"][0]["at"] = [[]]
+
+
+def _of_another_kind(plain):
+    plain["pictures"][0]["marks"][0]["kind"] = "star"
+
+
+def _not_a_number(plain):
+    plain["pictures"][0]["marks"][0]["at"][0][0] = math.nan
+
+
+@pytest.mark.parametrize(
+    "spoil", [_without_end, _of_two_lengths, _without_logarithm, _without_numbers, _of_another_kind, _not_a_number]
+)
+def test_numbers_that_cannot_be_drawn_leave_a_page_without_pictures(monkeypatch, tmp_path, spoil):
+    plain = json.loads(start_pictures.FILE.read_text())
+    spoil(plain)
+    (tmp_path / "start.json").write_text(json.dumps(plain))
+    monkeypatch.setattr(start_pictures, "FILE", tmp_path / "start.json")
+    monkeypatch.setattr(start_pictures, "start_data", start_pictures.start_data.__wrapped__)
     assert (picture_of(LINKS[0].title), race_picture()) == ("", "")

@@ -40,3 +40,13 @@ def test_a_file_of_other_rows_is_not_shown(monkeypatch):
     other = dataclasses.replace(known, names=[*known.names[:-1], "N = 17"])
     monkeypatch.setattr(recorded, "stored", lambda: recorded.Stored([other]))
     assert recorded.recorded.__wrapped__(item) is None
+
+
+@pytest.mark.parametrize("spoiled", [{"found": []}, {"date": "yesterday"}, {"found": [{"cpu": "x"}]}], ids=str)
+def test_values_that_cannot_be_read_are_not_shown(monkeypatch, spoiled):
+    item = item_of("block-cg", "fig6")
+    (known,) = (each for each in recorded.stored().items if each.name == "block-cg.fig6")
+    if spoiled.get("found"):
+        spoiled = {"found": [{**known.found[0], **spoiled["found"][0]}, *known.found[1:]]}
+    monkeypatch.setattr(recorded, "stored", lambda: recorded.Stored([dataclasses.replace(known, **spoiled)]))
+    assert recorded.recorded.__wrapped__(item) is None

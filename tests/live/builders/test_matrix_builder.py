@@ -460,6 +460,13 @@ def test_uploads_in_all_are_bounded_and_those_that_are_kept_stay(cache, monkeypa
     assert store("a.mtx", SMALL) == path
 
 
+def test_an_upload_is_kept_while_another_page_renames_its_own(cache):
+    path = store("a.mtx", SMALL)
+    # A file that is listed, and gone when its size is asked for.
+    (path.parent / "gone").symlink_to(path.parent / "renamed")
+    assert store("b.mtx", SMALL + b"\n").read_bytes() == SMALL + b"\n"
+
+
 def test_a_matrix_can_be_solved_with_while_there_is_one(here, tmp_path):
     page = Builder(solve=lambda: None)
     assert not page.press.disabled

@@ -210,3 +210,40 @@ def test_a_race_that_was_stopped_says_so(view_in, eventually):
     view = view_in("race", lane_of(stopping=ENDLESS, solver="sd"), lane_of(), state="racing")
     view.stop()
     eventually(lambda: re.search(r"stopped, [12] before the end", view.status.text))
+
+
+def test_a_change_that_is_refused_leaves_what_was_undone(ended_race):
+    view = ended_race
+    view.remove(view.race.entries[2])
+    view.undo()
+    with pytest.raises(InputError, match="another system"):
+        view.add(configure("two-layer", n=25))
+    assert view.can_redo
+    view.redo()
+    assert len(view.race.entries) == 2
+
+
+def test_results_on_a_system_come_back_while_those_of_another_run(ended_race):
+    view = ended_race
+    before = methods(view)
+    view.show([configure("two-layer", n=24, rhs="random", stopping=ENDLESS)])
+    view.start()
+    view.undo()
+    assert methods(view) == before
+    assert all(entry.record for entry in view.race.entries)
+
+
+def test_results_after_a_change_of_the_problem_come_back_while_others_run(ended_race, eventually):
+    view = ended_race
+    view.remove(view.race.entries[2])
+    view.rebase(lane_of(rhs="random", solver="pipecg"))
+    view.start()
+    eventually(lambda: not view.race.alive)
+    before = [(entry.configuration, entry.made.iterations) for entry in view.race.entries]
+    view.undo()
+    # On the former system again, where the entries have not run.
+    view.rebase(lane_of(stopping=ENDLESS))
+    view.start()
+    assert view.race.alive
+    view.redo()
+    assert [(entry.configuration, entry.made.history.count - 1) for entry in view.race.entries] == before

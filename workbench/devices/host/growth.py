@@ -39,10 +39,11 @@ def grown_parts(matrix: Csr, size: int, threshold: float) -> tuple[np.ndarray, i
     rows = indptr.size - 1
     strongest = np.empty(rows, data.dtype)
     launch(data.size, _strongest, data, indices, indptr, max(1, rows // ROWS_PER_CHUNK), strongest)
+    np.sqrt(strongest, out=strongest)
     labels, queue, waiting = np.full(rows, -1, np.int32), np.empty(rows, np.int32), np.empty(rows, np.int32)
     met, listed = np.full(rows, -1, np.int32), np.zeros(rows, bool)
     sizes, count = np.zeros(rows, np.int32), np.zeros(1, np.int64)
-    couplings = (data, indices, indptr, strongest, threshold**2)
+    couplings = (data, indices, indptr, strongest, threshold)
     launch(0, _grow, *couplings, size, labels, queue, waiting, met, listed, sizes, count)
     parts = int(count[0])
     order = np.argsort(labels, kind="stable").astype(np.int32)
@@ -67,8 +68,9 @@ def _join_lonely(parents: np.ndarray, sizes: np.ndarray, size: int) -> None:
 
 
 def is_strong(entry, one, other, least):  # pragma: no cover
-    """True for a coupling of two rows with these strongest couplings. least: the square of the threshold."""
-    return entry < 0 and entry * entry >= least * one * other
+    """True for a coupling of two rows with these roots of their strongest couplings. least: the threshold."""
+    # Not the squares, which underflow where entries are below 1e-160.
+    return entry < 0 and -entry >= least * one * other
 
 
 @kernel()

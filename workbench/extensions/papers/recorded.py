@@ -79,11 +79,20 @@ def stored() -> Stored:
 
 @functools.cache
 def recorded(item: Item) -> Recorded | None:
-    """The recorded results of an item; None where it has none, or other rows by now."""
+    """The recorded results of an item; None where it has none, other rows by now, or values that cannot be read."""
     found = next((each for each in stored().items if each.name == f"{item.paper}.{item.name}"), None)
     cases = list(item.cases(item.paper_values)) if found else []
     if found is None or found.names != names_of(item, cases):
         return None
+    try:
+        return _read(item, cases, found)
+    # Columns are of any type, which only their use tells.
+    except (ValueError, TypeError, LookupError, ArithmeticError):
+        return None
+
+
+def _read(item: Item, cases: Sequence[Case], found: StoredItem) -> Recorded:
+    """The rows, curves and day of what was stored."""
     rows = item.joined(cases, found.found)
     whole = [Curve(each.name, np.array(each.x), np.array(each.y), each.source) for each in found.curves]
     curves = [_elsewhere(curve) for curve in (*item.curves(rows), *whole)]

@@ -68,7 +68,7 @@ def store(name: str, content: bytes) -> Path:
     path = folder / f"{slug(stem) or 'matrix'}{ending}"
     if path.exists():
         return path
-    stored = sum(file.stat().st_size for file in uploads().glob("*/*"))
+    stored = sum(map(_size, uploads().glob("*/*")))
     if stored + len(content) > MOST_STORED:
         raise InputError(
             f"uploads that are kept have {stored / 2**30:.2g} GiB, at most {MOST_STORED / 2**30:.2g} GiB; ask whoever "
@@ -76,6 +76,14 @@ def store(name: str, content: bytes) -> Path:
         )
     make_folder(folder)
     return write(path, content)
+
+
+def _size(path: Path) -> int:
+    """Bytes of a file; 0 for one that another page has just renamed, or deleted."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def check_upload(name: str, size: int) -> None:

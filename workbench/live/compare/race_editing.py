@@ -18,13 +18,12 @@ from workbench.live.compare.race_form import (
     differences,
     method_of,
     moved,
-    same_system,
 )
 from workbench.live.solve.controller import PausableView
 from workbench.live.transport.publisher import Publisher
 from workbench.run import Configuration, Race, RaceEntry, configure
 from workbench.run.choices.conflicts import conflicts
-from workbench.run.jobs.race_record import RaceRecord
+from workbench.run.jobs.race_record import RaceRecord, same_system
 
 Made = TypeVar("Made")
 Opening = Callable[[Configuration], Sequence[Configuration]]
@@ -35,11 +34,13 @@ MOST = 50
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """A change of the entries. words: of the change; base, entries: the system and the entries without it."""
+    """A change of the entries. words: of the change; base, entries: the system and the entries without it. whole: all
+    entries came with their system, which comes back with them also while a race runs."""
 
     words: str
     base: Configuration
     entries: tuple[Kept, ...]
+    whole: bool = False
 
 
 class EntryUndo:
@@ -60,14 +61,17 @@ class EntryUndo:
         """True if a change was undone and none was made since."""
         return bool(self._future)
 
-    def note(self, words: str, base: Configuration) -> None:
-        """Remember the entries before a change. base: their system."""
-        self._past = [*self._past[-MOST + 1 :], Step(words, base, self._entries.kept)]
+    def note(self, words: str, base: Configuration, *, whole: bool = False) -> Callable[[], None]:
+        """Remember the entries before a change; returns what forgets it, for a change that fails. base, whole: see
+        `Step`."""
+        before = self._past, self._future
+        self._past = [*self._past[-MOST + 1 :], Step(words, base, self._entries.kept, whole)]
         self._future = []
 
-    def forget(self) -> None:
-        """Forget the last change, which failed."""
-        self._past.pop()
+        def forget() -> None:
+            self._past, self._future = before
+
+        return forget
 
     def undo(self, base: Configuration) -> Step | None:
         """Take the last change back, from `undoable`; None without one. The caller lets the entries become those of
@@ -82,7 +86,8 @@ class EntryUndo:
         if not taken:
             return None
         step = taken.pop()
-        other.append(Step(step.words, base, self._entries.kept))
+        whole = step.whole or not same_system(step.base, base)
+        other.append(Step(step.words, base, self._entries.kept, whole))
         return step
 
 
@@ -167,7 +172,7 @@ class EditedRace(PausableView):
         """
         if any(not same_system(one, configurations[0]) for one in configurations):
             raise InputError("entries of a race solve one system; use a sweep for several problems")
-        self._history.note("entries replaced", self.base)
+        self._history.note("entries replaced", self.base, whole=True)
         self.tolerance.own = False
         self._set_base(configurations[0])
         self._chosen, self._opened = self.base, []
@@ -178,7 +183,7 @@ class EditedRace(PausableView):
     def open(self, race: RaceRecord) -> None:
         """Show a race as it ended, in place of the entries. Nothing is run; the next start runs it here anew."""
         if self.race.begun or not self._untouched:
-            self._history.note("race opened", self.base)
+            self._history.note("race opened", self.base, whole=True)
         self.tolerance.own = False
         self._set_base(race.entries[0].configuration)
         methods = [entry.configuration for entry in race.entries]
@@ -212,18 +217,18 @@ class EditedRace(PausableView):
     def _become(self, step: Step | None) -> None:
         if step is None:
             return
-        if not self.race.alive and not same_system(step.base, self.base):
+        if (step.whole or not self.race.alive) and not same_system(step.base, self.base):
             self._set_base(step.base)
         self.entries.become(step.entries, self.base)
         self.publisher.wake()
 
     def _edit(self, words: str, act: Callable[[], Made]) -> Made:
         """Change the entries, which can be undone."""
-        self._history.note(words, self.base)
+        forget = self._history.note(words, self.base)
         try:
             return act()
         except InputError:
-            self._history.forget()
+            forget()
             raise
 
     def rebase(self, configuration: Configuration) -> None:

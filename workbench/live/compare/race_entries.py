@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import InputError
-from workbench.live.compare.race_form import method_of, moved, same_system
+from workbench.live.compare.race_form import method_of, moved
 from workbench.live.ui.export import export
 from workbench.live.ui.run_list import ListedRun, RunList
 from workbench.run import Configuration, Race, RaceEntry
-from workbench.run.jobs.race_record import EntryRecord
+from workbench.run.jobs.race_record import EntryRecord, same_system
 from workbench.run.jobs.ranking import Samples
 from workbench.run.jobs.repeats import BUDGET, Repeats
 

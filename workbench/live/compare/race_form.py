@@ -29,11 +29,6 @@ SHARED = {
 """Settings that all entries share, so that they can be compared, in words."""
 
 
-def same_system(one: Configuration, other: Configuration) -> bool:
-    """True if two configurations solve the same A x = b."""
-    return (one.problem, one.rhs, one.seed) == (other.problem, other.rhs, other.seed)
-
-
 def differences(one: Configuration, other: Configuration) -> list[str]:
     """The shared settings of entries that differ in the other configuration, in words."""
     return [text for name, text in SHARED.items() if one.choices[name] != other.choices[name]]

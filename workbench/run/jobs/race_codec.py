@@ -25,7 +25,7 @@ from workbench.run.choices.configuration import Configuration
 from workbench.run.choices.link_codec import checked, expand, shorten, without_address
 from workbench.run.choices.share_link import check_registered
 from workbench.run.jobs.delay import delay
-from workbench.run.jobs.race_record import EntryRecord, RaceRecord
+from workbench.run.jobs.race_record import EntryRecord, RaceRecord, same_system
 from workbench.run.jobs.ranking import MEASURES, Sample
 from workbench.words.names import code
 
@@ -60,8 +60,10 @@ FACTS = {
     "iteration_seconds": float, "runs_at_once": int, "iteration_bytes": int,
 }  # fmt: skip
 """Entries of a summary that the configuration does not say, with their types; any may be unknown."""
-SIGNED = ("drift", "relative_residual", "true_relative_residual")
+RATIOS = ("drift", "relative_residual", "true_relative_residual")
 """Facts that may be NaN, or infinite."""
+MOST_FACT = 1 << 53
+"""Bound for other facts, and for integers in place of ratios; each is a floating-point number too."""
 THINNED = "The curve of this run is thinned to {} points; the rows between are interpolated."
 
 
@@ -170,6 +172,7 @@ def plain_of(race: RaceRecord, points: int) -> dict[str, Any]:
         raise InputError(
             f"a saved race has at most {MOST_ENTRIES} entries and {MOST_ROWS} iterations; save its runs instead"
         )
+    _check_system(race.entries)
     return {**vars(race), "entries": [_plain_entry(entry, race.tolerance, points) for entry in race.entries]}
 
 
@@ -185,7 +188,17 @@ def race_of(plain: object) -> RaceRecord:
     rows = sum(_told_rows(entry.run) for entry in found.entries if entry.run)
     _check(rows <= MOST_ROWS, "number of iterations")
     entries = tuple(map(_entry_of, found.entries))
+    _check_system(entries)
     return RaceRecord(**{**vars(found), "entries": entries})
+
+
+def _check_system(entries: Sequence[EntryRecord]) -> None:
+    for entry in entries:
+        if not same_system(entry.configuration, entries[0].configuration):
+            raise InputError(
+                f"entries of a race solve one system, and these have {entries[0].configuration.problem.label} and "
+                f"{entry.configuration.problem.label}, or other right-hand sides; use a race for each"
+            )
 
 
 def _rows(entry: EntryRecord) -> int:
@@ -210,7 +223,8 @@ def _plain_entry(entry: EntryRecord, tolerance: float, points: int) -> dict[str,
         plain["error"] = entry.error[:LONGEST_WORD]
     named = {"number": entry.number, "listed": entry.listed, "given": entry.given}
     plain |= {name: value for name, value in named.items() if value}
-    if entry.record is not None:
+    # A run that was stopped before its first row is as before its start.
+    if entry.record is not None and entry.record.history.count:
         plain["run"] = _plain_run(entry.record, entry.samples[:MOST_SAMPLES], tolerance, points)
     return finite(plain)
 
@@ -304,8 +318,10 @@ def _record_of(configuration: Configuration, run: _Run) -> Record:
     for name, value in run.facts.items():
         kinds = (int, float) if FACTS.get(name) is float else (FACTS.get(name),)
         _check(value is None or type(value) in kinds, f"{name[:40]} of a run")
-        if isinstance(value, int | float) and name not in SIGNED:
-            _check(0 <= value < 2**63, f"{name[:40]} of a run")
+        if isinstance(value, int | float):
+            free = name in RATIOS and isinstance(value, float)
+            _check(free or -MOST_FACT <= value <= MOST_FACT, f"{name[:40]} of a run")
+            _check(name == "drift" or not value < 0, f"{name[:40]} of a run")
     for name in ("iterations", "reason", "N"):
         _check(run.facts.get(name) is not None, f"{name} of a run")
     history, thin = _history_of(run)

@@ -15,6 +15,11 @@ from workbench.run.jobs.ranking import Sample
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
+def same_system(one: Configuration, other: Configuration) -> bool:
+    """True if two configurations solve the same A x = b."""
+    return (one.problem, one.rhs, one.seed) == (other.problem, other.rhs, other.seed)
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class EntryRecord:
     """An entry of a race: its configuration, and its run where that has ended.
@@ -90,7 +95,8 @@ class RaceRecord:
         """The date and the machine in words: "on 30 Nov 2026, 06:20 UTC, AMD EPYC, 2 cores"."""
         try:
             made = datetime.datetime.fromisoformat(self.ended).astimezone(datetime.UTC)
-        except ValueError:
+        # The second for the first and last year of the calendar.
+        except (ValueError, OverflowError):
             return f"on {self.machine}" if self.machine else ""
         when = f"on {made.day} {MONTHS[made.month - 1]} {made.year}, {made:%H:%M} UTC"
         return f"{when}, {self.machine}" if self.machine else when

@@ -29,6 +29,8 @@ LATEST = 1.6
 """The race is drawn to this many times the end of its third method; a slower one runs out of the picture."""
 MOVING = 80
 """Percent of a turn in which the race moves; then it rests."""
+NUMBERS = {"line": 2, "circle": 3, "box": 4, "bar": 1}
+"""Numbers in a row of a mark; those of cells are any."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,9 +76,25 @@ class StartData:
 def start_data() -> StartData | None:
     """The recorded numbers; None where they cannot be read, and the page has no pictures."""
     try:
-        return read(StartData, read_json(FILE.read_bytes()), "recorded numbers")
+        found = read(StartData, read_json(FILE.read_bytes()), "recorded numbers")
     except (OSError, InputError):
         return None
+    marks = (mark for each in found.pictures for mark in each.marks)
+    return found if all(map(_can_race, found.race)) and all(map(_can_draw, marks)) else None
+
+
+def _can_race(method: Contestant) -> bool:
+    """True for a curve with an end, whose residuals have a logarithm."""
+    seconds, residuals = method.seconds, method.residuals
+    ends = len(seconds) == len(residuals) > 0 and seconds[-1] > 0
+    return ends and all(map(math.isfinite, seconds)) and all(0 < value < math.inf for value in residuals)
+
+
+def _can_draw(mark: Mark) -> bool:
+    """True for a mark of a known kind whose rows have its numbers."""
+    lengths = {len(row) for row in mark.at}
+    fits = 0 not in lengths if mark.kind == "cells" else lengths == {NUMBERS.get(mark.kind)}
+    return bool(lengths) and fits and all(math.isfinite(value or 0.0) for row in mark.at for value in row)
 
 
 def picture_of(title: str) -> str:
