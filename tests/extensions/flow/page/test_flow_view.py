@@ -312,6 +312,19 @@ def test_an_example_is_shown_before_the_start(view):
     assert (dimensions["kind"], dimensions["choices"]) == ("segments", [[2, "2D"], [3, "3D"]])
 
 
+def test_sizes_in_space_are_those_of_space_and_come_back_in_the_plane(opened):
+    view = opened(flow())
+    form = view.form.of_problem
+    form.set("problem.n", 96)
+    form.set("problem.dimensions", 3)
+    assert form.problem().n == 48
+    assert form.problem().height == 1.0
+    form.set("problem.dimensions", 3)
+    assert form.problem().n == 48
+    form.set("problem.dimensions", 2)
+    assert (form.problem().n, form.problem().count) == (96, 1)
+
+
 def test_what_is_compiled_and_set_up_is_said_in_the_bar_and_in_place_of_pictures(view, held_solve, monkeypatch):
     _, inside, on = held_solve
     view.play()
@@ -349,7 +362,7 @@ def test_a_race_pauses_the_flow_and_ends_in_a_verdict(view_in):
     view.race.racing.join(LIMIT)
     until(lambda: "steps raced" in view.race.status.text)
     until(lambda: view.race.verdict.status.quote)
-    assert "iterations per step" in view.race.table.value
+    until(lambda: "iterations per step" in view.race.table.value)
     assert "CG, " not in view.race.table.value
     assert view.player.alive
     view.stop()

@@ -47,10 +47,12 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     },
 }
 """Flows that the form offers, as parameters of rising bubbles that differ from the defaults."""
+SIZES = ("n", "height", "count", "radius", "geometry_seed")
+"""Parameters that are others in space: 128 cells per side of the plane would be millions there."""
 
 
 class SequenceForm(FieldForm):
-    """The problem. changed: called after every change."""
+    """The problem. changed: called after every change. Sizes are kept for the plane and for space, each."""
 
     def __init__(self, problem: SystemSequence, changed: Callable[[], object]) -> None:
         blocks = [BlockChoice("problem", lambda: None, problem.name, names=OFFERED)]
@@ -61,9 +63,14 @@ class SequenceForm(FieldForm):
             about="Problem of the flow",
             in_sight=IN_SIGHT,
             example={"label": "Example", "hint": "Choose a flow …", "names": list(EXAMPLES)},
-            typed=lambda _name: self._settle(changed),
+            typed=self._settle,
         )
         self._changed = changed
+        self._dimensions = 2
+        self._sizes = {
+            2: sizes_of(RisingBubbles.create(FORTY)),
+            3: sizes_of(RisingBubbles.create(EXAMPLES["Seven light bubbles in 3D"])),
+        }
         self.load(problem)
 
     def take_example(self, name: str) -> None:
@@ -74,6 +81,7 @@ class SequenceForm(FieldForm):
     def load(self, problem: SystemSequence) -> None:
         """Show a problem."""
         self.blocks["problem"].load(problem)
+        self._dimensions = problem.dimensions if isinstance(problem, RisingBubbles) else 2
         self.check()
         self.show()
 
@@ -83,10 +91,28 @@ class SequenceForm(FieldForm):
         assert isinstance(made, SystemSequence)
         return made
 
-    def _settle(self, changed: Callable[[], object]) -> None:
+    def _settle(self, name: str) -> None:
+        if name == "problem.dimensions":
+            self._turn()
         self.check()
         self.show()
-        changed()
+        self._changed()
+
+    def _turn(self) -> None:
+        """Show the sizes that were last chosen with this number of dimensions."""
+        fields, before = self.blocks["problem"].fields, self._dimensions
+        now = fields["dimensions"].value
+        if now not in self._sizes or now == before:
+            return
+        self._sizes[before] = {name: fields[name].value for name in SIZES}
+        self._dimensions = now
+        for name, value in self._sizes[now].items():
+            fields[name].put(value)
+
+
+def sizes_of(problem: RisingBubbles) -> dict[str, object]:
+    """The parameters of a problem that are others in space."""
+    return {name: problem.parameter_values[name] for name in SIZES}
 
 
 class FlowForm:
