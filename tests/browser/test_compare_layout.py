@@ -55,7 +55,7 @@ def test_a_sweep_shows_its_answer_and_its_plot_before_its_table(bench):
     # All have converged, so no column repeats it.
     assert "state" not in page.locator(".wb-sweep th").all_inner_texts()
     left, _, right, _ = map(int, bench.seen(".wb-sweep canvas.wb-canvas")["box"].split(","))
-    assert (right - left) / 2 <= 130
+    assert (right - left) / 2 <= 180
     for width in (640, 1280):
         page.set_viewport_size({"width": width, "height": 1000})
         until(page, lambda: page.locator(".wb-sweep .wb-sorted table").evaluate(CUT) == [])

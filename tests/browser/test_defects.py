@@ -126,7 +126,12 @@ def test_an_opened_problem_keeps_its_name_its_numbers_and_its_files(bench, serve
     problems = cells(bench, "problem")
     assert len(set(problems)) == 2
     assert all("bubbles in a cube, 10³" in problem for problem in problems)
-    legend = page.locator(".wb-solving .wb-legend li", has_text="seed")
+    # The plot shows the runs of the last problem, and others that are ticked.
+    legend = page.locator(".wb-solving .wb-legend li", has_text=re.compile(r"\d:"))
+    bench.until(lambda: legend.count() == 1)
+    ticks = page.locator(".wb-solving .wb-table tbody input[type=checkbox]")
+    for tick in (ticks.nth(0), ticks.nth(1)):
+        tick.check()
     bench.until(lambda: legend.count() == 2)
     assert len({re.sub(r"^\D*\d+:", "", entry) for entry in legend.all_inner_texts()}) == 2
     before = files(server_folder)

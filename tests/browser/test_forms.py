@@ -71,7 +71,7 @@ def test_an_uploaded_matrix_can_be_run_and_wrong_values_are_marked(page, request
     shoot("form_replaced")
     run = solve.locator('[data-act="run"]')
     run.click()
-    solve.locator("[role=status]", has_text="Run 1: Converged").wait_for()
+    solve.locator("[role=status]", has_text="Run 1: Converged").wait_for(state="attached")
 
     rtol = solve.locator('[data-field="rtol"] input')
     rtol.fill("small")
