@@ -85,7 +85,7 @@ def test_a_page_whose_kernel_died_says_so_and_what_to_do(page, app_url, shoot):
     psutil.Process(kernel).kill()
     said = re.compile(r"The kernel was restarted or has ended\..*Reload the page to start again\.(Reload)?$")
     page.locator(".wb-gone", has_text=said).wait_for()
-    page.wait_for_function("() => document.querySelector('.wb-workbench button').closest('[inert]')")
+    page.wait_for_function("() => document.querySelector('.wb-solving button').closest('[inert]')")
     # The green sign of the result stayed, and icons of a broken chain covered the page.
     lab.until(page, lambda: page.evaluate(VISIBILITY) == "hidden", "the sign of the result is still shown")
     lab.until(page, lambda: page.evaluate(lab.BROKEN_CHAINS) == 0, "icons of a broken chain are shown")
