@@ -190,5 +190,5 @@ def come_back_served(bench, url):
     second.until_said("paused, iteration")
     assert not page.evaluate(LEAVE)
     page.locator('.wb-solving [data-act="stop"]').click()
-    second.until_said("(?i)stopped by the user")
+    page.locator(".wb-solving .wb-result", has_text=re.compile("stopped by the user", re.IGNORECASE)).wait_for()
     page.close()
