@@ -34,7 +34,7 @@ MOST_CONTENDERS = 10
 MIN_SECONDS = 0.05
 """No solve is stopped before this time, since timings this short are unreliable."""
 LEAST_MEASURED = 3
-"""Pairs that are measured at least, where so many converge: the best has rivals then."""
+"""Pairs that are measured at least, where as many converge: the best then has rivals."""
 MOST_STOPS = 3
 """Solves of a pair that were stopped, after which it is not solved again."""
 BY_ONE = ("neumann", "chebyshev")

@@ -155,7 +155,7 @@ def second_levels(system: LinearSystem, ratio: int = 1) -> list[tuple[str, str]]
 
 
 def coarse_solver_of(parts: int, dimensions: int) -> str:
-    """The coarse solver of a candidate with so many subdomains per side."""
+    """The coarse solver of a candidate with this number of subdomains per side."""
     return "cholesky" if dimensions < 3 or parts**dimensions <= MAX_BAND_VECTORS else MULTILEVEL
 
 

@@ -41,7 +41,7 @@ def test_many_runs_leave_memory_flat(tmp_path, eventually, monkeypatch, before, 
         return [thread.name for thread in set(threading.enumerate()) - others] == ["workbench-publish"]
 
     def run(times):
-        """Returns the bytes in memory and the widgets after so many runs."""
+        """Returns the bytes in memory and the widgets after this number of runs."""
         for _ in range(times):
             session = explorer.run()
             sessions.add(session)

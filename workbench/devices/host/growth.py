@@ -22,7 +22,7 @@ ROWS_PER_CHUNK = 4096
 def grown_parts(matrix: Csr, size: int, threshold: float) -> tuple[np.ndarray, int]:
     """The part 0, 1, .. of each row of a symmetric matrix, int32 of shape (N,), and their number.
 
-    A part begins at the oldest row that was left beside earlier ones, or at the first that has no part yet, and takes
+    A part begins at the oldest row at the border of earlier ones, or at the first that has no part yet, and takes
     rows along strong couplings, breadth first, up to `size`. Parts below a third of the size then join the neighbour to
     which their strong couplings add up to most. A single row that is left joins by any coupling, and those without one
     are put together in the order of their numbers. Consecutive parts are mostly neighbours. A complex entry counts with
@@ -55,16 +55,16 @@ def grown_parts(matrix: Csr, size: int, threshold: float) -> tuple[np.ndarray, i
         launch(0, _join, *couplings, size, weak, labels, order, starts, parents, sizes[:parts], sums, found)
     while np.any(parents != parents[parents]):
         parents = parents[parents]
-    _join_lonely(parents, sizes[:parts], size)
+    _join_uncoupled(parents, sizes[:parts], size)
     kept, numbers = np.unique(parents, return_inverse=True)
     return numbers.astype(np.int32)[labels], kept.size
 
 
-def _join_lonely(parents: np.ndarray, sizes: np.ndarray, size: int) -> None:
+def _join_uncoupled(parents: np.ndarray, sizes: np.ndarray, size: int) -> None:
     """Put together parts of single rows that have no coupling, in their order, up to `size`."""
-    lonely = np.flatnonzero((parents == np.arange(parents.size)) & (sizes == 1))
-    if lonely.size > 1:
-        parents[lonely] = lonely[np.arange(lonely.size) // size * size]
+    alone = np.flatnonzero((parents == np.arange(parents.size)) & (sizes == 1))
+    if alone.size > 1:
+        parents[alone] = alone[np.arange(alone.size) // size * size]
 
 
 def is_strong(entry, one, other, least):  # pragma: no cover
@@ -94,7 +94,7 @@ def _grow(
     part, first, last, lowest = 0, 0, 0, 0
     left = rows
     while left > 0:
-        # The oldest row beside earlier parts, else the first without a part.
+        # The oldest row at the border of earlier parts, else the first without a part.
         seed = -1
         while seed < 0 and first < last:
             if labels[waiting[first]] < 0:

@@ -232,8 +232,10 @@ def arrays_of(name: str, matrix: sparse.csr_array) -> list[Array]:
     if name == "dia":
         distances = storage.diagonals(matrix)
         ones = sparse.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
-        values, held = (storage.dia_values(each, distances, rowwise=False).reshape(-1, size) for each in (matrix, ones))
-        made = [Array(f"val {count(distances[k])}", values[k], padding=held[k] == 0) for k in range(distances.size)]
+        values, stored = (
+            storage.dia_values(each, distances, rowwise=False).reshape(-1, size) for each in (matrix, ones)
+        )
+        made = [Array(f"val {count(distances[k])}", values[k], padding=stored[k] == 0) for k in range(distances.size)]
         return [*made, _indices("distance", distances)]
     width = storage.ell_width(lengths) if name == "ell" else storage.hyb_width(lengths)
     values, columns, rest = storage.ell_arrays(matrix, width, rowwise=False)

@@ -229,14 +229,17 @@ class Workbench(View):
 
     @property
     def _undoes(self) -> Undoes | None:
-        """The drawing in Build, else the view in front where it can undo; Undo of the header acts on it."""
+        """The drawing in Build, the form in Solve, else the view in front where it can undo; Undo of the header acts on
+        it."""
         if self.frame.in_front is self.pages[BUILD]:
             return self.drawing
         view = self.frame.in_front.view
+        if view is self.explorer:
+            return self.explorer.form
         return view if isinstance(view, Undoes) else None
 
     def _undone(self, view: Undoes) -> None:
-        if view is self.explorer:
+        if view is self.explorer.form:
             self._turned()
         self._name_problem()
 

@@ -99,7 +99,7 @@ def scene(estimates: Sequence[Estimate]) -> Scene:
 
 
 def _line_of(seconds: float, least: float) -> CurveOf:
-    """Setup and iterations that take so many seconds together, both from `least` on."""
+    """Setup and iterations that add up to these seconds, both from `least` on."""
     shares = np.geomspace(min(least / seconds, 0.1), 0.5, LINE_POINTS // 2)
     x = seconds * np.concatenate((shares, 1 - shares[::-1]))
     return CurveOf(ON_LINE, x, seconds - x, style=5, faint=True, plain=True, dash=(4.0, 3.0))

@@ -179,24 +179,6 @@ class Explorer(PausableView):
         else:
             self._begin(Session.step)
 
-    @property
-    def undoable(self) -> str:
-        """The change of the form that `undo` makes, see `workbench.live.ui.undo.Undoes`."""
-        return self.form.undoable
-
-    @property
-    def can_redo(self) -> bool:
-        """True if an undo of the form can be taken back."""
-        return self.form.can_redo
-
-    def undo(self) -> None:
-        """Take the last change of the form back."""
-        self.form.undo()
-
-    def redo(self) -> None:
-        """Take one undo of the form back."""
-        self.form.redo()
-
     def stop_all(self) -> None:
         """End the present run, and take the others out of the queue."""
         self.controller.stop_all()

@@ -102,8 +102,8 @@ def _place(summary: Mapping[str, Any], best: str) -> str:
 
 def _parts(reason: str) -> tuple[str, str, str]:
     """Cause, remedy and details of a reason; the last two may be empty."""
-    told, _, details = reason.partition(" (")
-    cause, _, remedy = told.partition("; ")
+    outline, _, details = reason.partition(" (")
+    cause, _, remedy = outline.partition("; ")
     return cause, remedy, details.removesuffix(")")
 
 

@@ -31,7 +31,7 @@ PRINTED = (
 )
 """Patterns in the help of a block, each with its printed form; a subscript keeps its _, of which the page makes one."""
 ASIDES = r",? \(?see `[^`]*`\)?(, [^.;]*)?(?=[.;])"
-"""References to code, which help nobody on the page."""
+"""References to code, which are of no use on the page."""
 DOCS = {
     "problem": "runs",
     "solver": "family",

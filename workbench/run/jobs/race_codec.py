@@ -185,7 +185,7 @@ def race_of(plain: object) -> RaceRecord:
     _check(1 <= found.cores <= 1 << 20, "number of cores")
     _check(all(len(text) <= LONGEST_WORD for text in (found.ended, found.machine, found.verdict)), "texts")
     _check(1 <= len(found.entries) <= MOST_ENTRIES, "number of entries")
-    rows = sum(_told_rows(entry.run) for entry in found.entries if entry.run)
+    rows = sum(_rows_unpacked(entry.run) for entry in found.entries if entry.run)
     _check(rows <= MOST_ROWS, "number of iterations")
     entries = tuple(map(_entry_of, found.entries))
     _check_system(entries)
@@ -205,7 +205,7 @@ def _rows(entry: EntryRecord) -> int:
     return (entry.record.history.count if entry.record else 0) * (1 + min(len(entry.samples), MOST_SAMPLES))
 
 
-def _told_rows(run: _Run) -> int:
+def _rows_unpacked(run: _Run) -> int:
     """The rows that a run in a file unpacks to."""
     _check(all(step >= 0 for step in run.curve.at), "iterations")
     return (sum(run.curve.at) + 1) * (1 + (len(run.samples.setup) if run.samples else 0))
@@ -234,9 +234,9 @@ def _plain_run(record: Record, samples: Sequence[Sample], tolerance: float, poin
     reached = _reached(relative, tolerance)
     rows = thinned(relative, clock, reached, points)
     made = record.provenance
-    told = {name: record.summary.get(name) for name in FACTS}
+    facts = {name: record.summary.get(name) for name in FACTS}
     plain: dict[str, Any] = {
-        "facts": {name: value for name, value in told.items() if value is not None},
+        "facts": {name: value for name, value in facts.items() if value is not None},
         "curve": _plain_curve(record, rows, reached),
         "started": str(made.get("started", "")),
         "cpu": str(made.get("machine", {}).get("cpu", "")),

@@ -66,9 +66,9 @@ export function bubbleCube(host, shown, tools) {
     [layer.width, layer.height] = [Math.round(width * factor), Math.round(height * factor)];
     const inner = layer.getContext("2d");
     const image = inner.createImageData(layer.width, layer.height);
-    const held = shown.state.refused && shown.held?.index === shown.state.refused.index;
+    const dragged = shown.state.refused && shown.dragged?.index === shown.state.refused.index;
     const plane = { axis: "xyz".indexOf(shown.normal), position: shown.position, colour: VEIL };
-    paintBalls(image, held ? shown.state.bubbles : rowsOf(shown).filter((row) => row[3] > 0), look, scale * factor, {
+    paintBalls(image, dragged ? shown.state.bubbles : rowsOf(shown).filter((row) => row[3] > 0), look, scale * factor, {
       colour: shown.colours.ball,
       marked: shown.state.selected,
       markedColour: [230, 159, 0],
@@ -81,7 +81,7 @@ export function bubbleCube(host, shown, tools) {
   function drawRefused(context, look, width, height) {
     const { refused } = shown.state;
     if (!refused) return;
-    const row = shown.held?.index === refused.index ? shown.held.row : refused.row;
+    const row = shown.dragged?.index === refused.index ? shown.dragged.row : refused.row;
     const [x, y] = look.project(row);
     context.setLineDash([7, 5]);
     [context.strokeStyle, context.lineWidth] = [REFUSED, 2.5];

@@ -7,10 +7,10 @@ import { axesOf, bubbleAt, circleOf, placeAt, rowsOf, rowWith } from "./bubblepl
 const REACH = 7;
 const STILL = 3;
 const PERIOD = 33;
-// Without a movement for so long, in ms, a bubble that is held rests: the kernel may do what takes longer.
+// Without a movement for this time, in ms, a dragged bubble rests: the kernel may do what takes longer.
 const PAUSE = 60;
 
-// tools: ask(act, values) returns the message's number; hold(held) shows a bubble where it is not yet; nudge(index, row).
+// tools: ask(act, values) returns the message's number; drag(dragged) shows a bubble where it is not yet; nudge(index, row).
 export function bubbleHands(plane, shown, tools) {
   const { canvas, toPlane } = plane;
   let drag = null;
@@ -51,7 +51,7 @@ export function bubbleHands(plane, shown, tools) {
     drag.moved ||= Math.hypot(at.x - start.x, at.y - start.y) > STILL * at.pixel;
     if (!drag.moved) return;
     drag.next = drag.index === null ? rowFrom(start, at) : rowAt(at);
-    tools.hold({ index: drag.index ?? rowsOf(shown).length, row: drag.next, seq: Infinity });
+    tools.drag({ index: drag.index ?? rowsOf(shown).length, row: drag.next, seq: Infinity });
     tell.call();
     clearTimeout(rest);
     rest = setTimeout(paused, PAUSE);
@@ -85,7 +85,7 @@ export function bubbleHands(plane, shown, tools) {
       seq = tools.ask("place", { index: ended.index, row, stroke: ended.stroke, done: true });
     }
     // What was released stays there until the kernel has answered.
-    tools.hold(shown.held && seq ? { ...shown.held, seq } : null);
+    tools.drag(shown.dragged && seq ? { ...shown.dragged, seq } : null);
   };
   canvas.addEventListener("pointerup", release);
   canvas.addEventListener("pointercancel", release);

@@ -21,10 +21,10 @@ export function extent(place, shown) {
   return place === shown.state.dimensions - 1 ? shown.state.height : 1;
 }
 
-// The rows of all bubbles, that which is held where the pointer has it.
+// The rows of all bubbles, the dragged one where the pointer is.
 export function rowsOf(shown) {
   const rows = [...(shown.state.bubbles ?? [])];
-  if (shown.held && shown.held.index < rows.length) rows[shown.held.index] = shown.held.row;
+  if (shown.dragged && shown.dragged.index < rows.length) rows[shown.dragged.index] = shown.dragged.row;
   return rows;
 }
 
@@ -65,7 +65,7 @@ export function placeAt(x, y, shown) {
   return place;
 }
 
-// What lies at a point: a bubble and whether it is held by its rim. Inside counts before a rim from outside.
+// What lies at a point: a bubble, and if it is its rim. Inside counts before a rim from outside.
 export function bubbleAt(x, y, slack, shown) {
   let found = null;
   rowsOf(shown).forEach((row, index) => {
@@ -87,7 +87,7 @@ function tidy(value) {
 // The frame of the plane as its boundary conditions: hatched where a wall is, filled where the pressure is fixed.
 
 const BAND = 9;
-const HELD = "#0072b2";
+const DIRICHLET = "#0072b2";
 
 function drawSides(context, colours, box, sides, across, up) {
   const { left, top, right, bottom } = box;
@@ -103,13 +103,13 @@ function drawSides(context, colours, box, sides, across, up) {
   context.strokeRect(left, top, right - left, bottom - top);
 }
 
-function drawBand(context, colours, [left, top, width, height], held) {
+function drawBand(context, colours, [left, top, width, height], dirichlet) {
   context.save();
   context.beginPath();
   context.rect(left, top, width, height);
   context.clip();
-  if (held) {
-    context.fillStyle = onPage(HELD, colours);
+  if (dirichlet) {
+    context.fillStyle = onPage(DIRICHLET, colours);
     context.fillRect(left, top, width, height);
   } else {
     context.lineWidth = 1;
@@ -214,9 +214,9 @@ export function bubblePlane(host, shown, painted) {
     });
     // The selected one lies on top.
     if (rows[selected]) drawBubble(context, colours, rows[selected], selected);
-    const held = shown.held && shown.held.index === refused?.index;
-    if (refused && !held) drawRefused(context, circleOf(refused.row, shown));
-    if (shown.held && shown.held.index >= rows.length) drawRim(context, circleOf(shown.held.row, shown), MARKED, 2, [4, 3]);
+    const dragged = shown.dragged && shown.dragged.index === refused?.index;
+    if (refused && !dragged) drawRefused(context, circleOf(refused.row, shown));
+    if (shown.dragged && shown.dragged.index >= rows.length) drawRim(context, circleOf(shown.dragged.row, shown), MARKED, 2, [4, 3]);
   }
 
   function drawBubble(context, colours, row, index) {
@@ -224,7 +224,7 @@ export function bubblePlane(host, shown, painted) {
     if (!circle) return;
     if (shown.alone) fill(context, circle, shown.colours.inside);
     const { selected, refused } = shown.state;
-    if (shown.held?.index === index && refused?.index === index) {
+    if (shown.dragged?.index === index && refused?.index === index) {
       // Where it would be put back.
       drawRim(context, circleOf(shown.state.bubbles[index], shown), "#ffffff", 1.5, [3, 3]);
       drawRefused(context, circle);

@@ -24,7 +24,7 @@ function render({ model, el }) {
   const note = element("div", "wb-note");
   const alone = model.get("alone");
   el.append(root);
-  const shown = { state: model.get("state"), alone, held: null, picture: null, pixels: null, segments: new Float32Array(0) };
+  const shown = { state: model.get("state"), alone, dragged: null, picture: null, pixels: null, segments: new Float32Array(0) };
   let [last, stroke, spoken] = [0, null, 0];
 
   const tools = {
@@ -34,8 +34,8 @@ function render({ model, el }) {
       tellKernel(model, { act, ...values, seq: last });
       return last;
     },
-    hold(held) {
-      shown.held = held;
+    drag(dragged) {
+      shown.dragged = dragged;
       redraw();
     },
     // A step by key or wheel; those that follow at once are undone together.
@@ -44,7 +44,7 @@ function render({ model, el }) {
       if (stroke?.index !== index || now - stroke.at > SAME_STROKE) stroke = { index, name: `step-${Date.now()}` };
       stroke.at = now;
       const seq = tools.ask("place", { index, row: next, stroke: stroke.name, ...more });
-      tools.hold({ index, row: next, seq });
+      tools.drag({ index, row: next, seq });
     },
   };
   const plane = bubblePlane(flat, shown, painted);
@@ -93,7 +93,7 @@ function render({ model, el }) {
   function take() {
     shown.state = model.get("state");
     const { dimensions, density_ratio: ratio, heard } = shown.state;
-    if (shown.held && heard >= shown.held.seq) shown.held = null;
+    if (shown.dragged && heard >= shown.dragged.seq) shown.dragged = null;
     const next = coefficientColours(ratio);
     if (shown.colours?.ratio !== next.ratio) {
       shown.colours = next;
@@ -110,8 +110,8 @@ function render({ model, el }) {
     const { bubbles, selected, refused, sides } = shown.state;
     const { columns = 0, segments = 0, cells = 0 } = { ...shown.picture, columns: shown.picture?.width };
     const seen = rowsOf(shown).filter((each) => circleOf(each, shown)).length;
-    const held = Object.keys(sides).filter((side) => sides[side] === "dirichlet").join();
-    const drawn = { bubbles: bubbles.length, selected, seen, columns, segments, cells, held, refused: refused?.index ?? "" };
+    const dirichlet = Object.keys(sides).filter((side) => sides[side] === "dirichlet").join();
+    const drawn = { bubbles: bubbles.length, selected, seen, columns, segments, cells, dirichlet, refused: refused?.index ?? "" };
     Object.assign(plane.canvas.dataset, drawn);
     plane.canvas.setAttribute("aria-label", inWords());
     wire.painted(spoken);

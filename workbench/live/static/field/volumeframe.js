@@ -67,7 +67,7 @@ export function volumeHandles(host, position, move) {
     made.setAttribute("aria-label", `slice normal to ${letter}`);
     made.setAttribute("data-lm-suppress-shortcuts", "true");
     for (const [name, value] of [["valuemin", 0], ["valuemax", 1]]) made.setAttribute(`aria-${name}`, value);
-    let [held, along] = [null, [1, 0]];
+    let [grabbed, along] = [null, [1, 0]];
     const set = (share) => move(axis, Math.min(1, Math.max(0, Math.round(1000 * share) / 1000)));
     made.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -80,16 +80,16 @@ export function volumeHandles(host, position, move) {
     made.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
       made.setPointerCapture(event.pointerId);
-      held = { x: event.clientX, y: event.clientY, from: position()[axis] };
+      grabbed = { x: event.clientX, y: event.clientY, from: position()[axis] };
     });
     made.addEventListener("pointermove", ({ clientX, clientY }) => {
-      if (!held) return;
+      if (!grabbed) return;
       const [dx, dy] = along;
       // An axis that points at the viewer would leave nothing to drag along.
       const length = Math.max(dx * dx + dy * dy, SHORTEST * SHORTEST);
-      set(held.from + ((clientX - held.x) * dx + (clientY - held.y) * dy) / length);
+      set(grabbed.from + ((clientX - grabbed.x) * dx + (clientY - grabbed.y) * dy) / length);
     });
-    for (const name of ["pointerup", "pointercancel"]) made.addEventListener(name, () => { held = null; });
+    for (const name of ["pointerup", "pointercancel"]) made.addEventListener(name, () => { grabbed = null; });
     host.append(made);
     return {
       made,

@@ -225,7 +225,7 @@ const [MOVING_MS, SOFTWARE_MS, FINE_MS] = [30, 100, 500];
 const RESTS = { moving: 160, live: 2000 };
 const [LEAST, FINEST] = [0.35, 2];
 
-// draw(quality) draws with so many pixels per pixel of the canvas and side; drawn(quality, ms) is called when that is on
+// draw(quality) draws with `quality` pixels per pixel and side of the canvas; drawn(quality, ms) is called when that is on
 // the page.
 export function volumeStage(canvas, renderer, draw, drawn) {
   const target = renderer.software ? SOFTWARE_MS : MOVING_MS;
