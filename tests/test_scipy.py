@@ -119,3 +119,11 @@ def test_a_tolerance_of_infinity_is_met_by_the_start():
     x, info = cg(squares(4), np.ones(16), np.full(16, 2.0), atol=np.inf)
     assert info == 0
     assert x.tolist() == [2.0] * 16
+
+
+@pytest.mark.parametrize("returned", [True, np.ones(2), "stop"])
+def test_what_a_callback_returns_ends_nothing(returned):
+    seen = []
+    _, info = cg(squares(6), np.ones(36), rtol=1e-8, callback=lambda x: seen.append(x) or returned)
+    assert info == 0
+    assert len(seen) > 1

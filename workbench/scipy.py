@@ -17,7 +17,7 @@ from scipy.sparse import linalg
 
 from workbench.errors import InputError, quoted
 from workbench.preconditioners import Preconditioner
-from workbench.run import solve
+from workbench.run import Run, solve
 
 Given = str | Preconditioner | Callable[[np.ndarray], np.ndarray] | linalg.LinearOperator | np.ndarray | None
 """M, as `workbench.run.solve` takes it."""
@@ -49,7 +49,7 @@ def cg(
 ) -> tuple[np.ndarray, int]:
     """Solve A x = b for a Hermitian positive definite A; the arguments are those of SciPy's `cg`.
 
-        A: a sparse or dense matrix, or a LinearOperator. Its attribute `psolve` is M where M is None. b: shape (N,) or
+    A: a sparse or dense matrix, or a LinearOperator. Its attribute `psolve` is M where M is None. b: shape (N,) or
     (N, 1). x0: shape (N,) or (N, 1), or "Mb" for M b. The iteration ends at ||b - A x|| <= max(rtol ||b||, atol),
     which the true residual confirms, or after maxiter iterations, by default 10 N. M: near A^-1, a matrix, a
     LinearOperator, or a name such as "ic" or "neumann:2". callback: called with x after each iteration. deflation: a
@@ -61,14 +61,13 @@ def cg(
 
     Cost: that of `solve`; products with A as in SciPy's `cg`, and one that confirms the end.
 
-        Examples:
-            >>> import numpy as np
-    from scipy.sparse import linalg
-            >>> from workbench.scipy import cg
-            >>> A = 2 * np.eye(50) - np.eye(50, k=1) - np.eye(50, k=-1)
-            >>> x, info = cg(A, np.ones(50), M="ic")
-            >>> info, bool(np.linalg.norm(A @ x - 1) <= 1e-4)
-            (0, True)
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.scipy import cg
+        >>> A = 2 * np.eye(50) - np.eye(50, k=1) - np.eye(50, k=-1)
+        >>> x, info = cg(A, np.ones(50), M="ic")
+        >>> info, bool(np.linalg.norm(A @ x - 1) <= 1e-4)
+        (0, True)
     """
     for name, value in (("rtol", rtol), ("atol", atol)):
         if not isinstance(value, int | float | np.number) or not value >= 0:
@@ -92,13 +91,22 @@ def cg(
         maxiter=10 * b.size if maxiter is None else maxiter,
         M=M,
         deflation=deflation,
-        callback=None if callback is None else lambda run: callback(run.x) and None,
+        callback=None if callback is None else _following(callback),
         coarse=coarse,
         variant=variant,
         device=device,
         check=False,
     )
     return result.x, 0 if result.converged else max(1, result.iterations)
+
+
+def _following(callback: Callable[[np.ndarray], object]) -> Callable[[Run], None]:
+    """A function of a run that calls the callback with its x. What that returns ends nothing, as in SciPy."""
+
+    def follow(run: Run) -> None:
+        callback(run.x)
+
+    return follow
 
 
 def _column(values: object) -> np.ndarray:
