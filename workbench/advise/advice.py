@@ -138,6 +138,12 @@ class Advice:
         return configuration_of(self.problem, self.estimates[0].pair, Stopping(rtol=self.rtol), self.seed)
 
     @property
+    def choices(self) -> dict[str, str]:
+        """The first-ranked pair as arguments of `workbench.run.solve`, `prepare` and `workbench.scipy`."""
+        pair = self.estimates[0].pair
+        return {"M": pair.preconditioner, "deflation": pair.deflation, "coarse": pair.coarse, "device": pair.device}
+
+    @property
     def winners(self) -> tuple[Estimate, ...]:
         """The first-ranked pair, and all others that are too close to it to call."""
         return tuple(row for row in self.estimates if row is self.estimates[0] or row.close_to(self.estimates[0]))

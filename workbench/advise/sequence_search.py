@@ -13,6 +13,7 @@ import numpy as np
 
 from workbench import devices
 from workbench.advise.advice import Estimate, Event, Probed, RuledOut, configuration_of
+from workbench.advise.budget import Budget
 from workbench.advise.measuring import Measuring, run_for
 from workbench.advise.predictions import LevelPair, Probe, predict
 from workbench.errors import InputError
@@ -21,7 +22,7 @@ from workbench.run import Configuration, Run, Stopping, configure
 from workbench.run.choices.memory_need import checked_need
 from workbench.sequences.method import Method
 from workbench.sequences.sequence import Sequence
-from workbench.words.numbers import number
+from workbench.words.numbers import duration, number
 
 SETUPS, SHORT_SETUP = 4, 0.02
 """Setups on a coarser grid at most, of those that take less than the second number of seconds."""
@@ -32,7 +33,8 @@ COARSE_TIME_FACTOR = 3.0
 class PairSearch:
     """Estimates found so far by pair, error messages of the pairs that cannot be used, and notes for the advice.
 
-    system: that of the problem, or of the problem on a grid `coarser` times coarser.
+    system: that of the problem, or of the problem on a grid `coarser` times coarser. budget: of the whole search, of
+    which coarser grids take half at most.
     """
 
     def __init__(
@@ -43,9 +45,11 @@ class PairSearch:
         stopping: Stopping,
         seed: int,
         stopped: Callable[[], bool] = lambda: False,
+        budget: Budget | None = None,
     ) -> None:
         self.problem, self.system, self.stopping, self.seed = problem, system, stopping, seed
         self.stopped = stopped
+        self.budget = budget or Budget()
         self.unknowns = system.operator.shape[0] * coarser ** len(system.grid or (1,))
         self.found: dict[LevelPair, Estimate] = {}
         self.probes: dict[LevelPair, list[Probe]] = {}
@@ -86,7 +90,7 @@ class PairSearch:
         n, best = small.per_side or 0, math.inf
         ratio = max(1, round((self.problem.per_side or n) / n))
         for pair in candidates:
-            if self.stopped():
+            if self.stopped() or self.budget.left < self.budget.seconds / 2:
                 return
             coarse = pair.on_coarser_grid(ratio)
             if coarse is None or pair.label in self.refused or self._failed_alone(pair):
@@ -124,8 +128,15 @@ class PairSearch:
         """Solve at full size with each pair, and with more pairs and more often as `Measuring` says."""
         chosen = [pair for pair in candidates if not self._failed_alone(pair)]
         dimensions = len(self.system.grid or (1,))
-        solves = Measuring(self._begun_run, self.problem.label, dimensions, self.found, self._refuse, self.stopped)
+        about = self.problem.label, dimensions, self.found
+        solves = Measuring(self._begun_run, *about, self._refuse, self.stopped, self.budget)
         yield from solves.all(chosen)
+        left = len({*chosen} - solves.tried)
+        if left and self.budget.left <= 0:
+            self.notes.append(
+                f"the search ended after {duration(self.budget.seconds)} with {left} of {len(chosen)} pairs untried; "
+                "give it more seconds to try them"
+            )
         # Full-size results replace predictions.
         self.found |= solves.rows
 
