@@ -1,5 +1,5 @@
-"""`workbench.scipy` in the place of SciPy's `cg` and `factorized`: SciPy's own tests, M and deflation by name, arrays of
-other libraries, and what is refused."""
+"""`workbench.scipy` in the place of SciPy's `cg` and `factorized`: SciPy's own tests, M and deflation by name, arrays
+of other libraries, and what is refused."""
 
 import importlib.util
 import os

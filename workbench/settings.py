@@ -345,7 +345,7 @@ SEARCH_SECONDS = Parameter(
     "seconds",
     float,
     None,
-    "time of a search for the fastest pair of levels, without the compilation of kernels; the solve in progress is ended",
+    "time of a search for the fastest pair of levels, without the compilation of kernels",
     above=0,
     high=math.inf,
     unit="s",

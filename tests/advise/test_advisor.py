@@ -268,7 +268,9 @@ def test_what_cannot_be_advised_on_is_refused(given, choices, sentence):
 
 @pytest.mark.parametrize(("size", "first"), [(34_999, ("mic", "none")), (35_000, ("ic", "parts:100"))])
 def test_pairs_that_are_likely_to_be_fast_come_first(size, first):
-    A = sparse.csr_array(sparse.diags_array([-np.ones(size - 1), np.full(size, 2.0), -np.ones(size - 1)], offsets=[-1, 0, 1]))
+    A = sparse.csr_array(
+        sparse.diags_array([-np.ones(size - 1), np.full(size, 2.0), -np.ones(size - 1)], offsets=[-1, 0, 1])
+    )
     system, _ = system_of(A, np.ones(size))
     pairs = level_pairs(InMemoryProblem(), system, ("cpu",))
     assert (pairs[0].preconditioner, pairs[0].deflation) == first

@@ -112,8 +112,8 @@ class Measuring:
     """The solves at full size. begin: makes the run of a pair; raises InputError for one that cannot be used.
 
     label, dimensions: of the problem. found: the estimates of all pairs, from coarser grids; pairs that cannot be used
-    are removed. `rows` are those at full size. refuse: called with a pair that cannot be used and the reason. budget: no
-    solve begins once it is spent, and one in progress is stopped. Cost: see `advise`.
+    are removed. `rows` are those at full size. refuse: called with a pair that cannot be used and the reason. budget:
+    no solve begins once it is spent, and one in progress is stopped. Cost: see `advise`.
     """
 
     def __init__(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
@@ -139,6 +140,7 @@ class Former:
         return 1 / value if self.reciprocal else value
 
 
+@functools.cache
 def formers(cls: type) -> dict[str, Former]:
     """The former names of the parameters of a block."""
     return {name: each for base in cls.__mro__ for name, each in vars(base).items() if isinstance(each, Former)}
