@@ -349,7 +349,7 @@ SEARCH_SECONDS = Parameter(
     above=0,
     high=math.inf,
     unit="s",
-    empty="20 times the fastest solve, at least 1 s, without a grid; else no limit",
+    empty="20 times the fastest solve, at least 2 s, without a grid; else no limit",
 )
 SWEEP_AXES = tuple(name for name in (*BLOCKS, *RUN) if name not in ("memory_limit", "cluster"))
 """Settings that a sweep can vary, in addition to `SWEEP_STOPPING` and the parameters of its problem."""

@@ -224,9 +224,9 @@ def test_pairs_for_a_matrix_in_memory_are_ranked_within_the_time(form):
     A = irregular()
     b = np.ones(400)
     begun, compiled = time.perf_counter(), compile_time.spent()
-    advice = advise(form(A), b, rtol=1e-8, seconds=0.3)
+    advice = advise(form(A), b, rtol=1e-8, seconds=1.0)
     took = time.perf_counter() - begun - (compile_time.spent() - compiled)
-    assert took < 10, "a setup may be in progress, but no more"
+    assert took < 20, "a setup may be in progress, but no more"
     assert advice.estimates[0].measured
     assert advice.text().startswith("A system given in memory, rtol 1e-08")
     found = solve(A, b, rtol=1e-8, **advice.choices)
@@ -268,10 +268,7 @@ def test_what_cannot_be_advised_on_is_refused(given, choices, sentence):
 
 @pytest.mark.parametrize(("size", "first"), [(34_999, ("mic", "none")), (35_000, ("ic", "parts:100"))])
 def test_pairs_that_are_likely_to_be_fast_come_first(size, first):
-    A = sparse.csr_array(
-        sparse.diags_array([-np.ones(size - 1), np.full(size, 2.0), -np.ones(size - 1)], offsets=[-1, 0, 1])
-    )
-    system, _ = system_of(A, np.ones(size))
+    system, _ = system_of(sparse.eye_array(size).tocsr(), np.ones(size))
     pairs = level_pairs(InMemoryProblem(), system, ("cpu",))
     assert (pairs[0].preconditioner, pairs[0].deflation) == first
     assert len(pairs) == len(set(pairs))

@@ -266,11 +266,11 @@ def test_a_budget_ends_the_search_and_the_solve_in_progress(monkeypatch):
     assert search.tried == frozenset(pairs[:4])
 
 
-def test_by_default_a_budget_is_a_multiple_of_the_fastest_solve_and_one_second_at_least(monkeypatch):
+def test_by_default_a_budget_is_a_multiple_of_the_fastest_solve_and_two_seconds_at_least(monkeypatch):
     monkeypatch.setattr(budget, "_clock", lambda: 0.0)
     search = Budget(None)
     assert search.left == math.inf
-    for seconds, expected in ((10.0, 200.0), (2.0, 40.0), (3.0, 40.0), (0.01, 1.0)):
+    for seconds, expected in ((10.0, 200.0), (2.0, 40.0), (3.0, 40.0), (0.01, 2.0)):
         search.note(seconds)
         assert search.seconds == search.left == pytest.approx(expected)
     assert Budget().seconds == math.inf
@@ -279,3 +279,19 @@ def test_by_default_a_budget_is_a_multiple_of_the_fastest_solve_and_one_second_a
 def test_neighbours_of_parts_of_a_graph_keep_their_coarse_solver():
     found = neighbours(pair("ic", "parts:100", "auto"), 1)
     assert found == [pair("ic", "parts:50", "auto"), pair("ic", "parts:200", "auto")]
+
+
+def test_a_first_setup_that_loads_kernels_rules_no_pair_out():
+    one, two, three = (pair(f"neumann:{k}", "none") for k in (1, 2, 3))
+    machine = Machine({one: 0.01, two: 0.01, three: 0.01})
+    begin, setups = machine.begin, {two: [0.5, 0.001], three: 9 * [2.0]}
+
+    def loading(of):
+        run = begin(of)
+        run.setup_seconds = setups[of].pop(0) if setups.get(of) else 0.0
+        return run
+
+    machine.begin = loading
+    search, _ = machine.search([one, two, three])
+    assert search.rows[two].measured
+    assert not search.rows[three].measured

@@ -330,7 +330,7 @@ def test_wrong_right_hand_sides_and_settings_are_refused():
 
 @pytest.mark.parametrize("M", ["none", "jacobi", "neumann:2", "ssor", "chebyshev:3"])
 def test_the_first_level_of_a_prepared_system_is_symmetric_and_that_of_its_run(M):
-    configuration = configure("bubbles-2d", n=9, preconditioner=M, deflation="blocks:3")
+    configuration = configure("poisson5", n=9, preconditioner=M, deflation="blocks:3")
     prepared, draw = prepare(configuration), np.random.default_rng(1)
     x, y = draw.standard_normal((2, 81))
     assert np.dot(prepared.precondition(x), y) == pytest.approx(np.dot(x, prepared.precondition(y)))

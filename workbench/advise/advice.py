@@ -65,7 +65,7 @@ class Estimate:
     @property
     def per_iteration(self) -> float:
         """Seconds of one iteration."""
-        return self.iteration_seconds / self.iterations if math.isfinite(self.iterations) else math.inf
+        return self.iteration_seconds / max(1, self.iterations) if math.isfinite(self.iterations) else math.inf
 
 
 @dataclasses.dataclass(frozen=True)

@@ -67,7 +67,8 @@ def advise(
     solves with the best pairs at full size. progress: called with one sentence per stage.
 
     seconds: the time of the search, without the compilation of kernels; a setup in progress is not interrupted. By
-    default 20 times the fastest solve, at least 1 s, where A has no grid, else no limit.
+    default 20 times the fastest solve, at least 2 s, where A has no grid, else no limit. Solves that it ends are
+    estimates.
 
     Cost: about ten solves with the best pair, or `seconds`. Raises InputError for unknown names, for what `solve`
     refuses, and when no pair converges.
@@ -128,11 +129,11 @@ def advising(
     if probe_n is not None:
         basis, cells = full.changed({"n": full.n // ratios[-1]}), ratios[-1]  # pyright: ignore[reportAttributeAccessIssue]
     kind = SequenceSearch if sequence else PairSearch
-    system = system or basis.assemble(seed)
-    budget = Budget(math.inf if seconds is None and system.grid is not None else seconds)
-    search = kind(full, system, cells, Stopping(rtol=rtol), seed, stopped, budget)
+    search = kind(full, system or basis.assemble(seed), cells, Stopping(rtol=rtol), seed, stopped)
     candidates = level_pairs(full, search.system, tuple(devices), cells)
     candidates = yield from search.fitting(candidates)
+    # From here on: the first search of a process imports the blocks before.
+    search.budget = budget = Budget(math.inf if seconds is None and search.system.grid is not None else seconds)
     if not candidates:
         raise InputError(f"no pair of levels fits for {full.label}: {next(iter(search.refused.values()))}")
     large = (search.unknowns >= MIN_UNKNOWNS_TO_COARSEN and not sequence) or probe_n is not None
@@ -156,11 +157,12 @@ def advising(
         if stopped():
             return
     rows = search.found.values()
-    if not any(row.measured or probe_n is not None for row in rows):
-        if budget.left <= 0:
-            raise InputError(
-                f"no pair of levels solved {full.label} to rtol {rtol:g} within {budget.seconds:g} s; give more seconds"
-            )
+    late = budget.left <= 0
+    if late and not any(math.isfinite(row.seconds) for row in rows):
+        raise InputError(
+            f"no pair of levels solved {full.label} to rtol {rtol:g} within {budget.seconds:g} s; give more seconds"
+        )
+    if not any(row.measured or late or probe_n is not None for row in rows):
         raise InputError(f"no pair of levels solves {full.label} to rtol {rtol:g}; loosen it, or check the matrix")
     ranking = ranked(rows)
     if probe_n is not None:

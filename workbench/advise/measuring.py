@@ -36,6 +36,8 @@ MOST_CONTENDERS = 10
 """Pairs with the best estimates; those near the best time are solved too."""
 MIN_SECONDS = 0.05
 """No solve is stopped before this time, since timings this short are unreliable."""
+LOADING = 1.0
+"""Seconds of a first setup, below which it is made again before it rules a pair out."""
 LEAST_MEASURED = 3
 """Pairs that are measured at least, where as many converge: the best then has rivals."""
 MOST_STOPS = 3
@@ -278,6 +280,9 @@ class Measuring:
         """Solve until converged, or until the limit in s; returns why it did not converge. ends: the time at the limit
         is then all that is known."""
         run = self._begin(pair)
+        if limit < run.setup_seconds < LOADING and not self._stops[pair]:
+            # The first setup with a block imports it and loads its kernels.
+            run = self._begin(pair)
         run, result = run_for(run, min(limit, run.setup_seconds + self._budget.left))
         if result is None:
             self._stops[pair] += 1

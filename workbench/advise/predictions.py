@@ -14,7 +14,7 @@ import numpy as np
 
 from workbench.devices.fastest import bandwidth
 from workbench.errors import InputError
-from workbench.operators import Stencil, TwoPhaseStencil
+from workbench.operators import LinearOperatorAdapter, Stencil, TwoPhaseStencil
 from workbench.preconditioners import Preconditioner
 from workbench.problems import LinearSystem, Problem
 from workbench.registry import blocks as registry
@@ -134,6 +134,9 @@ def level_pairs(problem: Problem, system: LinearSystem, devices: tuple[str, ...]
     """
     known = registry.registered("preconditioner")
     first_levels = [*FIRST_LEVELS, *_of_extensions(known.values())]
+    if isinstance(system.operator, LinearOperatorAdapter):
+        # The others need the diagonal or entries of A.
+        first_levels = ["none", "jacobi", "chebyshev:3"]
     found = []
     for device in devices:
         for deflation, coarse in second_levels(system, ratio):

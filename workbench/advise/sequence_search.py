@@ -33,8 +33,7 @@ COARSE_TIME_FACTOR = 3.0
 class PairSearch:
     """Estimates found so far by pair, error messages of the pairs that cannot be used, and notes for the advice.
 
-    system: that of the problem, or of the problem on a grid `coarser` times coarser. budget: of the whole search, of
-    which coarser grids take half at most.
+    system: that of the problem, or of the problem on a grid `coarser` times coarser.
     """
 
     def __init__(
@@ -45,11 +44,11 @@ class PairSearch:
         stopping: Stopping,
         seed: int,
         stopped: Callable[[], bool] = lambda: False,
-        budget: Budget | None = None,
     ) -> None:
         self.problem, self.system, self.stopping, self.seed = problem, system, stopping, seed
         self.stopped = stopped
-        self.budget = budget or Budget()
+        self.budget = Budget()
+        """Of the whole search, of which coarser grids take half at most."""
         self.unknowns = system.operator.shape[0] * coarser ** len(system.grid or (1,))
         self.found: dict[LevelPair, Estimate] = {}
         self.probes: dict[LevelPair, list[Probe]] = {}

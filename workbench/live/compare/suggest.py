@@ -50,7 +50,7 @@ PERIOD = 0.5
 MOST_ROWS = 20
 VERBS = ({"name": "take", "title": "Use", "tip": "put this pair into the form of Solve", "inline": True},)
 WORKING = "pairs are tried on coarser grids, then the best ones at full size"
-TWENTY_SOLVES, NO_LIMIT = "20 times the fastest solve, at least 1", "no limit"
+TWENTY_SOLVES, NO_LIMIT = "20 times the fastest solve, at least 2", "no limit"
 """The time of a search where none is given: of a matrix without a grid, and of a problem on one."""
 OF_SEQUENCE = f"pairs solve few steps from zero, then the best ones {STEPS} in which cells change"
 
