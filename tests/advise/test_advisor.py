@@ -30,6 +30,10 @@ from workbench.run.choices.in_memory import InMemoryProblem, system_of
 from workbench.sequences.sequence import Sequence
 
 
+pytestmark = pytest.mark.usefixtures("brief_search")
+EVERY_FIRST_LEVEL = predictions.FIRST_LEVELS
+
+
 def problem(name="two-layer", **parameters):
     return configure(name, parameters).problem
 
@@ -106,7 +110,8 @@ def test_an_iteration_takes_at_least_the_time_of_its_bytes_in_main_memory(monkey
     assert found.per_iteration == pytest.approx(8)
 
 
-def test_events_report_every_probe_and_end_with_the_ranking():
+def test_events_report_every_probe_and_end_with_the_ranking(monkeypatch):
+    monkeypatch.setattr(predictions, "FIRST_LEVELS", EVERY_FIRST_LEVEL)
     events = list(advising("two-layer", n=16))
     assert isinstance(events[-1], Ranked)
     assert isinstance(events[0], Stage)
@@ -167,6 +172,7 @@ def test_candidates_include_multigrid_alone_and_precision_mixed_for_two_phases()
 
 def test_predictions_from_coarser_grids_are_close_to_full_runs(monkeypatch):
     monkeypatch.setattr(advisor, "MIN_UNKNOWNS_TO_COARSEN", 4000)
+    monkeypatch.setattr(predictions, "FIRST_LEVELS", ("jacobi", "neumann:2", "ic", "mic"))
     # On a busy machine solves would be stopped in their first iteration, which has no rate to predict from.
     monkeypatch.setattr(measuring, "MIN_SECONDS", 60.0)
     messages = []

@@ -231,9 +231,8 @@ def test_no_estimate_is_ranked_before_the_best_that_was_measured():
 
 
 @pytest.mark.parametrize(("name", "size"), [("bubbles-2d", 48), ("two-layer", 64), ("bubbles-3d", 16)])
-def test_no_estimate_of_a_search_stands_three_times_off_two_measured_neighbours(name, size, monkeypatch):
+def test_no_estimate_of_a_search_stands_three_times_off_two_measured_neighbours(name, size, monkeypatch, brief_search):
     monkeypatch.setattr(advisor, "MIN_UNKNOWNS_TO_COARSEN", 2000)
-    monkeypatch.setattr(measuring, "BUDGET", 0.5)
     monkeypatch.setattr(measuring, "MIN_SECONDS", 0.002)
     *events, end = advising(name, n=size)
     advice = end.advice

@@ -14,6 +14,8 @@ from workbench.live.compare.suggest_text import Progress, full_bar, marks, row, 
 from workbench.run import Stopping, configure
 from workbench.run.jobs.ranking import Median
 
+pytestmark = pytest.mark.usefixtures("brief_search")
+
 CHOSEN = configure("two-layer", n=16, stopping=Stopping(rtol=1e-5), seed=3)
 
 
