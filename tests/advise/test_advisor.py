@@ -29,7 +29,6 @@ from workbench.run import Run, configure, run_through, solve
 from workbench.run.choices.in_memory import InMemoryProblem, system_of
 from workbench.sequences.sequence import Sequence
 
-
 pytestmark = pytest.mark.usefixtures("brief_search")
 EVERY_FIRST_LEVEL = predictions.FIRST_LEVELS
 
