@@ -37,6 +37,7 @@ from workbench.run.choices.in_memory import InMemoryProblem, has_columns, system
 from workbench.run.machine_use import MACHINE_USE, sharing
 from workbench.sequences.systems import SystemSequence
 from workbench.settings import SEARCH_SECONDS
+from workbench.words.numbers import duration
 
 RATIOS = (4, 2)
 """Coarsening ratios of the probing grids, per side."""
@@ -67,8 +68,7 @@ def advise(
     solves with the best pairs at full size. progress: called with one sentence per stage.
 
     seconds: the time of the search, without the compilation of kernels; a setup in progress is not interrupted. By
-    default 20 times the fastest solve, at least 2 s, where A has no grid, else no limit. Solves that it ends are
-    estimates.
+    default 20 times the fastest solve, at least 2 s, where A has no grid, else no limit. One pair is solved anyway.
 
     Cost: about ten solves with the best pair, or `seconds`. Raises InputError for unknown names, for what `solve`
     refuses, and when no pair converges.
@@ -131,7 +131,7 @@ def advising(
     kind = SequenceSearch if sequence else PairSearch
     search = kind(full, system or basis.assemble(seed), cells, Stopping(rtol=rtol), seed, stopped)
     candidates = level_pairs(full, search.system, tuple(devices), cells)
-    candidates = yield from search.fitting(candidates)
+    fitting = candidates = yield from search.fitting(candidates)
     # From here on: the first search of a process imports the blocks before.
     search.budget = budget = Budget(math.inf if seconds is None and search.system.grid is not None else seconds)
     if not candidates:
@@ -157,12 +157,7 @@ def advising(
         if stopped():
             return
     rows = search.found.values()
-    late = budget.left <= 0
-    if late and not any(math.isfinite(row.seconds) for row in rows):
-        raise InputError(
-            f"no pair of levels solved {full.label} to rtol {rtol:g} within {budget.seconds:g} s; give more seconds"
-        )
-    if not any(row.measured or late or probe_n is not None for row in rows):
+    if not any(row.measured or probe_n is not None for row in rows):
         raise InputError(f"no pair of levels solves {full.label} to rtol {rtol:g}; loosen it, or check the matrix")
     ranking = ranked(rows)
     if probe_n is not None:
@@ -173,6 +168,11 @@ def advising(
         for row in ranking
         for block in (Preconditioner.named(row.pair.preconditioner), Deflation.named(row.pair.deflation))
     )
+    if budget.left <= 0 and (left := {*fitting} - search.tried):
+        search.notes.append(
+            f"the search ended after {duration(budget.seconds)} with {len(left)} of {len(fitting)} pairs untried; give "
+            "it more seconds to try them"
+        )
     notes = *filter(None, (shared,)), *search.notes, *index_cuts(search.system, *tried)
     took = time.perf_counter() - started
     yield Ranked(Advice(full, tuple(ranking), search.refused, took, rtol, seed, notes))

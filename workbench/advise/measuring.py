@@ -115,7 +115,7 @@ class Measuring:
 
     label, dimensions: of the problem. found: the estimates of all pairs, from coarser grids; pairs that cannot be used
     are removed. `rows` are those at full size. refuse: called with a pair that cannot be used and the reason. budget:
-    no solve begins once it is spent, and one in progress is stopped. Cost: see `advise`.
+    once it is spent and a pair has converged, no solve begins, and one in progress is stopped. Cost: see `advise`.
     """
 
     def __init__(
@@ -131,7 +131,8 @@ class Measuring:
         self._begin, self._label, self._dimensions = begin, label, dimensions
         self._found, self._refuse = found, refuse
         self._budget = budget or Budget()
-        self._stopped = lambda: stopped() or self._budget.left <= 0
+        # One pair is solved to its end in any case.
+        self._stopped = lambda: stopped() or bool(self._timed and self._budget.left <= 0)
         self.rows: dict[LevelPair, Estimate] = {}
         self._timed: dict[LevelPair, list[Timed]] = {}
         self._stops: dict[LevelPair, int] = {}
@@ -283,7 +284,8 @@ class Measuring:
         if limit < run.setup_seconds < LOADING and not self._stops[pair]:
             # The first setup with a block imports it and loads its kernels.
             run = self._begin(pair)
-        run, result = run_for(run, min(limit, run.setup_seconds + self._budget.left))
+        left = self._budget.left if self._timed else math.inf
+        run, result = run_for(run, min(limit, run.setup_seconds + left))
         if result is None:
             self._stops[pair] += 1
             self.rows[pair] = self._stopped_row(pair, run)

@@ -22,7 +22,7 @@ from workbench.run import Configuration, Run, Stopping, configure
 from workbench.run.choices.memory_need import checked_need
 from workbench.sequences.method import Method
 from workbench.sequences.sequence import Sequence
-from workbench.words.numbers import duration, number
+from workbench.words.numbers import number
 
 SETUPS, SHORT_SETUP = 4, 0.02
 """Setups on a coarser grid at most, of those that take less than the second number of seconds."""
@@ -53,6 +53,8 @@ class PairSearch:
         self.found: dict[LevelPair, Estimate] = {}
         self.probes: dict[LevelPair, list[Probe]] = {}
         self.refused: dict[str, str] = {}
+        self.tried: set[LevelPair] = set()
+        """Pairs that were solved with, or ruled out."""
         self.notes: list[str] = []
 
     def predicted_seconds(self, pair: LevelPair) -> float:
@@ -91,6 +93,7 @@ class PairSearch:
         for pair in candidates:
             if self.stopped() or self.budget.left < self.budget.seconds / 2:
                 return
+            self.tried.add(pair)
             coarse = pair.on_coarser_grid(ratio)
             if coarse is None or pair.label in self.refused or self._failed_alone(pair):
                 continue
@@ -130,12 +133,7 @@ class PairSearch:
         about = self.problem.label, dimensions, self.found
         solves = Measuring(self._begun_run, *about, self._refuse, self.stopped, self.budget)
         yield from solves.all(chosen)
-        left = len({*chosen} - solves.tried)
-        if left and self.budget.left <= 0:
-            self.notes.append(
-                f"the search ended after {duration(self.budget.seconds)} with {left} of {len(chosen)} pairs untried; "
-                "give it more seconds to try them"
-            )
+        self.tried |= solves.tried | ({*candidates} - {*chosen})
         # Full-size results replace predictions.
         self.found |= solves.rows
 

@@ -99,7 +99,7 @@ class Suggest(ControlledView):
             description="seconds",
             tooltip=SEARCH_SECONDS.about,
             continuous_update=False,
-            layout={"width": "420px", "max_width": "100%"},
+            layout={"width": "290px", "max_width": "100%"},
         )
         self.best = widgets.Button(
             description="Race the best three",
