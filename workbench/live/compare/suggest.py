@@ -120,10 +120,11 @@ class Suggest(ControlledView):
         number above 0."""
         if self._job is not None and self._job.working:
             raise InputError("a search is active; press Stop first")
-        seconds = SEARCH_SECONDS.check(self.seconds.value.strip() or None)
+        text = "" if isinstance(self.base.problem, SystemSequence) else self.seconds.value.strip()
+        seconds = SEARCH_SECONDS.check(text or None)
         self._clear()
         self._base = self.base
-        self._seconds = None if isinstance(self.base.problem, SystemSequence) else seconds
+        self._seconds = seconds
         self._job = job = ThreadJob(
             lambda: self._work(job), "workbench-suggest", QueueSlot(MACHINE), on_end=lambda _job: self.publisher.wake()
         )
