@@ -18,21 +18,33 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 from scipy.sparse import linalg
 
-from workbench import run
-from workbench.devices.accelerator.user_vector import UserVector
-from workbench.devices.interchange import in_place, on_host, returned_as
 from workbench.errors import InputError, quoted
-from workbench.preconditioners import Preconditioner
+from workbench.lazy import at_first_use
 from workbench.settings import BLOCKS, RUN
 from workbench.words.numbers import relative
 
 if TYPE_CHECKING:
+    from workbench import preconditioners, run
+    from workbench.devices import interchange
+    from workbench.devices.accelerator import user_vector
+    from workbench.devices.accelerator.user_vector import UserVector
     from workbench.run import Prepared, PreparedResult, Run
 
-__all__ = ["Factorized", "cg", "factorized"]
+    Given = (
+        str
+        | preconditioners.Preconditioner
+        | Callable[[np.ndarray], np.ndarray]
+        | linalg.LinearOperator
+        | np.ndarray
+        | None
+    )
+    """M, as `workbench.run.solve` takes it."""
+else:
+    run, preconditioners = map(at_first_use, ("workbench.run", "workbench.preconditioners"))
+    interchange = at_first_use("workbench.devices.interchange")
+    user_vector = at_first_use("workbench.devices.accelerator.user_vector")
 
-Given = str | Preconditioner | Callable[[np.ndarray], np.ndarray] | linalg.LinearOperator | np.ndarray | None
-"""M, as `workbench.run.solve` takes it."""
+__all__ = ["Factorized", "cg", "factorized"]
 
 
 @runtime_checkable
@@ -90,12 +102,12 @@ def cg(
         M = A.psolve
     given, b = b, _column(b, "b")
     start = _start(A, x0, M, b)
-    norm = b.sum_and_norm()[1] if isinstance(b, UserVector) else float(np.linalg.norm(b))
+    norm = b.sum_and_norm()[1] if isinstance(b, user_vector.UserVector) else float(np.linalg.norm(b))
     if norm == 0:
-        return returned_as(given, np.zeros(b.size, np.result_type(b.dtype, np.float32))), 0
+        return interchange.returned_as(given, np.zeros(b.size, np.result_type(b.dtype, np.float32))), 0
     target = max(atol, rtol * norm)
     if math.isinf(target):
-        return returned_as(given, np.zeros(b.size, b.dtype) if start is None else np.array(start)), 0
+        return interchange.returned_as(given, np.zeros(b.size, b.dtype) if start is None else np.array(start)), 0
     result = run.solve(
         A,
         _as_given(b),
@@ -111,11 +123,18 @@ def cg(
         device=device or _device_of(b),
         check=False,
     )
-    return returned_as(given, result.x), 0 if result.converged else max(1, result.iterations)
+    return interchange.returned_as(given, result.x), 0 if result.converged else max(1, result.iterations)
 
 
 class Factorized:
-    """A system that is set up once, in the place of the result of SciPy's `splu`; `factorized` makes one."""
+    """A system that is set up once, in the place of the result of SciPy's `splu`; `factorized` makes one.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.scipy import factorized
+        >>> factorized(np.diag([1.0, 2.0, 4.0])).solve(np.ones(3)).tolist()
+        [1.0, 0.5, 0.25]
+    """
 
     def __init__(self, prepared: Prepared) -> None:
         self._prepared = prepared
@@ -187,7 +206,7 @@ def _following(callback: Callable[[np.ndarray], object], given: object) -> Calla
     in SciPy."""
 
     def follow(running: Run) -> None:
-        callback(returned_as(given, running.x))
+        callback(interchange.returned_as(given, running.x))
 
     return follow
 
@@ -195,8 +214,8 @@ def _following(callback: Callable[[np.ndarray], object], given: object) -> Calla
 def _column(values: object, name: str) -> np.ndarray | UserVector:
     """A vector of shape (N,), from one of shape (N,) or (N, 1); in CUDA memory where it lies there, else of
     floating-point numbers."""
-    found = in_place(values, name)
-    if isinstance(found, UserVector):
+    found = interchange.in_place(values, name)
+    if isinstance(found, user_vector.UserVector):
         return found
     found = np.asanyarray(found)
     found = found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
@@ -205,12 +224,12 @@ def _column(values: object, name: str) -> np.ndarray | UserVector:
 
 def _as_given(vector: np.ndarray | UserVector | None) -> object:
     """A vector as `solve` takes it."""
-    return vector.values if isinstance(vector, UserVector) else vector
+    return vector.values if isinstance(vector, user_vector.UserVector) else vector
 
 
 def _device_of(b: np.ndarray | UserVector) -> str:
     """The name of the device in whose memory b lies."""
-    return b.device if isinstance(b, UserVector) else RUN["device"].default
+    return b.device if isinstance(b, user_vector.UserVector) else RUN["device"].default
 
 
 def _start(A: object, x0: object, M: Given, b: np.ndarray | UserVector) -> np.ndarray | UserVector | None:
@@ -221,7 +240,7 @@ def _start(A: object, x0: object, M: Given, b: np.ndarray | UserVector) -> np.nd
         raise InputError(f'x0 must be a vector, "Mb" or None, got {quoted(x0)}')
     if M is None:
         return b
-    if isinstance(M, str | Preconditioner):
+    if isinstance(M, str | preconditioners.Preconditioner):
         return _column(run.prepare(A, M=M, device=_device_of(b)).precondition(_as_given(b)), "x0")
     b = np.asarray(b)
     return _column(M(b) if isinstance(M, types.FunctionType | types.MethodType) else _linear(M) @ b, "x0")
@@ -229,4 +248,4 @@ def _start(A: object, x0: object, M: Given, b: np.ndarray | UserVector) -> np.nd
 
 def _linear(M: object) -> linalg.LinearOperator:
     """M as a LinearOperator."""
-    return linalg.aslinearoperator(on_host(M, "M"))
+    return linalg.aslinearoperator(interchange.on_host(M, "M"))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.deflation import CoarseSolver, Variant
 from workbench.devices.interchange import in_place, on_host, returned_as
 from workbench.errors import InputError, quoted
 from workbench.lazy import exported
@@ -199,8 +200,8 @@ def solve(
         solver=method,
         preconditioner=as_preconditioner(M, system.operator.shape[0], check=check),
         deflation=as_deflation(deflation),
-        coarse=coarse,
-        variant=variant,
+        coarse=CoarseSolver.named(coarse),
+        variant=Variant.named(variant),
         device=device,
         cluster=cluster,
         ranks=ranks,
