@@ -4,7 +4,6 @@ programs as earlier ones of its kind, and planning takes longer than the iterati
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -12,17 +11,44 @@ from typing import NamedTuple
 from workbench.lines import schedule
 from workbench.lines import shapes as typing_rules
 from workbench.lines.parse import parse
-from workbench.lines.schedule import Step
+from workbench.lines.schedule import Inlined, Step
 from workbench.lines.shapes import infer
-from workbench.lines.types import SCALAR, VECTOR, Application, Line, Shape, Shapes, Solve, tall_names, work_of
+from workbench.lines.types import (
+    SCALAR,
+    VECTOR,
+    Application,
+    Line,
+    LinesError,
+    Shape,
+    Shapes,
+    Solve,
+    tall_names,
+    work_of,
+)
+
+
+class Formula(NamedTuple):
+    """An element-wise operator without its vectors."""
+
+    formula: str
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, operator: Inlined) -> Formula:
+        """That of an operator."""
+        return cls(operator.formula, tuple(operator.factors))
+
+    @property
+    def factors(self) -> dict[str, None]:
+        """The names of its vectors."""
+        return dict.fromkeys(self.names)
 
 
 class Offer(NamedTuple):
-    """The traits of an operator that a plan depends on: formula and names of factors of an element-wise one, which
-    joins passes; the dot products that any other computes with its product, and those with which it leaves it split."""
+    """The traits of an operator that a plan depends on: the formula of an element-wise one, which joins passes; the dot
+    products that any other computes with its product, and those with which it leaves it split."""
 
-    formula: str | None = None
-    factors: tuple[str, ...] = ()
+    formula: Formula | None = None
     dots: tuple[str, ...] = ()
     split_dots: tuple[str, ...] = ()
 
@@ -37,14 +63,6 @@ class Plans(NamedTuple):
     shapes: Shapes
     words: Mapping[str, Shape]
     repeatable: tuple[bool, ...]
-
-
-@dataclasses.dataclass(frozen=True)
-class _Formula:
-    """An element-wise operator by its formula and the names of its factors."""
-
-    formula: str
-    factors: Mapping[str, object]
 
 
 @functools.lru_cache(256)
@@ -86,11 +104,7 @@ def _checked(
     """The lines with element-wise operators as formulas, and the shapes of all names. Raises LinesError."""
     free = {name: shape for name, shape in known.items() if shape != SCALAR}
     typing_rules.check_scalars(parsed, infer([line for lines in parsed for line in lines], free), slots)
-    formulas = {
-        name: _Formula(offer.formula, dict.fromkeys(offer.factors))
-        for name, offer in offers.items()
-        if offer.formula is not None
-    }
+    formulas = {name: offer.formula for name, offer in offers.items() if offer.formula}
     inlined = [schedule.inline(lines, formulas) for lines in parsed]
     shapes = infer([line for lines in inlined for line in lines], known)
     typing_rules.check(parsed, shapes, [*vectors, *slots], offers)
@@ -128,3 +142,16 @@ def _words(
     targets = [line.target for lines in parsed for line in lines if line.target not in vectors]
     solves = [line for lines in inlined for line in lines if isinstance(line, Solve)]
     return {name: shapes[name] for name in targets} | {work_of(line): shapes[line.matrix] for line in solves}
+
+
+@functools.lru_cache(512)
+def planned_pass(
+    text: str, known: tuple[str, ...], numbers: tuple[str, ...], formulas: tuple[tuple[str, Formula], ...]
+) -> tuple[schedule.Pass, Shapes]:
+    """The one pass of some lines. Raises LinesError for lines that take several."""
+    lines = schedule.inline(parse(text), dict(formulas))
+    shapes = infer(lines, dict.fromkeys(known, VECTOR) | dict.fromkeys(numbers, SCALAR))
+    steps = schedule.plan(lines, tall_names(shapes), known, {})
+    if len(steps) != 1 or not isinstance(steps[0], schedule.Pass) or steps[0].scalars:
+        raise LinesError(f"these lines take {len(steps)} steps, not one pass over the vectors:\n{text}")
+    return steps[0], shapes

@@ -12,7 +12,7 @@ import numpy as np
 from workbench.devices.clock import Clock, Work
 from workbench.devices.kernels.prelude import NAMED
 from workbench.devices.programs.named_vectors import NamedVectors
-from workbench.devices.programs.planning import Offer, planned
+from workbench.devices.programs.planning import Formula, Offer, planned
 from workbench.devices.programs.program import Program, ProgramDevice, Storage, timed
 from workbench.lines import count, schedule
 from workbench.lines.schedule import Apply, Inlined, Step
@@ -221,8 +221,8 @@ class Workspace(NamedVectors[Compiled]):
 def _offer_of(operator: DeviceOperator | Inlined) -> Offer:
     """The traits of an operator that plans depend on."""
     if isinstance(operator, Inlined):
-        return Offer(operator.formula, tuple(operator.factors))
-    return Offer(None, (), tuple(operator.fused_dots), tuple(getattr(operator, "split_dots", ())))
+        return Offer(Formula.of(operator))
+    return Offer(None, tuple(operator.fused_dots), tuple(getattr(operator, "split_dots", ())))
 
 
 def _shape_of(vector: DeviceVector) -> Shape:
