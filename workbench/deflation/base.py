@@ -135,6 +135,13 @@ class Deflation(Block):
         """
         return None
 
+    def labels_of(
+        self, operator: Operator, grid: tuple[int, ...] | None, phase: np.ndarray | None = None
+    ) -> np.ndarray | None:
+        """`labels` for a given A, from whose entries some spaces make them. Raises InputError as `labels` does, and
+        where such a space gets an A without entries."""
+        return self.labels(operator.shape[0], grid, phase)
+
     def require_grid(self, grid: tuple[int, ...] | None) -> tuple[int, ...]:
         """The grid. Raises InputError if there is none."""
         if grid is None:

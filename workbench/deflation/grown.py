@@ -5,9 +5,12 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
+import numpy as np
+
 from workbench.deflation.base import Deflation, DeflationContext
 from workbench.deflation.subspace import PiecewiseConstant
 from workbench.devices.host.growth import grown_parts
+from workbench.operators import Operator
 from workbench.registry import parameter, register
 
 
@@ -44,7 +47,11 @@ class GrownParts(Deflation):
         # Parts have between a third of the size and a few times as many unknowns.
         return max(1, size // (4 * self.size)) - closed
 
+    def labels_of(
+        self, operator: Operator, grid: tuple[int, ...] | None, phase: np.ndarray | None = None
+    ) -> np.ndarray:
+        matrix = operator.to_csr()
+        return grown_parts((matrix.data, matrix.indices, matrix.indptr), self.size, self.theta)[0]
+
     def space(self, context: DeflationContext) -> PiecewiseConstant:
-        matrix = context.operator.to_csr()
-        labels, _ = grown_parts((matrix.data, matrix.indices, matrix.indptr), self.size, self.theta)
-        return PiecewiseConstant(labels, None)
+        return PiecewiseConstant(self.labels_of(context.operator, context.grid), None)

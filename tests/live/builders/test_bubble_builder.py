@@ -9,8 +9,8 @@ from tests.live.conftest import page_says
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import BubbleBuilder
+from workbench.live.builders.bubble_editor import PictureRequest, picture
 from workbench.live.builders.bubble_model import Drawing
-from workbench.live.builders.bubble_pictures import PictureRequest, picture
 from workbench.problems.bubbles import Bubbles2D, Bubbles3D
 from workbench.problems.poisson import Poisson5
 from workbench.run import configure
@@ -120,14 +120,20 @@ def test_a_wrong_field_keeps_its_text_and_its_sentence_until_it_is_right(builder
     assert builder.status.tone == "plain"
 
 
-def test_a_field_that_undo_sets_is_right_again(builder):
+def test_undo_takes_a_wrong_text_back_first_and_then_the_change_before_it(builder):
     choose(builder, "n", "64")
     choose(builder, "n", "4")
     assert wrong(builder) == {"n": "Cells per side must be between 8 and 46340, got 4"}
     assert shown(builder, "n") == 4
+    for n in (64, 32):
+        press(builder, "undo")
+        assert (shown(builder, "n"), builder.status.text, wrong(builder)) == (n, "4 bubbles", {})
+    # A wrong text alone can be taken back too.
+    assert not builder.form.box.state["canUndo"]
+    choose(builder, "density_ratio", "thick")
+    assert builder.form.box.state["canUndo"]
     press(builder, "undo")
-    assert shown(builder, "n") == 32
-    assert (builder.status.text, wrong(builder)) == ("4 bubbles", {})
+    assert (shown(builder, "density_ratio"), builder.form.box.state["canUndo"]) == ("0.001", False)
 
 
 def test_what_no_field_is_wrong_with_by_itself_is_reported_at_the_field_that_was_changed(builder):

@@ -361,7 +361,7 @@ def test_what_was_read_for_an_earlier_choice_is_not_shown(builder, monkeypatch, 
 
 
 def test_large_files_wait_for_the_button(monkeypatch, here):
-    monkeypatch.setattr("workbench.live.builders.matrix_builder.MOST_BYTES", 10)
+    monkeypatch.setattr("workbench.live.builders.matrix_form.MOST_BYTES", 10)
     builder = MatrixBuilder(MatrixFile(path=here))
     assert builder.wait()
     assert builder.facts is None

@@ -10,10 +10,9 @@ import ipywidgets as widgets
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
-from workbench.live.builders.bubble_editor import BubbleEditor, returned
-from workbench.live.builders.bubble_model import CLASSES, KEPT, BubbleModel, Drawing, in_words, presets
-from workbench.live.builders.bubble_pictures import BubblePainter, PictureRequest
-from workbench.live.builders.live_panel import LivePanel
+from workbench.live.builders.bubble_editor import BubbleEditor, BubblePainter, PictureRequest, returned
+from workbench.live.builders.bubble_model import CLASSES, EMPTY, KEPT, BubbleModel, Drawing, in_words, presets
+from workbench.live.builders.live_solve import LivePanel
 from workbench.live.builders.sides_field import SidesField
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.controls import button
@@ -37,34 +36,35 @@ CONTROLS = (
     Control("dimensions", "Dimensions", rule=DIMENSIONS),
     Control("n"),
     Control("density_ratio"),
+    Control("sides", "Fixed pressure (Dirichlet)", of=SidesField, looks={"about": ""}),
     Control("count", "Bubbles", folded=True, looks={"heading": "Random bubbles"}),
     Control("radius", "Radius", "0 = automatic", folded=True),
     Control("geometry_seed", "Seed", folded=True),
     Control(PLACE, "Place at random", rule=AT_RANDOM, folded=True, looks={"kind": "press"}),
 )
-"""Those of the form of bubbles, in addition to the sides."""
+"""Those of the form of bubbles."""
 
 Ask = Callable[..., None]
 
 
 class BubbleForm(FieldForm):
-    """Asks for the changes of its user, by act and values, and shows a drawing. reset: shows the first drawing."""
+    """Asks for the changes of its user, by act and values, and shows a drawing. undo: takes the last change back.
+    reset: shows the first drawing."""
 
-    def __init__(self, ask: Ask, reset: Callable[[], None], drawing: Drawing) -> None:
+    def __init__(self, ask: Ask, undo: Callable[[], None], reset: Callable[[], None], drawing: Drawing) -> None:
         self._ask = ask
         self._shown: Drawing | None = None
         declared = {item.name: item for item in Bubbles2D.parameters()}
-        sides = SidesField(declared["sides"], "Fixed pressure (Dirichlet)", "", 2)
         fields = fields_of(CONTROLS, declared, Bubbles2D.name)
         away = folded(CONTROLS)
         super().__init__(
-            {**fields, "sides": sides},
+            fields,
             title="Bubbles",
             about="Bubbles",
-            main=[*(name for name in fields if name not in away), "sides"],
+            main=[name for name in fields if name not in away],
             advanced=away,
             example={"label": "Preset", "hint": "Choose an arrangement …", "names": []},
-            acts={"undo": lambda: ask("undo"), "redo": lambda: ask("redo"), "reset": reset, PLACE: self._place},
+            acts={"undo": undo, "redo": lambda: ask("redo"), "reset": reset, PLACE: self._place},
             typed=self._take,
         )
         self.show_drawing(drawing)
@@ -91,6 +91,11 @@ class BubbleForm(FieldForm):
         """Show an error at the field that asked for the change; one of the canvas, which is no field, as it is."""
         field = self.fields().get(name)
         self.complaints[name] = field.sentence(error) if field is not None else str(error)
+
+    @property
+    def has_wrong_text(self) -> bool:
+        """True while a field is marked, so that there is something to take back."""
+        return any(field.wrong or name in self.complaints for name, field in self.fields().items())
 
     def take_example(self, name: str) -> None:
         """Arrange the bubbles as in a preset."""
@@ -165,7 +170,7 @@ class BubbleBuilder(View):
         self._editor = BubbleEditor(BubbleModel(self._first), self._answered, publisher)
         self._lock, self._acts, self.canvas = self._editor.lock, self._editor.acts, self._editor.canvas
         self._painter = BubblePainter(self._requested, self.canvas.paint)
-        self.form = BubbleForm(self._ask, self._reset, self._first)
+        self.form = BubbleForm(self._ask, self.undo, self._reset, self._first)
         self.status = StatusLine()
         self.live = LivePanel(self.canvas, self._drawn, configuration)
         self.buttons = {
@@ -194,6 +199,12 @@ class BubbleBuilder(View):
         return ""
 
     @property
+    def obstacle(self) -> str:
+        """Why what is shown cannot be solved: a field that is marked, or no bubble; empty where it can."""
+        with self._lock:
+            return self.form.marked or (EMPTY if self._model.drawing.empty else "")
+
+    @property
     def deflation(self) -> Deflation:
         """The second level that is drawn: that of the page where it can be read, else the last one given."""
         if self._configuration is not None:
@@ -215,8 +226,8 @@ class BubbleBuilder(View):
         return self._acts.wait(timeout) and self.live.wait(timeout) and self._painter.wait(timeout)
 
     def undo(self) -> None:
-        """Take the last change back."""
-        self._ask("undo")
+        """Take the last change back; where that is a wrong text, show the value before it."""
+        self._acts.ask(self._take_back)
 
     def load(self, problem: Bubbles, deflation: Deflation | str | None = None) -> None:
         """Show a problem, and a deflation where one is given. Raises InputError for others.
@@ -274,6 +285,15 @@ class BubbleBuilder(View):
         self._report(before)
         self.live.changed(moving=bool(message.get("moving")))
 
+    def _take_back(self) -> None:
+        with self._lock:
+            if not self.form.has_wrong_text:
+                self._ask("undo")
+                return
+            self.form.complaints = {}
+            self.form.show_drawing(self._model.drawing, complete=True)
+            self._show()
+
     def _forget_what_changed(self, before: Drawing) -> None:
         """Drop the complaints about fields whose value has changed."""
         known, values = before.parameters.parameter_values, self._model.drawing.parameters.parameter_values
@@ -283,7 +303,8 @@ class BubbleBuilder(View):
 
     def _show(self) -> None:
         history = self._model.history
-        self.form.offer_undo(undo=history.can_undo, redo=history.can_redo)
+        self.form.check()
+        self.form.offer_undo(undo=history.can_undo or self.form.has_wrong_text, redo=history.can_redo)
         self.form.show_drawing(history.present)
         self.buttons["delete"].disabled = self._model.selected < 0
         self.buttons["clear"].disabled = history.present.empty

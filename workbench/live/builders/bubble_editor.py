@@ -1,4 +1,4 @@
-"""The canvas of bubbles and its editor: acts of the user are carried out one after the other, or refused."""
+"""The canvas of bubbles: acts of its user are carried out one after the other, or refused, and it is painted."""
 
 from __future__ import annotations
 
@@ -8,14 +8,21 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import traitlets
 
+from workbench.deflation import Deflation
+from workbench.deflation.none import NoDeflation
 from workbench.errors import InputError
 from workbench.live.builders.bubble_model import BubbleModel, Drawing, Row
 from workbench.live.transport.publisher import Publisher
-from workbench.live.transport.worker import InOrder
+from workbench.live.transport.worker import InOrder, LatestOnly
 from workbench.live.ui.assets import script
 from workbench.live.ui.stream_view import StreamView
+from workbench.plots.figures import boundaries
+from workbench.plots.scenes.cuts import Cut
+from workbench.problems.bubble_geometry import Geometry
+from workbench.words.numbers import count, ordinal
 
 Message = Mapping[str, Any]
 REVEALING = ("add", "place", "delete", "select", "undo", "redo")
@@ -64,10 +71,6 @@ def _add(model: BubbleModel, message: Message) -> None:
     model.add(centre, radius)
 
 
-def _place(model: BubbleModel, message: Message) -> None:
-    model.place(int(message["index"]), _row(model, message), message.get("stroke"))
-
-
 def _added(model: BubbleModel, message: Message) -> Row:
     """The bubble to add. One that was drawn larger than there is room gets as large as fits."""
     number = len(model.drawing.rows) + 1
@@ -106,7 +109,7 @@ def _numbers(values: Any, names: str, bubble: int) -> Row:
 
 ACTS: dict[str, Callable[[BubbleModel, Message], None]] = {
     "add": _add,
-    "place": _place,
+    "place": lambda model, message: model.place(int(message["index"]), _row(model, message), message.get("stroke")),
     "delete": lambda model, message: model.delete(int(message.get("index", model.selected))),
     "clear": lambda model, message: model.clear(),
     "select": lambda model, message: model.select(int(message["index"])),
@@ -243,3 +246,120 @@ class BubbleEditor:
             middle = centre["xyz".index(self.canvas.normal)]
             if abs(middle - self.canvas.position) >= radius or message.get("reveal"):
                 self.canvas.position = middle
+
+
+SIDES = {2: (128, 512), 3: (32, 128)}
+"""Cells per side that are drawn at most: few while bubbles are moved, more when they rest."""
+REST = 0.15
+"""Seconds without a change after which subdomains are drawn with more cells."""
+
+
+@dataclasses.dataclass(frozen=True)
+class PictureRequest:
+    """A picture to draw. normal, position: of the section in 3D, in side lengths."""
+
+    drawing: Drawing
+    deflation: Deflation
+    normal: str = "z"
+    position: float = 0.5
+
+    @property
+    def sides(self) -> tuple[int, ...]:
+        """Cells per side to draw with, coarse first; the last is the problem's own n where that is not too many."""
+        n = self.drawing.parameters.n
+        return tuple(sorted({min(n, side) for side in SIDES[self.drawing.dimensions]}))
+
+
+def picture(request: PictureRequest, cells: int) -> tuple[dict[str, Any], bytes]:
+    """The message for the browser and its buffer: a byte a pixel, 1 inside, then float32 segments of 4 numbers.
+
+    cells: per side, drawn with; the problem's own or fewer. Row 0 lies at the bottom of the picture. Cost: a few passes
+    over the cells.
+    """
+    drawing = request.drawing
+    grid = (cells,) * drawing.dimensions
+    phase, missed = _phase(drawing, cells)
+    cut = Cut(grid, request.normal, int(request.position * cells))
+    plane, (across, up) = cut.plane(phase), cut.sides
+    pixels = (plane > 0).astype(np.uint8)
+    notes = (
+        [] if cells == drawing.parameters.n else [f"drawn with {cells} cells a side instead of {drawing.parameters.n}"]
+    )
+    if missed:
+        notes.append(f"without {missed} {'bubble' if missed == 1 else 'bubbles'} too small for that")
+    lines = np.empty((0, 4))
+    try:
+        labels = request.deflation.labels(phase.size, grid, phase.reshape(-1))
+    except InputError as error:
+        # Fewer cells than the problem's may be too few for subdomains that it has room for.
+        notes.append(str(error) if cells == drawing.parameters.n else "subdomains are too fine to be drawn")
+    else:
+        if labels is not None:
+            found = boundaries(cut.plane(labels.reshape(grid)))
+            lines = found.segments
+            notes.append(_reported(labels, cells == drawing.parameters.n, found.step))
+        elif not isinstance(request.deflation, NoDeflation):
+            notes.append(f"deflation {request.deflation.name} has vectors instead of subdomains, so none are drawn")
+    message = {
+        "width": pixels.shape[1],
+        "height": pixels.shape[0],
+        "cells": cells,
+        "n": drawing.parameters.n,
+        "across": across,
+        "up": up,
+        "segments": len(lines),
+        "note": "; ".join(notes),
+    }
+    return message, pixels.tobytes() + lines.astype(np.float32).tobytes()
+
+
+def _phase(drawing: Drawing, cells: int) -> tuple[np.ndarray, int]:
+    """The bubble of each cell, and the number of bubbles without a cell of this grid."""
+    values = np.array(drawing.rows).reshape(-1, drawing.dimensions + 1)
+    centres, radii = values[:, :-1], values[:, -1]
+    covered = Geometry(centres, radii).holds_cells(cells) if radii.size else np.zeros(0, bool)
+    missed = int(np.count_nonzero(~covered))
+    if not covered.any():
+        return np.zeros((cells,) * drawing.dimensions, np.int32), missed
+    return Geometry(centres[covered], radii[covered]).paint(cells), missed
+
+
+def _reported(labels: np.ndarray, whole: bool, step: int) -> str:
+    """The subdomains in words; coarser cells have another number of them, which is not stated."""
+    named = f"{count(int(labels.max()) + 1)} deflation subdomains" if whole else "deflation subdomains"
+    return f"{named}, every {ordinal(step)} boundary drawn" if step > 1 else named
+
+
+class BubblePainter:
+    """Draws in a thread of its own. request: returns the picture to draw now. show: takes each message with its
+    buffer."""
+
+    def __init__(self, request: Callable[[], PictureRequest], show: Callable[[dict[str, Any], bytes], None]) -> None:
+        self._request = request
+        self._show = show
+        self._worker = LatestOnly("workbench-subdomains")
+        self._painted: PictureRequest | None = None
+
+    def ask(self) -> None:
+        """Draw again if something has changed; returns at once."""
+        self._worker.ask(self._paint)
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until all is drawn; False when that takes longer than `timeout` seconds."""
+        return self._worker.wait(timeout)
+
+    def close(self) -> None:
+        """Draw no more."""
+        self._worker.close()
+
+    def _paint(self) -> None:
+        """Draw with few cells at once, and with more when nothing has changed for `REST` seconds."""
+        request = self._request()
+        if request == self._painted:
+            return
+        self._painted = None
+        for number, cells in enumerate(request.sides):
+            if number and self._worker.overtaken(REST):
+                return
+            self._show(*picture(request, cells))
+        self._painted = request

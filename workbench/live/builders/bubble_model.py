@@ -27,6 +27,8 @@ DIGITS = 3
 """Decimals of a radius that is chosen to fit."""
 FEWER = {2: 256, 3: 64}
 """Cells per side of a first drawing, few enough to be solved while a bubble is dragged."""
+MOST_CELLS = 1 << 18
+"""The most cells that are solved while they are drawn, those of 512^2 and of 64^3: half a second on two cores."""
 CLASSES: dict[int, type[Bubbles]] = {2: Bubbles2D, 3: Bubbles3D}
 
 
@@ -51,6 +53,15 @@ class Drawing:
         if self.empty:
             raise InputError(EMPTY)
         return self.parameters
+
+    @property
+    def too_large(self) -> str:
+        """Why it is not solved while it is drawn; empty where it is."""
+        n, dimensions = self.parameters.n, self.dimensions
+        most = round(MOST_CELLS ** (1 / dimensions))
+        if n <= most:
+            return ""
+        return f"n = {n} has too many cells for that; it works up to n = {most} in {dimensions}D"
 
     @property
     def dimensions(self) -> int:

@@ -95,7 +95,10 @@ class Preview:
         plain = cells.scene
         grid = None if plain.is_matrix else plain.values.shape
         try:
-            labels = deflation.labels(plain.unknowns, grid, cells.phase)
+            if cells.are_final:
+                labels = deflation.labels_of(cells.operator, grid, cells.phase)
+            else:
+                labels = deflation.labels(plain.unknowns, grid, cells.phase)
         except InputError as error:
             if cells.are_final:
                 raise UnfitError(deflation.kind, error) from None

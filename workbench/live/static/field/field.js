@@ -68,8 +68,9 @@ function render({ model, el }) {
 }
 
 function spoken(picture) {
-  const { low, high } = picture;
+  const { low, high, kinds = [] } = picture;
   const title = titleOf(picture);
+  if (kinds.length) return `${title}.`;
   return low === high ? `${title}: ${typeset(low)}.` : `${title} from ${typeset(low)} to ${typeset(high)}.`;
 }
 

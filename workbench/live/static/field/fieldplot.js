@@ -1,8 +1,8 @@
 import { drawAxes, linearTicks } from "../ui/axes.js";
 import { countText } from "../ui/numbers.js";
 import { drawBand } from "./band.js";
-import { mapOf, wordsOf } from "./colormaps.js";
-import { barRoom, drawBar, shadeTicks, titleOf } from "./colorscale.js";
+import { mapOf, wordsOf, wordsOfKinds } from "./colormaps.js";
+import { barRoom, drawBar, drawBarTitle, shadeTicks, titleOf } from "./colorscale.js";
 import { Stage } from "../transport/stage.js";
 
 // The field picture as numbers in, pixels out: one byte per cell through a colour table, a colour bar in numbers,
@@ -104,7 +104,7 @@ export class FieldPlot extends Stage {
       const labels = picture.band ? shadeTicks(picture).map(([, text]) => text) : [`0${tick(picture.y.high)}`];
       // Pixels that the numbers on the left and the colour bar on the right take.
       this.numbers = Math.max(...labels.map((text) => context.measureText(text).width));
-      this.bar = picture.band ? 16 : barRoom(context, picture);
+      this.bar = picture.band || picture.kinds.length ? 16 : barRoom(context, picture);
       // The title of the bar has a line of its own where it would run into that of the axis.
       const [named, titled] = (picture.band ? [] : [picture.y.label, titleOf(picture)]).map((text) => context.measureText(text).width);
       const least = Math.min(this.most - (MARGIN.top + MARGIN.bottom) * palette.zoom, width - MARGIN.left - this.numbers - this.bar);
@@ -136,7 +136,8 @@ export class FieldPlot extends Stage {
     // Cells stay sharp when enlarged; none is lost when the picture has more of them than the page has pixels.
     context.imageSmoothingEnabled = picture.width > size * scale;
     context.imageSmoothingQuality = picture.live ? "low" : "high";
-    this.cells = coloured(this.cells, picture, wordsOf(mapOf(picture, this.palette)));
+    const { kinds = [] } = picture;
+    this.cells = coloured(this.cells, picture, kinds.length ? wordsOfKinds(kinds) : wordsOf(mapOf(picture, this.palette)));
     context.drawImage(this.cells.canvas, box.left, box.top, size, tall);
     const { pixels, segments } = picture;
     if (segments) this.drawBoundaries(box, new Float32Array(pixels.slice(pixels.length - 16 * segments).buffer));
@@ -160,7 +161,9 @@ export class FieldPlot extends Stage {
       grid: false,
     });
     const own = this.above > MARGIN.top * palette.zoom;
-    drawBar(context, box, palette, picture, [box.right + this.bar, box.top - (own ? 7 + 15 * palette.zoom : 7)]);
+    // Kinds have no scale; its title says what they are.
+    const bar = picture.kinds.length ? drawBarTitle : drawBar;
+    bar(context, box, palette, picture, [box.right + this.bar, box.top - (own ? 7 + 15 * palette.zoom : 7)]);
   }
 
   // A dark line under a light one can be seen on every colour.
@@ -181,8 +184,8 @@ export class FieldPlot extends Stage {
 }
 
 // All that the picture depends on in addition to its cells and the room for it.
-function around({ x, y, bar, low, high, scale, signed, threshold, down }) {
-  return JSON.stringify([x, y, bar, low, high, scale, signed, threshold, down]);
+function around({ x, y, bar, low, high, scale, signed, threshold, down, kinds }) {
+  return JSON.stringify([x, y, bar, low, high, scale, signed, threshold, down, kinds]);
 }
 
 // The cells in colours: `last`, what this made for the picture before, with new cells where these are as many.
