@@ -67,6 +67,8 @@ class Deflation(Block):
     needs_phases: ClassVar[bool] = False
     cuts_by_index: ClassVar[bool] = False
     """True if its subdomains are ranges of consecutive unknowns in the absence of a grid."""
+    by_entries: ClassVar[bool] = False
+    """True if its subdomains follow from the entries of A: `labels_of` has them, and `labels` none."""
 
     def estimated_count(self, size: int, grid: tuple[int, ...] | None, interface: float) -> int | None:
         """The number of vectors before anything is assembled, None where it follows from A.

@@ -36,6 +36,7 @@ class GrownParts(Deflation):
 
     name: ClassVar[str] = "parts"
     title: ClassVar[str] = "parts of the graph"
+    by_entries: ClassVar[bool] = True
 
     size: int = parameter(100, "unknowns of a part, about", low=2, high=1_000_000, unit="unknowns")
     theta: float = parameter(0.1, "strong couplings have at least this share of the strongest ones", low=0.0, high=1.0)

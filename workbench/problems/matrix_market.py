@@ -55,7 +55,7 @@ def given_coordinates(path: Path, size: int) -> np.ndarray | None:
     found = _neighbour(path, PLACES, (".mtx", ".mtx.gz", ".npy"))
     if found is None and not (path.name.lower().endswith(ARCHIVE) and _has_places(path)):
         return None
-    places = VectorFile(found or path, "" if found else PLACES).read(size).real.astype(np.float64)
+    places = np.real(VectorFile(found or path, "" if found else PLACES).read(size)).astype(np.float64)
     if places.shape[1] not in (2, 3):
         raise InputError(f"{(found or path).name} places unknowns by {places.shape[1]} numbers each; it must be 2 or 3")
     return places

@@ -75,7 +75,8 @@ def _smoothest(couplings: sparse.csr_array) -> np.ndarray:
 def _guess(laplacian: sparse.csr_array, couplings: sparse.csr_array) -> np.ndarray:
     """The three smoothest vectors on parts of the graph, smoothed on the graph itself; shape (N, 3)."""
     size = laplacian.shape[0]
-    labels, count = grown_parts((-couplings.data, couplings.indices, couplings.indptr), max(2, size // AGGREGATES), 0.0)
+    bonds = np.full(couplings.nnz, -1.0), couplings.indices, couplings.indptr
+    labels, count = grown_parts(bonds, max(2, size // AGGREGATES), 0.0)
     z = sparse.csr_array((np.ones(size), labels, np.arange(size + 1)), shape=(size, count))
     coarse = (z.T @ laplacian @ z).toarray()
     _, vectors = linalg.eigh(coarse, np.diag(np.bincount(labels).astype(float)), subset_by_index=[1, 3])

@@ -52,13 +52,13 @@ def test_a_small_stand_in_is_shown():
     assert preview("stand-in").is_matrix
 
 
-def test_a_matrix_shows_its_pattern_and_tells_of_subdomains_in_words(tmp_path):
+def test_a_matrix_shows_its_pattern_and_tells_of_its_subdomains(tmp_path):
     path = tmp_path / "small.mtx"
     path.write_text("%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 2\n2 2 2\n3 3 2\n2 1 -1\n")
     drawn = preview("matrix-file", "blocks:3", path=str(path))
     assert drawn.is_matrix
     np.testing.assert_array_equal(drawn.values, [[1, 1, 0], [1, 1, 0], [0, 0, 1]])
-    assert drawn.labels is None
+    assert drawn.labels.tolist() == [0, 1, 2]
     assert "3 deflation subdomains of 1 unknowns" in drawn.notes[-1]
 
 

@@ -10,8 +10,8 @@ import ipywidgets as widgets
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
-from workbench.live.builders.bubble_editor import BubbleEditor, BubblePainter, PictureRequest, returned
-from workbench.live.builders.bubble_model import CLASSES, EMPTY, KEPT, BubbleModel, Drawing, in_words, presets
+from workbench.live.builders.bubble_editor import BubbleEditor, BubblePainter, PictureRequest
+from workbench.live.builders.bubble_model import CLASSES, EMPTY, KEPT, RANDOM, BubbleModel, Drawing, in_words, presets
 from workbench.live.builders.live_solve import LivePanel
 from workbench.live.builders.sides_field import SidesField
 from workbench.live.transport.publisher import Publisher
@@ -28,7 +28,6 @@ from workbench.run import Configuration
 
 PATIENCE = 20.0
 """Seconds that reading the problem waits for changes under way."""
-RANDOM = ("count", "radius", "geometry_seed")
 PLACE = "place"
 DIMENSIONS = Parameter("dimensions", int, 2, "square or cube", low=2, high=3)
 AT_RANDOM = Parameter(PLACE, str, "", "the same seed places the same bubbles")
@@ -80,9 +79,8 @@ class BubbleForm(FieldForm):
             if known is None or values[name] != known[name]:
                 self.settings[name].put(values[name])
         # Parameters of a random layout, so that "Place at random" repeats it; else the number of bubbles.
-        placed = _random_values(drawing)
-        if placed and (before is None or placed != _random_values(before)):
-            for name, value in placed.items():
+        if drawing.placed and (before is None or drawing.placed != before.placed):
+            for name, value in drawing.placed.items():
                 self.settings[name].put(value)
         self.check()
         self.show()
@@ -100,10 +98,6 @@ class BubbleForm(FieldForm):
     def take_example(self, name: str) -> None:
         """Arrange the bubbles as in a preset."""
         self._ask("preset", name=name)
-
-    def random_values(self) -> dict[str, Any]:
-        """The parameters of the random layout that the fields ask for, as they were typed."""
-        return {"layout": "random", **{name: self.settings[name].value for name in RANDOM}}
 
     def _turn(self, drawing: Drawing) -> None:
         """Turn to the other number of dimensions, in which parameters have other bounds."""
@@ -126,17 +120,8 @@ class BubbleForm(FieldForm):
 
     def _place(self) -> None:
         if not any(self.settings[name].wrong for name in RANDOM):
-            self._ask("change", source=PLACE, values=self.random_values())
-
-
-def _random_values(drawing: Drawing) -> dict[str, Any]:
-    """The parameters by which a drawing was placed at random, else the number of its bubbles; none for an empty one."""
-    if drawing.empty:
-        return {}
-    if drawing.parameters.layout == "random":
-        values = drawing.parameters.parameter_values
-        return {name: values[name] for name in RANDOM}
-    return {"count": len(drawing.rows)}
+            typed = {name: self.settings[name].value for name in RANDOM}
+            self._ask("change", source=PLACE, values={"layout": "random", **typed})
 
 
 class BubbleBuilder(View):
@@ -277,7 +262,7 @@ class BubbleBuilder(View):
             self.form.complaints.pop(name, None)
         # A bubble that was let go lies where it fits, so nothing is wrong any more.
         let_go = refusal is not None and bool(message.get("done"))
-        self._note = returned(message, refusal) if refusal and let_go else ""
+        self._note = _returned(message, refusal) if refusal and let_go else ""
         if refusal and not let_go:
             self.form.complain(source, refusal)
         self._forget_what_changed(before)
@@ -337,6 +322,14 @@ def _source(message: Mapping[str, Any]) -> str:
     it."""
     values = message["values"] if message["act"] == "change" else {}
     return str(message.get("source") or (next(iter(values)) if len(values) == 1 else "canvas"))
+
+
+def _returned(message: Mapping[str, Any], refusal: InputError) -> str:
+    """The sentence for a bubble that was let go where it cannot lie, and that lies where it did before."""
+    reason = str(refusal).partition(";")[0]
+    if message["act"] == "place":
+        return f"Bubble {int(message['index']) + 1} went back to where it fits: {reason}."
+    return f"No bubble was added: {reason}."
 
 
 def _bubbles(problem: object) -> Bubbles:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import threading
@@ -48,22 +49,12 @@ def perform(model: BubbleModel, message: Message) -> None:
 
 def refused_row(model: BubbleModel, message: Message) -> Refused | None:
     """The bubble that a refused message was about, so that it can be drawn; None where it has no place."""
-    try:
+    with contextlib.suppress(InputError):
         if message.get("act") == "place":
             return Refused(int(message["index"]), _row(model, message))
         if message.get("act") == "add":
             return Refused(len(model.drawing.rows), _added(model, message))
-    except InputError:
-        pass
     return None
-
-
-def returned(message: Message, refusal: InputError) -> str:
-    """The sentence for a bubble that was let go where it cannot lie, and that lies where it did before."""
-    reason = str(refusal).partition(";")[0]
-    if message["act"] == "place":
-        return f"Bubble {int(message['index']) + 1} went back to where it fits: {reason}."
-    return f"No bubble was added: {reason}."
 
 
 def _add(model: BubbleModel, message: Message) -> None:
@@ -276,40 +267,36 @@ def picture(request: PictureRequest, cells: int) -> tuple[dict[str, Any], bytes]
     cells: per side, drawn with; the problem's own or fewer. Row 0 lies at the bottom of the picture. Cost: a few passes
     over the cells.
     """
-    drawing = request.drawing
+    drawing, deflation, n = request.drawing, request.deflation, request.drawing.parameters.n
     grid = (cells,) * drawing.dimensions
     phase, missed = _phase(drawing, cells)
     cut = Cut(grid, request.normal, int(request.position * cells))
     plane, (across, up) = cut.plane(phase), cut.sides
     pixels = (plane > 0).astype(np.uint8)
-    notes = (
-        [] if cells == drawing.parameters.n else [f"drawn with {cells} cells a side instead of {drawing.parameters.n}"]
-    )
+    notes = [] if cells == n else [f"drawn with {cells} cells a side instead of {n}"]
     if missed:
         notes.append(f"without {missed} {'bubble' if missed == 1 else 'bubbles'} too small for that")
     lines = np.empty((0, 4))
     try:
-        labels = request.deflation.labels(phase.size, grid, phase.reshape(-1))
+        if deflation.by_entries and cells == n:
+            labels = deflation.labels_of(drawing.problem.assemble().operator, grid)
+        else:
+            labels = deflation.labels(phase.size, grid, phase.reshape(-1))
     except InputError as error:
         # Fewer cells than the problem's may be too few for subdomains that it has room for.
-        notes.append(str(error) if cells == drawing.parameters.n else "subdomains are too fine to be drawn")
+        notes.append(str(error) if cells == n else "subdomains are too fine to be drawn")
     else:
         if labels is not None:
             found = boundaries(cut.plane(labels.reshape(grid)))
             lines = found.segments
-            notes.append(_reported(labels, cells == drawing.parameters.n, found.step))
-        elif not isinstance(request.deflation, NoDeflation):
-            notes.append(f"deflation {request.deflation.name} has vectors instead of subdomains, so none are drawn")
-    message = {
-        "width": pixels.shape[1],
-        "height": pixels.shape[0],
-        "cells": cells,
-        "n": drawing.parameters.n,
-        "across": across,
-        "up": up,
-        "segments": len(lines),
-        "note": "; ".join(notes),
-    }
+            named = f"{count(int(labels.max()) + 1)} deflation subdomains" if cells == n else "deflation subdomains"
+            notes.append(f"{named}, every {ordinal(found.step)} boundary drawn" if found.step > 1 else named)
+        elif deflation.by_entries:
+            notes.append("subdomains are drawn with all cells of the problem alone, since they follow its matrix")
+        elif not isinstance(deflation, NoDeflation):
+            notes.append(f"deflation {deflation.name} has vectors instead of subdomains, so none are drawn")
+    size = {"width": pixels.shape[1], "height": pixels.shape[0], "segments": len(lines)}
+    message = {**size, "cells": cells, "n": n, "across": across, "up": up, "note": "; ".join(notes)}
     return message, pixels.tobytes() + lines.astype(np.float32).tobytes()
 
 
@@ -324,19 +311,12 @@ def _phase(drawing: Drawing, cells: int) -> tuple[np.ndarray, int]:
     return Geometry(centres[covered], radii[covered]).paint(cells), missed
 
 
-def _reported(labels: np.ndarray, whole: bool, step: int) -> str:
-    """The subdomains in words; coarser cells have another number of them, which is not stated."""
-    named = f"{count(int(labels.max()) + 1)} deflation subdomains" if whole else "deflation subdomains"
-    return f"{named}, every {ordinal(step)} boundary drawn" if step > 1 else named
-
-
 class BubblePainter:
     """Draws in a thread of its own. request: returns the picture to draw now. show: takes each message with its
     buffer."""
 
     def __init__(self, request: Callable[[], PictureRequest], show: Callable[[dict[str, Any], bytes], None]) -> None:
-        self._request = request
-        self._show = show
+        self._request, self._show = request, show
         self._worker = LatestOnly("workbench-subdomains")
         self._painted: PictureRequest | None = None
 

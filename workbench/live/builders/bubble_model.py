@@ -22,6 +22,8 @@ from workbench.words.numbers import rounded
 Row = tuple[float, ...]
 KEPT = ("n", "density_ratio", "sides")
 """Parameters that do not say where bubbles lie."""
+RANDOM = ("count", "radius", "geometry_seed")
+"""Parameters that place bubbles at random."""
 EMPTY = "there is no bubble on the canvas; click on free space to add one, or choose a preset"
 DIGITS = 3
 """Decimals of a radius that is chosen to fit."""
@@ -75,6 +77,14 @@ class Drawing:
             return ()
         geometry = self.parameters.geometry()
         return tuple(map(tuple, np.column_stack([geometry.centres, geometry.radii]).tolist()))
+
+    @property
+    def placed(self) -> dict[str, Any]:
+        """The parameters by which bubbles were placed at random, else their number; none for an empty drawing."""
+        if self.empty:
+            return {}
+        values = self.parameters.parameter_values
+        return {name: values[name] for name in RANDOM} if values["layout"] == "random" else {"count": len(self.rows)}
 
     @property
     def height(self) -> float:

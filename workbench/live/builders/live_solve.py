@@ -112,7 +112,8 @@ class LiveSolver:
     def solve(self, configuration: Configuration, why: str = "") -> LiveSolve:
         """Begin a solve in place of the present one; returns at once."""
         with self._lock:
-            self._cancel()
+            if self.latest is not None:
+                self.latest.session.stop()
             kept = self._solution
             x0 = kept[1] if kept is not None and kept[0] == _start(configuration) else None
             session = Session(configuration, x0=x0, on_end=self._end)
@@ -124,13 +125,10 @@ class LiveSolver:
     def stop(self) -> None:
         """End the present solve; what is shown stays."""
         with self._lock:
-            self._cancel()
+            if self.latest is not None:
+                self.latest.session.stop()
             self.latest = None
         self._changed()
-
-    def _cancel(self) -> None:
-        if self.latest is not None:
-            self.latest.session.stop()
 
     def _end(self, session: Session) -> None:
         """Record the end of a solve; runs in the thread of the session."""
@@ -198,12 +196,10 @@ class LivePanel:
         self.box = widgets.VBox([self.line]).add_class("wb-livesolve")
         self._worker = LatestOnly("workbench-live")
         self._hidden = False
-        self._asked: object = None
         self._followed: LiveSolve | None = None
-        """The solve shown in the field."""
         self._ended: LiveSolve | None = None
-        """The solve shown as a curve, if it has ended."""
         self._spectrum_of: LiveSolve | None = None
+        """The solves shown in the field, as a curve if it has ended, and by Ritz values."""
         self._wrong = ""
         self.check.observe(lambda _change: self._turn(), "value")
         canvas.observe(lambda _change: self.publisher.wake(), ["normal", "position"])
@@ -211,8 +207,7 @@ class LivePanel:
         self._turn()
 
     def changed(self, *, moving: bool = False) -> None:
-        """Solve again if the drawing has changed; returns at once. moving: a bubble is moving under the pointer, so
-        that another change follows."""
+        """Solve again if the drawing has changed; returns at once. moving: under the pointer, so another follows."""
         if not moving:
             self._worker.ask(self._consider)
 
@@ -236,8 +231,7 @@ class LivePanel:
         return bool(self.check.value) and not self._hidden
 
     def _turn(self) -> None:
-        shown = self.check.value and not self.check.disabled
-        self.box.layout.display = None if shown else "none"
+        self.box.layout.display = None if self.check.value and not self.check.disabled else "none"
         if self.pictures is not None:
             self.pictures.hide(not self._on)
         self.changed()
@@ -262,13 +256,13 @@ class LivePanel:
         except InputError as error:
             self._stop(str(error))
             return
-        if configuration != self._asked:
-            self._asked, self._wrong = configuration, ""
+        last, self._wrong = self.solver.latest, ""
+        if last is None or last.session.configuration != configuration:
             self.solver.solve(configuration, why)
 
     def _stop(self, wrong: str = "") -> None:
         """Solve nothing until the next change. wrong: why the drawing is no problem."""
-        self._asked, self._wrong = None, wrong
+        self._wrong = wrong
         self.solver.stop()
         self.publisher.wake()
 
@@ -315,11 +309,9 @@ class LivePanel:
     def _cut_as_drawn(self, pictures: Pictures) -> None:
         """Show the plane of the canvas of a cube of cells."""
         if self._followed is not None:
-            n = self._followed.session.configuration.problem.per_side
-            assert n is not None
+            n = self._followed.session.configuration.problem.per_side or 1
             field, canvas = pictures.field.field, self._canvas
-            field.normal = canvas.normal
-            field.index = min(n - 1, int(canvas.position * n))
+            field.normal, field.index = canvas.normal, min(n - 1, int(canvas.position * n))
 
     def _show_spectrum(self, pictures: Pictures) -> None:
         solve, last = self._ended, self.solver.before
@@ -337,16 +329,15 @@ class LivePanel:
 
 def ending(solve: LiveSolve) -> tuple[str, str]:
     """How a solve ended, in a sentence, and its tone."""
-    result = solve.session.result
-    assert result is not None
-    summary = result.summary
+    assert solve.session.result is not None
+    summary, method = solve.session.result.summary, solve.session.configuration.label
     done = f"{count(summary['iterations'])} iteration{'s' * (summary['iterations'] != 1)}"
-    what = f"Converged in {done}" if result.converged else f"{sentence_case(ended_words(summary))}, after {done}"
     took = duration(summary["setup_seconds"] + summary["iteration_seconds"])
-    start = "the last solution" if solve.warm else "zero"
-    method = solve.session.configuration.label
     by = f"{method} instead of the choice in Solve, since {solve.why}" if solve.why else method
-    return f"{what}, {took} from {start}; {by}", "good" if result.converged else "bad"
+    rest = f"{took} from {'the last solution' if solve.warm else 'zero'}; {by}"
+    if summary["converged"]:
+        return f"Converged in {done}, {rest}", "good"
+    return f"{sentence_case(ended_words(summary))}, after {done}, {rest}", "bad"
 
 
 def _progress(solve: LiveSolve) -> str:

@@ -77,12 +77,12 @@ class FormulaField(Field):
         return str(error).removeprefix(f"in {self.declared.name}, ")
 
 
-def _control(name: str, cls: type[Problem] = PoissonFormulas3D, of: type[Field] = Field, **looks: Any) -> Control:
+def _control(name: str, cls: type[Problem] = PoissonFormulas3D, of: type[Field] = Field, **looks: object) -> Control:
     rule = next(declared for declared in cls.parameters() if declared.name == name)
     return Control(name, rule=rule, owner=cls.name, of=of, looks=looks)
 
 
-def _formula(name: str, **looks: Any) -> Control:
+def _formula(name: str, **looks: object) -> Control:
     return _control(name, of=FormulaField, kind="formula", about="", **looks)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from workbench.live.ui.form_fields import Field
 from workbench.problems.sides import Boundary, parse_sides, side_names
@@ -13,7 +12,7 @@ from workbench.registry import Parameter
 class SidesField(Field):
     """A problem's parameter `sides`; ticked is Dirichlet, empty is Neumann. The sides are first those of a square."""
 
-    def __init__(self, declared: Parameter, owner: str = "run", **looks: Any) -> None:
+    def __init__(self, declared: Parameter, owner: str = "run", **looks: object) -> None:
         super().__init__(declared, owner, **{"kind": "sides", **looks})
         self.options = side_names(2)
 

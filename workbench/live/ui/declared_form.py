@@ -65,9 +65,9 @@ class DeclaredForm(UndoableForm[S]):
     """The form of a state. Display `box`; `state` is the value of its fields.
 
     controls: in their order on the page. changed: called with each new state that is right, on the thread that hears of
-    the change; a wrong value is marked at its field and changes nothing. refused: called then with the sentence. more:
-    as for `FieldForm`. Undo, Redo and Reset come with it. Where states are of several classes, one of the fields that
-    `arranges` names says of which, and `values_of`, `described` and `arrange` are overridden.
+    the change; a wrong value is marked at its field and changes nothing. refused: called then with the sentence.
+    example: as for `FieldForm`. Undo, Redo and Reset come with it. Where states are of several classes, one of the
+    fields that `arranges` names says of which, and `values_of`, `described` and `arrange` are overridden.
     """
 
     arranges: ClassVar[tuple[str, ...]] = ()
@@ -80,7 +80,7 @@ class DeclaredForm(UndoableForm[S]):
         title: str = "",
         changed: Callable[[S], object] = lambda _: None,
         refused: Callable[[str], object] = lambda _: None,
-        **more: Any,
+        example: Mapping[str, Any] | None = None,
     ) -> None:
         self._present, self._changed, self._refused = state, changed, refused
         rules = {
@@ -96,7 +96,7 @@ class DeclaredForm(UndoableForm[S]):
             main=[control.field for control in controls if not control.folded],
             advanced=folded(controls),
             typed=self._take,
-            **more,
+            example=example,
         )
         self._put(state)
 

@@ -96,7 +96,7 @@ def parts_scene(places: np.ndarray, labels: np.ndarray, styles: np.ndarray, axes
     shown, found = places[::every], styles[labels[::every]]
     size = float(np.clip(240 / np.sqrt(len(shown)), 1.2, 5))
     layers = [
-        PointsOf("", *shown[found == place].T, style, size=size, marker=".", word="unknown")
+        PointsOf("", shown[found == place, 0], shown[found == place, 1], style, size=size, marker=".", word="unknown")
         for place, style in enumerate(STYLES)
         if np.any(found == place)
     ]

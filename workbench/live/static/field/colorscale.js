@@ -89,9 +89,5 @@ export function drawBar(context, box, colours, shades, titleAt) {
   for (const [share, text] of shadeTicks(shades)) {
     label(context, colours.soft, text, left + BAR_WIDTH + WORDS, box.bottom - share * size, "left", "middle");
   }
-  drawBarTitle(context, box, colours, shades, titleAt);
-}
-
-export function drawBarTitle(context, box, colours, shades, titleAt) {
   label(context, colours.soft, titleOf(shades), ...titleAt, "right", "bottom");
 }

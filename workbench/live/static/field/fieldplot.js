@@ -1,8 +1,8 @@
-import { drawAxes, linearTicks } from "../ui/axes.js";
+import { drawAxes, label, linearTicks } from "../ui/axes.js";
 import { countText } from "../ui/numbers.js";
 import { drawBand } from "./band.js";
-import { mapOf, wordsOf, wordsOfKinds } from "./colormaps.js";
-import { barRoom, drawBar, drawBarTitle, shadeTicks, titleOf } from "./colorscale.js";
+import { mapOf, wordsOf } from "./colormaps.js";
+import { barRoom, drawBar, shadeTicks, titleOf } from "./colorscale.js";
 import { Stage } from "../transport/stage.js";
 
 // The field picture as numbers in, pixels out: one byte per cell through a colour table, a colour bar in numbers,
@@ -161,9 +161,10 @@ export class FieldPlot extends Stage {
       grid: false,
     });
     const own = this.above > MARGIN.top * palette.zoom;
-    // Kinds have no scale; its title says what they are.
-    const bar = picture.kinds.length ? drawBarTitle : drawBar;
-    bar(context, box, palette, picture, [box.right + this.bar, box.top - (own ? 7 + 15 * palette.zoom : 7)]);
+    if (picture.kinds.length) {
+      // Kinds have no scale; its title says what they are.
+      label(context, palette.soft, picture.bar, box.right, box.top - (own ? 7 + 15 * palette.zoom : 7), "right", "bottom");
+    } else drawBar(context, box, palette, picture, [box.right + this.bar, box.top - (own ? 7 + 15 * palette.zoom : 7)]);
   }
 
   // A dark line under a light one can be seen on every colour.
@@ -198,6 +199,16 @@ function coloured(last, { width, height, low, high, sparse, pixels }, map) {
   if (low === high) colours.fill(colours[128], sparse ? 1 : 0);
   for (let k = 0; k < words.length; k += 1) words[k] = colours[pixels[k]];
   context.putImageData(data, 0, 0);
+  return made;
+}
+
+// Pixels of values 1, 2, ... that are kinds, each in its colour as #rrggbb; of 0 none.
+function wordsOfKinds(colours) {
+  const made = new Uint32Array(256);
+  colours.forEach((colour, k) => {
+    const channels = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+    new Uint8ClampedArray(made.buffer, 4 * (k + 1), 4).set([...channels, 255]);
+  });
   return made;
 }
 
