@@ -24,10 +24,10 @@ SWEEPS, TOLERANCE = 40, 1e-3
 
 
 def graph_places(matrix: sparse.csr_array) -> np.ndarray:
-    """The first two eigenvectors, after the constant one, of the Laplacian of the graph of A, shape (N, 2), each scaled
-    to [-1, 1]: unknowns that are coupled lie near each other. NaN for unknowns outside the largest connected part.
+    """The rank of each unknown in the first two eigenvectors, after the constant one, of the Laplacian of the graph of
+    A, shape (N, 2), from 0 to 1: unknowns that are coupled lie near each other. NaN outside the largest connected part.
 
-    Couplings count alike. The first guess are eigenvectors on about 250 parts; LOBPCG improves it to a few digits.
+    Ranks spread places where entries crowd, as those of a random graph do. Couplings count alike. The first guess are eigenvectors on about 250 parts; LOBPCG improves it to a few digits.
     Cost: up to 40 products of the graph with three vectors, and the eigenvectors of a dense matrix of order 250.
 
     Raises InputError for more than 5000 unknowns or 200,000 entries, and where less than 90% are connected.
@@ -47,12 +47,13 @@ def graph_places(matrix: sparse.csr_array) -> np.ndarray:
     if connected.size < max(4, FEWEST * size):
         raise InputError("the graph falls into parts without couplings, so that its eigenvectors place nothing")
     places = np.full((size, 2), np.nan)
-    places[connected] = _smoothest(sparse.csr_array(couplings[connected][:, connected]))
+    vectors = _smoothest(sparse.csr_array(couplings[connected][:, connected]))
+    places[connected] = np.argsort(np.argsort(vectors, axis=0, kind="stable"), axis=0) / (connected.size - 1)
     return places
 
 
 def _smoothest(couplings: sparse.csr_array) -> np.ndarray:
-    """Those of a connected graph without loops, shape (N, 2)."""
+    """Those eigenvectors of a connected graph without loops, shape (N, 2)."""
     from scipy.sparse.linalg import lobpcg
 
     degrees = np.asarray(couplings.sum(axis=1)).ravel()
@@ -69,7 +70,7 @@ def _smoothest(couplings: sparse.csr_array) -> np.ndarray:
                 laplacian, guess, M=scaling, Y=constant, tol=TOLERANCE, maxiter=SWEEPS, largest=False
             )
         vectors = vectors[:, np.argsort(values)[:2]]
-    return vectors / np.abs(vectors).max(axis=0)
+    return vectors
 
 
 def _guess(laplacian: sparse.csr_array, couplings: sparse.csr_array) -> np.ndarray:

@@ -28,8 +28,6 @@ from workbench.spectra.graph_places import graph_places
 from workbench.words.numbers import count, duration, span
 
 GIVEN, SORTED = "given", "sorted"
-SLANT = (0.45, 0.3)
-"""Shares of the third coordinate that are added to the two that are drawn, so that a cube looks like one."""
 ABOUT = "take deflation by these parts in Solve, which then runs on this matrix"
 HEIGHT = 300
 
@@ -144,8 +142,10 @@ class MatrixParts:
         if matrix is not self._matrix:
             return
         self.grown = grown
-        self.line.say(" ".join(filter(None, (grown.words, self._note))), "good")
-        self.pattern.show(Scene("", drawn, True, matrix.shape[0], bar=PARTS, palette=scenes.PALETTE))
+        self.line.say(" ".join(filter(None, (grown.words, self._note))))
+        self.pattern.show(
+            Scene("Parts on the pattern", drawn, True, matrix.shape[0], bar=PARTS, palette=scenes.PALETTE)
+        )
         places = self._place(csr)
         if places is not None and matrix is self._matrix:
             self.places.show(scenes.parts_scene(places[0], grown.labels, styles, places[1]))
@@ -157,11 +157,9 @@ class MatrixParts:
             try:
                 given = self._given
                 if given is None:
-                    self._placed = graph_places(csr), ("eigenvector 2 of the graph", "eigenvector 3")
-                elif given.shape[1] == 2:
-                    self._placed = given, ("x", "y")
+                    self._placed = graph_places(csr), ("rank in eigenvector 2 of the graph", "rank in eigenvector 3")
                 else:
-                    self._placed = given[:, [0, 2]] + given[:, 1:2] * SLANT, ("x, slanted by y", "z, slanted by y")
+                    self._placed = given, ("x", "y") if given.shape[1] == 2 else ("x, slanted by y", "z, slanted by y")
             except InputError:
                 return None
         return self._placed

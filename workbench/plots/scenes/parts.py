@@ -18,6 +18,8 @@ CHUNK = 1 << 22
 """Entries that are looked at together."""
 MOST_TOLD_APART = 1 << 15
 """Parts up to which neighbours have different colours; more are coloured in turn."""
+SLANT = (0.45, 0.3)
+"""Shares of y that are added to x and z in the view of points in space, so that a cube looks like one."""
 MOST_POINTS = 20_000
 """Unknowns that are drawn at their places; of more, every k-th."""
 
@@ -85,24 +87,23 @@ def by_part(labels: np.ndarray) -> np.ndarray:
 
 
 def parts_scene(places: np.ndarray, labels: np.ndarray, styles: np.ndarray, axes: tuple[str, str]) -> Scene:
-    """The unknowns at their places in the colours of their parts.
+    """The unknowns at their places in the colours of their parts; those in space in a slanted view, the near ones last.
 
-    places: shape (N, 2), NaN for unknowns without one. axes: what lies across and up. Of more than `MOST_POINTS` every
-    k-th is drawn.
+    places: shape (N, 2) or (N, 3), NaN for unknowns without one. axes: what lies across and up. Of more than
+    `MOST_POINTS` every k-th is drawn.
     """
-    parts, placed = int(labels.max()) + 1, np.isfinite(places).all(axis=1)
-    places, labels = places[placed], labels[placed]
-    every = -(-len(places) // MOST_POINTS)
-    shown, found = places[::every], styles[labels[::every]]
-    size = float(np.clip(240 / np.sqrt(len(shown)), 1.2, 5))
-    layers = [
-        PointsOf("", shown[found == place, 0], shown[found == place, 1], style, size=size, marker=".", word="unknown")
-        for place, style in enumerate(STYLES)
-        if np.any(found == place)
-    ]
-    drawn = f"every {every}th of {count(len(places))}" if every > 1 else count(len(places))
+    parts, placed = int(labels.max()) + 1, np.flatnonzero(np.isfinite(places).all(axis=1))
+    every = -(-placed.size // MOST_POINTS)
+    shown = placed[::every]
+    if places.shape[1] == 3:
+        shown = shown[np.argsort(-places[shown, 1], kind="stable")]
+        places = places[:, [0, 2]] + places[:, 1:2] * SLANT
+    size = float(np.clip(240 / np.sqrt(shown.size), 1.2, 4))
+    colours = [COLOURS[STYLES[place]] for place in styles[labels[shown]].tolist()]
+    points = PointsOf("", places[shown, 0], places[shown, 1], size=size, marker=".", colours=colours, word="unknown")
+    drawn = f"every {every}th of {count(placed.size)}" if every > 1 else count(placed.size)
     spoken = f"{drawn} unknowns at their places, in the colours of {count(parts)} parts."
-    return Scene("parts", Axis(axes[0]), Axis(axes[1]), layers, spoken=spoken, ways="xy", square=True)
+    return Scene("parts", Axis(axes[0]), Axis(axes[1]), [points], spoken=spoken, ways="xy", square=True)
 
 
 def _entries(matrix: sparse.csr_array, first: int) -> tuple[np.ndarray, np.ndarray]:
