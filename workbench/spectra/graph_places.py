@@ -11,7 +11,7 @@ from workbench.devices.host.growth import grown_parts
 from workbench.errors import InputError
 from workbench.lazy import sparse
 
-MOST_UNKNOWNS, MOST_ENTRIES = 5_000, 200_000
+MOST_UNKNOWNS, MOST_ENTRIES = 10_000, 500_000
 """Beyond these the places are not looked for: they would take more than about half a second."""
 FEWEST = 0.9
 """Share of the unknowns that are connected, at least."""
@@ -27,10 +27,11 @@ def graph_places(matrix: sparse.csr_array) -> np.ndarray:
     """The rank of each unknown in the first two eigenvectors, after the constant one, of the Laplacian of the graph of
     A, shape (N, 2), from 0 to 1: unknowns that are coupled lie near each other. NaN outside the largest connected part.
 
-    Ranks spread places where entries crowd, as those of a random graph do. Couplings count alike. The first guess are eigenvectors on about 250 parts; LOBPCG improves it to a few digits.
+    Couplings count alike. Ranks spread places where entries crowd, as those of a random graph do. The first guess are
+    eigenvectors on about 250 parts; LOBPCG improves it to a few digits.
     Cost: up to 40 products of the graph with three vectors, and the eigenvectors of a dense matrix of order 250.
 
-    Raises InputError for more than 5000 unknowns or 200,000 entries, and where less than 90% are connected.
+    Raises InputError for more than 10,000 unknowns or 500,000 entries, and where less than 90% are connected.
 
     Source: Hall 1970, An r-dimensional quadratic placement algorithm; LOBPCG, Knyazev 2001.
     """

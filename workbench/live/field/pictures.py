@@ -18,7 +18,7 @@ from workbench.plots.scenes.plane import ENTRIES, NO_SEGMENTS, Colormap, Plane
 from workbench.problems import LinearSystem
 from workbench.run.results.snapshots import Quantity, Snapshot
 from workbench.words.numbers import count as grouped
-from workbench.words.numbers import ordinal
+from workbench.words.numbers import extent, ordinal
 
 Picture = tuple[dict[str, Any], bytes]
 """A message for the browser, and its buffer."""
@@ -180,8 +180,7 @@ def blank(title: str, note: str) -> dict[str, Any]:
 
 def _subdomains_in_words(labels: np.ndarray) -> str:
     sizes = np.bincount(labels)
-    least, most = int(sizes.min()), int(sizes.max())
-    each = f"{grouped(most)}" if least == most else f"{grouped(least)} to {grouped(most)}"
+    each = extent(int(sizes.min()), int(sizes.max()), grouped)
     return f"{grouped(sizes.size)} deflation subdomains of {each} unknowns"
 
 

@@ -19,7 +19,7 @@ from workbench.records import BlockHistory, Record
 from workbench.run import Quantity, Result, Run, Session, State
 from workbench.run.results.snapshots import Cut, Snapshot, of_result
 from workbench.words.numbers import count as grouped
-from workbench.words.numbers import span
+from workbench.words.numbers import extent
 
 NO_SOLUTION = "no solution was kept of this run; run it again to see it"
 NO_SYSTEM = "the loaded run does not hold its matrix, so only its solution can be drawn; run it again to see the others"
@@ -62,7 +62,7 @@ def _box(widest: tuple[int, ...], grid: tuple[int, ...]) -> str:
 def _unknowns(labels: np.ndarray) -> str:
     """The extent of parts without a grid."""
     sizes = np.bincount(labels.ravel())
-    return f" of {span(int(sizes.min()), int(sizes.max()), grouped)} unknowns"
+    return f" of {extent(int(sizes.min()), int(sizes.max()), grouped)} unknowns"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
