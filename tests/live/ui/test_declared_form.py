@@ -54,6 +54,46 @@ def test_a_wrong_value_is_marked_at_its_field_and_changes_nothing(form):
     assert (made.state, made.box.state["wrong"]) == (Heat(), {})
 
 
+def test_a_wrong_value_is_told_and_one_that_is_loaded_can_be_undone():
+    told, heard = [], []
+    made = DeclaredForm(Heat(), TABLE, changed=heard.append, refused=told.append)
+    assert not made.can_undo
+    made.set("n", "2")
+    assert (made.marked, told, heard) == (
+        "Cells must be between 4 and 512, got 2",
+        ["n must be between 4 and 512, got 2"],
+        [],
+    )
+    made.load(Heat(64))
+    assert (made.state, heard, made.marked) == (Heat(64), [Heat(64)], "")
+    made.undo()
+    assert (made.state, made.can_undo, made.can_redo) == (Heat(), False, True)
+
+
+def test_values_that_are_wrong_together_are_marked_at_the_field_that_was_changed():
+    @dataclasses.dataclass(frozen=True)
+    class Even(Heat):
+        def __post_init__(self) -> None:
+            if self.dimensions == 3 and self.n > 64:
+                raise InputError("n is too large for a cube")
+
+    made = DeclaredForm(Even(128), TABLE)
+    made.set("dimensions", 3)
+    assert made.box.state["wrong"] == {"dimensions": "n is too large for a cube"}
+    assert made.marked.endswith("n is too large for a cube")
+    made.set("n", "64")
+    assert (made.state, made.marked) == (Even(64, dimensions=3), "")
+
+
+def test_a_listener_hears_of_each_state_that_is_sent(form):
+    made, _ = form
+    sent = []
+    made.on_show.add(lambda: sent.append(made.box.state["values"]["n"]))
+    made.set("n", "64")
+    made.set("n", "2")
+    assert sent == [64, 2]
+
+
 def test_the_table_says_labels_help_and_what_is_folded(form):
     schema = form[0].box.schema
     assert (schema["main"], schema["advanced"]) == (["n", "dimensions"], ["shape"])

@@ -74,6 +74,9 @@ class BubbleForm(FieldForm):
         before, self._shown = None if complete else self._shown, drawing
         if before is None or before.dimensions != drawing.dimensions:
             self._turn(drawing)
+        if complete:
+            for name in RANDOM:
+                self.settings[name].put(self.settings[name].declared.default)
         values, known = drawing.parameters.parameter_values, before and before.parameters.parameter_values
         for name in KEPT:
             if known is None or values[name] != known[name]:

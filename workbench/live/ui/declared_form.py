@@ -83,6 +83,8 @@ class DeclaredForm(UndoableForm[S]):
         example: Mapping[str, Any] | None = None,
     ) -> None:
         self._present, self._changed, self._refused = state, changed, refused
+        self._blamed = ""
+        """The field at which a complaint about several stands."""
         rules = {
             field.name: Parameter(name=field.name, **field.metadata)
             for field in dataclasses.fields(state)
@@ -136,7 +138,8 @@ class DeclaredForm(UndoableForm[S]):
     def _take(self, name: str) -> None:
         with self.lock:
             # They were on the value before.
-            self.complaints.pop(name, None)
+            for each in (name, self._blamed):
+                self.complaints.pop(each, None)
             if name in self.about:
                 self.about[name] = explained(self.settings[name])
             if name in self.arranges:
@@ -149,7 +152,7 @@ class DeclaredForm(UndoableForm[S]):
             except InputError as error:
                 # Values may be wrong together of which none is by itself.
                 if not wrong and name in self.settings:
-                    self.complaints[name] = self.settings[name].sentence(error)
+                    self._blamed, self.complaints[name] = name, self.settings[name].sentence(error)
                 wrong = wrong or str(error)
             self.show()
         if wrong:
