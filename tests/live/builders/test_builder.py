@@ -1,9 +1,9 @@
-"""Build's button "Solve this": off while a field is red or there is nothing to solve, with the reason; on after undo."""
+"""Build's button "Solve this": off while a field is red or nothing is built, with the reason; on after undo."""
 
 import pytest
 
-from tests.live.conftest import page_says
-from tests.waiting import LIMIT, until
+from tests.live.builders.forms import choose, press, say
+from tests.waiting import until
 from workbench.live import Builder
 from workbench.live.builders.bubble_model import EMPTY
 from workbench.live.builders.builder import SOLVES
@@ -29,16 +29,6 @@ def off(page, sentence):
     until(lambda: (page.press.disabled, page.press.tooltip) == (bool(sentence), sentence or SOLVES))
 
 
-def choose(page, name, value):
-    page.builder.form.set(name, value)
-    assert page.builder.wait(LIMIT)
-
-
-def act(page, kind):
-    page.builder.form.receive({"kind": kind})
-    assert page.builder.wait(LIMIT)
-
-
 @pytest.mark.parametrize(
     ("kind", "right", "wrong", "sentence"),
     [
@@ -51,51 +41,51 @@ def act(page, kind):
 def test_it_is_off_while_a_field_is_red_and_undo_leads_back(building, kind, right, wrong, sentence):
     page = building(kind)
     before = page.problem
-    choose(page, *right)
+    choose(page.builder, *right)
     changed = page.problem
-    choose(page, *wrong)
+    choose(page.builder, *wrong)
     assert page.press.disabled
     if "column" not in sentence:
         assert page.press.tooltip == sentence
-    act(page, "undo")
+    press(page.builder, "undo")
     off(page, "")
     assert page.problem == changed
-    act(page, "undo")
+    press(page.builder, "undo")
     off(page, "")
     assert page.problem == before
-    act(page, "redo")
+    press(page.builder, "redo")
     off(page, "")
     assert page.problem == changed
 
 
 def test_a_formula_that_is_wrong_for_its_values_turns_it_off_too(building):
     page = building("Poisson")
-    choose(page, "a", "x - 0.5")
+    choose(page.builder, "a", "x - 0.5")
     assert page.press.tooltip.startswith("Coefficient of ∂x: a must be positive and finite, but a = ")
     assert page.built is None
     # Another field that is right does not make it right.
-    choose(page, "n", "20")
+    choose(page.builder, "n", "20")
     assert page.press.disabled
-    choose(page, "a", "x")
+    choose(page.builder, "a", "x")
     off(page, "")
     assert page.problem == configure("poisson-2d", n=20, a="x", f="sin(2*pi*x)").problem
 
 
 def test_an_empty_canvas_and_a_bubble_that_overlaps_turn_it_off(building):
     page = building("Bubbles")
-    page_says(page.builder.canvas, {"act": "clear"})
+    say(page.builder, act="clear")
     off(page, EMPTY)
-    act(page, "undo")
+    press(page.builder, "undo")
     off(page, "")
-    page_says(page.builder.canvas, {"act": "place", "index": 0, "row": [0.5, 0.25, 0.175], "stroke": "a"})
+    say(page.builder, act="place", index=0, row=[0.5, 0.25, 0.175], stroke="a")
     off(page, "bubbles 1 and 2 overlap; move them apart or make one smaller")
-    page_says(page.builder.canvas, {"act": "place", "index": 0, "row": [0.5, 0.25, 0.175], "stroke": "a", "done": True})
+    say(page.builder, act="place", index=0, row=[0.5, 0.25, 0.175], stroke="a", done=True)
     off(page, "")
 
 
 def test_it_speaks_of_the_builder_in_front(building):
     page = building("Poisson")
-    choose(page, "n", "1")
+    choose(page.builder, "n", "1")
     assert page.press.disabled
     page.kind.value = "Bubbles"
     off(page, "")
@@ -103,5 +93,5 @@ def test_it_speaks_of_the_builder_in_front(building):
     off(page, NOTHING)
     page.kind.value = "Poisson"
     assert page.press.disabled
-    act(page, "undo")
+    press(page.builder, "undo")
     off(page, "")

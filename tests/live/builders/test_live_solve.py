@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse.linalg import spsolve
 
+from tests.live.builders.forms import say
 from tests.live.conftest import ENDLESS, page_says
 from tests.waiting import LIMIT, until
 from workbench.errors import InputError
@@ -64,12 +65,6 @@ def solving():
 @pytest.fixture
 def builder(opened):
     return opened(BubbleBuilder(SQUARE, DEFLATION))
-
-
-def say(builder, **message):
-    """As the canvas does, and wait until it is done and considered."""
-    page_says(builder.canvas, message)
-    assert builder.wait(LIMIT)
 
 
 def until_ended(builder, before=None):

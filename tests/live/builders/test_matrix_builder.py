@@ -1,14 +1,18 @@
 """The matrix builder without a page: uploads are kept and looked at, downloads wait for the button."""
 
+import dataclasses
 import gzip
 import io
+import re
 import tarfile
 import threading
 
 import numpy as np
 import pytest
+from scipy import io as io_module
 from scipy import sparse
 
+from tests.live.builders.forms import choose, state, wrong
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import Builder, MatrixBuilder
@@ -55,14 +59,10 @@ def here(tmp_path):
     return written(tmp_path, "here")[0]
 
 
-def choose(builder, source, text):
-    """As the page does."""
+def take(builder, source, text):
+    """Choose a source and its text, and wait until the matrix is shown or refused."""
     builder.form.set("source", source)
-    builder.form.set(source, text)
-
-
-def state(builder, name, of="values"):
-    return builder.form.box.state[of].get(name, "")
+    choose(builder, source, text)
 
 
 def can_load(builder):
@@ -141,7 +141,7 @@ def test_a_file_that_is_too_large_does_not_come_at_all(builder):
     assert builder.wait()
     assert "'a.mtx' has 64.0 MiB, uploads may have 10 MiB" in state(builder, "upload", "wrong")
     upload(builder, "a.mtx", SMALL)
-    assert builder.form.box.state["wrong"] == {}
+    assert wrong(builder) == {}
 
 
 def test_a_matrix_that_is_refused_is_no_problem_and_the_next_one_is(builder):
@@ -160,27 +160,20 @@ def test_a_matrix_that_is_refused_is_no_problem_and_the_next_one_is(builder):
 @pytest.mark.parametrize(
     ("content", "chosen", "says", "offers", "method"),
     [
-        (SMALL, {"deflation": "levelset:2"}, "Matrix a is read.", "", "cg jacobi none"),
-        (SINGULAR, {}, "A is singular: b = 1 is all of b", "Use right-hand side b: Random in [0, 1)", "cg jacobi none"),
-        (HERMITIAN, {}, "Matrix a is read.", "", "cg jacobi none"),
-        (HERMITIAN, {"solver": "cocg"}, "A is Hermitian", "Use CG", "cg jacobi none"),
+        (SMALL, {"deflation": "levelset:2"}, "Matrix a is read.", "", "cg jacobi"),
+        (SINGULAR, {}, "A is singular: b = 1 is all of b", "Use right-hand side b: Random in [0, 1)", "cg jacobi"),
+        (HERMITIAN, {}, "Matrix a is read.", "", "cg jacobi"),
+        (HERMITIAN, {"solver": "cocg"}, "A is Hermitian", "Use CG", "cg jacobi"),
         (
             COMPLEX_SYMMETRIC,
             {"preconditioner": "neumann:2", "deflation": "blocks:1"},
             "A is complex symmetric",
             "Use COCG, Jacobi, no deflation",
-            "cocg jacobi none",
+            "cocg jacobi",
         ),
-        (COMPLEX_SYMMETRIC, {"solver": "block-cocg"}, "Matrix a is read.", "", "block-cocg jacobi none"),
+        (COMPLEX_SYMMETRIC, {"solver": "block-cocg"}, "Matrix a is read.", "", "block-cocg jacobi"),
     ],
-    ids=[
-        "real",
-        "singular",
-        "hermitian",
-        "hermitian for cocg",
-        "complex symmetric",
-        "complex symmetric for block-cocg",
-    ],
+    ids=["real", "singular", "hermitian", "hermitian for cocg", "complex symmetric", "for block-cocg"],
 )
 def test_a_matrix_that_can_be_read_is_solved_with_after_one_press(content, chosen, says, offers, method):
     present = [configure("bubbles-2d", n=16, **chosen)]
@@ -194,8 +187,8 @@ def test_a_matrix_that_can_be_read_is_solved_with_after_one_press(content, chose
         builder.correct.click()
         assert (builder.unfit, builder.correct.layout.display, builder.status.tone) == ("", "none", "good")
         assert present[0].problem == builder.problem
-    made = builder._solved()
-    assert " ".join(getattr(made, kind).text for kind in ("solver", "preconditioner", "deflation")) == method
+    made = dataclasses.replace(present[0], problem=builder.problem, deflation="none")
+    assert f"{made.solver.text} {made.preconditioner.text}" == method
     assert Run(made).setup.system.operator.shape == builder.facts.like.shape
 
 
@@ -210,8 +203,7 @@ def test_a_matrix_that_can_be_read_is_solved_with_after_one_press(content, chose
 def test_a_sample_is_generated_here_and_shown(of, symmetry, method):
     chosen = configure("bubbles-2d", n=16, preconditioner="neumann", deflation="none")
     builder = MatrixBuilder(configuration=lambda: chosen, use=lambda made: None)
-    choose(builder, "of", of)
-    assert builder.wait()
+    take(builder, "of", of)
     assert builder.problem == StandIn(of=of)
     assert builder.facts.rows["unknowns N"].replace("\u202f", "") == str(builder.problem.unknowns)
     assert builder.facts.rows[symmetry].startswith("yes")
@@ -267,14 +259,12 @@ def test_a_name_with_a_path_in_it_stays_in_the_folder(cache):
 
 def test_a_download_waits_for_the_button_and_a_failure_is_told(builder, cache):
     assert "bcsstk15" in builder.form.box.schema["settings"]["name"]["suggestions"]
-    choose(builder, "name", "bcsstk15")
-    assert builder.wait()
+    take(builder, "name", "bcsstk15")
     assert isinstance(builder.problem, SuiteSparse)
     assert state(builder, "load") == "Download and load"
     assert "not on this machine yet" in state(builder, "name", "about")
     assert not (cache / "suitesparse").exists()
-    builder.form.set("load", True)
-    assert builder.wait()
+    choose(builder, "load", True)
     assert "cannot download http://127.0.0.1:9" in state(builder, "name", "wrong")
     assert can_load(builder)
 
@@ -283,23 +273,21 @@ def test_what_is_in_the_cache_is_read_at_once(builder, cache):
     folder = cache / "suitesparse" / "Mine"
     folder.mkdir(parents=True)
     (folder / "tiny.mtx").write_bytes(SMALL)
-    choose(builder, "name", "Mine/tiny")
-    assert builder.wait()
+    take(builder, "name", "Mine/tiny")
     assert builder.status.text == "Matrix Mine/tiny is read."
 
 
 def test_a_path_and_what_is_no_matrix(builder, tmp_path, here):
     with pytest.raises(InputError, match="no matrix has been chosen"):
         _ = builder.problem
-    choose(builder, "path", str(tmp_path / "nowhere.mtx"))
+    take(builder, "path", str(tmp_path / "nowhere.mtx"))
     assert "no file at" in state(builder, "path", "wrong")
-    choose(builder, "path", "~nosuchuser/a.mtx")
+    take(builder, "path", "~nosuchuser/a.mtx")
     assert "cannot be a path" in state(builder, "path", "wrong")
-    choose(builder, "path", here)
-    assert builder.wait()
+    take(builder, "path", here)
     assert builder.problem == MatrixFile(path=here)
-    assert builder.form.box.state["wrong"] == {}
-    choose(builder, "name", "bcsstk155")
+    assert wrong(builder) == {}
+    take(builder, "name", "bcsstk155")
     assert "did you mean bcsstk15?" in state(builder, "name", "wrong")
     assert (can_load(builder), builder.facts, builder.table.value) == (False, None, "")
     with pytest.raises(InputError, match="no matrix has been chosen"):
@@ -312,8 +300,7 @@ def test_an_upload_is_taken_again_when_its_source_is(builder):
     builder.form.set("source", "path")
     with pytest.raises(InputError, match="no matrix has been chosen"):
         _ = builder.problem
-    builder.form.set("source", "upload")
-    assert builder.wait()
+    choose(builder, "source", "upload")
     assert builder.problem == before
     assert builder.facts.rows["unknowns N"] == "3"
 
@@ -326,8 +313,7 @@ def test_an_earlier_matrix_is_not_taken_for_a_path_that_is_wrong(builder, text, 
     assert not can_load(builder)
     with pytest.raises(InputError, match="no matrix has been chosen"):
         _ = builder.problem
-    builder.form.set("path", here)
-    assert builder.wait()
+    choose(builder, "path", here)
     assert builder.problem == MatrixFile(path=here)
     assert can_load(builder)
 
@@ -355,8 +341,7 @@ def test_what_was_read_for_an_earlier_choice_is_not_shown(builder, monkeypatch, 
         return facts(problem)
 
     monkeypatch.setattr("workbench.live.builders.matrix_builder.facts", slow)
-    choose(builder, "path", here)
-    assert builder.wait()
+    take(builder, "path", here)
     assert (builder.facts, builder.table.value, can_load(builder)) == (None, "", False)
 
 
@@ -419,7 +404,8 @@ def test_an_upload_that_is_stored_late_does_not_replace_what_was_chosen_since(bu
     given = {"name": "up.mtx", "size": len(SMALL)}
     builder.form.receive({"kind": "set", "field": "upload", "value": given, "content": SMALL})
     assert begun.wait(LIMIT)
-    choose(builder, "path", path)
+    builder.form.set("source", "path")
+    builder.form.set("path", path)
     go.set()
     assert builder.wait()
     assert builder.problem == MatrixFile(path=path)
@@ -429,7 +415,8 @@ def test_an_upload_that_is_stored_late_does_not_replace_what_was_chosen_since(bu
 def test_what_waited_to_be_read_is_not_said_to_be_loading_once_it_is_no_longer_chosen(builder, held, tmp_path):
     first, second = written(tmp_path, "a", "b")
     begun, go = held("facts")
-    choose(builder, "path", first)
+    builder.form.set("source", "path")
+    builder.form.set("path", first)
     assert begun.wait(LIMIT)
     builder.form.set("path", second)
     builder.form.set("path", str(tmp_path / "missing.mtx"))
@@ -469,18 +456,78 @@ def test_an_upload_is_kept_while_another_page_renames_its_own(cache):
 
 def test_a_matrix_can_be_solved_with_while_there_is_one(here, tmp_path):
     page = Builder(solve=lambda: None)
-    assert not page.press.disabled
     page.kind.value = "Matrix"
-    assert page.press.disabled
-    assert page.press.tooltip == "no matrix has been chosen yet; drop a file, or choose a sample"
-    builder = page.builder
-    choose(builder, "path", here)
-    assert builder.wait()
-    assert not page.press.disabled
-    choose(builder, "path", str(tmp_path / "missing.mtx"))
-    assert page.press.disabled
-    choose(builder, "path", here)
-    assert not page.press.disabled
-    page.kind.value = "Bubbles"
-    assert not page.press.disabled
+    for path, enabled in ((here, True), (str(tmp_path / "missing.mtx"), False), (here, True)):
+        take(page.builder, "path", path)
+        assert page.press.disabled != enabled
     page.close()
+
+
+def grid(n=12):
+    """A Laplacian of n x n unknowns, as text."""
+    buffer = io.BytesIO()
+    io_module.mmwrite(buffer, configure("poisson5", n=n).problem.assemble().operator.to_csr())
+    return buffer.getvalue()
+
+
+def test_parts_of_a_matrix_are_shown_for_a_size_and_in_their_order(builder):
+    parts = builder.parts
+    assert parts.box.layout.display == parts.form.box.layout.display == "none"
+    upload(builder, "grid.mtx", grid())
+    assert parts.box.layout.display is None
+    assert re.fullmatch(r"\d parts of .* unknowns, grown in .*s; E is (\d) × \1 with \d+ entries\.", parts.line.text)
+    choose(builder, "source", "upload")
+    parts.form.set("size", "10")
+    assert builder.wait()
+    labels, given = parts.grown.labels, parts.pattern.scene.values
+    assert np.bincount(labels).max() <= 20
+    assert parts.line.text.startswith(f"{labels.max() + 1} parts of ")
+    assert parts.grown.neighbours.shape == (labels.max() + 1,) * 2
+    # The unknowns lie at eigenvectors of the graph.
+    (points,) = parts.places.scene.layers
+    assert (points.x.size, parts.places.scene.x.title) == (144, "rank in eigenvector 2 of the graph")
+    parts.form.set("order", "sorted")
+    assert builder.wait()
+    assert not np.array_equal(parts.pattern.scene.values, given)
+    assert parts.grown.labels is labels
+    # A wrong size changes nothing, and one beyond N is a single part.
+    parts.form.set("size", "1")
+    assert builder.wait()
+    assert parts.grown.labels is labels
+    parts.form.set("size", "1000")
+    assert builder.wait()
+    assert parts.line.text.startswith("1 part of 144 unknowns, ")
+    builder.form.set("source", "path")
+    assert parts.box.layout.display == "none"
+
+
+def test_parts_are_used_in_solve(opened):
+    present = [configure("bubbles-2d", n=16)]
+    builder = opened(MatrixBuilder(configuration=lambda: present[0], use=lambda made: present.insert(0, made)))
+    upload(builder, "grid.mtx", grid())
+    builder.parts.form.set("size", "30")
+    assert builder.wait()
+    builder.parts.button.click()
+    assert (present[0].problem, present[0].deflation.spec) == (builder.problem, "parts:30")
+    assert builder.parts.line.text.endswith("Solve deflates by them.")
+
+
+def test_parts_lie_at_the_coordinates_of_a_file(builder, tmp_path):
+    (tmp_path / "grid.mtx").write_bytes(grid())
+    places = np.stack(np.divmod(np.arange(144.0), 12), axis=1)
+    np.save(tmp_path / "grid_coord.npy", places)
+    take(builder, "path", str(tmp_path / "grid.mtx"))
+    (points,) = builder.parts.places.scene.layers
+    assert np.array_equal(np.stack([points.x, points.y], axis=1), places)
+    np.save(tmp_path / "grid_coord.npy", places[:9])
+    builder.show_matrix()
+    assert builder.wait()
+    assert "Its coordinates are not used: " in builder.parts.line.text
+    assert builder.parts.places.scene.x.title.startswith("rank in eigenvector 2")
+
+
+def test_a_large_matrix_has_no_picture_of_parts(monkeypatch, builder):
+    monkeypatch.setattr(matrix_facts, "MOST_KEPT", 100)
+    upload(builder, "grid.mtx", grid())
+    assert builder.facts.rows["parts"] == "drawn for at most 100 entries"
+    assert builder.parts.box.layout.display == "none"

@@ -407,6 +407,44 @@ def test_parts_of_any_level_can_be_outlined_also_of_a_loaded_run(view, page, eve
     eventually(lambda: page.messages and page.messages[-1].get("levels") == names)
 
 
+def kinds(page):
+    """The colours of the last picture, of which its pixels have places; none where they mean something else."""
+    message, buffer = page.received[-1]
+    return set(buffer) - {0} if message.get("kinds") else set()
+
+
+def test_parts_of_a_matrix_are_coloured_on_its_pattern_by_level_also_of_a_loaded_run(view, page, eventually, tmp_path):
+    choices = {"deflation": "parts:20", "coarse": "multilevel:bottom=10", "preconditioner": "jacobi"}
+    run = Run(configure("stand-in", of="bcsstk15", scale=0.5, **choices))
+    result = run_through(run)
+    view.follow(run)
+    eventually(lambda: page.messages and page.messages[-1].get("levels"))
+    eventually(lambda: kinds(page))
+    assert page.messages[-1]["outlined"]
+    names, sizes = page.messages[-1]["levels"], NestedParts.of(run.setup.projection.levels).sizes
+    assert len(names) == len(sizes) > 1
+    for level, (name, size) in enumerate(zip(names, sizes, strict=True)):
+        assert name.startswith(f"level {level}: {grouped(size)} parts of ")
+        assert "unknowns" in name
+    finest = page.buffers[-1]
+    view.level = len(names) - 1
+    eventually(lambda: page.buffers[-1] != finest)
+    assert kinds(page)
+    # Its figure has the same kinds.
+    assert set(np.unique(view.figure().axes[0].images[0].get_array().compressed())) == kinds(page)
+    view.overlay = False
+    eventually(lambda: not kinds(page))
+    # A vector has no place for them.
+    view.quantity = "solution"
+    eventually(lambda: shown(page, "solution"))
+    assert not page.messages[-1]["outlined"]
+    view.quantity, view.overlay, view.level = "coefficient", True, 0
+    page.received.clear()
+    view.follow(load(save(result.record(with_solution=True), tmp_path / "run.npz")))
+    eventually(lambda: page.received and kinds(page))
+    assert page.buffers[-1] == finest
+
+
 def test_there_is_no_choice_of_a_level_where_the_coarse_solver_has_none(view, page, eventually):
     run = Run(configure("bubbles-2d", n=24, **{**ON_LEVELS, "coarse": "cholesky"}))
     run_through(run)

@@ -62,6 +62,16 @@ def test_a_matrix_shows_its_pattern_and_tells_of_its_subdomains(tmp_path):
     assert "3 deflation subdomains of 1 unknowns" in drawn.notes[-1]
 
 
+@pytest.mark.parametrize(("n", "drawn"), [(24, True), (64, False)])
+def test_parts_are_shown_where_the_matrix_of_the_run_is_there(n, drawn):
+    """Of the larger grid A is not assembled before the run."""
+    found = preview("poisson7", "parts:64", n=n)
+    assert (found.labels is not None) == drawn
+    if drawn:
+        assert np.bincount(found.labels.ravel()).max() <= 2 * 64
+        assert " deflation subdomains of " in found.notes[-1]
+
+
 def test_subdomains_may_follow_the_bubbles():
     drawn = preview("bubbles-2d", "levelset", n=64)
     assert drawn.labels.max() > 63

@@ -95,7 +95,8 @@ class Preview:
         plain = cells.scene
         grid = None if plain.is_matrix else plain.values.shape
         try:
-            if cells.are_final:
+            # A of fewer unknowns has other parts than that of the run.
+            if deflation.by_entries and cells.operator.shape[0] == plain.unknowns:
                 labels = deflation.labels_of(cells.operator, grid, cells.phase)
             else:
                 labels = deflation.labels(plain.unknowns, grid, cells.phase)
