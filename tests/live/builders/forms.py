@@ -1,4 +1,4 @@
-"""The form of a builder as the page has it: what is typed, pressed and shown."""
+"""The form of a builder as the page has it: what is typed, pressed, uploaded and shown; small matrices as files."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ from typing import Any
 
 from tests.live.conftest import page_says
 from tests.waiting import LIMIT
+
+SMALL = b"%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 4\n2 2 4\n3 3 4\n3 1 -1\n"
+HERMITIAN = b"%%MatrixMarket matrix coordinate complex hermitian\n2 2 3\n1 1 4 0\n2 2 4 0\n2 1 1 1\n"
+COMPLEX_SYMMETRIC = b"%%MatrixMarket matrix coordinate complex symmetric\n2 2 3\n1 1 4 1\n2 2 -4 1\n2 1 1 1\n"
+SINGULAR = b"%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 2 1\n2 1 -1\n"
+INDEFINITE = b"%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 2 -1\n2 1 1\n"
+UNSYMMETRIC = b"%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4\n2 2 4\n1 2 1\n"
 
 
 def choose(builder: Any, name: str, value: object) -> None:
@@ -34,3 +41,16 @@ def state(builder: Any, name: str, of: str = "values") -> Any:
 def wrong(builder: Any) -> dict[str, str]:
     """The sentences of all fields that are marked."""
     return builder.form.box.state["wrong"]
+
+
+def upload(builder: Any, name: str, content: bytes) -> None:
+    """Give a file to the builder of matrices."""
+    given = {"name": name, "size": len(content)}
+    builder.form.receive({"kind": "set", "field": "upload", "value": given, "content": content})
+    assert builder.wait(LIMIT)
+
+
+def take(builder: Any, source: str, text: str) -> None:
+    """Choose a source of a matrix and its text."""
+    builder.form.set("source", source)
+    choose(builder, source, text)

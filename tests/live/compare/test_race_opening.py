@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.live.builders.test_matrix_builder import COMPLEX_SYMMETRIC, SMALL
+from tests.live.builders.forms import COMPLEX_SYMMETRIC, SMALL
 from workbench.live.compare import race_opening
 from workbench.live.compare.race_opening import MOST, opening, variations
 from workbench.registry import known, lookup, registered
