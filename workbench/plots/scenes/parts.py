@@ -95,12 +95,16 @@ def parts_scene(places: np.ndarray, labels: np.ndarray, styles: np.ndarray, axes
     parts, placed = int(labels.max()) + 1, np.flatnonzero(np.isfinite(places).all(axis=1))
     every = -(-placed.size // MOST_POINTS)
     shown = placed[::every]
+    size = np.clip(150 / np.sqrt(shown.size), 1.2, 4)
     if places.shape[1] == 3:
+        # As large as hides what lies behind; several unknowns may lie at a place.
+        size = np.clip(90 / np.cbrt(len(np.unique(places[shown], axis=0))), 1.2, 9)
         shown = shown[np.argsort(-places[shown, 1], kind="stable")]
         places = places[:, [0, 2]] + places[:, 1:2] * SLANT
-    size = float(np.clip(240 / np.sqrt(shown.size), 1.2, 4))
     colours = [COLOURS[STYLES[place]] for place in styles[labels[shown]].tolist()]
-    points = PointsOf("", places[shown, 0], places[shown, 1], size=size, marker=".", colours=colours, word="unknown")
+    points = PointsOf(
+        "", places[shown, 0], places[shown, 1], size=float(size), marker=".", colours=colours, word="unknown"
+    )
     drawn = f"every {every}th of {count(placed.size)}" if every > 1 else count(placed.size)
     spoken = f"{drawn} unknowns at their places, in the colours of {count(parts)} parts."
     return Scene("parts", Axis(axes[0]), Axis(axes[1]), [points], spoken=spoken, ways="xy", square=True)
