@@ -127,8 +127,8 @@ def test_methods_join_once_and_are_one_step(ended_race):
 
 def test_a_race_opens_as_it_ended_in_another_view(ended_race, view_in, eventually):
     view = ended_race
-    view.measure.value = "bytes"
-    view.tolerance.set(1e-4)
+    view.look.set("measure", "bytes")
+    view.look.change(tolerance=1e-4, own=True)
     eventually(lambda: "less than" in view.winner.text)
     link, said = view.link()
     assert link.startswith("cgr1.")
@@ -140,8 +140,8 @@ def test_a_race_opens_as_it_ended_in_another_view(ended_race, view_in, eventuall
         other = view_in("race", configure("poisson5", n=8))
         other.open(race)
         assert not other.race.alive
-        assert other.measure.value == "bytes"
-        assert other.tolerance.value == 1e-4
+        assert other.look.present.measure == "bytes"
+        assert other.look.present.tolerance == 1e-4
         eventually(lambda: other.winner.text == view.winner.text == race.verdict)  # noqa: B023
         eventually(lambda: cells(other) == cells(view))  # noqa: B023
         eventually(lambda: other.fastest.value == view.fastest.value)  # noqa: B023

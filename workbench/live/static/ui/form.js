@@ -170,7 +170,7 @@ function render({ model, el }) {
   head.append(element("h3", "", schema.title), element("span", "wb-fill"), ...(schema.undo ? buttons : []));
   function showHead() {
     const names = state().examples ?? schema.example?.names ?? [];
-    fill(choose, ["", ...names], new Map([["", schema.example?.hint]]));
+    fill(choose, [["", schema.example?.hint ?? ""], ...names.map((each) => [each, each])]);
     buttons[0].disabled = !state().canUndo;
     buttons[1].disabled = !state().canRedo;
     const inside = [...fields].filter(([, field]) => advanced.contains(field.control)).map(([at]) => at);
