@@ -156,7 +156,7 @@ def test_runs_of_all_views_are_one_list_and_are_looked_into(bench):
     race.race.wait(LIMIT)
     own = bench.view("Your method").race()
     own.race.wait(LIMIT)
-    sweep.choices.rows[0].text.value = "16"
+    sweep.choices.rows[0].set("text", "16")
     sweep.wait(LIMIT)
     assert [run.origin for run in bench.runs.runs] == ["Race"] * 4 + ["Your method"] * 2 + ["Sweep"] * 3
     assert len({run.style for run in bench.runs.runs}) == 9

@@ -177,7 +177,7 @@ class PlotForm(DeclaredForm[PlotChoices]):
         chosen = str(self.settings["view"].value)
         return "map" if chosen == "curves" and not self.runs.numeric else chosen
 
-    def begin(self, runs: Runs) -> None:
+    def follow(self, runs: Runs) -> None:
         """Offer the choices of another sweep."""
         self.runs = runs
         view = self.present.view
@@ -247,7 +247,7 @@ class SweepPlot:
     def begin(self, over: Mapping[str, Sequence[Any]], owner: str) -> None:
         """Show a sweep over these choices, which has no rows yet. owner: its problem by name."""
         self.rows, self.over, self.owner = (), dict(over), owner
-        self.form.begin(self.runs)
+        self.form.follow(self.runs)
         self._draw()
 
     def show(self, rows: Sequence[Row]) -> None:

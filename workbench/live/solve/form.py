@@ -83,6 +83,7 @@ class Form(DeclaredForm[Configuration]):
     controls: `CONTROLS`, or some of them. changed: called after every change, from whichever thread brings it. base:
     returns the configuration that holds what has no control, by default the one loaded last; call `renew` when that has
     changed. alone: it describes one run, so that its choices must go together. examples, hint: of the menu of examples.
+    in_sight, links: as for `FieldForm` and `UndoableForm`.
 
     Blocks that the problem rules out are listed with the reason and cannot be chosen. A second level that does not suit
     a new problem becomes none; `notice` says so until either changes. wrong: why the form describes no run, or "".
@@ -102,7 +103,8 @@ class Form(DeclaredForm[Configuration]):
         about: str = "Problem and method",
         examples: Mapping[str, Callable[[], Configuration]] = EXAMPLES,
         hint: str = "Choose a worked example …",
-        **more: Any,
+        in_sight: Sequence[str] = (),
+        links: bool = True,
     ) -> None:
         self._base, self._alone, self._examples = base, alone, examples
         self.operator_of: OperatorOf = lambda _configuration: None
@@ -113,8 +115,8 @@ class Form(DeclaredForm[Configuration]):
         tell = lambda _state: changed()  # noqa: E731
         first = offered(configuration) if base else configuration
         example = {"label": "Example", "hint": hint, "names": list(examples)} if examples else None
-        texts = {"title": title, "about": about, "example": example}
-        super().__init__(first, controls, changed=tell, wrong=tell, **texts, **more)
+        looks = {"title": title, "about": about, "example": example, "in_sight": in_sight, "links": links}
+        super().__init__(first, controls, changed=tell, wrong=tell, **looks)
 
     @property
     def complaint(self) -> str:

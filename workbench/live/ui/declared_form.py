@@ -121,7 +121,7 @@ class DeclaredForm(UndoableForm[S]):
             check_listed(kind, values[kind].name)
         self._follow(lambda: self._put(value))
 
-    def change(self, **values: Any) -> None:
+    def change(self, **values: object) -> None:
         """Show the last state that was right with other values of its fields."""
         self.load(dataclasses.replace(self._present, **values))
 

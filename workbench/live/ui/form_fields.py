@@ -24,7 +24,7 @@ class Field:
     those of the parameter, such as another label or kind of control."""
 
     def __init__(self, declared: Parameter, owner: str = "run", **looks: Any) -> None:
-        self.value: Any = None
+        self.value = declared.default
         self.options: tuple[Any, ...] = tuple(declared.choices)
         self.words: Mapping[Any, str] = {}
         """Words of the options, where these become others."""

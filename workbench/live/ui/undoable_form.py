@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import abc
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 from workbench.errors import InputError
-from workbench.live.ui.field_form import FieldForm
+from workbench.live.ui.field_form import Act, FieldForm
 from workbench.live.ui.undo import History
 
 T = TypeVar("T")
@@ -19,12 +19,7 @@ class UndoableForm(FieldForm, abc.ABC, Generic[T]):
     `FieldForm`; a form has a value, and shows one."""
 
     def __init__(
-        self,
-        first: T,
-        *fields: Any,
-        links: bool = True,
-        acts: Mapping[str, Callable[[], object]] | None = None,
-        **more: Any,
+        self, first: T, *fields: Any, links: bool = True, acts: Mapping[str, Act] | None = None, **more: Any
     ) -> None:
         self._first = first
         self._past: History[T] = History(first)
