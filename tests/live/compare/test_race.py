@@ -147,6 +147,22 @@ def test_a_press_adds_a_variation_of_the_first_entry_and_its_button_goes(view, e
     assert [entry.configuration.solver.name for entry in view.race.entries] == ["cg", "cg", "pipecg"]
     eventually(lambda: chips["pipelined CG"].layout.display == "none")
     assert chips["mixed precision"].layout.display is None
+    chips["mixed precision"].click()
+    assert [entry.configuration.precision for entry in view.race.entries] == ["float64"] * 3 + ["mixed"]
+    eventually(lambda: any("ixed precision" in cells[0]["text"] for cells in view.table.rows))
+    eventually(lambda: chips["mixed precision"].layout.display == "none")
+
+
+def test_the_form_of_a_method_has_its_precision_and_offers_no_change_of_what_all_entries_share(view):
+    form = view.adding.form
+    assert form.box.schema["advanced"] == ["coarse", "variant", "precision"]
+    form.set("precision", "mixed")
+    assert view.add_from_form().configuration.precision == "mixed"
+    # The right-hand side that this norm needs is no choice of an entry.
+    view.rebase(lane_of(stopping=Stopping(norm="error")))
+    assert "Norm error needs a known solution" in form.conflict
+    assert form.correction == ""
+    assert view.adding.button.disabled
 
 
 def test_short_runs_are_timed_again_and_their_medians_rank(view_in, eventually):

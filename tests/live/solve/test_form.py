@@ -99,6 +99,19 @@ def test_numbers_are_shown_and_read_as_one_types_them(form):
     assert form.configuration().stopping.maxiter is None
 
 
+def test_what_a_sweep_varies_is_switched_off(form):
+    form.vary(("n", "deflation", "rtol"))
+    off = form.box.state["off"]
+    assert {"problem.n", "deflation", "rtol"} <= set(off)
+    # Another value of the deflation may need them.
+    assert not {"coarse", "variant", "az", "problem", "maxiter"} & set(off)
+    form.set("rtol", "1e-3")
+    assert form.configuration().stopping.rtol == 1e-6
+    form.vary(())
+    assert {"coarse", "variant", "az"} <= set(form.box.state["off"])
+    assert "rtol" not in form.box.state["off"]
+
+
 def test_every_change_is_told_once(form, changes):
     form.set("problem.n", 65)
     form.set("rtol", "1e-3")

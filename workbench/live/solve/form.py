@@ -232,9 +232,8 @@ class Form(DeclaredForm[Configuration]):
         except InputError:
             return {}
 
-    def judge(self, name: str = "") -> str:
-        """Mark the fields with a wrong value, or those that do not go together; returns the sentence on them. Each
-        change is undone by itself."""
+    def judge(self) -> str:
+        """Mark the fields with a wrong value, or those that do not go together; returns the sentence on them."""
         self.conflicts = ()
         self.wrong = super().judge()
         if self.wrong and not any(field.wrong for field in self.fields().values()):

@@ -147,12 +147,11 @@ class DeclaredForm(UndoableForm[S]):
     def turn(self, name: str = "") -> None:
         """Hide fields, and switch them off, as their values have it. name: of the field that was changed, or empty."""
 
-    def judge(self, name: str = "") -> str:
-        """Mark what is wrong, or make the values the present state; returns the first sentence. name: as for `turn`;
-        changes of one field in a row are undone together."""
+    def judge(self) -> str:
+        """Mark what is wrong, or make the values the present state; returns the first sentence."""
         first = self.check()
         try:
-            self.remember(name or None)
+            self.remember()
         except InputError as error:
             return first or str(error)
         self._present = self._past.present
@@ -172,7 +171,7 @@ class DeclaredForm(UndoableForm[S]):
             before = self._seen
             change()
             self.turn(name)
-            wrong = self.judge(name)
+            wrong = self.judge()
             self.show()
             same, state = self._seen == before, self._present
         if same:
