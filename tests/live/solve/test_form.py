@@ -284,11 +284,6 @@ def test_loading_what_cannot_be_run_replaces_it_once_all_is_loaded(form, changes
     assert "levelset needs phases" in form.notice
 
 
-def test_loading_the_same_again_is_no_change(form, changes):
-    form.load(form.configuration())
-    assert changes == []
-
-
 def test_the_density_ratio_goes_one_way_for_every_problem(form):
     assert form.box.state["values"]["problem.density_ratio"] == "0.001"
     form.load(configure("bubbles-2d"))
@@ -302,53 +297,12 @@ def test_the_density_ratio_goes_one_way_for_every_problem(form):
     assert (marked(form), form.box.state["values"]["problem.density_ratio"]) == ({}, "0.001")
 
 
-def test_changes_are_undone_made_again_and_reset(form, changes):
-    first = form.configuration()
-    form.set("problem.n", "64")
-    form.set("preconditioner", "ic")
-    assert form.box.state["canUndo"]
-    second = form.configuration()
-    form.undo()
-    assert form.configuration().preconditioner == first.preconditioner
-    form.undo()
-    assert (form.configuration(), form.box.state["canUndo"]) == (first, False)
-    form.redo()
-    form.redo()
-    assert (form.configuration(), form.box.state["canRedo"]) == (second, False)
-    changes.clear()
-    form.reset()
-    assert (form.configuration(), len(changes)) == (first, 1)
-
-
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_worked_example_is_one_that_can_be_run(form, name):
     form.receive({"kind": "example", "field": name})
     assert form.wrong == ""
     assert form.notice == ""
     assert form.configuration() == EXAMPLES[name]()
-
-
-def test_what_the_page_does_not_know_of_is_ignored(form):
-    before = form.configuration()
-    for message in (
-        {},
-        {"kind": "set", "field": "nothing", "value": 1},
-        {"kind": "set", "field": "solver", "value": "nothing"},
-    ):
-        form.receive(message)
-    assert form.configuration() == before
-
-
-def test_undo_takes_wrong_input_back_before_it_takes_the_last_change_back(form):
-    before = form.configuration()
-    form.set("rtol", "1e-8")
-    form.set("rtol", "abc")
-    assert form.can_undo
-    form.undo()
-    assert form.configuration().stopping.rtol == 1e-8
-    form.undo()
-    assert form.configuration() == before
-    assert not form.can_undo
 
 
 def test_a_path_that_is_written_otherwise_is_no_step_to_undo(changes):

@@ -43,7 +43,7 @@ from workbench.run.choices.conflicts import Conflict
 from workbench.run.jobs.run_queue import QueueSlot
 from workbench.run.jobs.sweeping import Row, combinations, to_csv, to_json
 from workbench.run.jobs.thread_job import ThreadJob
-from workbench.settings import BLOCKS, SECOND_LEVEL, SWEEP_WORKERS
+from workbench.settings import BLOCKS, SWEEP_WORKERS
 from workbench.words.names import PROBLEM, method_name, problem_name, sentence_case
 
 SHOW_PERIOD = 0.5
@@ -58,12 +58,7 @@ class Workers:
 
 
 WORKERS = (
-    Control(
-        "workers",
-        "workers",
-        rule=SWEEP_WORKERS,
-        looks={"placeholder": "none: this process; local:2, or tcp://host:8786 of a Dask scheduler"},
-    ),
+    Control("workers", "workers", rule=SWEEP_WORKERS, looks={"placeholder": "none, local:2 or tcp://host:8786"}),
 )
 
 
@@ -250,14 +245,10 @@ class SweepView(ControlledView):
     def _form_changed(self) -> None:
         assert self.form is not None
         try:
-            chosen = self.form.configuration()
+            self.base = self.form.configuration()
         except InputError as error:
             self._complain(str(error))
             return
-        # Stopping criteria that the form does not show stay.
-        of = chosen.stopping
-        stopping = dataclasses.replace(self.base.stopping, norm=of.norm, rtol=of.rtol, maxiter=of.maxiter)
-        self.base = dataclasses.replace(chosen, stopping=stopping)
         if self.base.problem.name != self.choices.problem.name:
             before, gone = self.choices.problem.name, self.choices.rebase(self.base.problem)
             self._note(f"the problem is now {self.base.problem.label}{left_out(gone, before)}")
@@ -306,15 +297,11 @@ class SweepView(ControlledView):
         self.publisher.wake()
         if self.form is None:
             return
-        fixed_kinds = [kind for kind in BLOCKS if kind not in self.over and not self._idle(kind)]
+        self.form.vary(self.over)
+        fixed_kinds = [kind for kind, field in self.form.fields().items() if kind in BLOCKS and not field.disabled]
         same = {kind: name for kind, name in self.base.parts.items() if kind in fixed_kinds or kind in PROBLEM}
         named = ", ".join(filter(None, (problem_name(same), method_name(same))))
         self.asked.titles = ("Parameters", f"Fixed settings: {named}")
-        self.form.vary(self.over)
-
-    def _idle(self, kind: str) -> bool:
-        """True for the second level without deflation: there is no coarse system to solve, and nothing to combine."""
-        return kind in SECOND_LEVEL and self.base.deflation.name == "none" and "deflation" not in self.over
 
     def _ended(self) -> Sweep:
         if self.result is None:
