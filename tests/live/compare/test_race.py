@@ -427,11 +427,11 @@ def test_a_race_opens_with_methods_of_its_problem_which_follow_it_until_they_are
     bring(view, "ended")
     # After a start they stay where they fit.
     view.rebase(configure("two-layer", n=20, solver="pipecg"))
-    view._move()
+    view.join([])
     assert {lane.configuration.solver.name for lane in view.race.entries} == {"cg"}
     bring(view, "ended")
     view.rebase(configure("stand-in"))
-    view._move()
+    view.join([])
     assert [lane.configuration for lane in view.race.entries] == opening(configure("stand-in"))
     view.remove(view.race.entries[0])
     left = [method_of(lane.configuration) for lane in view.race.entries]

@@ -6,6 +6,7 @@ import re
 import pytest
 from PIL import Image
 
+from tests.live.conftest import upload
 from tests.live.states import ENDLESS
 from tests.waiting import LIMIT
 from workbench.errors import InputError
@@ -162,10 +163,12 @@ def test_a_race_before_its_end_has_no_link_and_a_file_that_is_none_one_sentence(
         view.link()
     view.files.share.click()
     assert view.saved.text == "no entry has ended yet; press Start, or wait"
-    view.files._open("photo.png", b"")
-    assert view.saved.text == "'photo.png' is no saved race; choose a .cg-race.json file"
-    view.files._open("a.cg-race.json", b"\x00")
-    assert view.saved.text == "a.cg-race.json holds no race; copy the whole text again"
+    for name, content, said in (
+        ("photo.png", b"", "'photo.png' is no saved race; choose a .cg-race.json file"),
+        ("a.cg-race.json", b"\x00", "a.cg-race.json holds no race; copy the whole text again"),
+    ):
+        upload(view.files.upload, name, content)
+        eventually(lambda: view.saved.text == said)  # noqa: B023
     assert len(view.race.entries) == 3
 
 

@@ -439,8 +439,7 @@ def test_what_the_form_says_runs_on_cores_and_accelerator_with_both_on_the_timel
     assert [run.source.configuration.device for run in (first, second)] == ["cpu", "opencl"]
     assert view.runs.chosen == [first, second]
     eventually(lambda: "one after the other" in view.both.note.text)
-    shown = lambda: [run.trace for run in view.timeline._shown.runs]  # noqa: E731
-    eventually(lambda: shown() == [run.source.run.trace for run in (first, second)])
+    eventually(lambda: view.timeline.traces == [run.source.run.trace for run in (first, second)])
     # The saved figure has the lanes of both.
     assert list(view.timeline.scenes()["timeline"].y.names)[:3] == ["cpu", "", "accelerator"]
     assert "timeline" in {path.name.partition("-")[0] for path in view.export("svg")}
@@ -448,7 +447,7 @@ def test_what_the_form_says_runs_on_cores_and_accelerator_with_both_on_the_timel
     view.trace.value = True
     alone = view.run()
     alone.wait(LIMIT)
-    eventually(lambda: shown() == [alone.run.trace])
+    eventually(lambda: view.timeline.traces == [alone.run.trace])
     view.form.set("maxiter", "x")
     view.both.button.click()
     eventually(lambda: view.controller.complaint)

@@ -33,7 +33,7 @@ def bar(tmp_path):
 
 def test_the_button_writes_what_is_chosen_into_the_folder_and_says_where(bar, eventually):
     bar.saver.where.value = "folder"
-    bar.form.change(kind="pdf", columns=1)
+    bar.form.change(kind="pdf", width=1)
     bar.press.click()
     eventually(lambda: bar.status.tone == "good")
     assert sorted(path.name for path in bar.folder.iterdir()) == ["one.csv", "one.pdf"]

@@ -16,7 +16,7 @@ from workbench.registry.facts import choice_label, facts, parameter_label
 from workbench.run import Configuration, configure
 from workbench.run.choices.compatibility import unmet
 from workbench.run.choices.conflicts import Conflict, OperatorOf, changed, changes_of, conflicts, obstacles
-from workbench.settings import FAMILIES, METHOD, PHASES, RUN, SECOND_LEVEL, STOPPING, family_of, settings_of
+from workbench.settings import BLOCKS, FAMILIES, METHOD, PHASES, RUN, SECOND_LEVEL, STOPPING, family_of, settings_of
 
 TWO_LEVEL: dict[str, Any] = {"preconditioner": "neumann:2", "deflation": "levelset:8"}
 
@@ -195,6 +195,7 @@ class Form(DeclaredForm[Configuration]):
         """Switch off what a sweep varies: blocks, settings and parameters of the problem, by name."""
         with self.lock:
             self._varied = names
+            self.off_reason = "it varies, or there is no deflation" if names else Form.off_reason
             self._switch()
             self.show()
 
@@ -279,8 +280,7 @@ def method_form(
 
 def offered(configuration: Configuration) -> Configuration:
     """A configuration with default blocks in place of those that no form offers, such as a user-defined method."""
-    usual = configure("poisson5").blocks
-    unknown = {kind: usual[kind] for kind, block in configuration.blocks.items() if not known(kind, block.name)}
+    unknown = {kind: rule.default for kind, rule in BLOCKS.items() if not known(kind, configuration.blocks[kind].name)}
     return dataclasses.replace(configuration, **unknown) if unknown else configuration
 
 

@@ -32,15 +32,15 @@ WIDTHS = {"1": "one column, 85 mm", "2": "two columns, 175 mm"}
 
 @dataclasses.dataclass(frozen=True)
 class FigureFile:
-    """The form in which figures are saved. columns: of a page, 1 or 2."""
+    """The form in which figures are saved. width: columns of a page, 1 or 2."""
 
     kind: str = parameter("svg", "format of the files", choices=FORMATS)
-    columns: int = parameter(2, "width of the figures", low=1, high=2)
+    width: int = parameter(2, "width of the figures", low=1, high=2)
 
 
 CONTROLS = (
     Control("kind", "as", looks={"choices": [[kind, kind.upper()] for kind in FORMATS]}),
-    Control("columns", "width", looks={"kind": "choice", "choices": list(WIDTHS.items())}),
+    Control("width", "width", looks={"kind": "choice", "choices": list(WIDTHS.items())}),
 )
 
 
@@ -107,7 +107,7 @@ class SaveBar(View):
             raise InputError("there is no figure to save yet; let the run make an iteration")
         make_folder(folder)
         about = self._provenance()
-        chosen, wide = self.dialog.choices, columns or self.form.present.columns
+        chosen, wide = self.dialog.choices, columns or self.form.present.width
         paths = []
         with PAINTING:
             for name, figure in shown.items():

@@ -37,8 +37,9 @@ function render({ model, el }) {
   function draw() {
     const held = root.contains(document.activeElement) ? document.activeElement.closest("[data-field]")?.dataset.field : "";
     fields.clear();
-    root.replaceChildren(...(schema.title ? [head] : []), ...(schema.example ? [example] : []), ...schema.main.flatMap((at) => group(at, true)), advanced);
+    const above = [...(schema.title ? [head] : []), ...(schema.example ? [example] : []), ...schema.main.flatMap((at) => group(at, true))];
     folded.replaceChildren(...[...schema.main, ...schema.advanced].flatMap((at) => group(at, false)));
+    root.replaceChildren(...above, ...(folded.hasChildNodes() ? [advanced] : []));
     if (held) fields.get(held)?.control.focus();
   }
 
@@ -178,7 +179,6 @@ function render({ model, el }) {
     const wrong = inside.some((at) => state().wrong[at]);
     write(counted, `${inside.length} fields${changed ? `, ${changed} changed` : ""}${wrong ? ", one is wrong" : ""}`);
     if (wrong) advanced.open = true;
-    advanced.hidden = inside.length === 0;
   }
 
   const example = element("div", "wb-f wb-example");
