@@ -97,7 +97,7 @@ def test_a_problem_that_was_changed_is_shown_in_3d_and_the_vectors_stay_those_of
     volume = explorer.panel.volume
     eventually(lambda: explorer.field.quantity == "residual")
     volume.quantity = "coefficient"
-    explorer.form.blocks["problem"].fields["n"].value = 16
+    explorer.form.set("problem.n", 16)
     eventually(lambda: volume.still is not None and volume.still.scene.cells == (16, 16, 16))
     page_of(volume)
     volume.quantity = "solution"
@@ -110,7 +110,7 @@ def test_a_problem_changed_before_the_views_have_seen_the_run_stays_drawn(view_i
     explorer.panel.view.value = SOLID
     with explorer.publisher.at_rest():
         explorer.run().wait(LIMIT)
-        explorer.form.blocks["problem"].fields["n"].value = 16
+        explorer.form.set("problem.n", 16)
         assert explorer.picture.painter.wait(LIMIT)
     eventually(lambda: explorer.picture.followed is not None)
     assert explorer.picture.painter.wait(LIMIT)

@@ -259,7 +259,7 @@ class Workbench(View):
         if any(run.handle.traced for run in self.runs.runs):
             return
         self.drawing.take_over()
-        trace = self.explorer.form.trace
+        trace = self.explorer.trace
         before, trace.value = trace.value, True
         self.explorer.run()
         trace.value = before

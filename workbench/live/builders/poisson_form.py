@@ -8,6 +8,7 @@ from typing import Any
 from workbench.errors import InputError
 from workbench.live.builders.sides_field import SidesField
 from workbench.live.ui.declared_form import Control, DeclaredForm
+from workbench.live.ui.field_form import explained
 from workbench.live.ui.form_fields import Field
 from workbench.live.ui.form_schema import explanation
 from workbench.problems import Problem
@@ -105,58 +106,53 @@ CONTROLS = (
 class PoissonForm(DeclaredForm[Problem]):
     """The state is the problem, of the class that the stencil says."""
 
-    arranges = ("stencil",)
-
-    def __init__(
-        self, problem: Problem, changed: Callable[[Problem], object], refused: Callable[[str], object]
-    ) -> None:
+    def __init__(self, problem: Problem, changed: Callable[[Problem], object], wrong: Callable[[str], object]) -> None:
         _check(problem)
+        self._typed_in = ""
+        """The field that was changed last."""
         example = {"label": "Example", "hint": "Choose formulas …", "names": list(EXAMPLES)}
-        super().__init__(problem, CONTROLS, title="Poisson problem", changed=changed, refused=refused, example=example)
+        super().__init__(problem, CONTROLS, title="Poisson problem", changed=changed, wrong=wrong, example=example)
 
     @property
     def cls(self) -> type[Problem]:
         """The class of the problem."""
         return STENCILS[str(self.settings["stencil"].value)][1]
 
-    def described(self) -> Problem:
-        return self.cls.create({item.name: self.settings[item.name].read() for item in self.cls.parameters()})
-
     def values_of(self, state: Problem) -> Mapping[str, Any]:
         return {"stencil": state.name, **state.parameter_values}
+
+    def state_of(self, read: Mapping[str, Any]) -> Problem:
+        return self.cls.create({item.name: read[item.name] for item in self.cls.parameters()})
 
     def load(self, value: Problem) -> None:
         """Show a problem. Raises InputError for one that is none of these."""
         _check(value)
         super().load(value)
 
-    def arrange(self, values: Mapping[str, Any]) -> None:
-        """Show the fields of the stencil."""
-        self.settings["stencil"].put(values["stencil"])
-        cls = self.cls
-        self.declare(cls)
-        has = {item.name for item in cls.parameters()} | {"stencil"}
-        if issubclass(cls, PoissonFormulas):
-            has.add("syntax")
-            for field in self.settings.values():
-                if isinstance(field, FormulaField):
-                    field.dimensions = cls.dimensions
-                elif isinstance(field, SidesField):
-                    field.turn(cls.dimensions)
-            self.settings["syntax"].put(WORDS.format(", ".join(AXES[: cls.dimensions]), ", ".join(FUNCTIONS)))
-        self.hidden = self.settings.keys() - has
+    def turn(self, name: str = "") -> None:
+        self._typed_in = name
+        if name == "stencil":
+            self._arrange()
+        elif name in self.settings:
+            # They were on the value before, and on several together.
+            self.complaints = {at: words for at, words in self.complaints.items() if at in FORMULAS and at != name}
+            self.about[name] = explained(self.settings[name])
+
+    def judge(self) -> str:
+        """Mark values that are wrong together, of which none is by itself, at the field that was changed."""
+        wrong, at = super().judge(), self.settings.get(self._typed_in)
+        if wrong and at is not None and not any(field.wrong for field in self.settings.values()):
+            self.complaints[self._typed_in] = at.sentence(InputError(wrong))
+        return wrong
+
+    def remember(self, stroke: object = None) -> None:
+        """Changes of one field in a row are undone together."""
+        super().remember(stroke or self._typed_in or None)
 
     def take_example(self, name: str) -> None:
         """Fill in the formulas of an example; a stencil that takes none becomes that of seven points."""
-        if name not in EXAMPLES:
-            return
-        with self.lock:
-            if not issubclass(self.cls, PoissonFormulas):
-                self.arrange({"stencil": PoissonFormulas3D.name})
-            self.complaints.clear()
-            for key, text in EXAMPLES[name][self._dimensions - 2].items():
-                self.settings[key].put(text)
-        self._take(name)
+        if name in EXAMPLES:
+            self._follow(lambda: self._fill(*EXAMPLES[name]), name)
 
     def explain(self, problem: Problem, about: Mapping[str, str], complaints: Mapping[str, str]) -> bool:
         """Show facts and errors about a problem at its fields; False if the fields describe another problem by now."""
@@ -173,6 +169,34 @@ class PoissonForm(DeclaredForm[Problem]):
     @property
     def _dimensions(self) -> int:
         return 2 if self.cls is PoissonFormulas2D else 3
+
+    def _put(self, value: Problem) -> None:
+        self.settings["stencil"].put(value.name)
+        self._arrange()
+        super()._put(value)
+
+    def _fill(self, square: Formulas, cube: Formulas) -> None:
+        if not issubclass(self.cls, PoissonFormulas):
+            self.settings["stencil"].put(PoissonFormulas3D.name)
+        self._arrange()
+        for name, text in (square if self._dimensions == 2 else cube).items():
+            self.settings[name].put(text)
+
+    def _arrange(self) -> None:
+        """Show the fields of the stencil."""
+        cls = self.cls
+        self.complaints = {}
+        self.declare(cls)
+        has = {item.name for item in cls.parameters()} | {"stencil"}
+        if issubclass(cls, PoissonFormulas):
+            has.add("syntax")
+            for field in self.settings.values():
+                if isinstance(field, FormulaField):
+                    field.dimensions = cls.dimensions
+                elif isinstance(field, SidesField):
+                    field.turn(cls.dimensions)
+            self.settings["syntax"].put(WORDS.format(", ".join(AXES[: cls.dimensions]), ", ".join(FUNCTIONS)))
+        self.hidden = self.settings.keys() - has
 
 
 def _check(problem: Problem) -> None:

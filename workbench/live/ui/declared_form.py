@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from workbench.errors import InputError
-from workbench.live.ui.field_form import explained
-from workbench.live.ui.form_fields import Field
+from workbench.live.ui.form_fields import BlockChoice, Field, check_listed
 from workbench.live.ui.undoable_form import UndoableForm
-from workbench.registry import Parameter
+from workbench.registry import Block, Parameter
 
 
 class State(Protocol):
-    """The state of a view: a frozen dataclass, whose fields `workbench.registry.parameter` declares."""
+    """The state of a view: a frozen dataclass, whose fields `workbench.registry.parameter` declares, or are blocks."""
 
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
@@ -30,7 +28,8 @@ class Control:
     field: of the state. label: in front of it, by default that of the parameter. help: a few words, by default its
     meaning and bounds. rule: kind, bounds and choices, by default those that the state declares for the field. folded:
     out of sight under Advanced. looks: entries of its schema, such as another `kind` or the words of its `choices`.
-    of: the class of the field. owner: the block that declares the rule.
+    names: of a field that is a block, those on offer, by default all of its kind. of: the class of the field.
+    owner: the block that declares the rule.
     """
 
     field: str
@@ -39,6 +38,7 @@ class Control:
     rule: Parameter | None = None
     folded: bool = False
     looks: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    names: Sequence[str] = ()
     of: type[Field] = Field
     owner: str = "run"
 
@@ -64,13 +64,11 @@ def folded(controls: Sequence[Control]) -> list[str]:
 class DeclaredForm(UndoableForm[S]):
     """The form of a state. Display `box`; `state` is the value of its fields.
 
-    controls: in their order on the page. changed: called with each new state that is right, on the thread that hears of
-    the change; a wrong value is marked at its field and changes nothing. refused: called then with the sentence.
-    example: as for `FieldForm`. Undo, Redo and Reset come with it. Where states are of several classes, one of the
-    fields that `arranges` names says of which, and `values_of`, `described` and `arrange` are overridden.
+    controls: in their order on the page; one whose field of the state is a block becomes a choice of blocks. changed:
+    called with the state after each change of what the page shows, on the thread that hears of the change. wrong:
+    called with the sentence instead, where a value is wrong; it is marked at its field, and the state stays. more: as
+    for `FieldForm`. Undo, Redo and Reset come with it.
     """
-
-    arranges: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self,
@@ -78,29 +76,35 @@ class DeclaredForm(UndoableForm[S]):
         controls: Sequence[Control],
         *,
         title: str = "",
+        about: str = "",
         changed: Callable[[S], object] = lambda _: None,
-        refused: Callable[[str], object] = lambda _: None,
-        example: Mapping[str, Any] | None = None,
+        wrong: Callable[[str], object] = lambda _: None,
+        **more: Any,
     ) -> None:
-        self._present, self._changed, self._refused = state, changed, refused
-        self._blamed = ""
-        """The field at which a complaint about several stands."""
-        rules = {
-            field.name: Parameter(name=field.name, **field.metadata)
-            for field in dataclasses.fields(state)
-            if "help" in field.metadata
-        }
+        self._present, self._changed, self._wrong = state, changed, wrong
+        values = self.values_of(state)
+        of_blocks = {control.field: control for control in controls if isinstance(values.get(control.field), Block)}
         super().__init__(
             state,
-            fields_of(controls, rules),
+            {control.field: self.field_of(control) for control in controls if control.field not in of_blocks},
+            [BlockChoice(name, values[name].name, control.names) for name, control in of_blocks.items()],
             title=title,
-            about=title or "View",
+            about=about or title or "View",
             main=[control.field for control in controls if not control.folded],
             advanced=folded(controls),
-            typed=self._take,
-            example=example,
+            typed=lambda name: self._follow(lambda: None, name),
+            **more,
         )
         self._put(state)
+        self.turn()
+        self.begin()
+        self.judge()
+        self.show()
+
+    @property
+    def present(self) -> S:
+        """The last state that was right."""
+        return self._present
 
     @property
     def state(self) -> S:
@@ -109,53 +113,78 @@ class DeclaredForm(UndoableForm[S]):
 
     def described(self) -> S:
         """`state`, for undo."""
-        return dataclasses.replace(self._present, **{name: field.read() for name, field in self.settings.items()})
-
-    def values_of(self, state: S) -> Mapping[str, Any]:
-        """The values of the fields for a state, by name."""
-        return {name: vars(state)[name] for name in self.settings}
-
-    def arrange(self, values: Mapping[str, Any]) -> None:
-        """Bring the fields in line with those of `arranges`, before the values are shown, or once one was typed."""
+        read: dict[str, Any] = {kind: choice.block() for kind, choice in self.blocks.items()}
+        read |= {name: field.read() for name, field in self.settings.items() if name not in self.hidden}
+        return self.state_of(read)
 
     def load(self, value: S) -> None:
-        """Show a state, and report it; undo leads back."""
-        self._put(value)
-        self._changed(value)
+        """Show a state. Raises InputError for one with a block that is not on offer, and shows nothing of it."""
+        values = self.values_of(value)
+        for kind in self.blocks:
+            check_listed(kind, values[kind].name)
+        self._follow(lambda: self._put(value))
+
+    def change(self, **values: object) -> None:
+        """Show the last state that was right with other values of its fields."""
+        self.load(dataclasses.replace(self._present, **values))
+
+    def renew(self) -> None:
+        """Bring marks and choices in line with what the form does not show itself."""
+        self._follow(lambda: None)
+
+    def field_of(self, control: Control) -> Field:
+        """The field of a control that is no block."""
+        fields = dataclasses.fields(self._present)
+        rules = {item.name: Parameter(name=item.name, **item.metadata) for item in fields if "help" in item.metadata}
+        return control.made(rules)
+
+    def values_of(self, state: S) -> Mapping[str, Any]:
+        """The values of a state by the names of controls; a control without one keeps its value."""
+        return vars(state)
+
+    def state_of(self, read: Mapping[str, Any]) -> S:
+        """The present state with the values that were read, by the names of controls. Raises InputError."""
+        own = {name: value for name, value in read.items() if name in vars(self._present)}
+        return dataclasses.replace(self._present, **own)
+
+    def turn(self, name: str = "") -> None:
+        """Hide fields, and switch them off, as their values have it. name: of the field that was changed, or empty."""
+
+    def judge(self) -> str:
+        """Mark what is wrong, or make the values the present state; returns the first sentence."""
+        first = self.check()
+        try:
+            self.remember()
+        except InputError as error:
+            return first or str(error)
+        self._present = self._past.present
+        return ""
 
     def _put(self, value: S) -> None:
-        with self.lock:
-            self._present, self.complaints = value, {}
-            values = self.values_of(value)
-            self.arrange(values)
-            for name, shown in values.items():
-                self.settings[name].put(shown)
-            self.check()
-            with contextlib.suppress(InputError):
-                self.remember()
-            self.show()
+        values, self._present = self.values_of(value), value
+        for kind, choice in self.blocks.items():
+            choice.load(values[kind])
+        for name, field in self.settings.items():
+            if name in values:
+                field.put(values[name])
 
-    def _take(self, name: str) -> None:
+    def _follow(self, change: Callable[[], object], name: str = "") -> None:
+        """Carry out a change of the fields, and report it where the page shows something else after it."""
         with self.lock:
-            # They were on the value before.
-            for each in (name, self._blamed):
-                self.complaints.pop(each, None)
-            if name in self.about:
-                self.about[name] = explained(self.settings[name])
-            if name in self.arranges:
-                self.complaints.clear()
-                self.arrange({name: field.value for name, field in self.settings.items()})
-            wrong = self.check()
-            try:
-                self.remember(name)
-                self._present = self.described()
-            except InputError as error:
-                # Values may be wrong together of which none is by itself.
-                if not wrong and name in self.settings:
-                    self._blamed, self.complaints[name] = name, self.settings[name].sentence(error)
-                wrong = wrong or str(error)
+            before = self._seen
+            change()
+            self.turn(name)
+            wrong = self.judge()
             self.show()
+            same, state = self._seen == before, self._present
+        if same:
+            return
         if wrong:
-            self._refused(wrong)
+            self._wrong(wrong)
         else:
-            self._changed(self._present)
+            self._changed(state)
+
+    @property
+    def _seen(self) -> tuple[Any, ...]:
+        state = self.box.state
+        return state.get("values"), state.get("wrong")

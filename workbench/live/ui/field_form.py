@@ -121,7 +121,7 @@ class FieldForm:
         fields = self.fields()
         return {
             "values": {name: field.shown for name, field in fields.items()},
-            "options": {name: list(field.options) for name, field in self.settings.items() if field.options},
+            "options": {name: field.offered for name, field in self.settings.items() if field.options},
             "off": [name for name, field in fields.items() if field.disabled],
             "offReason": self.off_reason,
             "hidden": sorted(self.hidden),

@@ -11,6 +11,7 @@ import ipywidgets as widgets
 from workbench.errors import InputError
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.ui import run_list
+from workbench.live.ui.controls import column
 from workbench.live.ui.run_handle import ACTIVE, RunHandle
 from workbench.live.ui.run_list import ListedRun, RunList, names
 from workbench.live.ui.sort_table import SortTable, sample
@@ -74,7 +75,7 @@ class RunTable:
         self.message = StatusLine()
         self.message.layout.display = "none"
         self.legend = widgets.HTML(layout={"display": "none"})
-        self.box = widgets.VBox([self.table, self.legend, self.message]).add_class("wb-runlist")
+        self.box = column("wb-runlist", self.table, self.legend, self.message)
         self._changed, self._active = True, False
         self._next = 0.0
         self._dropped = 0

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import abc
 import contextlib
+from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 from workbench.errors import InputError
-from workbench.live.ui.field_form import FieldForm
+from workbench.live.ui.field_form import Act, FieldForm
 from workbench.live.ui.undo import History
 
 T = TypeVar("T")
 
 
 class UndoableForm(FieldForm, abc.ABC, Generic[T]):
-    """first: the value that Reset leads back to. The rest is as for `FieldForm`; a form has a value, and shows one."""
+    """first: the value that Reset leads back to. links: Undo, Redo and Reset stand above the form. The rest is as for
+    `FieldForm`; a form has a value, and shows one."""
 
-    def __init__(self, first: T, *fields: Any, **more: Any) -> None:
+    def __init__(
+        self, first: T, *fields: Any, links: bool = True, acts: Mapping[str, Act] | None = None, **more: Any
+    ) -> None:
         self._first = first
         self._past: History[T] = History(first)
-        super().__init__(*fields, acts={"undo": self.undo, "redo": self.redo, "reset": self.reset}, **more)
+        steps = {"undo": self.undo, "redo": self.redo, "reset": self.reset} if links else {}
+        super().__init__(*fields, acts={**steps, **(acts or {})}, **more)
 
     @abc.abstractmethod
     def described(self) -> T:

@@ -6,14 +6,12 @@ import html
 from collections.abc import Callable
 from typing import Any
 
-import ipywidgets as widgets
-
 from workbench.errors import InputError
 from workbench.extensions.flow import records
 from workbench.extensions.flow.pace import short_names, verdict
 from workbench.extensions.flow.page.player import Player
 from workbench.files import TemporaryFolder
-from workbench.live.ui.controls import button, row
+from workbench.live.ui.controls import button, column, markup, row
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.words import shown
 from workbench.plots.html_table import html_table
@@ -36,8 +34,8 @@ class VerdictLine:
     """A sentence and its reason. Display `box`, which is hidden while there is no verdict."""
 
     def __init__(self) -> None:
-        self.status, self.why = StatusLine(), widgets.HTML()
-        self.box = widgets.VBox([self.status, self.why]).add_class("wb-flowverdict")
+        self.status, self.why = StatusLine(), markup()
+        self.box = column("wb-flowverdict", self.status, self.why)
         self.box.layout.display = "none"
 
     def show(self, sequence: Sequence) -> None:
@@ -58,13 +56,13 @@ class StepRace:
         self._player, self._wake = player, wake
         self.press = button("Race four methods", f"on the last {STEPS} steps, the same for all; pauses", self.start)
         self.stop_press = button("Stop race", "end it; what was measured stays", self.stop)
-        self.status, self.table, self.verdict = StatusLine(), widgets.HTML(), VerdictLine()
+        self.status, self.table, self.verdict = StatusLine(), markup(), VerdictLine()
         self.racing: Player | None = None
         self._folder = TemporaryFolder("flow")
         self._shown: tuple[object, ...] = ()
         self._steps = 0
         top = row("wb-buttons", self.press, self.stop_press, self.status)
-        self.box = widgets.VBox([top, self.verdict.box, self.table]).add_class("wb-steprace")
+        self.box = column("wb-steprace", top, self.verdict.box, self.table)
 
     def start(self) -> None:
         """Pause the flow, and replay its latest steps once the machine is free."""
