@@ -84,7 +84,7 @@ def _control(name: str, cls: type[Problem] = PoissonFormulas3D, of: type[Field] 
 
 
 def _formula(name: str, **looks: object) -> Control:
-    return _control(name, of=FormulaField, kind="formula", about="", **looks)
+    return _control(name, PoissonFormulas3D, FormulaField, kind="formula", about="", **looks)
 
 
 CONTROLS = (
