@@ -18,6 +18,7 @@ from workbench.live.compare.race_form import (
     differences,
     method_of,
     moved,
+    refused,
 )
 from workbench.live.solve.controller import PausableView
 from workbench.live.transport.publisher import Publisher
@@ -113,6 +114,8 @@ class EditedRace(PausableView):
         self._opening = opening
         self._opened: list[Configuration] = []
         """The entries that the view has chosen itself."""
+        self._weighed: tuple[Configuration | None, str] = None, ""
+        """The last configuration of a start, and why it is refused."""
         self._past: RaceRecord | None = None
         """The race that was opened last."""
 
@@ -275,6 +278,15 @@ class EditedRace(PausableView):
     def _next(self) -> Configuration:
         """The configuration of active entries, else that of the next start."""
         return self.base if self.race.alive else self._adopted()
+
+    def _why_not(self) -> str:
+        """Why the next start is refused whatever the methods, such as by a limit of the server on unknowns; empty where
+        it is not."""
+        if self.race.alive:
+            return ""
+        if self._weighed[0] != (following := self._next):
+            self._weighed = following, refused(following)
+        return self._weighed[1]
 
     def _adopted(self) -> Configuration:
         """The configuration chosen elsewhere last, with the tolerance of this race if that was set in this view."""

@@ -15,7 +15,7 @@ from workbench.live.ui.form_fields import BlockChoice, Field, as_text, device_pa
 from workbench.registry import Block, known
 from workbench.run import Configuration, Norm, configure
 from workbench.run.choices.conflicts import Conflict, changed, changes_of, conflicts, obstacles
-from workbench.settings import BLOCKS, METHOD, SECOND_LEVEL
+from workbench.settings import BLOCKS, METHOD, SECOND_LEVEL, STOPPING
 
 SHARED = {
     "problem": "problem",
@@ -27,6 +27,17 @@ SHARED = {
     "memory_limit": "memory limit",
 }
 """Settings that all entries share, so that they can be compared, in words."""
+
+
+def of_system(conflict: Conflict) -> bool:
+    """True for a conflict that no other method ends: its settings are those that entries share."""
+    return any(name in STOPPING or name.partition(".")[0] in SHARED for name in conflict.fields)
+
+
+def refused(configuration: Configuration) -> str:
+    """Why no method can solve the system of a configuration here, as a sentence; empty where one can. Cost: some
+    milliseconds."""
+    return next((conflict.sentence for conflict in conflicts(configuration) if of_system(conflict)), "")
 
 
 def differences(one: Configuration, other: Configuration) -> list[str]:

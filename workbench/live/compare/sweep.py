@@ -36,7 +36,6 @@ from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.sort_table import SortTable
 from workbench.live.ui.status import StatusLine
 from workbench.problems import Problem
-from workbench.registry.parameters import present_lists
 from workbench.run import MACHINE, Configuration, Result, State, Stopping, Sweep, sweep
 from workbench.run.choices.conflicts import Conflict
 from workbench.run.jobs.run_queue import QueueSlot
@@ -79,7 +78,7 @@ class SweepView(ControlledView):
     ) -> None:
         self.listed = runs or RunList()
         self.base = base_of(problem, stopping, choices)
-        chosen = suggestion(self.base) if over is None else present_lists(type(self.base.problem), over)
+        chosen = suggestion(self.base) if over is None else self.base.problem.present_lists(over)
         if not isinstance(problem, Configuration):
             # The base does not show names that are both varied and fixed.
             combinations(self.base.problem, chosen, stopping=stopping, **choices)

@@ -45,6 +45,8 @@ class Replay(View):
         >>> view.close()
     """
 
+    names_problem = False
+
     def __init__(
         self, source: str | Path | Record | None = None, folder: str | Path | None = None, runs: RunList | None = None
     ) -> None:
