@@ -104,4 +104,4 @@ def test_settings_alone_follow_the_method_where_another_run_is_named_by_it():
     timed = {**plain, "timings": "with timings"}
     assert distinct_names([plain, timed]) == ["CG, Neumann 2", "CG, Neumann 2, with timings"]
     long = configure("bubbles-2d", n=96, preconditioner="neumann:2", deflation="levelset:8").parts
-    assert distinct_names([long, {**long, "timings": "with timings"}])[1] == "CG, Neumann 2, 8²…, with timings"
+    assert distinct_names([long, {**long, "timings": "with timings"}])[1] == "CG, Neumann 2, 8² blocks…, with timings"

@@ -266,7 +266,7 @@ def test_the_film_of_a_run_is_shown_in_the_cube(view, page_of, eventually, tmp_p
     view.frame = 3
     view.follow(run_through(Run(configure("poisson7", n=8))))
     assert view.frame == -1
-    eventually(lambda: received(page)[0]["cells"] == [8, 8, 8] and received(page)[0]["film"]["iterations"] == [])
+    eventually(lambda: received(page)[0]["cells"] == (8, 8, 8) and received(page)[0]["film"]["iterations"] == [])
 
 
 def test_an_error_that_is_not_known_is_compared_with_the_final_x(view, page_of, eventually):

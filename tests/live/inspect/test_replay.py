@@ -45,7 +45,7 @@ def test_a_run_on_an_accelerator_opens_where_there_is_none(tmp_path):
     record = load(path)
     assert shown["samples"] == record.history.count
     assert shown["events"] == record.trace.count > 0
-    assert "effective condition number" in shown["Spectrum"]
+    assert "Effective condition number" in shown["Spectrum"]
     assert "(exact:" in shown["Spectrum"]
     assert "kernels, together" in shown["Roofline"]
     assert {name.partition("-")[0] for name in shown["saved"]} == {"convergence", "timeline"}

@@ -9,8 +9,8 @@ const FLOW_COLUMNS = ["start", "end", "cause", "kernel"];
 // More arrows than this cannot be distinguished: then only those of the event that is pointed at are drawn.
 const MOST_ARROWS = 60;
 const TIP = 5;
-// Pixels that a box keeps from an arrow which passes its lane, and how many boxes to either side are asked for room.
-const [KEPT, NEAREST] = [3, 40];
+// Pixels that a box keeps from an arrow which passes its lane.
+const KEPT = 3;
 
 export class Flows {
   constructor() {
@@ -57,9 +57,10 @@ export class Flows {
       const [x0, y0] = [plot.toX(this.end[k]), down ? one.top + one.height : one.top];
       const [x1, y1] = [plot.toX(this.start[k]), down ? other.top : other.top + other.height];
       const between = plot.lanes.map((lane, row) => [lane, plot.band(row)]).slice(Math.min(from, to) + 1, Math.max(from, to));
+      let at = x0;
       const passed = (down ? between : between.reverse()).map(([lane, { top: above, height }]) => {
-        const [y, far] = down ? [above, above + height] : [above + height, above];
-        return { x: passage(plot, lane, x0 + ((x1 - x0) * (y - y0)) / (y1 - y0)), y, far };
+        at = passage(plot, lane, at);
+        return { x: at, y: down ? above : above + height, far: down ? above + height : above };
       });
       arrow(context, mine(k) ? palette.accent : palette.soft, { x: x0, y: y0 }, passed, { x: x1, y: y1 });
     }
@@ -68,20 +69,18 @@ export class Flows {
   }
 }
 
-// Where an arrow passes a lane: between two of its boxes, as near to x as there is room; at x where there is none.
+// Where an arrow passes a lane: between two of its boxes, or along the border of two without room between, as near to x as
+// there is one in sight; at x where there is none.
 export function passage(plot, lane, x) {
   const { span, box } = plot;
   const [time, kept] = [plot.toTime(x), (KEPT * span.width) / box.width];
   const next = firstAbove(lane.start, lane.count, time);
-  for (let by = 0; by <= NEAREST; by += 1) {
-    const rooms = (by ? [next - by, next + by] : [next]).filter((place) => place >= 0 && place <= lane.count);
-    const found = rooms.map((place) => [
-      Math.max(span.from, place > 0 ? lane.end[place - 1] + kept : span.from),
-      Math.min(span.to, place < lane.count ? lane.start[place] - kept : span.to),
-    ]).filter(([from, to]) => from <= to).map(([from, to]) => Math.min(Math.max(time, from), to));
-    if (found.length) return plot.toX(found.sort((one, other) => Math.abs(one - time) - Math.abs(other - time))[0]);
-  }
-  return x;
+  const places = [next - 1, next].filter((place) => place >= 0).map((place) => {
+    const [before, after] = [place > 0 ? lane.end[place - 1] : -Infinity, place < lane.count ? lane.start[place] : Infinity];
+    return after - before < 2 * kept ? (before + after) / 2 : Math.min(Math.max(time, before + kept), after - kept);
+  });
+  const seen = places.filter((at) => at >= span.from && at <= span.to);
+  return seen.length ? plot.toX(seen.sort((one, other) => Math.abs(one - time) - Math.abs(other - time))[0]) : x;
 }
 
 // A curve that leaves and arrives upright, with a head. passed: where it passes lanes, upright, from y to far.
