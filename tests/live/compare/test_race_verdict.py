@@ -74,6 +74,10 @@ def test_the_note_says_how_times_to_the_tolerance_were_measured():
         "Curves, setup and iterating are those of the run in the middle."
     )
     assert " of 3 more runs " in measured_again(Ranking(1e-6, "seconds", tuple(ends[:1]), (), (), ()))
+    once = Finish(one, 9, 0.1, times=Median(0.1, 0.1, 0.1, 1))
+    assert measured_again(Ranking(1e-6, "seconds", (once,), (), (), ())) == (
+        "Times and curves are those of a second run, with loaded kernels."
+    )
     assert measured_again(found([one, two], [0.1, 0.2])) == ""
 
 

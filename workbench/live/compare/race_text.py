@@ -170,9 +170,10 @@ def measured_again(found: Ranking) -> str:
     counts = [finish.times.count for finish in found.finished if finish.times is not None]
     if not counts:
         return ""
+    if max(counts) == 1:
+        return "Times and curves are those of a second run, with loaded kernels."
     runs = " to ".join(map(str, dict.fromkeys((min(counts), max(counts)))))
-    plural = "s" * (max(counts) > 1)
-    medians = f"Times to tolerance are medians of {runs} more run{plural} with loaded kernels."
+    medians = f"Times to tolerance are medians of {runs} more runs with loaded kernels."
     return f"{medians} Curves, setup and iterating are those of the run in the middle."
 
 

@@ -23,7 +23,7 @@ from workbench.live.compare.sweep_choices import (
     suggestion,
 )
 from workbench.live.compare.sweep_plot import SweepPlot
-from workbench.live.compare.sweep_text import LOWER, answer, columns, counted, left_out, marks, remaining, shortfall
+from workbench.live.compare.sweep_text import LOWER, answer, columns, counted, left_out, low, marks, remaining, shortfall
 from workbench.live.solve.controller import ControlledView, Controller
 from workbench.live.solve.form import Form
 from workbench.live.transport.publisher import Publisher
@@ -380,7 +380,9 @@ class SweepView(ControlledView):
         if not rows:
             return
         found = marks(rows, over, str(self.map.value.value))
-        self.table.show(*columns(rows, over, self.map.owner), found)
+        heads, cells = columns(rows, over, self.map.owner)
+        self.table.low = low(heads)
+        self.table.show(heads, cells, found)
         self.best.say(answer(rows, over, str(self.map.value.value), self.map.runs.say, self.map.owner), "good")
 
     def _enable(self) -> None:

@@ -31,6 +31,7 @@ from workbench.spectra.convergence_estimates import (
     usable_iterations,
 )
 from workbench.spectra.exact import LARGEST, spectra
+from workbench.words.names import sentence_case
 from workbench.words.numbers import count, number, rounded
 
 EXACT = 1024
@@ -138,7 +139,9 @@ class SpectrumView(RunView):
         try:
             count = usable_iterations(watched.history) if watched.history is not None else 0
         except InputError as error:
-            self.message.value = html.escape(str(error))
+            self.message.value = html.escape(sentence_case(f"{error}."))
+            for name in ("ritz", "estimates"):
+                self.plots[name].show(nothing_yet(name, self.message.value))
             return
         self._look_up(watched)
         self.press.layout.display = None if self._offered(watched) and not self.exact else "none"
