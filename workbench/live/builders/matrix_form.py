@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from workbench.errors import InputError
 from workbench.files import write
@@ -15,7 +14,7 @@ from workbench.live.builders.matrix_facts import SAMPLES
 from workbench.live.ui.declared_form import Control, fields_of
 from workbench.live.ui.field_form import FieldForm
 from workbench.live.ui.file_names import make_folder, slug
-from workbench.live.ui.form_fields import Field
+from workbench.live.ui.form_fields import UploadField
 from workbench.live.ui.words import uploads
 from workbench.problems.catalogue import catalogue
 from workbench.problems.files import MatrixFile
@@ -97,17 +96,6 @@ def check_upload(name: str, size: int) -> None:
             f"{name[:60]!r} has {size / 2**20:.1f} MiB, uploads may have {MOST_UPLOAD >> 20} MiB; "
             "put it where this notebook's kernel runs and give its path"
         )
-
-
-class UploadField(Field):
-    """A file that came from the page. value: its name; size in bytes; content: empty where it is too large to come."""
-
-    size = 0
-    content = b""
-
-    def typed(self, text: Mapping[str, Any]) -> None:
-        self.size, self.content = int(text["size"]), text["content"] or b""
-        self.value = str(text["name"])
 
 
 class MatrixForm(FieldForm):

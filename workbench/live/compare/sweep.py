@@ -23,7 +23,17 @@ from workbench.live.compare.sweep_choices import (
     suggestion,
 )
 from workbench.live.compare.sweep_plot import SweepPlot
-from workbench.live.compare.sweep_text import LOWER, answer, columns, counted, left_out, low, marks, remaining, shortfall
+from workbench.live.compare.sweep_text import (
+    LOWER,
+    answer,
+    columns,
+    counted,
+    left_out,
+    low,
+    marks,
+    remaining,
+    shortfall,
+)
 from workbench.live.solve.controller import ControlledView, Controller
 from workbench.live.solve.form import Form
 from workbench.live.transport.publisher import Publisher

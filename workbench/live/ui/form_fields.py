@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import traitlets
@@ -81,6 +81,17 @@ class Field(traitlets.HasTraits):
         words = str(error).removeprefix(f"{self.owner}: ")
         named = words.removeprefix(self.declared.name)
         return shown(f"{self.label}{named}" if named != words else words)
+
+
+class UploadField(Field):
+    """A file that came from the page. value: its name; size in bytes; content: empty where it is too large to come."""
+
+    size = 0
+    content = b""
+
+    def typed(self, text: Mapping[str, Any]) -> None:
+        self.size, self.content = int(text["size"]), text["content"] or b""
+        self.value = str(text["name"])
 
 
 class Choice(Field):

@@ -8,7 +8,7 @@ import { onThemeChange, theme } from "../ui/theme.js";
 import { follow, setTraits } from "../ui/traits.js";
 import { linked } from "../ui/linked.js";
 import { coloursOf, mapOf } from "./colormaps.js";
-import { filmControl } from "./fieldcontrols.js";
+import { filmControl } from "./filmcontrol.js";
 import { drawScale, inWords, scaleRoom, volumeControls } from "./volumecontrols.js";
 import { drawFlat, flatStage } from "./volumeflat.js";
 import { volumeHandles, volumeRoom, zooming } from "./volumeframe.js";
