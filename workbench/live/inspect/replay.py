@@ -65,6 +65,7 @@ class Replay(View):
         files = {"kind": "file", "label": "A file of this computer", "accept": ".npz", "most": MOST_UPLOAD}
         self.upload = UploadField(Parameter(UPLOAD, str, "", ""), **files)
         self.form = FieldForm({UPLOAD: self.upload}, title="", about="Run file", typed=lambda _name: self._uploaded())
+        self.form.show()
         self.status = StatusLine()
         self._opener = LatestOnly("workbench-open")
         press = button("Open", "show the run in this file", self._open, style="primary")
