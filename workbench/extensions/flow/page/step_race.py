@@ -93,8 +93,7 @@ class StepRace:
             self.status.say("Compiling kernels." if racing.compiling else "Setting up four methods.", "busy")
         else:
             steps = f"{count(sequence.steps)} of {count(self._steps)} steps"
-            ended = "" if racing.alive else f", of {sequence.problem.words}"
-            self.status.say(f"{steps} raced{ended}.", "good" if sequence.done else "busy")
+            self.status.say(f"{steps} raced.", "good" if sequence.done else "busy")
         if news == self._shown:
             return
         self._shown = news
