@@ -134,4 +134,8 @@ def test_a_right_hand_side_and_a_norm_that_do_not_fit_stay_and_the_race_says_why
     asked = configure("poisson5", n=16, stopping=Stopping(norm="error"))
     assert refused(asked) == "norm error needs a known solution; use the right-hand side ones-scaled"
     assert {(made.rhs, made.stopping) for made in opening(asked)} == {(asked.rhs, asked.stopping)}
+    # Other methods end these.
     assert refused(configure("poisson5", n=16, solver="pipecg", precision="mixed")) == ""
+    boxes = configure("poisson5", n=16, cluster="local:2", preconditioner="schwarz:2x2")
+    assert refused(boxes) == refused(configure("poisson5", n=16, cluster="local:2")) == ""
+    assert all(made.cluster is None or made.preconditioner.name == "schwarz" for made in opening(boxes))

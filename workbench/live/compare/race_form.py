@@ -27,11 +27,13 @@ SHARED = {
     "memory_limit": "memory limit",
 }
 """Settings that all entries share, so that they can be compared, in words."""
+SYSTEM = ("problem", "rhs", "seed", "x0")
+"""Those that make the system."""
 
 
 def of_system(conflict: Conflict) -> bool:
-    """True for a conflict that no other method ends: its settings are those that entries share."""
-    return any(name in STOPPING or name.partition(".")[0] in SHARED for name in conflict.fields)
+    """True for a conflict that no other method ends: it is about the system or the stopping rule."""
+    return any(name in STOPPING or name.partition(".")[0] in SYSTEM for name in conflict.fields)
 
 
 def refused(configuration: Configuration) -> str:

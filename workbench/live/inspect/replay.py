@@ -27,7 +27,7 @@ from workbench.registry import Parameter
 from workbench.words.numbers import count
 
 NO_TRACE = "This run was saved without a trace. Run it again with “trace” ticked, and save that run."
-HINT = "Run files under Solve and Race writes such files. They open on any machine; nothing is run."
+HINT = "The button “Run files” in Solve and Race writes such files. They open on any machine; nothing is run."
 UPLOAD = "upload"
 MOST_UPLOAD = 10 << 20
 """Bytes of a file that the page sends."""
