@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from workbench.errors import InputError
 from workbench.files import write
@@ -16,7 +15,7 @@ from workbench.live.field.preview import MOST_BYTES
 from workbench.live.ui.declared_form import Control, fields_of
 from workbench.live.ui.field_form import FieldForm
 from workbench.live.ui.file_names import make_folder, slug
-from workbench.live.ui.form_fields import Field
+from workbench.live.ui.form_fields import UploadField
 from workbench.live.ui.words import uploads
 from workbench.problems.catalogue import catalogue, group_and_name, known_entry
 from workbench.problems.files import MatrixFile
@@ -42,18 +41,6 @@ HINTS = {
 }
 LASTS = {"lasting": True}
 """Looks of fields that have no default to go back to."""
-
-
-class UploadField(Field):
-    """A file that came from the page. value: its name; size in bytes; content: empty where it is too large to come."""
-
-    size = 0
-    content = b""
-
-    def typed(self, text: Mapping[str, Any]) -> None:
-        self.size, self.content = int(text["size"]), text["content"] or b""
-        self.value = str(text["name"])
-
 
 RULES = {item.name: item for item in (*StandIn.parameters(), *MatrixFile.parameters())}
 RULES[NAME] = dataclasses.replace(SuiteSparse.parameters()[0], default="")

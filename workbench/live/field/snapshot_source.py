@@ -147,7 +147,7 @@ class SnapshotSource:
 
     def title_of(self, look: Snapshot) -> str:
         """The problem, and the one of several right-hand sides that was drawn."""
-        return self.title if self.columns == 1 else f"{self.title}, column {look.column}"
+        return self.title if self.columns == 1 else f"{self.title}, column {look.column + 1}"
 
     def where(self) -> Place | None:
         """The place of the unknowns; None until it is known, which for a loaded run takes assembling the problem."""
