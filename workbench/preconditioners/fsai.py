@@ -37,6 +37,7 @@ class Fsai(Preconditioner):
 
     name: ClassVar[str] = "fsai"
     title: ClassVar[str] = "factorized sparse inverse (FSAI)"
+    also: ClassVar[tuple[str, ...]] = ("spai", "ainv")
 
     def setup(self, operator: Operator, device: Device) -> BoundOperator:
         matrix = operator.to_csr()

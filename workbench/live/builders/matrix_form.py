@@ -120,7 +120,7 @@ class MatrixForm(FieldForm):
         fields = fields_of(CONTROLS, RULES)
         for field in (fields[NAME], fields[PATH]):
             field.looks["lasting"] = True
-        files = {"kind": "file", "label": "Matrix file", "accept": ".mtx,.gz,.petsc", "most": MOST_UPLOAD}
+        files = {"kind": "file", "label": "Matrix file", "accept": ".mtx,.gz,.bz2,.petsc", "most": MOST_UPLOAD}
         fields = {"source": fields["source"], UPLOAD: UploadField(Parameter(UPLOAD, str, "", ""), **files), **fields}
         fields[SAMPLE].options = tuple(SAMPLES)
         fields[SAMPLE].put(next(iter(SAMPLES)))

@@ -13,6 +13,8 @@ from workbench.live.transport.closing import close_all
 from workbench.live.ui.assets import module, style_sheet
 
 CLOSED = "This view is closed; make another."
+SAVED = "{}, a live view of the workbench: run this cell to see it."
+"""The text of a view in a notebook that was saved and is opened without its kernel, and where there are no widgets."""
 
 
 class View:
@@ -31,7 +33,7 @@ class View:
     def _repr_mimebundle_(self, **options: Any) -> Any:
         cells.displayed(self)
         show = self.box._repr_mimebundle_
-        return show(**options) if show else _closed()
+        return _named(self, show(**options)) if show else _closed()
 
 
 class StyleSheet(anywidget.AnyWidget):
@@ -80,7 +82,14 @@ class LiveWidget(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         cells.displayed(self)
-        return super()._repr_mimebundle_(**options)
+        return _named(self, super()._repr_mimebundle_(**options))
+
+
+def _named(view: object, bundle: Any) -> Any:
+    """The bundle of a view with a text that names it. bundle: data by MIME type, or these and metadata."""
+    data, *metadata = bundle if isinstance(bundle, tuple) else (bundle,)
+    said = {**(data or {}), "text/plain": SAVED.format(type(view).__name__)}
+    return (said, *metadata) if metadata else said
 
 
 def _closed(**_options: object) -> dict[str, str]:
