@@ -35,8 +35,8 @@ class Eigenvectors(Deflation):
     smallest eigenvalues are many and close together, and few are large, as of a kernel matrix plus a small diagonal,
     the largest ones are the better choice.
 
-    Cost of the setup: a sparse factorization and shift-and-invert Lanczos (ARPACK), for the largest products with A
-    alone, or a dense eigensolver, 2 N^3 flops; memory 2 count vectors.
+    Cost of the setup: a sparse factorization and shift-and-invert Lanczos (ARPACK), or a dense eigensolver, 2 N^3
+    flops; memory 2 count vectors. ARPACK finds the largest without a factorization.
 
     Raises InputError for more than 70,000 unknowns, for a count above N - 2, and where ARPACK does not converge.
     """

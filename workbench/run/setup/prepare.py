@@ -19,7 +19,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.machines.profile import profile
 from workbench.operators import BoundOperator, Operator, TwoPhaseStencil
-from workbench.operators.empty_rows import without_empty_rows
+from workbench.operators.empty_rows import check_stencil, without_empty_rows
 from workbench.operators.matrix import in_format
 from workbench.operators.null_space import NullSpace, null_space_of
 from workbench.operators.slab_stencil import SlabStencil
@@ -100,6 +100,8 @@ def prepare(
                 need = check(configuration, device)
                 system = assembled(configuration, device.slab)
         else:
+            if not configuration.solver.complex_symmetric:
+                check_stencil(system.operator)
             system = numbered(system)
             if (slab := device.slab) and not system.slab:
                 system, x0 = rows_of(system, slab), None if x0 is None else x0[slab.rows]
