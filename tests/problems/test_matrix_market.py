@@ -126,10 +126,6 @@ INCONSISTENT = {
         HEAD + "coordinate pattern general\n2 2 2\n1 1\n2\n",
         "line 4 ends after '2', but an entry has 2 words;",
     ),
-    "skew diagonal": (
-        REAL + "skew-symmetric\n2 2 2\n2 1 1\n2 2 3\n",
-        "entry 2 (row 2, column 2) is on the diagonal, which is 0 in a skew-symmetric matrix; correct line 1",
-    ),
     "real hermitian": (REAL + "hermitian\n" + TWO, "line 1 says hermitian of real entries;"),
     "no size line": (GENERAL + "% only\n", "the file ends before its size line"),
     "short size": (GENERAL + "2 2\n1 1 1\n", "line 2 must have rows, columns and entries as"),

@@ -241,11 +241,6 @@ def _assembled(header: Header, stored: sparse.coo_array) -> sparse.csr_array:
             raise InputError(_duplicate(rows, columns))
         return made
     aside = rows != columns
-    if header.symmetry == SKEW and (diagonal := np.flatnonzero(~aside & (stored.data != 0))).size:
-        raise InputError(
-            f"{_entry(diagonal[0], rows, columns)} is on the diagonal, which is 0 in a skew-symmetric matrix; "
-            "correct line 1, or leave it out"
-        )
     mirrored = stored.data[aside].conj() if header.symmetry == "hermitian" else stored.data[aside]
     mirrored = -mirrored if header.symmetry == SKEW else mirrored
     # Concatenated rather than added, since adding would drop explicitly stored zeros, which papers count.
