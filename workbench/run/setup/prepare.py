@@ -132,6 +132,9 @@ def prepare(
     if empty is not None:
         rows = device.total(empty.size)
         notes.append(f"A has {count(rows)} empty row{'s' * (rows > 1)}, of zeros alone; x is 0 there")
+    if null_space.components is not None:
+        parts = int(null_space.components.max()) + (empty is None)
+        notes.append(f"A has {count(parts)} components that nothing couples; x has mean 0 in each")
     notes += index_cuts(system, configuration.preconditioner, configuration.deflation)
     if system.given_rhs_name and configuration.rhs == RUN["rhs"].default:
         notes.append(f"{system.given_rhs_name} comes with the matrix; rhs given solves with it")
