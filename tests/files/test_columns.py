@@ -1,7 +1,7 @@
 """Right-hand sides from files."""
 
-import dataclasses
 import bz2
+import dataclasses
 import gzip
 
 import numpy as np

@@ -306,7 +306,9 @@ BOMBS = {
 
 
 # Of bzip2 the one that is packed in little time.
-@pytest.mark.parametrize(("name", "packed"), [*((name, gzip.compress) for name in BOMBS), ("blank lines", bz2.compress)])
+@pytest.mark.parametrize(
+    ("name", "packed"), [*((name, gzip.compress) for name in BOMBS), ("blank lines", bz2.compress)]
+)
 def test_bombs_are_refused_within_little_memory(write, monkeypatch, name, packed):
     monkeypatch.setattr(limits, "UNPACKED_BYTES", 4 << 20)
     monkeypatch.setattr(limits, "MOST_MEMBERS", 100)

@@ -94,8 +94,8 @@ def test_names_are_found_whatever_their_capitals():
 
 @pytest.mark.parametrize(
     ("name", "meant"),
-    [("ilu", "ic"), ("ILU(0)", "ic"), ("cholesky", "ic"), ("diagonal", "jacobi"), ("Gauss-Seidel", "ssor"), ("hypre", "amg"),
-     ("identity", "none"), ("sor", "ssor"), ("icc", "ic")],
+    [("ilu", "ic"), ("ILU(0)", "ic"), ("cholesky", "ic"), ("diagonal", "jacobi"), ("Gauss-Seidel", "ssor"),
+     ("hypre", "amg"), ("identity", "none"), ("sor", "ssor"), ("icc", "ic")],
 )  # fmt: skip
 def test_names_of_other_programs_lead_to_ours(name, meant):
     with pytest.raises(InputError, match=f"unknown preconditioner .*; did you mean {meant}\\?$"):

@@ -137,7 +137,9 @@ def test_a_random_graph_with_isolated_nodes_and_small_components():
     assert labels.max() > np.count_nonzero(L.diagonal() == 0) > 100
     means = np.bincount(labels, result.x) / np.bincount(labels)
     assert np.abs(means).max() < 1e-12
-    np.testing.assert_allclose(L @ result.x, right - (np.bincount(labels, right) / np.bincount(labels))[labels], atol=1e-7)
+    np.testing.assert_allclose(
+        L @ result.x, right - (np.bincount(labels, right) / np.bincount(labels))[labels], atol=1e-7
+    )
 
 
 def test_one_component_and_what_is_anchored_have_no_numbers():
@@ -152,4 +154,7 @@ def test_stored_zeros_couple_nothing():
     places = np.r_[two.row, 3, 4], np.r_[two.col, 4, 3]
     stored = sparse.csr_array(sparse.coo_array((np.r_[two.data, 0, 0], places), shape=(9, 9)))
     assert stored.nnz == two.nnz + 2
-    assert components_of(as_operator(stored), None).tolist() == 4 * [0] + 5 * [1]
+    operator = as_operator(stored)
+    assert components_of(operator, None).tolist() == 4 * [0] + 5 * [1]
+    assert operator.csr.nnz == stored.nnz
+    np.testing.assert_array_equal(operator.csr.toarray(), two.toarray())

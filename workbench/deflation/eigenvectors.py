@@ -78,9 +78,9 @@ class Eigenvectors(Deflation):
         except (RuntimeError, linalg.ArpackError):
             if size > MOST_DENSE:
                 raise InputError(
-                    f"eigenvectors: ARPACK finds no {self.count} {self.end} eigenvectors of these {size} unknowns, which "
-                    f"may have many eigenvalues close together, and a dense eigensolver takes at most {MOST_DENSE}; "
-                    "use deflation ritz",
+                    f"eigenvectors: ARPACK finds no {self.count} {self.end} eigenvectors of these {size} unknowns, "
+                    "which may have many eigenvalues close together, and a dense eigensolver takes at most "
+                    f"{MOST_DENSE}; use deflation ritz",
                     changes={"deflation": "ritz"},
                 ) from None
             vectors = self._by_dense_solver(matrix, weights)

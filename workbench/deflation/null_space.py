@@ -23,13 +23,13 @@ def holds_constants(matrix: sparse.csr_array) -> bool:
 
 
 def pinned(matrix: sparse.csr_array, space: Subspace, null_space: NullSpace) -> tuple[sparse.csr_array, int]:
-    """E with a larger diagonal entry in as many rows as it has null vectors, and their number; E itself and 0 where A is
-    connected and for vectors that are not piecewise constant.
+    """E with a larger diagonal entry in as many rows as it has null vectors, and their number; E itself and 0 where A
+    is connected, and for vectors that are not piecewise constant.
 
     Components of A and subdomains that share unknowns form clusters. The sum of the indicator vectors of the
     subdomains of a cluster without empty rows is a null vector, and there are no others: A maps no other vector to zero
-    that is constant on subdomains. As in `preconditioners.pinned`, the larger entry changes no solution for a right-hand
-    side in the range of E. Cost: a pass over the labels.
+    that is constant on subdomains. As in `preconditioners.pinned`, the larger entry changes no solution for a
+    right-hand side in the range of E. Cost: a pass over the labels.
     """
     labels, components = space.labels, null_space.components
     if labels is None or components is None:

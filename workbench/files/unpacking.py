@@ -87,7 +87,7 @@ def unpacked(stream: IO[bytes], name: str, refusal: str, part: str = "", *, exac
             content = _Bounded(gzip.GzipFile(fileobj=stream, mode="rb"), limits.unpacked(size))  # type: ignore[arg-type]
         elif _first(stream, 3) == BZIP2:
             most = limits.unpacked(size)
-            content = _Bounded(bz2.BZ2File(stream, "rb"), most)  # type: ignore[arg-type]
+            content = _Bounded(bz2.BZ2File(stream, "rb"), most)
         if _is_tar(content):
             with tarfile.open(fileobj=content, mode="r:") as archive:
                 members: list[str] = []

@@ -150,9 +150,11 @@ def components_of(operator: Operator, empty: np.ndarray | None) -> np.ndarray | 
         return None
     from scipy.sparse import csgraph
 
-    # Stored zeros couple nothing.
-    coupled = sparse.csr_array((operator.csr.data != 0, operator.csr.indices, operator.csr.indptr), shape=operator.shape)
+    matrix = operator.csr
+    coupled = sparse.csr_array((matrix.data != 0, matrix.indices, matrix.indptr), shape=matrix.shape)
     if not coupled.data.all():
+        # Stored zeros couple nothing; the indices are those of A.
+        coupled = coupled.copy()
         coupled.eliminate_zeros()
     count, labels = csgraph.connected_components(coupled, directed=False)
     if empty is not None:

@@ -25,8 +25,8 @@ from workbench.words.numbers import count, percent
 class PivotedCholesky(Preconditioner):
     """M is A in the rows and columns of `rank` pivots, and diagonal in what their elimination leaves of the others.
 
-    With the pivots first, A = [P B^H; B C], P = L L^H and W = B L^-H, M = [L 0; W I] [I 0; 0 D] [L 0; W I]^H, where D is
-    the diagonal of the Schur complement C - W W^H. The next pivot is the largest diagonal entry of that, relative to
+    With the pivots first, A = [P B^H; B C], P = L L^H and W = B L^-H, M = [L 0; W I] [I 0; 0 D] [L 0; W I]^H, where D
+    is the diagonal of the Schur complement C - W W^H. The next pivot is the largest diagonal entry of that, relative to
     A's. M is positive definite for every positive definite A, and D = diag(A) without pivots: Jacobi. For a kernel plus
     a small diagonal few pivots leave little but that diagonal. Where the Schur complement is 0 to rounding, D is that
     of A.
@@ -93,7 +93,9 @@ def pivoted_cholesky(matrix: sparse.csr_array, rank: int, eps: float) -> Factor:
 
 
 @kernel()
-def of_pivots(row, inverse, starts, pivots, r, out):
+def of_pivots(
+    row: int, inverse: DeviceVector, starts: DeviceVector, pivots: DeviceVector, r: DeviceVector, out: DeviceVector
+) -> None:
     """out = L^-1 r at the pivots; inverse: the rows of the lower triangle, one after the other."""
     value = 0
     for j in range(starts[row], starts[row + 1]):
@@ -102,7 +104,15 @@ def of_pivots(row, inverse, starts, pivots, r, out):
 
 
 @kernel()
-def to_pivots(row, inverse, starts, pivots, first, second, u):
+def to_pivots(
+    row: int,
+    inverse: DeviceVector,
+    starts: DeviceVector,
+    pivots: DeviceVector,
+    first: DeviceVector,
+    second: DeviceVector,
+    u: DeviceVector,
+) -> None:
     """u at the pivots = L^-H (first - second); inverse: the rows of the upper triangle, one after the other."""
     value = 0
     for j in range(starts[row], starts[row + 1]):
@@ -134,9 +144,7 @@ class LowRank(OperatorTraits):
         to = {"inverse": inverse.conj().T[np.triu_indices(rank)], "starts": upper, **pivots}
         self._of = device.bind(Request(of_pivots, rank, dtype, of, work=lower, wides=("out",)))
         self._to = device.bind(Request(to_pivots, rank, dtype, to, work=upper, wides=("first", "second")))
-        self.notes = (
-            f"pivoted-cholesky: {count(rank)} columns, which leave {percent(factor.left)} of the trace of A",
-        )
+        self.notes = (f"pivoted-cholesky: {count(rank)} columns, which leave {percent(factor.left)} of the trace of A",)
         moved, operations = self._scaled.work(size, dtype)
         self.traffic = moved + self._of.traffic + self._to.traffic + 2 * self._columns.traffic + 7 * self._scale.nbytes
         products = 4 * rank * size * (4 if dtype.kind == "c" else 1)
