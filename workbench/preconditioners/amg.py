@@ -45,6 +45,7 @@ class Amg(Preconditioner):
 
     name: ClassVar[str] = "amg"
     title: ClassVar[str] = "algebraic multigrid (PyAMG)"
+    also: ClassVar[tuple[str, ...]] = ("multigrid", "gamg", "boomeramg", "hypre", "pyamg")
     is_cycle: ClassVar[bool] = True
 
     method: str = parameter("sa", "smoothed aggregation or Ruge-Stuben", choices=("sa", "rs"))

@@ -45,6 +45,8 @@ class Parameter:
             return None
         prefix = f"{owner}: " if owner else ""
         converted = self._convert(prefix, value)
+        if self.choices and isinstance(converted, str) and converted not in self.choices:
+            converted = of_any_case(converted, self.choices)
         if self.choices and converted not in self.choices:
             raise InputError(f"{prefix}{unknown_name(self.name, str(converted), self.choices)}")
         if isinstance(converted, (int, float)) and not isinstance(converted, bool):
@@ -198,9 +200,19 @@ def parameter(
     return dataclasses.field(default=default, metadata=about)
 
 
-def unknown_name(what: str, name: str, known: Iterable[object]) -> str:
-    """The message for an unknown name: the nearest known one, or the list."""
+def of_any_case(name: str, known: Iterable[str]) -> str:
+    """The known name that differs from a name by capitals alone; the name itself where none does, or several do."""
+    found = [each for each in known if each.casefold() == name.casefold()]
+    return found[0] if len(found) == 1 else name
+
+
+def unknown_name(what: str, name: str, known: Iterable[object], also: Mapping[str, str] | None = None) -> str:
+    """The message for an unknown name: the nearest known one, whatever its capitals, or the list.
+
+    also: other names that people know, each with the known one that it stands for.
+    """
     names = [str(name) for name in known]
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(names) or 'none'}"
+    meant = {**(also or {}), **{each.casefold(): each for each in names}}
+    near = difflib.get_close_matches(name.casefold(), meant, n=1, cutoff=0.5)
+    hint = f"did you mean {meant[near[0]]}?" if near else f"known: {', '.join(names) or 'none'}"
     return f"unknown {what} {quoted(name)}; {hint}"

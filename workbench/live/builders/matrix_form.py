@@ -54,7 +54,7 @@ CONTROLS = (
     Control(
         UPLOAD,
         rule=Parameter(UPLOAD, str, "", ""),
-        looks={"kind": "file", "label": "Matrix file", "accept": ".mtx,.gz,.petsc", "most": MOST_UPLOAD},
+        looks={"kind": "file", "label": "Matrix file", "accept": ".mtx,.gz,.bz2,.petsc", "most": MOST_UPLOAD},
         of=UploadField,
     ),
     Control(SAMPLE, "Sample", looks={"choices": list(SAMPLES.items())}),

@@ -330,6 +330,9 @@ class StoppingTest:
             detail = stuck
         elif str(found) and not (solver.curvature_is_recomputed and found.reason is Reason.INDEFINITE):
             detail += f" by the recurrence; recomputed, {found}"
+        if found.reason is Reason.INDEFINITE and row.iteration <= 1:
+            # The first direction is that of b, which proves nothing about the others.
+            detail += "; if A is negative definite, solve (-A) x = -b, which has the same x"
         if found.reason is Reason.ROUNDING:
             largest = max(map(ColumnState.relative, self.columns, self._measures.true_residuals()))
             detail += f"; true residual {relative(largest)} of ||b||"
