@@ -36,9 +36,12 @@ FIRST_LEVELS = (
     "fsai",
     "amg:sa",
     "amg:rs",
+    "kcycle",
     "mg",
 )
 """First-level candidates of the core; those of extensions follow."""
+WITH_LEVELS = ("kcycle", "mg")
+"""First levels that have the coarse levels which deflation would add."""
 IN_MIXED = ("neumann:1", "neumann:2", "mg")
 """First levels that are also tried in precision mixed, with the coarse solvers that bear it, for two phases."""
 MAX_VECTORS = {1: 20_000, 2: 20_000, 3: 3_000_000}
@@ -119,9 +122,11 @@ def _of_extensions(known: Iterable[type]) -> list[str]:
     return [text for cls in known if issubclass(cls, Preconditioner) for text in cls.advised]
 
 
-def _go_together(first: type, deflation: str, system: LinearSystem) -> bool:
+def _go_together(first: type[Preconditioner], deflation: str, system: LinearSystem) -> bool:
     """A multigrid cycle has the levels that deflation would add."""
-    return not first.needs_stencil or (deflation == "none" and isinstance(system.operator, Stencil))
+    if first.name not in WITH_LEVELS:
+        return True
+    return deflation == "none" and (not first.needs_stencil or isinstance(system.operator, Stencil))
 
 
 def _bears_mixed(pair: LevelPair, system: LinearSystem) -> bool:
