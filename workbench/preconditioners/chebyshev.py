@@ -33,9 +33,9 @@ eigenvalue is 3.55."""
 class Chebyshev(Preconditioner):
     """M^-1 = p(D^-1 A) D^-1, where p of degree `degree` minimizes max |1 - z p(z)| on [high/ratio, high].
 
-    high is an estimate: 1.1 times the largest Ritz value of D^-1 A after 12 Lanczos steps from a seeded start, or, where
-    that is more, the Ritz value plus the norm of its residual. Where A has entries it is not above a bound of all
-    eigenvalues, by row sums of |D^-1 A| and of its powers. M^-1 is positive definite if all eigenvalues of D^-1 A
+    high is an estimate: 1.1 times the largest Ritz value of D^-1 A after 12 Lanczos steps from a seeded start, or,
+    where that is more, the Ritz value plus the norm of its residual. Where A has entries it is not above a bound of
+    all eigenvalues, by row sums of |D^-1 A| and of its powers. M^-1 is positive definite if all eigenvalues of D^-1 A
     are below high + high/ratio, where p is positive; for an even degree p is positive everywhere.
 
     Cost: one application makes `degree` applications of A and degree + 1 passes over vectors. Stores 1/D and two work

@@ -11,7 +11,7 @@ from workbench.compiler.words import narrow, wide
 from workbench.deflation.coarse import Factor
 from workbench.deflation.coarse_dense import DenseFactor, inverse_on_range
 from workbench.deflation.hierarchy import hierarchy
-from workbench.deflation.multilevel import LISTED, MultilevelFactor
+from workbench.deflation.multilevel import MultilevelFactor
 from workbench.devices.bound import Request
 from workbench.devices.clock import TimedCalls
 from workbench.devices.operator_protocols import CoarseLevel, DeviceVector, Dots, OperatorTraits
@@ -66,8 +66,7 @@ class AggregationCycle(Preconditioner):
         double = np.result_type(operator.dtype, np.float64)
         factor = self._factor(sparse.csr_array(operator.to_csr(), dtype=double))
         size, dtype = operator.shape[0], operator.dtype
-        cycle = WholeCycle(device.coarse_level(factor.form, factor.solve, size, dtype), factor, device, size, dtype)
-        return cycle
+        return WholeCycle(device.coarse_level(factor.form, factor.solve, size, dtype), factor, device, size, dtype)
 
     def _factor(self, matrix: sparse.csr_array) -> Factor:
         """A^-1 approximately, as levels; the inverse of a small A."""
@@ -97,22 +96,23 @@ class WholeCycle(OperatorTraits):
     def __init__(self, coarse: CoarseLevel, factor: Factor, device: Device, size: int, dtype: np.dtype) -> None:
         self._coarse, self._factor = coarse, factor
         self.waits, self.varies = coarse.waits, not factor.exact
-        self.notes = (*(note.replace(LISTED, "preconditioner kcycle has levels of") for note in factor.notes),)
+        if isinstance(factor, MultilevelFactor):
+            listed, precision = ", ".join(map(str, factor.sizes)), factor.levels.bottom.dtype
+            self.notes = (f"preconditioner kcycle has levels of {listed} unknowns, in {precision}",)
         self._leave = device.bind(Request(narrowed, size, dtype, {}, wides=("solved",)))
         precision = self._leave.form.wide
-        self._right: DeviceVector = None if precision == dtype else device.zeros(size, precision)
-        self._enter = None
-        if self._right is not None:
+        self._enter, self._right = None, None
+        if precision != dtype:
+            self._right = device.zeros(size, precision)
             self._enter = device.bind(Request(widened, size, dtype, {"right": self._right}))
 
     def apply(self, r: DeviceVector, u: DeviceVector, /, *_: str) -> Dots:
         """u = M^-1 r. r and u must be distinct vectors."""
+        right = r
         if self._enter:
             self._enter(r)
-            r_wide = self._right
-        else:
-            r_wide = r
-        return self._leave(self._coarse.solve(r_wide), r, u)
+            right = self._right
+        return self._leave(self._coarse.solve(right), r, u)
 
     def parts(self) -> TimedCalls:
         """The calls that a trace records separately."""
