@@ -17,6 +17,7 @@ from workbench.errors import InputError
 from workbench.operators import Stencil, TwoPhaseStencil
 from workbench.preconditioners import Preconditioner
 from workbench.problems import LinearSystem, Problem
+from workbench.registry import Block
 from workbench.registry import blocks as registry
 from workbench.run import Run
 from workbench.run.loop.traffic import iteration_bytes
@@ -122,11 +123,12 @@ def _of_extensions(known: Iterable[type]) -> list[str]:
     return [text for cls in known if issubclass(cls, Preconditioner) for text in cls.advised]
 
 
-def _go_together(first: type[Preconditioner], deflation: str, system: LinearSystem) -> bool:
+def _go_together(first: type[Block], deflation: str, system: LinearSystem) -> bool:
     """A multigrid cycle has the levels that deflation would add."""
     if first.name not in WITH_LEVELS:
         return True
-    return deflation == "none" and (not first.needs_stencil or isinstance(system.operator, Stencil))
+    needs_stencil = issubclass(first, Preconditioner) and first.needs_stencil
+    return deflation == "none" and (not needs_stencil or isinstance(system.operator, Stencil))
 
 
 def _bears_mixed(pair: LevelPair, system: LinearSystem) -> bool:

@@ -92,14 +92,14 @@ class SparseVectorBlocks(SparseBlocks):
 
     def __init__(
         self,
-        device: Any,
+        device: Device,
         matrix: tuple[np.ndarray, ...],
         adjoint: tuple[np.ndarray, ...],
         columns: int,
         work: DeviceVector,
     ) -> None:
         super().__init__(device, matrix, columns, work)
-        self._adjoint = device.csr(*adjoint).block(columns)
+        self._adjoint = self._device.csr(*adjoint).block(columns)
         self.restriction = self._adjoint.traffic, self._adjoint.flops
 
     def restrict(self, V: DeviceVector) -> np.ndarray:

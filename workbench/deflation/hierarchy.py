@@ -12,9 +12,8 @@ from workbench.deflation.galerkin import PlacedMatrix
 from workbench.deflation.null_space import MOST_OF_CONSTANTS, holds_constants
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Level, Levels
-from workbench.devices.host.aggregation import Csr, grouped, reordered, summed, with_unit_diagonal
+from workbench.devices.host.aggregation import Csr, grouped, reordered, spectral_bound, summed, with_unit_diagonal
 from workbench.devices.host.growth import grown_parts
-from workbench.devices.host.spectral_bound import spectral_bound
 from workbench.errors import InputError
 from workbench.lazy import sparse
 

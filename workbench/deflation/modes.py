@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from workbench.arrays.validation import finite_array
 from workbench.deflation.sparse_subspace import SparseSubspace
-from workbench.devices.host.growth import grown_parts
-from workbench.devices.host.part_modes import matrix_of_nodes, node_size, orthonormal_modes
+from workbench.devices.host.growth import grown_parts, matrix_of_nodes, node_size, orthonormal_modes
 from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators import Operator
 from workbench.operators.null_space import excess, precision_of
 
 
-def rigid_body_modes(coordinates: Any) -> np.ndarray:
+def rigid_body_modes(coordinates: object) -> np.ndarray:
     """The rigid-body modes of an elastic body: displacements of its nodes by translations and infinitesimal rotations.
 
     coordinates: of the nodes, shape (n, 2) or (n, 3). Returns shape (2 n, 3) or (3 n, 6): unknown d i + c is component

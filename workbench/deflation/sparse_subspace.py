@@ -11,7 +11,6 @@ import numpy as np
 
 from workbench.deflation.block_subspace import SparseBlocks, SparseVectorBlocks
 from workbench.deflation.subspace import BoundSubspace, DenseSubspace, Subspace
-from workbench.devices.ops.sparse_vectors import SparseVectors
 from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator
@@ -50,6 +49,11 @@ class SparseVectorColumns:
         """Device memory of Z for block vectors, by rows and by columns."""
         return 2 * (self.z.data.nbytes + self.z.indices.nbytes) + self.z.indptr.nbytes
 
+    @property
+    def _adjoint(self) -> tuple[np.ndarray, ...]:
+        """Z^H by rows."""
+        return self.transposed.data.conj(), self.transposed.indices, self.transposed.indptr
+
     def in_blocks(
         self, device: Device, columns: int, dtype: np.dtype
     ) -> tuple[SparseVectorBlocks, Callable[[], SparseBlocks]]:
@@ -57,9 +61,9 @@ class SparseVectorColumns:
         work = device.zero_block(self.z.shape[1], columns, dtype)
 
         def make_az() -> SparseBlocks:
-            return SparseBlocks(device, _arrays(self.az.astype(dtype, copy=False)), columns, work)
+            return SparseBlocks(device, _arrays(sparse.csr_array(self.az, dtype=dtype)), columns, work)
 
-        return SparseVectorBlocks(device, _arrays(self.z), _arrays(self.transposed.conj()), columns, work), make_az
+        return SparseVectorBlocks(device, _arrays(self.z), self._adjoint, columns, work), make_az
 
 
 class SparseSubspace(Subspace):
@@ -99,7 +103,7 @@ class SparseSubspace(Subspace):
         transposed = sparse.csr_array(stored.T)
         columns = SparseVectorColumns(stored, transposed, lambda: az)
         return BoundSubspace(
-            SparseVectors(device, stored, transposed),
+            device.sparse_vectors(stored, transposed),
             lambda: device.compact_columns(sparse.csr_array(az, dtype=dtype)),
             sparse.csr_array(matrix, dtype=np.result_type(dtype, np.float64)),
             lambda: np.ones(matrix.shape[0]),

@@ -57,7 +57,7 @@ class Amg(Preconditioner):
     def setup(self, operator: Operator, device: Device) -> MultigridCycle:
         return self._bound(operator, device, None)
 
-    def setup_of(self, system: LinearSystem, device: Device, workers: Any = None) -> MultigridCycle:
+    def setup_of(self, system: LinearSystem, device: Device, workers: object = None) -> MultigridCycle:
         return self._bound(system.operator, device, system.near_null)
 
     def _bound(self, operator: Operator, device: Device, near_null: np.ndarray | None) -> MultigridCycle:

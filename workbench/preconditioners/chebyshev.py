@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-from workbench.devices.host.spectral_bound import spectral_bound
+from workbench.devices.host.aggregation import spectral_bound
 from workbench.devices.operator_protocols import DeviceVector, Dots, OnePass, OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.operators import BoundOperator, BoxStencil, Matrix, Operator, Stencil, check_diagonal

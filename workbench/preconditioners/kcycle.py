@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.compiler.words import narrow, wide
 from workbench.deflation.coarse import Factor
 from workbench.deflation.coarse_dense import DenseFactor, inverse_on_range
 from workbench.deflation.hierarchy import hierarchy
@@ -15,8 +14,8 @@ from workbench.deflation.multilevel import MultilevelFactor
 from workbench.devices.bound import Request
 from workbench.devices.clock import TimedCalls
 from workbench.devices.operator_protocols import CoarseLevel, DeviceVector, Dots, OperatorTraits
+from workbench.devices.ops.levels import narrowed, widened
 from workbench.devices.protocol import Device
-from workbench.kernel_language.row_kernels import kernel
 from workbench.lazy import sparse
 from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
@@ -74,20 +73,6 @@ class AggregationCycle(Preconditioner):
             return DenseFactor(inverse_on_range(matrix.toarray()))
         levels = hierarchy(matrix, None, BOTTOM, SCALING, STEPS, first=(self.size, self.theta))
         return MultilevelFactor(levels, "k", None)
-
-
-@kernel()
-def widened(row, r, right):
-    """right = r, in the precision of sums."""
-    right[row] = wide(r[row])
-
-
-@kernel(dots=True)
-def narrowed(row, solved, r, u):
-    """u = solved, in the precision of vectors, with the dot products of r and u."""
-    value = narrow(solved[row])
-    u[row] = value
-    return r[row], value
 
 
 class WholeCycle(OperatorTraits):

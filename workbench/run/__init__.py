@@ -122,7 +122,7 @@ def solve(
     format: str = RUN["format"].default,
     reduction: str = RUN["reduction"].default,
     nullspace: Any = None,
-    near_null: Any = None,
+    near_null: object = None,
     diagonal: Any = None,
     callback: Callable[[Any], Any] | None = None,
     check: bool = True,

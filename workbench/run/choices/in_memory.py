@@ -10,7 +10,6 @@ import numpy as np
 
 from workbench.arrays.validation import (
     HostFunction,
-    cast,
     common_dtype,
     finite_array,
     finite_block,
@@ -212,7 +211,7 @@ def system_of(
     return LinearSystem(operator, b.astype(dtype, copy=False), null_space=vectors, notes=notes), x0
 
 
-def with_near_null(system: LinearSystem, near_null: Any) -> LinearSystem:
+def with_near_null(system: LinearSystem, near_null: object) -> LinearSystem:
     """The system with vectors that its A maps to little, shape (N,) or (N, m), or None. Raises InputError for another
     shape, NaN and infinity."""
     if near_null is None:
@@ -224,7 +223,9 @@ def with_near_null(system: LinearSystem, near_null: Any) -> LinearSystem:
             "vectors, such as those of workbench.deflation.rigid_body_modes"
         )
     vectors = vectors if vectors.ndim == 2 else vectors[:, None]
-    return dataclasses.replace(system, near_null=cast(vectors, system.operator.dtype, "near_null"))
+    if np.iscomplexobj(vectors) and system.operator.dtype.kind != "c":
+        raise InputError("near_null is complex, and the matrix is real; pass real and imaginary parts as vectors")
+    return dataclasses.replace(system, near_null=vectors)
 
 
 def _checked_function(operator: LinearOperatorAdapter, vectors: np.ndarray | None, *, bilinear: bool) -> np.ndarray:

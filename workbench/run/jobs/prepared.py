@@ -344,7 +344,7 @@ def prepare(
     M: Any = "jacobi",
     deflation: Any = "none",
     nullspace: Any = None,
-    near_null: Any = None,
+    near_null: object = None,
     **more: Any,
 ) -> Prepared:
     """Set up A once, to solve for many right-hand sides.

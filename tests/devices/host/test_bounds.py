@@ -8,7 +8,7 @@ from scipy import sparse
 
 from tests.conftest import random_matrix
 from workbench.deflation.hierarchy import SMOOTHED, hierarchy, smoother_coefficients
-from workbench.devices.host.spectral_bound import spectral_bound
+from workbench.devices.host.aggregation import spectral_bound
 
 
 def largest(matrix):
