@@ -30,6 +30,7 @@ class DeflationContext:
     seed: of random numbers.
     slab: the rows of a rank, None for all; grid is that of all ranks, phase has the rows alone.
     earlier: the subdomains of an earlier phase, see `PiecewiseConstant.earlier`.
+    near_null: as in `LinearSystem`.
 
     Examples:
         >>> from workbench.deflation import DeflationContext
@@ -50,6 +51,7 @@ class DeflationContext:
     seed: int = 0
     slab: Slab | None = None
     earlier: EarlierParts | None = None
+    near_null: np.ndarray | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,6 +67,8 @@ class Deflation(Block):
     kind: ClassVar[str] = "deflation"
     needs_grid: ClassVar[bool] = False
     needs_phases: ClassVar[bool] = False
+    takes_near_null: ClassVar[bool] = False
+    """True if it makes its vectors from a near null space where one is given."""
     cuts_by_index: ClassVar[bool] = False
     """True if its subdomains are ranges of consecutive unknowns in the absence of a grid."""
     by_entries: ClassVar[bool] = False

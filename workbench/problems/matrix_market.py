@@ -50,8 +50,8 @@ def given_coordinates(path: Path, size: int) -> np.ndarray | None:
     """The places of the unknowns that come with a matrix, shape (N, 2) or (N, 3); None for a matrix without them.
 
     They are NAME_coord.mtx in its archive, as the SuiteSparse collection has them, or next to it, there also .mtx.gz,
-    .mtx.bz2 or .npy. Cost: that file; for an archive one pass over it, and two where they are in it. Raises InputError for a
-    damaged file, and one of another shape.
+    .mtx.bz2 or .npy. Cost: that file; for an archive one pass over it, and two where they are in it. Raises InputError
+    for a damaged file, and one of another shape.
     """
     found = _neighbour(path, PLACES, (".mtx", ".mtx.gz", ".mtx.bz2", ".npy"))
     if found is None and not (path.name.lower().endswith(ARCHIVE) and _has_places(path)):

@@ -55,7 +55,8 @@ def _groups(configuration: Configuration) -> Iterator[tuple[tuple[str, str], ...
         if configuration.deflation.name == NONE:
             yield ("ic", "parts"), ("ssor", "parts"), ("jacobi", "parts")
         yield ("ic", NONE), ("ssor", NONE)
-        yield ("amg:sa", NONE), ("block-ic:8", NONE), ("fsai", NONE)
+        cycle = [("kcycle", NONE)] if configuration.solver.applies_m_to_r else []
+        yield (*cycle, ("amg:sa", NONE), ("block-ic:8", NONE), ("fsai", NONE))
     else:
         # Where levels are not exact, which only a setup knows, other methods refuse it.
         multigrid = [("mg", NONE)] if configuration.solver.applies_m_to_r else []
