@@ -123,6 +123,8 @@ def cg(
         device=device or _device_of(b),
         check=False,
     )
+    if result.reason is run.Reason.INDEFINITE:
+        raise InputError(f"{result.reason.sentence} ({result.detail})")
     return interchange.returned_as(given, result.x), 0 if result.converged else max(1, result.iterations)
 
 
