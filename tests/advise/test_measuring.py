@@ -32,6 +32,7 @@ class FakeRun:
     """A run of ten iterations that takes some seconds by its own clock; setup takes none."""
 
     setup_seconds = 0.0
+    setup = SimpleNamespace(deflation_vectors=0)
 
     def __init__(self, seconds, converges=True):
         self.seconds, self.converges, self.iterations = seconds, converges, 0

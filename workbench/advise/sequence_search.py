@@ -257,7 +257,7 @@ class SequenceSearch(PairSearch):
 
     def _settings(self, pair: LevelPair) -> dict[str, Any]:
         made = configuration_of(self.problem, pair, self.stopping, self.seed)
-        return {field.name: made.choices[field.name] for field in dataclasses.fields(pair)}
+        return {field.name: made.choices[field.name] for field in dataclasses.fields(pair) if field.compare}
 
 
 def _estimate(pair: LevelPair, method: Method, steps: int, *, measured: bool) -> Estimate:
