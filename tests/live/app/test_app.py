@@ -7,7 +7,7 @@ import pytest
 
 from tests.conftest import in_threads
 from tests.live.conftest import page_says
-from tests.waiting import LIMIT
+from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.live import Workbench, workbench
 from workbench.live.app.page import Page
@@ -357,3 +357,13 @@ def test_the_tour_ends_at_a_run_whose_kernels_are_known(bench):
     bench.runs.choose([first.number])
     page_says(bench.frame.shell, {"kind": "tour-look"})
     assert list(bench.runs.chosen) == [traced]
+
+
+def test_a_view_that_does_not_use_the_problem_has_none_in_the_header(bench):
+    page = bench
+    named = page.frame.shell.problem["name"]
+    assert named
+    for title, used in (("Runs", False), ("Solve", True), ("Papers", False), ("Race", True), ("Schedules", False)):
+        page.turn_to(title)
+        until(lambda shown=title: page.pages[shown].view is not None)
+        until(lambda used=used: page.frame.shell.problem["name"] == (named if used else ""))

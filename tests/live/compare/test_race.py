@@ -16,6 +16,8 @@ from workbench.live.compare.race_form import method_of
 from workbench.live.compare.race_opening import opening
 from workbench.records import History, load
 from workbench.run import Race, Run, Session, State, Stopping, configure
+from workbench.run.jobs.race_record import EntryRecord
+from workbench.run.jobs.ranking import Sample
 from workbench.run.jobs.repeats import Repeats
 from workbench.run.setup.setup_phases import SetupPhase
 from workbench.words.numbers import amount, duration
@@ -607,3 +609,27 @@ def test_an_entry_is_stopped_held_and_removed_in_its_row(endless_race, eventuall
     assert not view.race.entries
     eventually(lambda: view.table.rows == [])
     eventually(lambda: [run.record is not None for run in view.runs.runs] == [True])
+
+
+def test_curves_and_rows_are_those_of_the_run_in_the_middle(race, eventually):
+    view = race(state="ended")
+    view.measure.value = "seconds"
+    entry = view.race.entries[0]
+    count = entry.made.history.count
+    clocks = [Sample(setup, np.linspace(0.0, 3.0, count - short)) for setup, short in ((5.0, 0), (2.0, 1), (1.0, 0))]
+    view.entries.recall([EntryRecord.of(entry, clocks)])
+    (entry,) = view.race.entries
+    curve = view.curves.of(view.entries.listed[entry])
+    eventually(lambda: curve.clock is clocks[1])
+    drawn = curve.positions("seconds")
+    # The repetition has an iteration less.
+    assert drawn.size == count
+    assert (drawn[0], drawn[-1], drawn[-2]) == (2.0, 5.0, 5.0)
+    assert curve.positions("seconds", with_setup=False)[-1] == 3.0
+    assert curve.positions("iterations")[-1] == count - 1
+    shown = dict(zip(view.table.columns, view.table.rows[0], strict=True))
+    assert [shown[name]["key"] for name in ("Setup", "Iterating", "Together")] == [2.0, 3.0, 5.0]
+    assert view.ranking().finished[0].amount == pytest.approx(5.0)
+    assert "those of the run in the middle" in view.note.text
+    # The picture for a file has the same clock.
+    assert view.files.scene().layers[0].x[-1] == 5.0

@@ -250,3 +250,18 @@ def test_results_after_a_change_of_the_problem_come_back_while_others_run(ended_
     assert view.race.alive
     view.redo()
     assert [(entry.configuration, entry.made.history.count - 1) for entry in view.race.entries] == before
+
+
+def test_an_entry_that_was_not_run_comes_back_without_starting(race, eventually):
+    view = race()
+    waiting = view.race.entries[2]
+    view.remove(waiting)
+    view.start()
+    view.race.wait(LIMIT)
+    view.undo()
+    (back,) = [entry for entry in view.race.entries if method_of(entry.configuration) == method_of(METHODS[2])]
+    eventually(lambda: view.status.state == "paused")
+    assert (back.run, back.state, back.begun) == (None, State.PAUSED, False)
+    view.entries.act("pause", [back.number])
+    view.race.wait(LIMIT)
+    assert back.result.converged

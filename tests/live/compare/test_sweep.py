@@ -503,3 +503,10 @@ def test_the_bar_says_where_what_is_chosen_differs_from_what_was_run(swept):
     until(lambda: view.status.text == "Two layers: 2 of 2 runs done")
     view.choices.rows[0].set("text", "8, 16, 24")
     until(lambda: view.status.text == "Two layers: 2 of 2 runs done; 3 runs are chosen now")
+
+
+def test_a_table_beside_its_plot_leaves_out_the_parts_of_a_time(view_in, eventually):
+    view = view_in("sweep", configure("two-layer", n=16), {"n": [8, 16]}, state="ended")
+    eventually(lambda: len(view.table.rows) == 2)
+    assert [head.partition(" [")[0] for head in view.table.low] == ["setup", "iterating"]
+    assert set(view.table.low) <= set(view.table.columns)

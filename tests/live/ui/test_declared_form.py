@@ -59,6 +59,15 @@ def test_a_wrong_value_is_marked_at_its_field_and_changes_nothing(form):
     assert (made.state, made.box.state["wrong"]) == (Heat(), {})
 
 
+def test_a_listener_hears_of_each_state_that_is_sent(form):
+    made, _ = form
+    sent = []
+    made.on_show.add(lambda: sent.append(made.box.state["values"]["n"]))
+    made.set("n", "64")
+    made.set("n", "2")
+    assert sent == [64, 2]
+
+
 def test_a_state_is_changed_and_renewed_by_code_and_reported_where_the_page_shows_it(form):
     made, heard = form
     made.set("n", "2")

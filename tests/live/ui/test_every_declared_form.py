@@ -4,6 +4,9 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.extensions.flow.page.flow_form import SequenceForm
+from workbench.live.builders.matrix_parts import CONTROLS as PARTS
+from workbench.live.builders.matrix_parts import PartsState
+from workbench.live.builders.poisson_form import PoissonForm
 from workbench.live.compare.race_form import Look, LookForm
 from workbench.live.compare.sweep import WORKERS, Workers
 from workbench.live.compare.sweep_choices import ChoiceRow, Varied
@@ -13,8 +16,10 @@ from workbench.live.solve.form import Form, method_form
 from workbench.live.ui.declared_form import DeclaredForm
 from workbench.live.ui.figure_dialog import FigureChoices, FigureForm
 from workbench.live.ui.save_bar import CONTROLS, FigureFile
+from workbench.problems.poisson_formulas import PoissonFormulas3D
 from workbench.run import configure
 
+KINDS = ("bool", "choice", "float", "formula", "int", "press", "segments", "sides", "str", "words")
 CHOSEN = configure("two-layer", n=16, preconditioner="neumann:2", deflation="stripes")
 
 
@@ -38,6 +43,8 @@ FORMS = {
     "plot of a sweep": plot,
     "workers": lambda changed: DeclaredForm(Workers(), WORKERS, changed=changed),
     "files": lambda changed: DeclaredForm(FigureFile(), CONTROLS, changed=changed),
+    "poisson": lambda changed: PoissonForm(PoissonFormulas3D(n=8), changed, lambda _: None),
+    "parts": lambda changed: DeclaredForm(PartsState(), PARTS, changed=changed),
     "figures": lambda _changed: FigureForm(FigureChoices(), ("1: CG", "2: SD"), ("provenance",)),
 }
 
@@ -130,4 +137,4 @@ def test_each_control_has_words_and_nothing_is_wrong_at_first(form):
     for name in form.settings:
         drawn = schema_of(form, name)
         assert form.box.state["labels"][name], name
-        assert drawn["kind"] in ("bool", "choice", "float", "int", "press", "segments", "str")
+        assert drawn["kind"] in KINDS

@@ -34,7 +34,7 @@ from workbench.live.ui.run_list import RACE, ListedRun, RunList
 from workbench.live.ui.status import StatusLine
 from workbench.run import Configuration, Norm
 from workbench.run.jobs.race_record import RaceRecord
-from workbench.run.jobs.ranking import Ranking, rank
+from workbench.run.jobs.ranking import Ranking, middle, rank
 from workbench.run.jobs.repeats import BUDGET
 from workbench.words.numbers import rounded
 
@@ -102,6 +102,7 @@ class RaceView(EditedRace):
                 self.race, self.entries.repeats, self._next.problem.label, moved=bool(self._differences)
             ),
             refresh=self._refresh,
+            why_not=self._why_not,
             starting=lambda: "Start again" if self.entries.over and not self._differences else "Start",
             about="run all entries from the start",
             period=PERIOD,
@@ -262,6 +263,13 @@ class RaceView(EditedRace):
             self.entries.act(verb, numbers)
         self.publisher.wake()
 
+    def _draw_middle(self) -> None:
+        """Draw each entry that was timed again as its run of median time; the others by their own clocks."""
+        samples = self.entries.samples
+        for entry, run in self.entries.listed.items():
+            if (curve := self.curves.of(run)) is not None:
+                self.convergence.time_by(curve, middle(samples.get(entry, ())))
+
     def _tell(self) -> None:
         """Call `changed` where entries or the numbers that are looked at have changed."""
         entries = self.race.entries
@@ -292,7 +300,8 @@ class RaceView(EditedRace):
         found = self.ranking()
         finished = {finish.entry: finish for finish in found.finished}
         ordered = [*finished, *(entry for entry in entries if entry not in finished)]
-        show_entries(self.table, found, ordered, self.entries.listed, self.race)
+        self._draw_middle()
+        show_entries(self.table, found, ordered, self.entries.listed, self.race, self.entries.samples)
         said = self._verdict(found)
         self.winner.say(said, "good" if found.finished else "plain", quote=said if found.finished else "")
         self.note.say(" ".join(filter(None, (compilation(entries), measured_again(found)))))

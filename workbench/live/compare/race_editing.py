@@ -9,7 +9,7 @@ from typing import TypeVar
 from workbench.errors import InputError
 from workbench.live.compare.race_adding import EntryAdding
 from workbench.live.compare.race_entries import Kept, RaceEntries
-from workbench.live.compare.race_form import LookForm, aim_of, aimed, differences, method_of, moved
+from workbench.live.compare.race_form import LookForm, aim_of, aimed, differences, method_of, moved, refused
 from workbench.live.solve.controller import PausableView
 from workbench.live.transport.publisher import Publisher
 from workbench.run import Configuration, Race, RaceEntry, configure
@@ -102,6 +102,8 @@ class EditedRace(PausableView):
         self._opening = opening
         self._opened: list[Configuration] = []
         """The entries that the view has chosen itself."""
+        self._weighed: tuple[Configuration | None, str] = None, ""
+        """The last configuration of a start, and why it is refused."""
         self._past: RaceRecord | None = None
         """The race that was opened last."""
 
@@ -263,6 +265,15 @@ class EditedRace(PausableView):
     def _next(self) -> Configuration:
         """The configuration of active entries, else that of the next start."""
         return self.base if self.race.alive else self._adopted()
+
+    def _why_not(self) -> str:
+        """Why the next start is refused whatever the methods, such as by a limit of the server on unknowns; empty where
+        it is not."""
+        if self.race.alive:
+            return ""
+        if self._weighed[0] != (following := self._next):
+            self._weighed = following, refused(following)
+        return self._weighed[1]
 
     def _adopted(self) -> Configuration:
         """The configuration chosen elsewhere last, with the tolerance of this race if that was set in this view."""

@@ -10,7 +10,9 @@ from workbench.live.solve.form import OF_METHOD
 from workbench.live.ui.declared_form import Control, DeclaredForm
 from workbench.registry import Parameter, parameter
 from workbench.run import Configuration, Norm
+from workbench.run.choices.conflicts import Conflict, conflicts
 from workbench.run.jobs.ranking import MEASURES
+from workbench.settings import STOPPING
 
 SHARED = {
     "problem": "problem",
@@ -22,6 +24,19 @@ SHARED = {
     "memory_limit": "memory limit",
 }
 """Settings that all entries share, so that they can be compared, in words."""
+SYSTEM = ("problem", "rhs", "seed", "x0")
+"""Those that make the system."""
+
+
+def of_system(conflict: Conflict) -> bool:
+    """True for a conflict that no other method ends: it is about the system or the stopping rule."""
+    return any(name in STOPPING or name.partition(".")[0] in SYSTEM for name in conflict.fields)
+
+
+def refused(configuration: Configuration) -> str:
+    """Why no method can solve the system of a configuration here, as a sentence; empty where one can. Cost: some
+    milliseconds."""
+    return next((conflict.sentence for conflict in conflicts(configuration) if of_system(conflict)), "")
 
 
 def differences(one: Configuration, other: Configuration) -> list[str]:

@@ -23,7 +23,17 @@ from workbench.live.compare.sweep_choices import (
     suggestion,
 )
 from workbench.live.compare.sweep_plot import SweepPlot
-from workbench.live.compare.sweep_text import LOWER, answer, columns, counted, left_out, marks, remaining, shortfall
+from workbench.live.compare.sweep_text import (
+    LOWER,
+    answer,
+    columns,
+    counted,
+    left_out,
+    low,
+    marks,
+    remaining,
+    shortfall,
+)
 from workbench.live.solve.controller import ControlledView, Controller
 from workbench.live.solve.form import Form
 from workbench.live.transport.publisher import Publisher
@@ -37,7 +47,6 @@ from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.sort_table import SortTable
 from workbench.live.ui.status import StatusLine
 from workbench.problems import Problem
-from workbench.registry.parameters import present_lists
 from workbench.run import MACHINE, Configuration, Result, State, Stopping, Sweep, sweep
 from workbench.run.choices.conflicts import Conflict
 from workbench.run.jobs.run_queue import QueueSlot
@@ -92,7 +101,7 @@ class SweepView(ControlledView):
     ) -> None:
         self.listed = runs or RunList()
         self.base = base_of(problem, stopping, choices)
-        chosen = suggestion(self.base) if over is None else present_lists(type(self.base.problem), over)
+        chosen = suggestion(self.base) if over is None else self.base.problem.present_lists(over)
         if not isinstance(problem, Configuration):
             # The base does not show names that are both varied and fixed.
             combinations(self.base.problem, chosen, stopping=stopping, **choices)
@@ -375,7 +384,9 @@ class SweepView(ControlledView):
         if not rows:
             return
         found = marks(rows, over, self.map.value)
-        self.table.show(*columns(rows, over, self.map.owner), found)
+        heads, cells = columns(rows, over, self.map.owner)
+        self.table.low = low(heads)
+        self.table.show(heads, cells, found)
         self.best.say(answer(rows, over, self.map.value, self.map.runs.say, self.map.owner), "good")
 
     def _enable(self) -> None:

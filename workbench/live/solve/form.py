@@ -83,7 +83,7 @@ class Form(DeclaredForm[Configuration]):
     controls: `CONTROLS`, or some of them. changed: called after every change, from whichever thread brings it. base:
     returns the configuration that holds what has no control, by default the one loaded last; call `renew` when that has
     changed. alone: it describes one run, so that its choices must go together. examples, hint: of the menu of examples.
-    in_sight, links: as for `FieldForm` and `UndoableForm`.
+    in_sight, links: as for `FieldForm` and `DeclaredForm`.
 
     Blocks that the problem rules out are listed with the reason and cannot be chosen. A second level that does not suit
     a new problem becomes none; `notice` says so until either changes. wrong: why the form describes no run, or "".

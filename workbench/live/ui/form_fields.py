@@ -84,6 +84,17 @@ class Field:
         return shown(f"{self.label}{named}" if named != words else words)
 
 
+class UploadField(Field):
+    """A file that came from the page. value: its name; size in bytes; content: empty where it is too large to come."""
+
+    size = 0
+    content = b""
+
+    def typed(self, text: Mapping[str, Any]) -> None:
+        self.size, self.content = int(text["size"]), text["content"] or b""
+        self.value = str(text["name"])
+
+
 class Choice(Field):
     """The block of one kind, by name."""
 

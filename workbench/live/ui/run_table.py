@@ -53,8 +53,9 @@ MARK_NAMES = {
 }  # fmt: skip
 CONVERGED = "converged"
 STAR = " *"
-STARRED = '<p class="wb-empty">* Other runs used the machine at the same time.</p>'
+STARRED = "* Other runs used the machine at the same time."
 """The legend of the star behind a time."""
+OF_MANY = f"Runs of {' and '.join(run_list.IN_NUMBERS)} are counted from {run_list.FIRST_OF_MANY}."
 WORDS = {
     State.QUEUED: "queued",
     State.SETUP: "setting up",
@@ -109,8 +110,10 @@ class RunTable:
         marks = ["failed" if run.handle.state is State.FAILED else "" for run in listed]
         columns, rows = self._cells(listed)
         starred = any(isinstance(cell, dict) and cell["text"].endswith(STAR) for cells in rows for cell in cells)
-        self.legend.value = STARRED
-        self.legend.layout.display = None if starred else "none"
+        many = any(run.number >= run_list.FIRST_OF_MANY for run in listed)
+        said = " ".join([STARRED] * starred + [OF_MANY] * many)
+        self.legend.value = f'<p class="wb-empty">{said}</p>' if said else ""
+        self.legend.layout.display = None if said else "none"
         with self.table.hold_sync():
             self.table.verbs = offered
             self.table.show(columns, rows, marks, [_facts(run) for run in listed])

@@ -180,7 +180,7 @@ class FlowView(ExtensionView, PausableView):
         self.publisher.wake()
 
     def _layout(self) -> widgets.Box:
-        shown = [self.bubbles.box, self.field, self.volume, self.picture.controls, self.facts]
+        shown = [self.bubbles.box, self.volume, self.field, self.picture.controls, self.facts]
         left = column("wb-flowleft", *shown)
         right = column("wb-flowright", *self.curves.methods)
         stage = [

@@ -27,7 +27,7 @@ MORE: tuple[dict[str, Any], ...] = (
     {"preconditioner": "neumann:2", "deflation": "blocks:8"},
 )
 """Methods that race against the two of the view."""
-HEADINGS = ("method", "iterations per step", "ms per step", "of which setup")
+HEADINGS = ("method", "deflation vectors", "iterations per step", "ms per step", "of which setup")
 
 
 class VerdictLine:
@@ -91,8 +91,7 @@ class StepRace:
             self.status.say("Compiling kernels." if racing.compiling else "Setting up four methods.", "busy")
         else:
             steps = f"{count(sequence.steps)} of {count(self._steps)} steps"
-            ended = "" if racing.alive else f", of {sequence.problem.words}"
-            self.status.say(f"{steps} raced{ended}.", "good" if sequence.done else "busy")
+            self.status.say(f"{steps} raced.", "good" if sequence.done else "busy")
         if news == self._shown:
             return
         self._shown = news
@@ -102,10 +101,11 @@ class StepRace:
             ranking = sequence.ranking()
             names = short_names([each["method"] for each in ranking])
             rows = [
-                (name, *([each["failure"]] if each["failure"] else (number(each[key]) for key in keys)))
+                (name, count(each["deflation_vectors"]) if each["deflation_vectors"] else "–")
+                + ((each["failure"],) if each["failure"] else tuple(number(each[key]) for key in keys))
                 for name, each in zip(names, ranking, strict=True)
             ]
-            self.table.value = html_table(HEADINGS, rows, numbers=(1, 2, 3))
+            self.table.value = html_table(HEADINGS, rows, numbers=(1, 2, 3, 4))
 
     def close(self) -> None:
         """End the race, and remove its record."""
