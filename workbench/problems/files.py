@@ -21,7 +21,7 @@ from workbench.operators import ComplexSymmetricMatrix, LinearOperatorAdapter, M
 from workbench.operators.matrix_rows import MatrixRows
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import catalogue, known_entry
-from workbench.problems.matrix_market import given_rhs, given_rhs_name, read_matrix, size_of
+from workbench.problems.matrix_market import given_coordinates, given_rhs, given_rhs_name, read_matrix, size_of
 from workbench.registry import known, of_any_case, parameter, register, registered, unknown_name
 
 RECORD = ".seq.npz"
@@ -74,6 +74,9 @@ class MatrixFile(Problem):
 
     def given_rhs(self) -> VectorFile:
         return given_rhs(self._file)
+
+    def coordinates(self) -> np.ndarray | None:
+        return given_coordinates(self._file, self.unknowns_of_rows)
 
     @property
     def _file(self) -> Path:

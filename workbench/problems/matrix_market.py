@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
 
+import numpy as np
+
 from workbench.errors import InputError, printable_path
 from workbench.files import opened
 from workbench.files.columns import VectorFile
@@ -20,7 +22,7 @@ from workbench.lazy import sparse
 from workbench.operators import Matrix
 from workbench.operators.matrix_checks import check_shape
 
-PART = "_b"
+PART, PLACES = "_b", "_coord"
 ARCHIVE = ".tar.gz"
 
 
@@ -44,8 +46,32 @@ def given_rhs_name(path: Path, members: Sequence[str]) -> str:
     return neighbour.name if neighbour else next(iter(names), "")
 
 
-def _neighbour(path: Path) -> Path | None:
-    places = (path.with_name(f"{file_stem(path)}{PART}{ending}") for ending in (".mtx", ".mtx.gz", ".mtx.bz2"))
+def given_coordinates(path: Path, size: int) -> np.ndarray | None:
+    """The places of the unknowns that come with a matrix, shape (N, 2) or (N, 3); None for a matrix without them.
+
+    They are NAME_coord.mtx in its archive, as the SuiteSparse collection has them, or next to it, there also .mtx.gz,
+    .mtx.bz2 or .npy. Cost: that file; for an archive one pass over it, and two where they are in it. Raises InputError
+    for a damaged file, and one of another shape.
+    """
+    found = _neighbour(path, PLACES, (".mtx", ".mtx.gz", ".mtx.bz2", ".npy"))
+    if found is None and not (path.name.lower().endswith(ARCHIVE) and _has_places(path)):
+        return None
+    places = np.real(VectorFile(found or path, "" if found else PLACES).read(size)).astype(np.float64)
+    if places.shape[1] not in (2, 3):
+        raise InputError(f"{(found or path).name} places unknowns by {places.shape[1]} numbers each; it must be 2 or 3")
+    return places
+
+
+def _has_places(path: Path) -> bool:
+    """True for an archive with coordinates."""
+    with opened(path, "matrix file") as stream:
+        with unpacked(stream, path.name, f"cannot read {printable_path(path)}") as text:
+            pass
+        return any(PurePosixPath(member).stem.endswith(PLACES) for member in text.members)
+
+
+def _neighbour(path: Path, part: str = PART, endings: Sequence[str] = (".mtx", ".mtx.gz", ".mtx.bz2")) -> Path | None:
+    places = (path.with_name(f"{file_stem(path)}{part}{ending}") for ending in endings)
     return next((place for place in places if place.is_file()), None)
 
 

@@ -32,7 +32,14 @@ from workbench.operators import ComplexSymmetricMatrix, Matrix, Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import group_and_name, known_entry
 from workbench.problems.files import matrix_system, rows_of
-from workbench.problems.matrix_market import Entries, given_rhs, given_rhs_name, read_entries, size_of
+from workbench.problems.matrix_market import (
+    Entries,
+    given_coordinates,
+    given_rhs,
+    given_rhs_name,
+    read_entries,
+    size_of,
+)
 from workbench.registry import parameter, register
 
 CHUNK = 1 << 18
@@ -249,6 +256,10 @@ class SuiteSparse(Problem):
         path = cached(*group_and_name(self.matrix))
         assert path is not None
         return given_rhs(path)
+
+    def coordinates(self) -> np.ndarray | None:
+        path = cached(*group_and_name(self.matrix))
+        return None if path is None else given_coordinates(path, self.unknowns_of_rows)
 
     def _read(self, kind: type[Matrix]) -> LinearSystem:
         group, name = group_and_name(self.matrix)

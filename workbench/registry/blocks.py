@@ -13,7 +13,7 @@ import functools
 import importlib
 import pkgutil
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.machinery import SourceFileLoader
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -138,6 +138,15 @@ class Block:
         names = formers(cls)
         declared = {each.name: each for each in cls.parameters()} if names else {}
         return present_values(cls.name, names, declared, values)
+
+    @classmethod
+    def present_lists(cls, over: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+        """Lists of values by the present names of parameters; other names stay. Raises InputError as `present`."""
+        now = {name: former.name for name, former in formers(cls).items()}
+        return {
+            now.get(name, name): [cls.present({name: value})[now.get(name, name)] for value in values]
+            for name, values in over.items()
+        }
 
 
 class UnknownBlockError(InputError):

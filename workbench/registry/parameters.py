@@ -6,7 +6,7 @@ import dataclasses
 import difflib
 import math
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workbench.errors import InputError, one_line, quoted
@@ -140,22 +140,20 @@ class Former:
         """The former value of a present one, and the other way around."""
         return 1 / value if self.reciprocal else value
 
+    def present(self, name: str, value: object, declared: Parameter, owner: str = "") -> Any:
+        """The present value of one that is given by its former name. declared: the present parameter.
+
+        Raises InputError with the former name, and with the bounds that the former value has.
+        """
+        low, high = declared.low, declared.high
+        if self.reciprocal:
+            low, high = (1 / bound if bound else None for bound in (high, low))
+        return self.turned(dataclasses.replace(declared, name=name, low=low, high=high).check(value, owner))
+
 
 def formers(cls: type) -> dict[str, Former]:
     """The former names of the parameters of a block."""
     return {name: each for base in cls.__mro__ for name, each in vars(base).items() if isinstance(each, Former)}
-
-
-def present_lists(cls: type, over: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
-    """Lists of values by the present names of the parameters of a block; other names stay."""
-    names = formers(cls)
-    present: dict[str, list[Any]] = {}
-    for name, values in over.items():
-        former = names.get(name)
-        present[former.name if former else name] = [
-            former.turned(float(value)) if former else value for value in values
-        ]
-    return present
 
 
 def present_values(
@@ -163,15 +161,14 @@ def present_values(
 ) -> dict[str, Any]:
     """Values by the present names of their parameters. names: the former ones; declared: the parameters, by name.
 
-    Raises InputError for a parameter that is given by both names, and for a value that has no reciprocal.
+    Raises InputError for a parameter that is given by both names, and for a value out of bounds.
     """
     present = dict(values)
     for name in present.keys() & names.keys():
         former, value = names[name], present.pop(name)
         if former.name in present:
             raise InputError(f"{owner}: {name} is the former name of {former.name}; give one of the two")
-        checked = declared[former.name].check(value, owner) if former.reciprocal else value
-        present[former.name] = former.turned(checked)
+        present[former.name] = former.present(name, value, declared[former.name], owner)
     return present
 
 

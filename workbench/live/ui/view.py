@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import anywidget
 import ipywidgets as widgets
@@ -23,6 +23,8 @@ class View:
     """A view of several widgets. Display it, or its `box`."""
 
     box: widgets.Box
+    names_problem: ClassVar[bool] = True
+    """False for a view that does not use the problem of its page, whose header then names none."""
 
     def open_at(self, at: str) -> None:
         """Show the item of an address, which anybody may have written; by default there is none."""

@@ -11,6 +11,7 @@ import numpy as np
 from workbench.arrays.validation import (
     HostFunction,
     common_dtype,
+    finite_array,
     finite_block,
     finite_vector,
     matvec_function,
@@ -208,6 +209,23 @@ def system_of(
         for column, vector in enumerate(vectors.T):
             refuse_excess(excess(matrix, vector, precision_of(operator)), column)
     return LinearSystem(operator, b.astype(dtype, copy=False), null_space=vectors, notes=notes), x0
+
+
+def with_near_null(system: LinearSystem, near_null: object) -> LinearSystem:
+    """The system with vectors that its A maps to little, shape (N,) or (N, m), or None. Raises InputError for another
+    shape, NaN and infinity."""
+    if near_null is None:
+        return system
+    vectors, size = finite_array(near_null, "near_null"), system.operator.shape[0]
+    if vectors.ndim not in (1, 2) or vectors.shape[0] != size or 0 in vectors.shape:
+        raise InputError(
+            f"near_null has shape {vectors.shape}, but the matrix has {size} rows; pass shape ({size}, m) for m "
+            "vectors, such as those of workbench.deflation.rigid_body_modes"
+        )
+    vectors = vectors if vectors.ndim == 2 else vectors[:, None]
+    if np.iscomplexobj(vectors) and system.operator.dtype.kind != "c":
+        raise InputError("near_null is complex, and the matrix is real; pass real and imaginary parts as vectors")
+    return dataclasses.replace(system, near_null=vectors)
 
 
 def _checked_function(operator: LinearOperatorAdapter, vectors: np.ndarray | None, *, bilinear: bool) -> np.ndarray:
