@@ -75,7 +75,7 @@ def test_what_is_not_installed_is_left_out(monkeypatch):
     assert levels(configure("bubbles-2d", n=24))[1] == "ic none"
 
 
-@pytest.mark.parametrize(("content", "expected"), [(SMALL, "jacobi ic ic amg"), (COMPLEX_SYMMETRIC, "jacobi none")])
+@pytest.mark.parametrize(("content", "expected"), [(SMALL, "jacobi ic ic kcycle"), (COMPLEX_SYMMETRIC, "jacobi none")])
 def test_of_a_file_they_are_algebraic_and_fit_its_symmetry(tmp_path, content, expected):
     (tmp_path / "a.mtx").write_bytes(content)
     found = levels(configure("matrix-file", path=str(tmp_path / "a.mtx"), preconditioner="jacobi"))
