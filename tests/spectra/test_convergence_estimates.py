@@ -113,9 +113,7 @@ def test_iterations_after_a_negative_alpha_are_not_usable():
 
 def test_a_run_of_a_block_method_is_said_to_have_no_ritz_values():
     history = run_through(Run(configure("poisson5", n=6, solver="block-cg", rhs="random:2"))).history
-    with pytest.raises(
-        InputError, match="no alpha or no beta, as block methods .*; use a run of cg with one"
-    ):
+    with pytest.raises(InputError, match="no alpha or no beta, as block methods .*; use a run of cg with one"):
         effective_condition(history)
 
 
