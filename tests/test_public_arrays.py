@@ -213,7 +213,8 @@ ELSEWHERE = {
     *(f"Estimates({name})" for name in ("bound", "bound_so_far", "lower", "true", "upper")),
     # Of the authors of blocks: the arrays are those of the library.
     *(f"LinearOperatorAdapter.plus_diagonal({name})" for name in ("values", "main", "rows")),
-    "Deflation.labels(phase)", "Deflation.labels_and_boxes(phase)", "DeflationContext(phase)", "DeflationContext(near_null)",
+    "Deflation.labels(phase)", "Deflation.labels_and_boxes(phase)", "DeflationContext(phase)",
+    "DeflationContext(near_null)",
     "PiecewiseConstant.earlier(cells)", "Preconditioner.renewed(cells)", "Projection.drift_of(restricted)",
     "Projection.solve_columns(coarse)", "Stencil(assemble)", "TwoPhaseStencil(assemble)",
     *(f"{kind}.box_matrix(labels)" for kind in ("Stencil", "BandStencil", "TwoPhaseStencil")),
