@@ -56,20 +56,24 @@ MULTILEVEL = "multilevel"
 
 @dataclasses.dataclass(frozen=True, order=True)
 class LevelPair:
-    """A preconditioner, a deflation space and its coarse solver as texts such as `blocks:16`, a device, a precision."""
+    """A preconditioner, a deflation space and its coarse solver as texts such as `blocks:16`, a device, a precision.
+
+    dimensions: of the grid of its problem, 0 without one, for its name alone.
+    """
 
     preconditioner: str
     deflation: str
     coarse: str
     device: str
     precision: str = "float64"
+    dimensions: int = dataclasses.field(default=0, compare=False)
 
     @property
     def parts(self) -> dict[str, str]:
         """The names of the levels and of what is not the default, see `workbench.words.names.run_parts`."""
         plain = dataclasses.asdict(self)
         usual = [name for name in ("device", "precision") if plain[name] == RUN[name].default]
-        return run_parts({name: value for name, value in plain.items() if name not in usual})
+        return run_parts({name: plain[name] for name in plain if name not in usual}, dimensions=self.dimensions)
 
     @property
     def label(self) -> str:
@@ -113,7 +117,8 @@ def level_pairs(problem: Problem, system: LinearSystem, devices: tuple[str, ...]
             for first in first_levels:
                 name = first.partition(":")[0]
                 if _go_together(known[name], deflation, system):
-                    found.append(LevelPair(first, deflation, coarse, device))
+                    dimensions = len(system.grid or ())
+                    found.append(LevelPair(first, deflation, coarse, device, dimensions=dimensions))
                     mixed = dataclasses.replace(found[-1], precision=MIXED)
                     found += [mixed] if _bears_mixed(mixed, system) else []
     return found

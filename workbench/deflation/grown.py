@@ -5,10 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
+import numpy as np
+
 from workbench.deflation.base import Deflation, DeflationContext
 from workbench.deflation.modes import modes_of_parts, translations
 from workbench.deflation.subspace import PiecewiseConstant, Subspace
 from workbench.devices.host.growth import grown_parts
+from workbench.operators import Operator
 from workbench.registry import parameter, register
 
 
@@ -38,6 +41,7 @@ class GrownParts(Deflation):
 
     name: ClassVar[str] = "parts"
     title: ClassVar[str] = "parts of the graph"
+    by_entries: ClassVar[bool] = True
     takes_near_null: ClassVar[bool] = True
 
     size: int = parameter(100, "unknowns of a part, about", low=2, high=1_000_000, unit="unknowns")
@@ -58,12 +62,16 @@ class GrownParts(Deflation):
         # Parts have between a third of the size and a few times as many unknowns.
         return max(1, size // (4 * self.size)) - closed
 
+    def labels_of(
+        self, operator: Operator, grid: tuple[int, ...] | None, phase: np.ndarray | None = None
+    ) -> np.ndarray:
+        matrix = operator.to_csr()
+        return grown_parts((matrix.data, matrix.indices, matrix.indptr), self.size, self.theta)[0]
+
     def space(self, context: DeflationContext) -> Subspace:
         near_null = context.near_null
         if near_null is None and self.node > 1:
             near_null = translations(context.operator.shape[0], self.node)
         if near_null is not None:
             return modes_of_parts(context.operator, near_null, self.size, self.theta, self.node)
-        matrix = context.operator.to_csr()
-        labels, _ = grown_parts((matrix.data, matrix.indices, matrix.indptr), self.size, self.theta)
-        return PiecewiseConstant(labels, None)
+        return PiecewiseConstant(self.labels_of(context.operator, context.grid), None)

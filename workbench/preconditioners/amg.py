@@ -49,6 +49,7 @@ class Amg(Preconditioner):
 
     name: ClassVar[str] = "amg"
     title: ClassVar[str] = "algebraic multigrid (PyAMG)"
+    also: ClassVar[tuple[str, ...]] = ("multigrid", "gamg", "boomeramg", "hypre", "pyamg")
     is_cycle: ClassVar[bool] = True
     takes_near_null: ClassVar[bool] = True
 

@@ -201,6 +201,11 @@ class Problem(Block):
         """The other parameters that differ from their defaults, in words."""
         return details(self)
 
+    def coordinates(self) -> np.ndarray | None:
+        """The places of the unknowns of a problem without a grid, shape (N, 2) or (N, 3); None where they are unknown.
+        Raises InputError for a damaged file of them."""
+        return None
+
     constant_b: ClassVar[bool] = False
     """True if b is one number, which takes no memory until it is placed on a device."""
 

@@ -32,7 +32,7 @@ from workbench.operators import (
     Operator,
     as_operator,
 )
-from workbench.operators.matrix_checks import check_finite, check_indices
+from workbench.operators.matrix_checks import OF_MINUS_A, check_finite, check_indices
 from workbench.operators.null_space import (
     ROUNDING,
     constants,
@@ -231,7 +231,7 @@ def with_near_null(system: LinearSystem, near_null: object) -> LinearSystem:
 def _checked_function(operator: LinearOperatorAdapter, vectors: np.ndarray | None, *, bilinear: bool) -> np.ndarray:
     """The null vectors of an A without entries: those given, or the constants where A maps them to zero.
 
-    Raises InputError where A is not symmetric, and where it does not map the given ones to zero.
+    Raises InputError where A is not symmetric, or negative, and where it does not map the given ones to zero.
     """
     function, size, allowed = operator.function, operator.shape[0], ROUNDING * precision_of(operator)
     found = random_products(function, bilinear=bilinear)
@@ -240,6 +240,11 @@ def _checked_function(operator: LinearOperatorAdapter, vectors: np.ndarray | Non
         needed = "COCG needs A = A^T" if bilinear else "CG needs a symmetric (Hermitian) positive definite A"
         values = form.format(f"{found.left:.6g}", f"{found.right:.6g}")
         raise InputError(f"A, a LinearOperator, is not symmetric: {values} for two random vectors; {needed}")
+    if found.are_negative and not bilinear:
+        raise InputError(
+            f"A, a LinearOperator, is negative definite as far as two random vectors show, with (x, A x) = "
+            f"{max(found.curvatures):.6g} at most, {OF_MINUS_A}"
+        )
     if vectors is None:
         ones = constants(size, operator.dtype)
         mapped = excess_of_products(function(np.array(ones)), ones, (found.of_x, found.of_y), allowed) is None

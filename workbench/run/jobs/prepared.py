@@ -163,6 +163,11 @@ class Prepared:
         """Wall-clock time of the last full setup, in s, without the compilation of kernels."""
         return self._setup.phases.seconds
 
+    @property
+    def deflation_vectors(self) -> int:
+        """The number of deflation vectors of the present setup."""
+        return self._setup.deflation_vectors
+
     def solve(self, b: Any, x0: Any = None, stopped: Callable[[], bool] = lambda: False) -> PreparedResult:
         """Solve A x = b, or A X = B column by column, each from x0.
 
