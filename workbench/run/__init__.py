@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.deflation import CoarseSolver, Variant
 from workbench.devices.interchange import in_place, on_host, returned_as
 from workbench.errors import InputError, quoted
 from workbench.lazy import exported
@@ -94,6 +96,9 @@ __getattr__ = exported(
     },
 )
 
+NOTICED = 20_000
+"""Unknowns from which `solve` gives notice that the machine is in use. Below it uses one core, for milliseconds, and
+the notice, a file, would take a good part of them."""
 start_run = Run
 """The name by which scripts start a run of many right-hand sides; a `Run` is made for any number of them."""
 
@@ -197,13 +202,13 @@ def solve(
         b, x0 = as_vector(b), None if x0 is None else as_vector(x0)
     system, x0 = system_of(A, b, x0, kind, nullspace, check=check)
     system = with_near_null(system if diagonal is None else with_diagonal(system, diagonal, kind), near_null)
-    configuration = configure(
+    configuration = Configuration(
         InMemoryProblem(),
         solver=method,
         preconditioner=as_preconditioner(M, system.operator.shape[0], check=check),
         deflation=as_deflation(deflation),
-        coarse=coarse,
-        variant=variant,
+        coarse=CoarseSolver.named(coarse),
+        variant=Variant.named(variant),
         device=device,
         cluster=cluster,
         ranks=ranks,
@@ -211,8 +216,12 @@ def solve(
         reduction=reduction,
         stopping=Stopping(rtol=rtol, atol=atol, norm=norm, maxiter=maxiter),
     )
-    with MACHINE_USE:
-        result = run_through(Run(configuration, system, x0=x0, trace=trace), callback)
+    with contextlib.nullcontext() if system.unknowns < NOTICED else MACHINE_USE:
+        run = Run(configuration, system, x0=x0, trace=trace)
+        if callback is None:
+            run.gather()
+        _step_through(run, callback)
+    result = run.result(writable=True)
     result = as_column(result) if is_column else result
     return dataclasses.replace(result, x=returned_as(like, result.x))
 
@@ -228,12 +237,17 @@ def run_through(run: Run, callback: Callable[[Any], Any] | None = None) -> Resul
         'CONVERGED'
     """
     with MACHINE_USE:
-        if callback is None:
-            while run.step():
-                pass
-        else:
-            _follow(run, callback)
+        _step_through(run, callback)
     return run.result(writable=True)
+
+
+def _step_through(run: Run, callback: Callable[[Any], Any] | None) -> None:
+    """Step a run to its end."""
+    if callback is not None:
+        _follow(run, callback)
+        return
+    while run.step():
+        pass
 
 
 def _follow(run: Run, callback: Callable[[Any], Any]) -> None:
