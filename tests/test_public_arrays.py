@@ -61,6 +61,7 @@ VECTORS = {
     "LinearSystem(given_b)": (run_of, lambda v: v),
     "Run(x0)": (lambda v: run_of(ONE, v), lambda v: ONE),
     "LinearSystem(null_space)": (lambda v: LinearSystem(system().operator, ONE, null_space=v), None),
+    "LinearSystem(near_null)": (lambda v: LinearSystem(system().operator, ONE, near_null=column(v)), None),
     "preconditioned(v)": (lambda v: preconditioned(configure("poisson5", n=6), v), lambda v: v / 4),
     "LinearOperatorAdapter(main)": (lambda v: LinearOperatorAdapter(OPERATOR, main=v).diagonal(), lambda v: v),
     "LinearOperatorAdapter.with_diagonal(main)": (
@@ -72,9 +73,11 @@ VECTORS = {
     "BandStencil(main)": (lambda v: BandStencil((N,), v, (0 * ONE,)).to_csr().diagonal(), lambda v: v),
     "PlaneSlice(vector)": (lambda v: PlaneSlice(0, (6, 1), GRID)(v).ravel(), lambda v: v),
 }
-NOT_CONVERTED = {"LinearSystem(given_b)", "LinearSystem(coefficients)", "BandStencil(main)", "PlaneSlice(vector)"}
+NOT_CONVERTED = {"BandStencil(main)", "PlaneSlice(vector)"}
+NOT_CONVERTED |= {f"LinearSystem({name})" for name in ("given_b", "coefficients", "near_null")}
 """Functions that want arrays as they are, and refuse what others convert."""
-UNCHECKED_VALUES = {"LinearSystem(coefficients)", "LinearSystem(null_space)", "PlaneSlice(vector)"}
+UNCHECKED_VALUES = {"PlaneSlice(vector)"}
+UNCHECKED_VALUES |= {f"LinearSystem({name})" for name in ("coefficients", "null_space", "near_null")}
 """Nothing is computed with the entries."""
 
 
@@ -212,6 +215,7 @@ ELSEWHERE = {
     # Of the authors of blocks: the arrays are those of the library.
     *(f"LinearOperatorAdapter.plus_diagonal({name})" for name in ("values", "main", "rows")),
     "Deflation.labels(phase)", "Deflation.labels_and_boxes(phase)", "DeflationContext(phase)",
+    "DeflationContext(near_null)", "Deflation.labels_of(phase)",
     "PiecewiseConstant.earlier(cells)", "Preconditioner.renewed(cells)", "Projection.drift_of(restricted)",
     "Projection.solve_columns(coarse)", "Stencil(assemble)", "TwoPhaseStencil(assemble)",
     *(f"{kind}.box_matrix(labels)" for kind in ("Stencil", "BandStencil", "TwoPhaseStencil")),

@@ -127,6 +127,12 @@ class LinearSystem:
                 f"null_space has shape {np.shape(self.null_space)}, but the matrix has {size} rows; pass shape "
                 f"({size}, k) for k vectors"
             )
+        near = self.near_null
+        if near is not None and not (isinstance(near, np.ndarray) and near.ndim == 2 and near.shape[0] == size):
+            raise InputError(
+                f"near_null has shape {np.shape(near)}, but the matrix has {size} rows; pass an array of shape "
+                f"({size}, m) for m vectors"
+            )
         if self.phase is not None and (self.phase.dtype.kind not in "iub" or np.ma.isMaskedArray(self.phase)):
             raise InputError(f"phases are integers from 0, or bool, got {self.phase.dtype}; renumber them")
 
