@@ -65,8 +65,6 @@ class Deflation(Block):
     kind: ClassVar[str] = "deflation"
     needs_grid: ClassVar[bool] = False
     needs_phases: ClassVar[bool] = False
-    cuts_by_index: ClassVar[bool] = False
-    """True if its subdomains are ranges of consecutive unknowns in the absence of a grid."""
 
     def estimated_count(self, size: int, grid: tuple[int, ...] | None, interface: float) -> int | None:
         """The number of vectors before anything is assembled, None where it follows from A.

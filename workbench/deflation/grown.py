@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from workbench.deflation.base import Deflation, DeflationContext
 from workbench.deflation.subspace import PiecewiseConstant
-from workbench.devices.host.growth import grown_parts
+from workbench.devices.host.growth import STRONG, Growth
+from workbench.operators.cuts import csr_of
 from workbench.registry import parameter, register
 
 
@@ -35,7 +36,9 @@ class GrownParts(Deflation):
     title: ClassVar[str] = "parts of the graph"
 
     size: int = parameter(100, "unknowns of a part, about", low=2, high=1_000_000, unit="unknowns")
-    theta: float = parameter(0.1, "strong couplings have at least this share of the strongest ones", low=0.0, high=1.0)
+    theta: float = parameter(
+        STRONG, "strong couplings have at least this share of the strongest ones", low=0.0, high=1.0
+    )
 
     def estimated_count(self, size: int, grid: tuple[int, ...] | None, interface: float) -> int:
         return -(-size // self.size)
@@ -45,6 +48,5 @@ class GrownParts(Deflation):
         return max(1, size // (4 * self.size)) - closed
 
     def space(self, context: DeflationContext) -> PiecewiseConstant:
-        matrix = context.operator.to_csr()
-        labels, _ = grown_parts((matrix.data, matrix.indices, matrix.indptr), self.size, self.theta)
-        return PiecewiseConstant(labels, None)
+        grown = Growth.of(csr_of(context.operator), self.size, self.theta)
+        return PiecewiseConstant(grown.labels, notes=(f"deflation parts: {grown.in_words}",))

@@ -41,8 +41,6 @@ class Preconditioner(Block):
     """Set where `renewed` can keep coarse levels of an earlier phase."""
     needs_stencil: ClassVar[bool] = False
     """Set where A has to be a nearest-neighbour stencil on a grid."""
-    cuts_by_index: ClassVar[bool] = False
-    """True if its blocks or boxes are ranges of consecutive unknowns where there is no grid."""
     is_cycle: ClassVar[bool] = False
     """Set where the iterations hardly depend on the number of unknowns, as with multigrid cycles."""
     advised: ClassVar[tuple[str, ...]] = ()

@@ -29,6 +29,7 @@ from workbench.run.jobs.run_queue import MACHINE, QueueSlot, RunQueue
 from workbench.run.loop.result import Column, Result, as_column
 from workbench.run.machine_use import MACHINE_USE
 from workbench.run.results.snapshots import Quantity
+from workbench.run.setup.numbering import renumbered
 from workbench.settings import BLOCKS, RUN
 from workbench.solvers import Solver, user_solver
 from workbench.solvers.block.base import BlockSolver
@@ -204,8 +205,14 @@ def solve(
         reduction=reduction,
         stopping=Stopping(rtol=rtol, atol=atol, norm=norm, maxiter=maxiter),
     )
+    # A callback is called with vectors of the run, which have its order.
+    other = None if callback or trace else renumbered(configuration, system, x0)
     with MACHINE_USE:
-        result = run_through(Run(configuration, system, x0=x0, trace=trace), callback)
+        if other:
+            result = run_through(Run(other.configuration, other.system, x0=other.x0, phases=other.phases))
+            result = dataclasses.replace(result, x=other.back(result.x))
+        else:
+            result = run_through(Run(configuration, system, x0=x0, trace=trace), callback)
     result = as_column(result) if is_column else result
     return dataclasses.replace(result, x=returned_as(like, result.x))
 

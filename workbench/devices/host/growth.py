@@ -5,18 +5,58 @@ A coupling of i and j is strong where a_ij < 0 and a_ij^2 >= threshold^2 m_i m_j
 
 from __future__ import annotations
 
+import dataclasses
+import time
+
 import numpy as np
 
 from workbench.compiler.words import shared, threads
 from workbench.devices.host.aggregation import Csr
+from workbench.jit import compile_time
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import launch
+from workbench.words.numbers import count as number_of
+from workbench.words.numbers import duration, span
 
+STRONG = 0.1
+"""Share of the strongest couplings from which a coupling is strong, by default."""
 LEAST = 3
 """Parts below the size divided by this join a neighbour."""
 MOST = 2
 """Times the size that a part has at most after it was joined."""
 ROWS_PER_CHUNK = 4096
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Growth:
+    """Parts of a matrix. labels: the part of each unknown, int32 of shape (N,). sizes: unknowns of each part. seconds:
+    of the growth, without the compilation of kernels."""
+
+    labels: np.ndarray
+    sizes: np.ndarray
+    seconds: float
+
+    @classmethod
+    def of(cls, matrix: Csr, size: int, threshold: float = STRONG) -> Growth:
+        """Parts of about `size` unknowns each, as `grown_parts` has them."""
+        begun = time.perf_counter() - compile_time.spent()
+        labels, _ = grown_parts(matrix, size, threshold)
+        seconds = time.perf_counter() - compile_time.spent() - begun
+        return cls(labels, np.bincount(labels), seconds)
+
+    @property
+    def members(self) -> list[np.ndarray]:
+        """The unknowns of each part, ascending."""
+        return np.split(np.argsort(self.labels, kind="stable"), np.cumsum(self.sizes)[:-1])
+
+    @property
+    def in_words(self) -> str:
+        """Number and sizes of the parts, and the seconds of their growth, as a clause."""
+        one, low, high = self.sizes.size == 1, int(self.sizes.min()), int(self.sizes.max())
+        return (
+            f"{number_of(self.sizes.size)} part{'' if one else 's'} of {span(low, high, number_of)} unknowns, "
+            f"grown along strong couplings in {duration(self.seconds)}"
+        )
 
 
 def grown_parts(matrix: Csr, size: int, threshold: float) -> tuple[np.ndarray, int]:

@@ -1,0 +1,38 @@
+"""Subdomains of a matrix that has no grid: grown along its couplings, or cut by index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.devices.host.aggregation import Csr
+from workbench.operators.base import Operator
+from workbench.operators.matrix_rows import MatrixRows
+from workbench.registry import parameter
+
+COUPLINGS, INDEX = "couplings", "index"
+
+
+def cut_parameter() -> Any:
+    """The declared parameter of a block that cuts a matrix without a grid."""
+    return parameter(
+        COUPLINGS,
+        "of a matrix without a grid: couplings grows parts along those of A, index cuts ranges of consecutive unknowns",
+        choices=(COUPLINGS, INDEX),
+    )
+
+
+def grid_of(operator: Operator, grid: tuple[int, ...] | None = None) -> tuple[int, ...] | None:
+    """The grid of a system with this A, or the one that A itself knows; None without any."""
+    return grid or getattr(operator, "grid", None)
+
+
+def grows(operator: Operator, cut: str) -> bool:
+    """True if parts of an A without a grid are grown along its couplings; ranks, and an A without entries, cut by
+    index."""
+    return cut == COUPLINGS and operator.nnz is not None and not isinstance(operator, MatrixRows)
+
+
+def csr_of(operator: Operator) -> Csr:
+    """Data, indices and indptr of A."""
+    matrix = operator.to_csr()
+    return matrix.data, matrix.indices, matrix.indptr
