@@ -107,7 +107,8 @@ def tetrahedra(unknowns: int) -> System:
 def beam(unknowns: int) -> System:
     """Linear elasticity (Poisson's ratio 0.3) of a beam 6 x 1 x 1, clamped at one end, under its weight; six tetrahedra
     a brick. modes: the six rigid-body modes."""
-    across = round((unknowns / 18) ** (1 / 3))
+    # 3 components of 6 n (n + 1)^2 nodes, for n bricks across.
+    across = round((unknowns / 18) ** (1 / 3) - 2 / 3)
     sides = (6 * across + 1, across + 1, across + 1)
     axes = [np.linspace(0, length, count) for length, count in zip((6, 1, 1), sides, strict=True)]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -209,7 +210,8 @@ def resistivity(unknowns: int) -> System:
     conductivity[1 : deep // 4, middle + 2 : middle + 8, middle - 3 : middle + 5] = 1e-4
     matrix = two_point([down, across, across], [conductivity] * 3, {(0, 1), (1, 0), (1, 1), (2, 0), (2, 1)})
     b = np.zeros(conductivity.shape)
-    b[0, middle, middle - 5], b[0, middle, middle + 5] = 1, -1
+    apart = min(5, far)
+    b[0, middle, middle - apart], b[0, middle, middle + apart] = 1, -1
     return System(symmetric(matrix), b.ravel())
 
 

@@ -79,7 +79,7 @@ def renumbered(configuration: Configuration, system: LinearSystem, x0: np.ndarra
         # Runs of small matrices need no graphs.
         from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-        order = reverse_cuthill_mckee(sparse.csr_matrix(operator.csr), symmetric_mode=True)
+        order = np.ascontiguousarray(reverse_cuthill_mckee(sparse.csr_matrix(operator.csr), symmetric_mode=True))
         matrix = operator.in_order(order)
         if isinstance(deflation, InMemoryDeflation):
             deflation = dataclasses.replace(deflation, vectors=deflation.vectors[order])
