@@ -13,6 +13,7 @@ from workbench.machines import doctor
 from workbench.records import load
 from workbench.registry import registered
 from workbench.run import Race, configure
+from workbench.run.choices import levels
 from workbench.run.jobs.race_codec import save_race
 from workbench.run.jobs.race_record import EntryRecord, RaceRecord
 
@@ -164,6 +165,17 @@ def test_a_matrix_that_cannot_be_used_is_one_sentence(capsys, tmp_path):
     status, out, err = run(capsys, "solve", matrix_market(tmp_path / "bad.mtx", np.diag([1.0, -1.0])))
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert "not positive definite" in err
+
+
+def test_a_matrix_file_has_levels_by_the_rule_where_the_command_names_none(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(levels, "FEW", 50)
+    path = matrix_market(tmp_path / "chain.mtx", 2.1 * np.eye(60) - np.eye(60, k=1) - np.eye(60, k=-1))
+    for arguments, first in (((), "mic:0.95"), (("--preconditioner", "ic"), "ic"), (("--deflation", "none"), "jacobi")):
+        status, out, _ = run(capsys, "solve", path, *arguments, "--json")
+        found = json.loads(out)
+        assert (status, found["preconditioner"]) == (0, first)
+        assert ("levels by default: mic" in out) == (not arguments)
+        assert {"problem"} <= {phase["name"] for phase in found["setup_phases"]}
 
 
 def test_a_terminal_sees_progress_and_a_pipe_does_not(capsys, monkeypatch):

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from workbench.devices.host.aggregation import Csr
+from workbench.lazy import sparse
 from workbench.operators.base import Operator
 from workbench.operators.matrix_rows import MatrixRows
 from workbench.registry import parameter
 
 COUPLINGS, INDEX = "couplings", "index"
+HUB = 30
+"""Times the mean length that a row of a mesh has at most."""
 
 
 def cut_parameter() -> Any:
@@ -30,6 +35,15 @@ def grows(operator: Operator, cut: str) -> bool:
     """True if parts of an A without a grid are grown along its couplings; ranks, and an A without entries, cut by
     index."""
     return cut == COUPLINGS and operator.nnz is not None and not isinstance(operator, MatrixRows)
+
+
+def has_hubs(matrix: sparse.csr_array) -> bool:
+    """True for a graph with hubs: a row has more than `HUB` times the mean number of entries.
+
+    A few steps lead from any unknown to any other: there are neither slow components that subdomains would remove nor
+    an order that puts neighbours together.
+    """
+    return int(np.diff(matrix.indptr).max()) > HUB * matrix.nnz / matrix.shape[0]
 
 
 def csr_of(operator: Operator) -> Csr:

@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.lazy import sparse
 from workbench.operators import Matrix
-from workbench.operators.cuts import INDEX, grid_of
+from workbench.operators.cuts import INDEX, grid_of, has_hubs
 from workbench.problems import LinearSystem
 from workbench.run.choices.configuration import Configuration
 from workbench.run.choices.in_memory import InMemoryDeflation, InMemoryPreconditioner
@@ -25,9 +25,6 @@ LEAST = 100_000
 """Unknowns from which vectors leave the caches of a core, so that the order of reads matters."""
 FAR = 1 / 16
 """Mean distance of coupled unknowns, as a share of N, from which numbers count as random; of a grid it is 1/sqrt(N)."""
-HUB = 30
-"""Times the mean length that a row of a mesh has at most. A graph with hubs has no order that puts neighbours together.
-"""
 SAMPLE = 4096
 """Rows by which the mean distance is judged."""
 
@@ -72,7 +69,7 @@ def renumbered(configuration: Configuration, system: LinearSystem, x0: np.ndarra
     before = distance(operator.csr)
     if before < FAR * operator.shape[0] or any(block.parameter_values.get("cut") == INDEX for block in blocks):
         return None
-    if np.diff(operator.csr.indptr).max() > HUB * operator.nnz / operator.shape[0]:
+    if has_hubs(operator.csr):
         return None
     phases = SetupPhases()
     with phases(RENUMBERING):
