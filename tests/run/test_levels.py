@@ -12,7 +12,7 @@ from scipy.sparse.linalg import aslinearoperator
 from benchmarks.matrices import made
 from tests.conftest import grid_stencil
 from workbench.devices import device
-from workbench.operators import Matrix, as_operator
+from workbench.operators import Matrix, as_operator, cuts
 from workbench.run import solve
 from workbench.run.choices import levels
 from workbench.solvers import Solver
@@ -77,8 +77,15 @@ def test_everything_else_has_jacobi_alone():
     assert chosen(A, Solver.named("cocg")) == levels.ALONE
     assert chosen(aslinearoperator(A)) == levels.ALONE
     assert chosen(grid_stencil((40, 40))) == levels.ALONE
-    assert chosen(made.social_graph(2000).matrix) == levels.ALONE
     assert chosen(made.disk(150).matrix) == levels.ALONE
+
+
+@pytest.mark.usefixtures("small")
+def test_a_graph_with_hubs_has_jacobi_alone(monkeypatch):
+    A = made.social_graph(2000).matrix
+    assert np.diff(A.indptr).max() > 10 * A.nnz / A.shape[0]
+    monkeypatch.setattr(cuts, "HUB", 10)
+    assert chosen(A) == levels.ALONE
 
 
 @pytest.mark.usefixtures("small")
