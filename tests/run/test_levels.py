@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -24,7 +25,9 @@ CPU, CG = device(), Solver.named("cg")
 def small(monkeypatch):
     """Bounds that small matrices reach."""
     monkeypatch.setattr(levels, "FEW", 200)
-    monkeypatch.setattr(levels, "PAYS", 900)
+    monkeypatch.setattr(levels, "FROM", {True: 500, False: 900})
+    monkeypatch.setattr(levels, "SIZES", ((900, 30), (math.inf, 60)))
+    monkeypatch.setattr(levels, "LONG", ((900, 20.0), (math.inf, 10.0)))
 
 
 def chosen(A, solver=CG, on=CPU):
@@ -33,26 +36,40 @@ def chosen(A, solver=CG, on=CPU):
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize(
-    ("make", "few", "many"),
+    ("make", "least", "few", "many"),
     [
-        (made.pores, ("mic", "none"), ("ic", "parts:60")),
-        (made.disk, ("mic", "none"), ("ic", "parts:60")),
-        (made.tetrahedra, ("chebyshev:3", "none"), ("jacobi", "parts:60")),
-        (made.geometric_graph, ("chebyshev:3", "none"), ("jacobi", "parts:60")),
+        (made.pores, ("ic", "none"), ("ic", "parts:30"), ("ic", "parts:60")),
+        (made.disk, ("ic", "none"), ("ic", "parts:30"), ("ic", "parts:60")),
+        (made.tetrahedra, ("ic", "none"), ("ic", "parts:30"), ("jacobi", "parts:60")),
+        (made.geometric_graph, ("ic", "none"), ("jacobi", "parts:30"), ("jacobi", "parts:60")),
+        (made.anisotropic, ("ic", "none"), ("ic", "none"), ("ic", "none")),
+        (made.beam, ("ic", "none"), ("ic", "none"), ("ic", "none")),
     ],
 )
-def test_the_rule_by_size_and_rows(make, few, many):
-    assert chosen(make(600).matrix) == few
-    assert chosen(make(1500).matrix) == many
+def test_the_rule_by_size_and_rows(make, least, few, many):
+    for size, expected in ((350, least), (700, few), (1500, many)):
+        if make is not made.beam or size == 1500:
+            assert chosen(make(size).matrix) == expected, size
+
+
+def test_parts_are_so_large_that_e_is_factorized():
+    assert [levels.parts_size(size) for size in (5_000, 35_000, 1_200_000, 2_000_001)] == [30, 60, 60, 101]
+
+
+def test_strong_couplings_by_hand():
+    chain = sparse.csr_array(
+        3 * np.eye(6) - np.eye(6, k=1) - np.eye(6, k=-1) - 0.05 * (np.eye(6, k=3) + np.eye(6, k=-3))
+    )
+    assert levels.strong_couplings(chain) == pytest.approx(10 / 6)
 
 
 @pytest.mark.usefixtures("small")
-def test_positive_couplings_take_chebyshev():
+def test_positive_couplings_take_no_second_level():
     A = made.disk(1500).matrix
     assert levels.positive_share(A) == 0
     A = sparse.csr_array(abs(A) + sparse.diags_array(np.ones(1500)))
     assert levels.positive_share(A) == pytest.approx(1)
-    assert chosen(A) == ("chebyshev:3", "parts:60")
+    assert chosen(A) == ("ic", "none")
 
 
 def test_the_share_of_positive_couplings_by_hand():
@@ -67,6 +84,7 @@ def test_a_device_without_long_recurrences_takes_chebyshev():
     class Gpu:
         whole_triangles = False
 
+    assert chosen(made.disk(800).matrix, on=Gpu()) == ("chebyshev:3", "none")
     assert chosen(made.disk(1500).matrix, on=Gpu()) == ("chebyshev:3", "parts:60")
 
 

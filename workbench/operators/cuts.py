@@ -13,6 +13,8 @@ from workbench.operators.matrix_rows import MatrixRows
 from workbench.registry import parameter
 
 COUPLINGS, INDEX = "couplings", "index"
+SAMPLE = 4096
+"""Rows by which a matrix is judged."""
 HUB = 30
 """Times the mean length that a row of a mesh has at most."""
 
@@ -44,6 +46,14 @@ def has_hubs(matrix: sparse.csr_array) -> bool:
     an order that puts neighbours together.
     """
     return int(np.diff(matrix.indptr).max()) > HUB * matrix.nnz / matrix.shape[0]
+
+
+def sampled(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """Entries of up to `SAMPLE` rows spread over the matrix: the row of each, and its place in data and indices."""
+    rows = np.unique(np.linspace(0, matrix.shape[0] - 1, SAMPLE).astype(np.int64))
+    lengths = matrix.indptr[rows + 1] - matrix.indptr[rows]
+    firsts = matrix.indptr[rows] - np.append(0, np.cumsum(lengths)[:-1])
+    return np.repeat(rows, lengths), np.repeat(firsts, lengths) + np.arange(lengths.sum())
 
 
 def csr_of(operator: Operator) -> Csr:

@@ -76,10 +76,7 @@ def grown_parts(matrix: Csr, size: int, threshold: float) -> tuple[np.ndarray, i
     data, indices, indptr = matrix
     if data.dtype.kind == "c":
         data = np.copysign(np.abs(data), np.real(data))
-    rows = indptr.size - 1
-    strongest = np.empty(rows, data.dtype)
-    launch(data.size, _strongest, data, indices, indptr, max(1, rows // ROWS_PER_CHUNK), strongest)
-    np.sqrt(strongest, out=strongest)
+    rows, strongest = indptr.size - 1, strongest_couplings((data, indices, indptr))
     labels, queue, waiting = np.full(rows, -1, np.int32), np.empty(rows, np.int32), np.empty(rows, np.int32)
     met, listed = np.full(rows, -1, np.int32), np.zeros(rows, bool)
     sizes, count = np.zeros(rows, np.int32), np.zeros(1, np.int64)
@@ -98,6 +95,15 @@ def grown_parts(matrix: Csr, size: int, threshold: float) -> tuple[np.ndarray, i
     _join_uncoupled(parents, sizes[:parts], size)
     kept, numbers = np.unique(parents, return_inverse=True)
     return numbers.astype(np.int32)[labels], kept.size
+
+
+def strongest_couplings(matrix: Csr) -> np.ndarray:
+    """The root of the largest -a_ij of each row, 0 without one, shape (N,); of a complex entry by its real part."""
+    data, indices, indptr = matrix
+    data, rows = np.real(data), indptr.size - 1
+    strongest = np.empty(rows, data.dtype)
+    launch(data.size, _strongest, data, indices, indptr, max(1, rows // ROWS_PER_CHUNK), strongest)
+    return np.sqrt(strongest, out=strongest)
 
 
 def _join_uncoupled(parents: np.ndarray, sizes: np.ndarray, size: int) -> None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench import devices
+from workbench.deflation.coarse_auto import MOST_UNPLACED
+from workbench.devices.host.growth import STRONG, strongest_couplings
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators import ComplexSymmetricMatrix, Matrix, Operator, UnsymmetricMatrix
-from workbench.operators.cuts import grid_of, has_hubs
+from workbench.operators.cuts import grid_of, has_hubs, sampled
 from workbench.solvers import MethodTraits, Solver
 from workbench.solvers.block.base import BlockSolver
-from workbench.words.numbers import count, number
+from workbench.words.numbers import count, number, percent
 
 ALONE = "jacobi", "none"
 """The levels of everything that the rule is not for."""
@@ -22,14 +25,18 @@ AUTO = "auto"
 """M and deflation of `solve` that leave the choice to the rule."""
 FEW = 2_000
 """Unknowns below which a solve takes milliseconds with any levels."""
-PAYS = 35_000
-"""Unknowns from which a second level pays on the cores."""
-SIZE = 60
-"""Unknowns of a part."""
-LONG = 12.0
-"""Mean entries of a row from which products with A outweigh what else an iteration does, on the cores."""
-POSITIVE = 0.05
-"""Share of positive couplings, by their size, from which incomplete factorizations without fill are poor."""
+FROM = {True: 5_000, False: 35_000}
+"""Unknowns from which a second level pays: with a first level that solves with triangles, on the cores, and without."""
+SIZES = ((35_000, 30), (math.inf, 60))
+"""Unknowns of a part, below numbers of unknowns of the matrix."""
+LONG = ((35_000, 20.0), (math.inf, 10.0))
+"""Mean entries of a row from which products with A outweigh what else an iteration does, so that Jacobi is faster than
+IC on the cores; below numbers of unknowns."""
+POSITIVE = 0.25
+"""Share of positive couplings from which unknowns are components of vectors, such as displacements: constants on parts
+are far from their slow components."""
+LINES = 2.2
+"""Strong couplings of a row, on average, up to which they form lines, which IC solves and parts cut to pieces."""
 
 
 class Chosen(NamedTuple):
@@ -60,28 +67,50 @@ def chosen_levels(operator: Operator, solver: Solver, device: Device) -> Chosen:
     """
     if not isinstance(operator, Matrix) or isinstance(operator, ComplexSymmetricMatrix | UnsymmetricMatrix):
         return Chosen(*ALONE, "")
-    size = operator.shape[0]
+    size, matrix = operator.shape[0], operator.csr
     if size < FEW or grid_of(operator) or isinstance(solver, BlockSolver) or not _takes_both(solver, device):
         return Chosen(*ALONE, "")
-    length, pays = operator.nnz / size, size >= PAYS
-    first, second = "chebyshev:3", f"parts:{SIZE}" if pays else "none"
-    if has_hubs(operator.csr):
-        first, second = ALONE
-    elif device.whole_triangles and length >= LONG:
-        first = "jacobi" if pays else first
-    elif device.whole_triangles and positive_share(operator.csr) < POSITIVE:
-        first = "ic" if pays else "mic"
-    about = f"{count(size)} unknowns without a grid, {number(length)} entries a row"
+    length, triangles, what = matrix.nnz / size, device.whole_triangles, f"{number(matrix.nnz / size)} entries a row"
+    first, second = "ic" if triangles else "chebyshev:3", f"parts:{parts_size(size)}"
+    if has_hubs(matrix):
+        (first, second), what = ALONE, "rows that are very long next to others"
+    elif (share := positive_share(matrix)) >= POSITIVE:
+        second, what = "none", f"{percent(share)} positive couplings"
+    elif size < FROM[triangles]:
+        second = "none"
+    elif triangles and (strong := strong_couplings(matrix)) <= LINES:
+        second, what = "none", f"{number(strong)} strong couplings a row"
+    elif triangles and length >= below(size, LONG):
+        first = "jacobi"
+    about = f"{count(size)} unknowns without a grid and {what}"
     return Chosen(first, second, f"levels by default: {first} and deflation {second}, for {about}")
 
 
+def parts_size(size: int) -> int:
+    """Unknowns of a part of a matrix of `size` unknowns; so many that E is factorized."""
+    return max(int(below(size, SIZES)), -(-size // MOST_UNPLACED))
+
+
+def below(size: int, table: tuple[tuple[float, float], ...]) -> float:
+    """The entry of a table for a number of unknowns."""
+    return next(value for bound, value in table if size < bound)
+
+
 def positive_share(matrix: sparse.csr_array) -> float:
-    """The share of positive couplings in the sum of all |a_ij|, i != j; by their real parts."""
-    values = np.real(matrix.data)
-    diagonal = np.real(matrix.diagonal())
-    whole = float(np.abs(values).sum() - np.abs(diagonal).sum())
-    positive = float(values[values > 0].sum() - diagonal[diagonal > 0].sum())
-    return positive / whole if whole > 0 else 0.0
+    """The share of positive couplings in the sum of all |a_ij|, i != j, in a sample of rows; by their real parts."""
+    rows, places = sampled(matrix)
+    values = np.real(matrix.data[places])[matrix.indices[places] != rows]
+    whole = float(np.abs(values).sum())
+    return float(values[values > 0].sum()) / whole if whole > 0 else 0.0
+
+
+def strong_couplings(matrix: sparse.csr_array) -> float:
+    """The mean number of strong couplings of a row, as parts grow along them, in a sample of rows."""
+    rows, places = sampled(matrix)
+    strongest = strongest_couplings((matrix.data, matrix.indices, matrix.indptr))
+    values, columns = -np.real(matrix.data[places]), matrix.indices[places]
+    strong = (columns != rows) & (values > 0) & (values >= STRONG * strongest[rows] * strongest[columns])
+    return float(np.count_nonzero(strong) / np.unique(rows).size)
 
 
 def _takes_both(solver: Solver, device: Device) -> bool:

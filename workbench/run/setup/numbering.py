@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.lazy import sparse
 from workbench.operators import Matrix
-from workbench.operators.cuts import INDEX, grid_of, has_hubs
+from workbench.operators.cuts import INDEX, grid_of, has_hubs, sampled
 from workbench.problems import LinearSystem
 from workbench.run.choices.configuration import Configuration
 from workbench.run.choices.in_memory import InMemoryDeflation, InMemoryPreconditioner
@@ -25,8 +25,6 @@ LEAST = 100_000
 """Unknowns from which vectors leave the caches of a core, so that the order of reads matters."""
 FAR = 1 / 16
 """Mean distance of coupled unknowns, as a share of N, from which numbers count as random; of a grid it is 1/sqrt(N)."""
-SAMPLE = 4096
-"""Rows by which the mean distance is judged."""
 
 
 class Renumbered(NamedTuple):
@@ -51,7 +49,7 @@ def renumbered(configuration: Configuration, system: LinearSystem, x0: np.ndarra
 
     It stays for matrices below `LEAST` unknowns, those whose numbers are not random and graphs with hubs, for stencils,
     grids and empty rows, for vectors on devices, and where M is a function or a block cuts by index. Cost: an ordering,
-    which takes some reads of the matrix, and a sort of its rows; where the order stays, a read of `SAMPLE` rows.
+    which takes some reads of the matrix, and a sort of its rows; where the order stays, a read of some rows.
     """
     operator, deflation = system.operator, configuration.deflation
     if not isinstance(operator, Matrix) or operator.shape[0] < LEAST or operator.empty_rows.size:
@@ -93,9 +91,7 @@ def renumbered(configuration: Configuration, system: LinearSystem, x0: np.ndarra
 
 
 def distance(matrix: sparse.csr_array) -> float:
-    """The mean of |i - j| over couplings, by `SAMPLE` rows spread over the matrix; 0 without couplings."""
-    rows = np.unique(np.linspace(0, matrix.shape[0] - 1, SAMPLE).astype(np.int64))
-    lengths = matrix.indptr[rows + 1] - matrix.indptr[rows]
-    places = np.repeat(matrix.indptr[rows] - np.append(0, np.cumsum(lengths)[:-1]), lengths) + np.arange(lengths.sum())
-    apart = np.abs(matrix.indices[places].astype(np.int64) - np.repeat(rows, lengths))
+    """The mean of |i - j| over couplings, in a sample of rows; 0 without couplings."""
+    rows, places = sampled(matrix)
+    apart = np.abs(matrix.indices[places].astype(np.int64) - rows)
     return float(apart[apart > 0].mean()) if np.any(apart) else 0.0
