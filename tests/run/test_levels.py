@@ -124,7 +124,7 @@ def test_solve_takes_the_rule_where_both_levels_are_left_out():
         assert bool(notes) == (expected == ("ic", "parts"))
         assert result.converged
     assert (
-        "ic and deflation parts:60, for 1500 unknowns without a grid, 6.8"
+        "ic and deflation parts:60, for 1500 unknowns without a grid and 6.80"
         in solve(system.matrix, system.b).provenance["notes"][0]
     )
 
