@@ -160,15 +160,23 @@ def test_block_sizes_of_partial_grid_rows_and_without_a_grid():
 def test_blocks_along_couplings_agree_with_dense_elimination_in_their_order(dtype):
     operator = random_matrix(41, dtype)
     grown = Growth.of(csr_of(operator), 7)
-    members = np.concatenate(grown.members)
-    A = operator.to_csr().toarray()[np.ix_(members, members)]
-    same = grown.labels[members][:, None] == grown.labels[members]
-    expected = np.empty_like(A)
-    expected[np.ix_(members, members)] = dense_incomplete(np.where(same, A, 0), 41, 0)
+    A = operator.to_csr().toarray()
+    expected = dense_incomplete(np.where(grown.labels[:, None] == grown.labels, A, 0), 41, 0)
     M = registry.find("preconditioner", "block-ic:unknowns=7").setup(operator, CPU)
     assert grown.sizes.size > 3
     assert_close(dense_inverse(M, operator), expected)
     assert M.notes[-1].startswith(f"block-ic: {grown.sizes.size} parts of ")
+
+
+def test_blocks_along_couplings_on_an_accelerator(accelerator):
+    operator = random_matrix(41)
+    block = registry.find("preconditioner", "block-ic:unknowns=7")
+    r = np.random.default_rng(4).random(41)
+    u = np.empty_like(r)
+    block.setup(operator, CPU).apply(r, u)
+    there, found = accelerator.array(r, r.dtype), accelerator.zeros(41, r.dtype)
+    block.setup(operator, accelerator).apply(there, found)
+    np.testing.assert_allclose(accelerator.to_host(found), u, rtol=1e-12)
 
 
 @pytest.mark.parametrize("operator", [poisson(8, 9), poisson(3, 5, 4), Matrix(poisson(8, 9).to_csr())])

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.host.aggregation import reordered
 from workbench.devices.host.factorization import csr_pivots, stencil_pivots
 from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 from workbench.devices.protocol import Device
@@ -105,18 +104,14 @@ def _csr_cholesky(name: str, operator: Operator, device: Device, block: int, ome
 
 
 def _parts_cholesky(name: str, operator: Operator, device: Device, labels: np.ndarray, omega: float) -> Factorized:
-    """IC(0) of blocks of any unknowns, in the order of the blocks."""
+    """IC(0) of blocks of any unknowns, those of a block in their order."""
     members = np.argsort(labels, kind="stable").astype(np.int32)
-    bounds = np.append(0, np.cumsum(np.bincount(labels)))
-    inside = _block_diagonal_part(operator.to_csr(), labels)
-    (data, indices, indptr), _ = reordered((inside.data, inside.indices, inside.indptr), members)
-    matrix = sparse.csr_array((data, indices, indptr), shape=inside.shape)
-    matrix.sort_indices()
-    lower, pivots, shift, notes = _csr_factors(name, matrix, bounds, device, omega)
-    inverse, by_unknown = device.array(1 / pivots, operator.dtype), np.empty_like(pivots)
-    by_unknown[members] = pivots
-    solve = device.csr_factor(lower, inverse, operator.shape[0], 1.0, (members, bounds))
-    return Factorized(solve, by_unknown, shift, notes)
+    bounds, size = np.append(0, np.cumsum(np.bincount(labels))), operator.shape[0]
+    # Without couplings between them, blocks are factorized as one.
+    matrix, whole = _block_diagonal_part(operator.to_csr(), labels), np.array([0, size])
+    lower, pivots, shift, notes = _csr_factors(name, matrix, whole, device, omega)
+    inverse = device.array(1 / pivots, operator.dtype)
+    return Factorized(device.csr_factor(lower, inverse, size, 1.0, (members, bounds)), pivots, shift, notes)
 
 
 def _csr_factors(

@@ -25,26 +25,25 @@ def block_solve(
 ):  # fmt: skip
     """u = scale M^-1 r for a block (`row`), with the dot products of r and u; M = (E + L) E^-1 (E + L^H).
 
-    listed: block b has the unknowns members[bounds[b]] to members[bounds[b + 1] - 1]; rows of L are in this order.
+    listed: block b has the unknowns members[bounds[b]] to members[bounds[b + 1] - 1], in this order.
     """
     first = bounds[row] if listed else row * block
     end = bounds[row + 1] if listed else min(first + block, size)
     for k in range(first, end):
         i = members[k] if listed else k
         value = scale * r[i]
-        for j in range(low_starts[k], low_starts[k + 1]):
+        for j in range(low_starts[i], low_starts[i + 1]):
             value -= low[j] * u[low_columns[j]]
-        u[i] = value * inverse[k]
+        u[i] = value * inverse[i]
     ru = wide(0)
     uu = wide(0)
     rr = wide(0)
     for k in range(end - first):
-        here = end - 1 - k
-        i = members[here] if listed else here
+        i = members[end - 1 - k] if listed else end - 1 - k
         value = 0
-        for j in range(up_starts[here], up_starts[here + 1]):
+        for j in range(up_starts[i], up_starts[i + 1]):
             value += up[j] * u[up_columns[j]]
-        solved = u[i] - value * inverse[here]
+        solved = u[i] - value * inverse[i]
         u[i] = solved
         left = wide(r[i])
         right = wide(solved)
@@ -62,8 +61,8 @@ class CsrFactor(Applied):
     processors each on one core. (Sharing the rows of a level was measured on two cores: with 2 levels it gains nothing,
     with 181 it takes ten times as long.)
 
-    parts: blocks of any size, as the unknowns of all of them, one block after the other, int32 of shape (N,), and the
-    first of each, and N; L and 1/E are then in the order of these unknowns.
+    parts: blocks of any unknowns: those of all blocks, one block after the other, ascending within each, shape (N,); and
+    the first of each, and N.
 
     Applied to r and u, which may not be the same vector.
     """
@@ -79,17 +78,18 @@ class CsrFactor(Applied):
     ) -> None:
         upper = sparse.csr_array(lower.conj().T.tocsr())
         size, dtype, self._entries = inverse.size, inverse.dtype, lower.nnz
-        fixed = {"inverse": inverse, "scale": np.finfo(dtype).dtype.type(scale)}
-        for half, matrix in (("low", lower), ("up", upper)):
-            columns = matrix.indices if parts is None else parts[0][matrix.indices]
-            fixed |= {half: matrix.data, f"{half}_columns": columns, f"{half}_starts": matrix.indptr}
+        fixed = {"low": lower.data, "low_columns": lower.indices, "low_starts": lower.indptr}
+        fixed |= {"up": upper.data, "up_columns": upper.indices, "up_starts": upper.indptr}
+        fixed |= {"inverse": inverse, "scale": np.finfo(dtype).dtype.type(scale)}
         if parts is None:
             fixed |= {"size": size, "block": block}
             ends = np.minimum(block * np.arange(-(-size // block) + 1), size)
+            work = lower.indptr[ends] + ends
         else:
             fixed |= {"members": parts[0], "bounds": parts[1]}
             ends = parts[1]
-        work, constants = lower.indptr[ends] + ends, {"listed": parts is not None}
+            work = np.append(0, np.cumsum(np.diff(lower.indptr)[parts[0]] + 1))[ends]
+        constants = {"listed": parts is not None}
         super().__init__(device.bind(Request(block_solve, ends.size - 1, dtype, fixed, work=work, constants=constants)))
 
     @property
