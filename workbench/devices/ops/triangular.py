@@ -61,8 +61,8 @@ class CsrFactor(Applied):
     processors each on one core. (Sharing the rows of a level was measured on two cores: with 2 levels it gains nothing,
     with 181 it takes ten times as long.)
 
-    parts: blocks of any unknowns: those of all blocks, one block after the other, ascending within each, shape (N,); and
-    the first of each, and N.
+    parts: blocks of any unknowns, as those of all blocks, one block after the other, ascending within each, shape (N,),
+    and the first of each, and N.
 
     Applied to r and u, which may not be the same vector.
     """
