@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
-from scipy.spatial import Delaunay, cKDTree
+from scipy.spatial import Delaunay, KDTree
 
 SEED = 7
 FLAT = 1e-6
@@ -96,7 +96,7 @@ def tetrahedra(unknowns: int) -> System:
     random = np.random.default_rng(SEED)
     points = random.random((int(unknowns / 0.96**3), 3))
     gradients, volumes, cells = gradients_of(points, Delaunay(points).simplices)
-    _, region = cKDTree(random.random((60, 3))).query(points[cells].mean(axis=1))
+    _, region = KDTree(random.random((60, 3))).query(points[cells].mean(axis=1))
     coefficient = 10.0 ** random.integers(0, 7, 60)[region]
     local = np.einsum("cid,cjd,c->cij", gradients, gradients, volumes * coefficient)
     free = np.flatnonzero((points.min(axis=1) > 0.02) & (points.max(axis=1) < 0.98))
@@ -175,7 +175,7 @@ def geometric_graph(unknowns: int) -> System:
     """The Laplacian of random points of a square, each coupled with those within a radius, 25 on average; singular."""
     random = np.random.default_rng(SEED)
     points = random.random((unknowns, 2))
-    pairs = cKDTree(points).query_pairs(np.sqrt(25 / (np.pi * unknowns)), output_type="ndarray")
+    pairs = KDTree(points).query_pairs(np.sqrt(25 / (np.pi * unknowns)), output_type="ndarray")
     return graph(laplacian_of(unknowns, pairs, np.ones(len(pairs))), random)
 
 

@@ -111,6 +111,7 @@ def _solve(options: argparse.Namespace) -> int:
     # Imported here because it takes a third of a second, and other commands do not need it.
     from workbench.run import Reason, Run
     from workbench.run.machine_use import MACHINE_USE
+    from workbench.run.setup.numbering import renumbered
     from workbench.run.setup.setup_phases import SetupPhases
 
     rank: CommandRank | None = options.rank
@@ -121,7 +122,11 @@ def _solve(options: argparse.Namespace) -> int:
     with MACHINE_USE if first else contextlib.nullcontext():
         phases = SetupPhases()
         configuration, system = with_default_levels(configuration_of(options), options, phases)
-        run = Run(configuration, system, trace=options.trace is not None, phases=phases)
+        other = renumbered(configuration, system, None, phases) if system and not options.trace else None
+        if other:
+            run = Run(other.configuration, other.system, phases=phases)
+        else:
+            run = Run(configuration, system, trace=options.trace is not None, phases=phases)
         trace_of_all = rank.trace_of_all(run) if rank else lambda: run.trace
         progress = _Progress()
         try:
@@ -133,7 +138,8 @@ def _solve(options: argparse.Namespace) -> int:
             run.cancel()
             result = run.result()
         progress.clear()
-    result = dataclasses.replace(result, trace=trace_of_all())
+    x = other.back(result.x) if other and result.x.size else result.x
+    result = dataclasses.replace(result, x=x, trace=trace_of_all())
     if options.solution and result.reason is not Reason.DEVICE_LOST:
         _save_solution(result.x, Path(options.solution), rank)
     if options.save and first:

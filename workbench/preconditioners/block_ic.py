@@ -63,7 +63,7 @@ class BlockIncompleteCholesky(Preconditioner):
             return incomplete_cholesky(self.name, operator, device, block)
         grown = Growth.of(csr_of(operator), block)
         made = incomplete_cholesky(self.name, operator, device, block, labels=grown.labels)
-        made.notes.append(f"block-ic: {grown.in_words}")
+        made.notes = [*made.notes, f"block-ic: {grown.in_words}"]
         return made
 
     def block(self, operator: Operator) -> int:

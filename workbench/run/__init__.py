@@ -195,13 +195,13 @@ def solve(
     system, x0 = system_of(A, b, x0, kind, nullspace, check=check)
     system = system if diagonal is None else with_diagonal(system, diagonal, kind)
     alone = ranks != 1 or cluster is not None or engine != "workbench"
-    M, deflation, note = filled_in(M, deflation, system.operator, method, device, alone=alone)
-    system = system.with_parts(notes=(*system.notes, note)) if note else system
+    levels = filled_in(M, deflation, system.operator, method, device, alone=alone)
+    system = system.with_parts(notes=(*system.notes, levels.note)) if levels.note else system
     configuration = configure(
         InMemoryProblem(),
         solver=method,
-        preconditioner=as_preconditioner(M, system.operator.shape[0], check=check),
-        deflation=as_deflation(deflation),
+        preconditioner=as_preconditioner(levels.preconditioner, system.operator.shape[0], check=check),
+        deflation=as_deflation(levels.deflation),
         coarse=coarse,
         variant=variant,
         device=device,

@@ -55,7 +55,8 @@ def filled_in(M: object, deflation: object, operator: Operator, solver: Solver, 
     free = [isinstance(each, str) and each == AUTO for each in (M, deflation)]
     if all(free) and not alone and operator.shape[0] >= FEW:
         return chosen_levels(operator, solver, devices.device(device))
-    return Chosen(*(usual if left else each for each, left, usual in zip((M, deflation), free, ALONE, strict=True)), "")
+    usual = (ALONE[0] if free[0] else M), (ALONE[1] if free[1] else deflation)
+    return Chosen(*usual, "")
 
 
 def chosen_levels(operator: Operator, solver: Solver, device: Device) -> Chosen:

@@ -17,6 +17,7 @@ from workbench.problems import LinearSystem
 from workbench.run.choices.configuration import Configuration
 from workbench.run.choices.in_memory import InMemoryDeflation, InMemoryPreconditioner
 from workbench.run.setup.setup_phases import SetupPhases
+from workbench.settings import RUN
 from workbench.words.numbers import count, duration
 
 RENUMBERING = "renumbering"
@@ -44,19 +45,26 @@ class Renumbered(NamedTuple):
         return found
 
 
-def renumbered(configuration: Configuration, system: LinearSystem, x0: np.ndarray | None) -> Renumbered | None:
+def renumbered(
+    configuration: Configuration, system: LinearSystem, x0: np.ndarray | None, phases: SetupPhases | None = None
+) -> Renumbered | None:
     """The run in the order in which it is faster; None where the order stays.
 
-    It stays for matrices below `LEAST` unknowns, those whose numbers are not random and graphs with hubs, for stencils,
-    grids and empty rows, for vectors on devices, and where M is a function or a block cuts by index. Cost: an ordering,
-    which takes some reads of the matrix, and a sort of its rows; where the order stays, a read of some rows.
+    It stays for matrices below `LEAST` unknowns, those whose numbers are not random and graphs with hubs; for stencils,
+    grids and empty rows; for vectors on devices, random ones and those of files; where M is a function or a block cuts
+    by index. Cost: an ordering, which takes some reads of the matrix, and a sort of its rows; where the order stays, a
+    read of some rows.
+
+    phases: of the setup, where others are noted already.
     """
     operator, deflation = system.operator, configuration.deflation
     if not isinstance(operator, Matrix) or operator.shape[0] < LEAST or operator.empty_rows.size:
         return None
     if grid_of(operator, system.grid) or configuration.ranks > 1 or configuration.cluster:
         return None
-    if isinstance(configuration.preconditioner, InMemoryPreconditioner):
+    # Random numbers and files are in the order of A.
+    own = (configuration.rhs, configuration.x0) == (RUN["rhs"].default, RUN["x0"].default)
+    if not own or isinstance(configuration.preconditioner, InMemoryPreconditioner):
         return None
     given = [system.given_b, *([] if x0 is None else [x0])]
     if isinstance(deflation, InMemoryDeflation):
@@ -69,7 +77,7 @@ def renumbered(configuration: Configuration, system: LinearSystem, x0: np.ndarra
         return None
     if has_hubs(operator.csr):
         return None
-    phases = SetupPhases()
+    phases = phases or SetupPhases()
     with phases(RENUMBERING):
         # Runs of small matrices need no graphs.
         from scipy.sparse.csgraph import reverse_cuthill_mckee
@@ -79,12 +87,12 @@ def renumbered(configuration: Configuration, system: LinearSystem, x0: np.ndarra
         if isinstance(deflation, InMemoryDeflation):
             deflation = dataclasses.replace(deflation, vectors=deflation.vectors[order])
         null_space = None if system.null_space is None else system.null_space[order]
-        system = system.with_parts(operator=matrix, given_b=system.given_b[order], null_space=null_space)
+        system = system.with_parts(operator=matrix, given_b=system.b[order], null_space=null_space)
         x0 = None if x0 is None else x0[order]
     after = distance(matrix.csr)
     note = (
         f"A is numbered at random: coupled unknowns are {count(round(before))} apart on average, and after reverse "
-        f"Cuthill-McKee, which took {duration(phases.seconds)}, {count(round(after))}; x has the order of A"
+        f"Cuthill-McKee, which took {duration(phases.done[-1].seconds)}, {count(round(after))}; x has the order of A"
     )
     system = system.with_parts(notes=(*system.notes, note))
     return Renumbered(order, dataclasses.replace(configuration, deflation=deflation), system, x0, phases)
