@@ -86,8 +86,13 @@ def renumbered(
         matrix = operator.in_order(order)
         if isinstance(deflation, InMemoryDeflation):
             deflation = dataclasses.replace(deflation, vectors=deflation.vectors[order])
-        null_space = None if system.null_space is None else system.null_space[order]
-        system = system.with_parts(operator=matrix, given_b=system.b[order], null_space=null_space)
+        # All arrays with a row for each unknown: b, null vectors, coefficients.
+        by_unknown = {
+            name: values[order]
+            for name, values in vars(system).items()
+            if isinstance(values, np.ndarray) and values.shape[:1] == order.shape
+        }
+        system = system.with_parts(operator=matrix, **by_unknown)
         x0 = None if x0 is None else x0[order]
     after = distance(matrix.csr)
     note = (
