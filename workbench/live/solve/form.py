@@ -282,8 +282,12 @@ class Form(UndoableForm[Configuration]):
         self.load(changed(self.configuration(), changes_of(self.conflicts)))
 
     def _grey_out(self) -> None:
-        """Disable the second level without deflation: there is no coarse system to solve, and nothing to combine."""
-        self.hidden = () if self.settings["rhs"].value in FAMILIES else ("columns",)
+        """Disable the second level without deflation: there is no coarse system to solve, and nothing to combine. Hide
+        what other choices leave without a meaning, such as the cut of a matrix next to a grid."""
+        problem = self.blocks["problem"].cls
+        on_grid = issubclass(problem, Problem) and problem.has_grid
+        no_columns = () if self.settings["rhs"].value in FAMILIES else ("columns",)
+        self.hidden = (*no_columns, *(("preconditioner.cut", "deflation.cut") if on_grid else ()))
         idle = self.blocks["deflation"].choice.value == "none"
         for kind in SECOND_LEVEL:
             for field in (self.blocks[kind].choice, *self.blocks[kind].fields.values()):
