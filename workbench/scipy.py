@@ -17,7 +17,7 @@ from scipy.sparse import linalg
 
 from workbench.errors import InputError, quoted
 from workbench.preconditioners import Preconditioner
-from workbench.run import Run, solve
+from workbench.run import Reason, Run, solve
 
 Given = str | Preconditioner | Callable[[np.ndarray], np.ndarray] | linalg.LinearOperator | np.ndarray | None
 """M, as `workbench.run.solve` takes it."""
@@ -97,6 +97,8 @@ def cg(
         device=device,
         check=False,
     )
+    if result.reason is Reason.INDEFINITE:
+        raise InputError(f"{result.reason.sentence} ({result.detail})")
     return result.x, 0 if result.converged else max(1, result.iterations)
 
 

@@ -56,7 +56,7 @@ PHASES = "phases"
 """One right-hand side for every bubble or slab."""
 GIVEN = "given"
 """The right-hand side that comes with a matrix from a file."""
-VECTOR_FILES = (".npy", ".mtx", ".mtx.gz")
+VECTOR_FILES = (".npy", ".mtx", ".mtx.gz", ".mtx.bz2")
 """Endings of files of right-hand sides and starting vectors, in any case."""
 
 

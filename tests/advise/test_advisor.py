@@ -283,3 +283,13 @@ def test_html_in_names_and_errors_is_escaped():
     assert page.startswith("<pre>Matrix &lt;img src=x onerror=alert(1)&gt;, rtol 1e-06")
     assert page.count("<") == 2
     assert "&lt;/pre&gt;&lt;script&gt;alert(2)&lt;/script&gt; &amp; more" in page
+
+
+@pytest.mark.parametrize(("name", "size"), [("poisson5", "8²"), ("poisson7", "8³")])
+def test_a_pair_is_named_by_the_blocks_of_its_grid(name, size):
+    chosen = problem(name, n=33)
+    pairs = level_pairs(chosen, chosen.assemble(), ("cpu",))
+    (pair,) = [each for each in pairs if (each.preconditioner, each.deflation) == ("jacobi", "blocks:8")]
+    assert pair.label == f"Jacobi, {size} blocks"
+    # The name alone depends on it.
+    assert pair == LevelPair("jacobi", "blocks:8", pair.coarse, "cpu")

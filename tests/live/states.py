@@ -144,7 +144,7 @@ def view_in(opened: Callable[[Any], Any], tmp_path: Path) -> ViewIn:
     def make(kind: str, *given: Any, state: str = "fresh", measure: str = "", **choices: Any) -> Any:
         view = opened(_made(kind, given, choices.pop("folder", tmp_path / "exports"), state in GO_ON, choices))
         if measure:
-            view.measure.value = measure
+            view.look.set("measure", measure)
         return view if state == "fresh" else bring(view, state)
 
     return make

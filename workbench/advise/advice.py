@@ -21,7 +21,7 @@ class Estimate:
     growth: exponent of n in the predicted iterations. probe_ns: points per side of all grids it was probed on. steps:
     of a sequence, over which all numbers are means; those over few from zero do not count as measured. times: the
     median of the seconds, with its interval, of a measured pair. stopped_at: the iteration at which a solve at full
-    size was stopped; at_least: its seconds are those until then.
+    size was stopped; at_least: its seconds are those until then. vectors: of deflation, 0 before a setup at full size.
     """
 
     pair: LevelPair
@@ -36,6 +36,7 @@ class Estimate:
     times: Median | None = None
     stopped_at: int | None = None
     at_least: bool = False
+    vectors: int = 0
 
     @property
     def basis(self) -> str:
@@ -227,6 +228,7 @@ def _numbers(row: Estimate) -> dict[str, object]:
         "spread": row.times.spread if row.times else None,
         "stopped_at": row.stopped_at,
         "at_least": row.at_least,
+        "deflation_vectors": row.vectors,
         "grid_n": row.grid_n,
         "probe_ns": row.probe_ns,
     }

@@ -277,7 +277,7 @@ class Measuring:
         elif result.converged:
             made = Timed(run.setup_seconds, run.iteration_seconds, result.iterations)
             self._timed.setdefault(pair, []).append(made)
-            self.rows[pair] = _row(pair, self._timed[pair])
+            self.rows[pair] = _row(pair, self._timed[pair], run.setup.deflation_vectors)
         else:
             return str(result.summary["reason"])
         return ""
@@ -288,7 +288,8 @@ class Measuring:
         known = self._found.get(pair)
         needed = max(run.iterations, known.iterations) if known else iterations_needed(run)
         seconds = run.iteration_seconds + seconds_of_an_iteration(run) * (needed - run.iterations)
-        return Estimate(pair, needed, run.setup_seconds, seconds, False, stopped_at=run.iterations)
+        vectors = run.setup.deflation_vectors
+        return Estimate(pair, needed, run.setup_seconds, seconds, False, stopped_at=run.iterations, vectors=vectors)
 
 
 def run_for(run: Run, seconds: float) -> tuple[Run, Result | None]:
@@ -299,9 +300,9 @@ def run_for(run: Run, seconds: float) -> tuple[Run, Result | None]:
     return run, run.result()
 
 
-def _row(pair: LevelPair, timed: Sequence[Timed]) -> Estimate:
-    """The medians of the solves after the first, whose setup may load kernels."""
+def _row(pair: LevelPair, timed: Sequence[Timed], vectors: int) -> Estimate:
+    """The medians of the solves after the first, whose setup may load kernels. vectors: of deflation."""
     counted = timed[1:] or timed
     times = Median.of([each.seconds for each in counted])
     setup = float(np.median([each.setup for each in counted]))
-    return Estimate(pair, timed[-1].iterations, setup, times.value - setup, True, times=times)
+    return Estimate(pair, timed[-1].iterations, setup, times.value - setup, True, times=times, vectors=vectors)

@@ -17,6 +17,7 @@ from workbench.errors import InputError
 from workbench.operators import Stencil, TwoPhaseStencil
 from workbench.preconditioners import Preconditioner
 from workbench.problems import LinearSystem, Problem
+from workbench.registry import Block
 from workbench.registry import blocks as registry
 from workbench.run import Run
 from workbench.run.loop.traffic import iteration_bytes
@@ -36,9 +37,12 @@ FIRST_LEVELS = (
     "fsai",
     "amg:sa",
     "amg:rs",
+    "kcycle",
     "mg",
 )
 """First-level candidates of the core; those of extensions follow."""
+WITH_LEVELS = ("kcycle", "mg")
+"""First levels that have the coarse levels which deflation would add."""
 IN_MIXED = ("neumann:1", "neumann:2", "mg")
 """First levels that are also tried in precision mixed, with the coarse solvers that bear it, for two phases."""
 MAX_VECTORS = {1: 20_000, 2: 20_000, 3: 3_000_000}
@@ -52,20 +56,24 @@ MULTILEVEL = "multilevel"
 
 @dataclasses.dataclass(frozen=True, order=True)
 class LevelPair:
-    """A preconditioner, a deflation space and its coarse solver as texts such as `blocks:16`, a device, a precision."""
+    """A preconditioner, a deflation space and its coarse solver as texts such as `blocks:16`, a device, a precision.
+
+    dimensions: of the grid of its problem, 0 without one, for its name alone.
+    """
 
     preconditioner: str
     deflation: str
     coarse: str
     device: str
     precision: str = "float64"
+    dimensions: int = dataclasses.field(default=0, compare=False)
 
     @property
     def parts(self) -> dict[str, str]:
         """The names of the levels and of what is not the default, see `workbench.words.names.run_parts`."""
         plain = dataclasses.asdict(self)
         usual = [name for name in ("device", "precision") if plain[name] == RUN[name].default]
-        return run_parts({name: value for name, value in plain.items() if name not in usual})
+        return run_parts({name: plain[name] for name in plain if name not in usual}, dimensions=self.dimensions)
 
     @property
     def label(self) -> str:
@@ -109,7 +117,8 @@ def level_pairs(problem: Problem, system: LinearSystem, devices: tuple[str, ...]
             for first in first_levels:
                 name = first.partition(":")[0]
                 if _go_together(known[name], deflation, system):
-                    found.append(LevelPair(first, deflation, coarse, device))
+                    dimensions = len(system.grid or ())
+                    found.append(LevelPair(first, deflation, coarse, device, dimensions=dimensions))
                     mixed = dataclasses.replace(found[-1], precision=MIXED)
                     found += [mixed] if _bears_mixed(mixed, system) else []
     return found
@@ -119,9 +128,12 @@ def _of_extensions(known: Iterable[type]) -> list[str]:
     return [text for cls in known if issubclass(cls, Preconditioner) for text in cls.advised]
 
 
-def _go_together(first: type, deflation: str, system: LinearSystem) -> bool:
+def _go_together(first: type[Block], deflation: str, system: LinearSystem) -> bool:
     """A multigrid cycle has the levels that deflation would add."""
-    return not first.needs_stencil or (deflation == "none" and isinstance(system.operator, Stencil))
+    if first.name not in WITH_LEVELS:
+        return True
+    needs_stencil = issubclass(first, Preconditioner) and first.needs_stencil
+    return deflation == "none" and (not needs_stencil or isinstance(system.operator, Stencil))
 
 
 def _bears_mixed(pair: LevelPair, system: LinearSystem) -> bool:

@@ -72,6 +72,12 @@ class Blocks(Deflation):
     def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray:
         return combine_sides(self.sides(grid or (size,)))
 
+    def labels_of(
+        self, operator: Operator, grid: tuple[int, ...] | None, phase: np.ndarray | None = None
+    ) -> np.ndarray:
+        grown = None if grid_of(operator, grid) else self.grown(operator)
+        return self.labels(operator.shape[0], grid_of(operator, grid), phase) if grown is None else grown.labels
+
     def sides(self, grid: tuple[int, ...]) -> list[tuple[np.ndarray, int]]:
         self.check(grid)
         return [(split_evenly(cells, self.k), self.k) for cells in grid]

@@ -22,6 +22,7 @@ from workbench.run.choices.in_memory import (
     kind_of,
     system_of,
     with_diagonal,
+    with_near_null,
 )
 from workbench.run.choices.levels import AUTO, filled_in
 from workbench.run.choices.stopping import Norm, Reason, Stopping
@@ -121,6 +122,7 @@ def solve(
     format: str = RUN["format"].default,
     reduction: str = RUN["reduction"].default,
     nullspace: Any = None,
+    near_null: object = None,
     diagonal: Any = None,
     callback: Callable[[Any], Any] | None = None,
     check: bool = True,
@@ -148,6 +150,10 @@ def solve(
     nullspace: vectors that a singular A maps to zero, shape (N,) or (N, k), such as one per component or the rigid-body
     modes; b is projected onto the range of A, and x is the solution of minimum norm. By default the constants are
     tested; an array of shape (N, 0) stands for none.
+
+    near_null: vectors that A maps to little, shape (N, m), such as the rigid-body modes of an elastic body,
+    `workbench.deflation.rigid_body_modes(coordinates)`: deflation "parts:120" then has a vector for each of them in
+    each part, and M "amg" interpolates them. Refused where neither is chosen.
 
     diagonal: the main diagonal of A, shape (N,), for a LinearOperator, which then takes M jacobi (the default) and
     chebyshev; compared with A by up to four products. A LinearOperator costs three products more, which show whether it
@@ -186,16 +192,18 @@ def solve(
     method = Solver.named(solver or ("block-cg" if has_columns(b) else BLOCKS["solver"].default))
     kind = kind_of(method)
     given = {"A": A, "M": M, "deflation": deflation, "nullspace": nullspace, "diagonal": diagonal}
-    A, M, deflation, nullspace, diagonal = (on_host(values, name) for name, values in given.items())
+    given["near_null"] = near_null
+    A, M, deflation, nullspace, diagonal, near_null = (on_host(values, name) for name, values in given.items())
     like, b, x0 = b, in_place(b, "b"), in_place(x0, "x0")
     # A method for one right-hand side takes one column as a vector.
     is_column = has_columns(b) and b.shape[1] == 1 and not isinstance(method, BlockSolver)
     if is_column:
         b, x0 = as_vector(b), None if x0 is None else as_vector(x0)
     system, x0 = system_of(A, b, x0, kind, nullspace, check=check)
-    system = system if diagonal is None else with_diagonal(system, diagonal, kind)
+    system = with_near_null(system if diagonal is None else with_diagonal(system, diagonal, kind), near_null)
     alone = ranks != 1 or cluster is not None or engine != "workbench"
-    levels = filled_in(M, deflation, system.operator, method, device, alone=alone)
+    modes = near_null is not None
+    levels = filled_in(M, deflation, system.operator, method, device, alone=alone, modes=modes)
     system = system.with_parts(notes=(*system.notes, levels.note)) if levels.note else system
     configuration = configure(
         InMemoryProblem(),

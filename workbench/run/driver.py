@@ -40,7 +40,7 @@ class Run:
     `BlockHistory`, and which are solved in chunks, one after another, where they do not fit the memory of the device at
     once. x0: of the shape of b, by default the configuration's. trace: record every kernel of `step` in `trace`.
     stopped: cancellation request, tested between the parts of the setup. phases: where those of the setup are noted.
-    camera: takes the frames of a film between two steps, of a run with one right-hand side.
+    camera: takes the frames of a film between two steps.
     Raises InputError for what cannot be solved, StoppedError once `stopped` returns True.
 
     Examples:
@@ -90,7 +90,7 @@ class Run:
                     else:
                         from workbench.run.loop.single.iterations import SingleIterations as Made
                     self._iterations = Made(configuration, self.setup, clock)
-        self._camera = None if self.setup.sides else camera
+        self._camera = camera
 
     @property
     def history(self) -> Any:

@@ -172,3 +172,14 @@ def test_a_search_that_is_stopped_keeps_its_ranking(view, eventually, monkeypatc
 def test_another_problem_is_searched_from_the_next_press_on(view, eventually):
     view.rebase(configure("poisson5", n=12))
     eventually(lambda: view.status.text.startswith("Poisson, 12²: press Find the fastest"))
+
+
+def test_the_vectors_of_a_pair_that_was_solved_are_counted():
+    pair = LevelPair("jacobi", "levelset:8", "cholesky", "cpu", dimensions=2)
+    estimate = Estimate(pair, 20, 0.1, 0.2, False)
+    assert row(1, estimate, 1.0)[2]["text"] == "8² blocks split by phase"
+    assert row(1, dataclasses.replace(estimate, vectors=93), 1.0)[2]["text"] == "8² blocks split by phase, 93 vectors"
+    found = [event.estimate for event in advising("two-layer", n=16) if isinstance(event, Probed) and not event.probe]
+    counted = {each.pair.deflation: each.vectors for each in found if each.pair.preconditioner == "neumann:2"}
+    assert all((vectors > 0) is (deflation != "none") for deflation, vectors in counted.items())
+    assert counted.get("stripes", 32) == 32

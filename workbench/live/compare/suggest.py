@@ -35,6 +35,7 @@ from workbench.live.compare.sweep_text import remaining
 from workbench.live.plots.chart import ChartView
 from workbench.live.solve.controller import ControlledView, Controller
 from workbench.live.transport.publisher import Publisher
+from workbench.live.ui.controls import column, markup
 from workbench.live.ui.controls import row as line
 from workbench.live.ui.sort_table import SortTable
 from workbench.run import MACHINE, Configuration, State, Stopping, configure
@@ -99,10 +100,10 @@ class Suggest(ControlledView):
         )
         self.best.on_click(lambda _button: self.controller.attempt(self.race_best)())
         self.chart, self._shown = ChartView(self.publisher), ([], -1, ())
-        self.note = widgets.HTML()
+        self.note = markup()
         buttons = [line("wb-buttons", self.best)] if race is not None else []
-        halves = line("wb-halves", widgets.VBox([*buttons, self.table, self.note]), self.chart)
-        self.box = widgets.VBox([self.status, halves]).add_class("wb-explorer").add_class("wb-suggest")
+        halves = line("wb-halves", column("", *buttons, self.table, self.note), self.chart)
+        self.box = column("wb-explorer wb-suggest", self.status, halves)
         self._refresh()
         self.controller.serve()
 

@@ -35,6 +35,8 @@ IC on the cores; below numbers of unknowns."""
 POSITIVE = 0.25
 """Share of positive couplings from which unknowns are components of vectors, such as displacements: constants on parts
 are far from their slow components."""
+WITH_MODES = 120
+"""Unknowns of a part with several vectors each, such as rigid-body modes."""
 LINES = 2.2
 """Strong couplings of a row, on average, up to which they form lines, which IC solves and parts cut to pieces."""
 
@@ -47,19 +49,21 @@ class Chosen(NamedTuple):
     note: str
 
 
-def filled_in(M: object, deflation: object, operator: Operator, solver: Solver, device: str, *, alone: bool) -> Chosen:
+def filled_in(
+    M: object, deflation: object, operator: Operator, solver: Solver, device: str, *, alone: bool, modes: bool = False
+) -> Chosen:
     """M and deflation, with the rule's choice where both are left to it; M alone left out is jacobi, deflation none.
 
-    alone: the run has ranks or workers, which the rule is not for.
+    alone: the run has ranks or workers, which the rule is not for. modes: a near null space is given.
     """
     free = [isinstance(each, str) and each == AUTO for each in (M, deflation)]
     if all(free) and not alone and operator.shape[0] >= FEW:
-        return chosen_levels(operator, solver, devices.device(device))
+        return chosen_levels(operator, solver, devices.device(device), modes=modes)
     usual = (ALONE[0] if free[0] else M), (ALONE[1] if free[1] else deflation)
     return Chosen(*usual, "")
 
 
-def chosen_levels(operator: Operator, solver: Solver, device: Device) -> Chosen:
+def chosen_levels(operator: Operator, solver: Solver, device: Device, *, modes: bool = False) -> Chosen:
     """The levels of a run that names none: the rule of docs/two_levels.md, which `python -m benchmarks matrices`
     measures.
 
@@ -75,6 +79,8 @@ def chosen_levels(operator: Operator, solver: Solver, device: Device) -> Chosen:
     first, second = "ic" if triangles else "chebyshev:3", f"parts:{parts_size(size)}"
     if has_hubs(matrix):
         (first, second), what = ALONE, "rows that are very long next to others"
+    elif modes:
+        second, what = f"parts:{WITH_MODES}", "a near null space"
     elif (share := positive_share(matrix)) >= POSITIVE:
         second, what = "none", f"{percent(share)} positive couplings"
     elif size < FROM[triangles]:

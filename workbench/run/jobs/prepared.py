@@ -29,6 +29,7 @@ from workbench.run.choices.in_memory import (
     kind_of,
     own_entries,
     system_of,
+    with_near_null,
 )
 from workbench.run.choices.stopping import Reason, Stopping
 from workbench.run.loop.single.iterations import SingleIterations
@@ -161,6 +162,11 @@ class Prepared:
     def setup_seconds(self) -> float:
         """Wall-clock time of the last full setup, in s, without the compilation of kernels."""
         return self._setup.phases.seconds
+
+    @property
+    def deflation_vectors(self) -> int:
+        """The number of deflation vectors of the present setup."""
+        return self._setup.deflation_vectors
 
     def solve(self, b: Any, x0: Any = None, stopped: Callable[[], bool] = lambda: False) -> PreparedResult:
         """Solve A x = b, or A X = B column by column, each from x0.
@@ -343,14 +349,15 @@ def prepare(
     M: Any = "jacobi",
     deflation: Any = "none",
     nullspace: Any = None,
+    near_null: object = None,
     **more: Any,
 ) -> Prepared:
     """Set up A once, to solve for many right-hand sides.
 
     A: a `Configuration`, which says the method as well, a `LinearSystem` (with grid and phases), or what `solve` takes.
-    rtol, atol, maxiter, solver, M, deflation, nullspace: as in `solve`. more: further settings of `configure`, such as
-    coarse, variant, device, or stopping for all of the criteria. Raises InputError as `solve` does, and for keywords
-    next to a `Configuration`.
+    rtol, atol, maxiter, solver, M, deflation, nullspace, near_null: as in `solve`. more: further settings of
+    `configure`, such as coarse, variant, device, or stopping for all of the criteria. Raises InputError as `solve`
+    does, and for keywords next to a `Configuration`.
 
     Cost: that of the setup of one solve.
 
@@ -363,7 +370,8 @@ def prepare(
     """
     if isinstance(A, Configuration):
         stopping = (rtol, atol, maxiter) == (Stopping.rtol, Stopping.atol, Stopping.maxiter)
-        if more or not stopping or (solver, M, deflation, nullspace) != (None, "jacobi", "none", None):
+        given = solver, M, deflation, nullspace, near_null
+        if more or not stopping or given != (None, "jacobi", "none", None, None):
             raise InputError("a configuration says the method already; change it with dataclasses.replace")
         return Prepared(A)
     method = Solver.named(solver or "cg")
@@ -373,6 +381,7 @@ def prepare(
         kind, nullspace = kind_of(method), own(on_host(nullspace, "nullspace"))
         operator = as_operator(own_entries(on_host(A, "A")), kind)
         system, _ = system_of(operator, np.zeros(operator.shape[0], operator.dtype), None, kind, nullspace)
+    system = with_near_null(system, own(on_host(near_null, "near_null")))
     configuration = configure(
         InMemoryProblem(),
         solver=method,
