@@ -138,3 +138,13 @@ def test_methods_that_need_an_element_wise_m_keep_jacobi(monkeypatch):
     cls = type(CG)
     monkeypatch.setattr(cls, "check", refuse)
     assert chosen(Matrix(made.disk(1500).matrix)) == levels.ALONE
+
+
+@pytest.mark.usefixtures("small")
+def test_a_near_null_space_has_a_second_level_by_default():
+    system = made.beam(1500)
+    result = solve(system.matrix, system.b, near_null=system.modes, rtol=1e-8)
+    blocks = result.provenance["configuration"]
+    assert (blocks["preconditioner"]["name"], blocks["deflation"]["parameters"]["size"]) == ("ic", levels.WITH_MODES)
+    assert result.converged
+    assert 2 * result.iterations < solve(system.matrix, system.b, rtol=1e-8).iterations
