@@ -341,6 +341,16 @@ SWEEP_WORKERS = Cluster(
     "this machine",
     empty="this process",
 )
+SEARCH_SECONDS = Parameter(
+    "seconds",
+    float,
+    None,
+    "time of a search for the fastest pair of levels, without the compilation of kernels",
+    above=0,
+    high=math.inf,
+    unit="s",
+    empty="20 times the fastest solve, at least 2 s, without a grid; else no limit",
+)
 SWEEP_AXES = tuple(name for name in (*BLOCKS, *RUN) if name not in ("memory_limit", "cluster"))
 """Settings that a sweep can vary, in addition to `SWEEP_STOPPING` and the parameters of its problem."""
 

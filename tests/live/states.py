@@ -63,7 +63,8 @@ def _racing(view: Any) -> None:
 def _raced(view: Any) -> None:
     view.start()
     view.race.wait(LIMIT)
-    until(lambda: view.status.state == "done" and view.winner.text)
+    # The bar says the end before the verdict is that of the whole race.
+    until(lambda: view.status.state == "done" and view.winner.text == view.present.verdict)
 
 
 def _stopped_sweep(view: Any) -> None:

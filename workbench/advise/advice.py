@@ -66,7 +66,7 @@ class Estimate:
     @property
     def per_iteration(self) -> float:
         """Seconds of one iteration."""
-        return self.iteration_seconds / self.iterations if math.isfinite(self.iterations) else math.inf
+        return self.iteration_seconds / max(1, self.iterations) if math.isfinite(self.iterations) else math.inf
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,6 +137,12 @@ class Advice:
     def best(self) -> Configuration:
         """The configuration with the first-ranked pair."""
         return configuration_of(self.problem, self.estimates[0].pair, Stopping(rtol=self.rtol), self.seed)
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """The first-ranked pair as arguments of `workbench.run.solve`, `prepare` and `workbench.scipy`."""
+        pair = self.estimates[0].pair
+        return {"M": pair.preconditioner, "deflation": pair.deflation, "coarse": pair.coarse, "device": pair.device}
 
     @property
     def winners(self) -> tuple[Estimate, ...]:

@@ -53,6 +53,7 @@ class Block:
             object.__setattr__(self, declared.name, declared.check(given[declared.name], self.name))
 
     @classmethod
+    @functools.cache
     def parameters(cls) -> tuple[Parameter, ...]:
         """The declared parameters, in order."""
         return tuple(

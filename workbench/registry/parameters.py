@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 import math
 import operator
 from collections.abc import Iterable, Mapping
@@ -151,6 +152,7 @@ class Former:
         return self.turned(dataclasses.replace(declared, name=name, low=low, high=high).check(value, owner))
 
 
+@functools.cache
 def formers(cls: type) -> dict[str, Former]:
     """The former names of the parameters of a block."""
     return {name: each for base in cls.__mro__ for name, each in vars(base).items() if isinstance(each, Former)}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.deflation import CoarseSolver, Variant
 from workbench.devices.interchange import in_place, on_host, returned_as
 from workbench.errors import InputError, quoted
 from workbench.lazy import exported
@@ -96,6 +98,9 @@ __getattr__ = exported(
     },
 )
 
+NOTICED = 20_000
+"""Unknowns from which `solve` gives notice that the machine is in use. Below it uses one core, for milliseconds, and
+the notice, a file, would take a good part of them."""
 start_run = Run
 """The name by which scripts start a run of many right-hand sides; a `Run` is made for any number of them."""
 
@@ -205,13 +210,13 @@ def solve(
     modes = near_null is not None
     levels = filled_in(M, deflation, system.operator, method, device, alone=alone, modes=modes)
     system = system.with_parts(notes=(*system.notes, levels.note)) if levels.note else system
-    configuration = configure(
+    configuration = Configuration(
         InMemoryProblem(),
         solver=method,
         preconditioner=as_preconditioner(levels.preconditioner, system.operator.shape[0], check=check),
         deflation=as_deflation(levels.deflation),
-        coarse=coarse,
-        variant=variant,
+        coarse=CoarseSolver.named(coarse),
+        variant=Variant.named(variant),
         device=device,
         cluster=cluster,
         ranks=ranks,
@@ -221,12 +226,16 @@ def solve(
     )
     # A callback is called with vectors of the run, which have its order.
     other = None if callback or trace else renumbered(configuration, system, x0)
-    with MACHINE_USE:
+    with contextlib.nullcontext() if system.unknowns < NOTICED else MACHINE_USE:
         if other:
-            result = run_through(Run(other.configuration, other.system, x0=other.x0, phases=other.phases))
-            result = dataclasses.replace(result, x=other.back(result.x))
+            run = Run(other.configuration, other.system, x0=other.x0, phases=other.phases)
         else:
-            result = run_through(Run(configuration, system, x0=x0, trace=trace), callback)
+            run = Run(configuration, system, x0=x0, trace=trace)
+        if callback is None:
+            run.gather()
+        _step_through(run, callback)
+    result = run.result(writable=True)
+    result = dataclasses.replace(result, x=other.back(result.x)) if other else result
     result = as_column(result) if is_column else result
     return dataclasses.replace(result, x=returned_as(like, result.x))
 
@@ -242,12 +251,17 @@ def run_through(run: Run, callback: Callable[[Any], Any] | None = None) -> Resul
         'CONVERGED'
     """
     with MACHINE_USE:
-        if callback is None:
-            while run.step():
-                pass
-        else:
-            _follow(run, callback)
+        _step_through(run, callback)
     return run.result(writable=True)
+
+
+def _step_through(run: Run, callback: Callable[[Any], Any] | None) -> None:
+    """Step a run to its end."""
+    if callback is not None:
+        _follow(run, callback)
+        return
+    while run.step():
+        pass
 
 
 def _follow(run: Run, callback: Callable[[Any], Any]) -> None:

@@ -217,6 +217,14 @@ class Run:
             self._close()
         return self.ending is None
 
+    def gather(self) -> None:
+        """Let `step` make up to 64 iterations at once on the cores too, where their norms need not be seen one by one.
+
+        A check of the norms takes longer than an iteration of a small system. The run converges at the same iteration;
+        one that does not may end at another, with an x of another iteration.
+        """
+        self._iterations.gather()
+
     def result(self, *, writable: bool = False) -> Result:
         """The result, valid between any two steps; final once `step` has returned False, and its x then read-only, as
         it was verified. writable: for the last caller, whose changes of x are those of the run's own."""

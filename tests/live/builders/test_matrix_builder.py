@@ -74,7 +74,11 @@ def test_an_upload_is_read_by_its_content(builder, name, content):
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("a.txt", SMALL, "'a.txt' is not a matrix file; choose one whose name ends in .mtx, .mtx.gz, .tar.gz"),
+        (
+            "a.txt",
+            SMALL,
+            "'a.txt' is not a matrix file; choose one whose name ends in .mtx, .mtx.gz, .mtx.bz2, .tar.gz",
+        ),
         ("a.mtx", b"", "'a.mtx' is empty"),
         ("a.mtx", b" " * (MOST_UPLOAD + 1), "uploads may have 10 MiB"),
         ("a.mtx", b"nonsense", "line 1 must be a banner"),

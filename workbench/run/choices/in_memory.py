@@ -242,8 +242,8 @@ def _checked_function(operator: LinearOperatorAdapter, vectors: np.ndarray | Non
         raise InputError(f"A, a LinearOperator, is not symmetric: {values} for two random vectors; {needed}")
     if found.are_negative and not bilinear:
         raise InputError(
-            f"A, a LinearOperator, is negative definite as far as two random vectors show, with (x, A x) = "
-            f"{max(found.curvatures):.6g} at most, {OF_MINUS_A}"
+            f"A, a LinearOperator, has (x, A x) = {max(found.curvatures):.6g} or less for two random vectors x: "
+            f"{OF_MINUS_A}"
         )
     if vectors is None:
         ones = constants(size, operator.dtype)

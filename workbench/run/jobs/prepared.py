@@ -16,6 +16,7 @@ from workbench.devices.accelerator.placed_phase import PlacedPhase
 from workbench.devices.interchange import array_of, in_place, on_host, returned_as, vector_for
 from workbench.errors import InputError
 from workbench.operators import as_operator
+from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.process.forks import WorkLock
 from workbench.records import History
@@ -46,7 +47,7 @@ from workbench.solvers import Solver
 from workbench.solvers.block.base import BlockSolver
 
 if TYPE_CHECKING:
-    from workbench.devices.operator_protocols import DeviceVector
+    from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -200,15 +201,28 @@ class Prepared:
     def product(self, x: Any) -> DeviceVector:
         """A x, shape (N,), of the library of x. Raises InputError for an x that `solve` refuses as b."""
         with self._alone():
+            return self._applied(self._setup.bound, x, "x")
+
+    def precondition(self, r: object) -> DeviceVector:
+        """M^-1 r by the first level alone, shape (N,), of the library of r. Raises InputError as `product`."""
+        with self._alone():
             setup = self._setup
-            device, dtype = setup.device, setup.operator.dtype
-            given = vector_for(device, in_place(x, "x"), "x", setup.operator.shape[0], dtype)
-            out, held = device.zeros(given.size, dtype), device.holds(given)
-            setup.bound.apply(device.to_device(given) if held else device.array(given, dtype), out)
-            out, _ = setup.null_space.without_empty_rows(out, device)
-            if not held:
-                return returned_as(x, np.array(device.to_host(out)))
-            device.synchronize()
+            M = setup.first_level
+            if isinstance(M, ElementWise):
+                M = setup.device.applied(M, setup.operator.shape[0], setup.operator.dtype)
+            return self._applied(M, r, "r")
+
+    def _applied(self, operator: DeviceOperator, x: object, name: str) -> DeviceVector:
+        """An operator of the setup on a vector, shape (N,), of the library of x."""
+        setup = self._setup
+        device, dtype = setup.device, setup.operator.dtype
+        given = vector_for(device, in_place(x, name), name, setup.operator.shape[0], dtype)
+        out, held = device.zeros(given.size, dtype), device.holds(given)
+        operator.apply(device.to_device(given) if held else device.array(given, dtype), out)
+        out, _ = setup.null_space.without_empty_rows(out, device)
+        if not held:
+            return returned_as(x, np.array(device.to_host(out)))
+        device.synchronize()
         return array_of(out)
 
     def update(

@@ -12,6 +12,7 @@ import numpy as np
 
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
+from workbench.operators.matrix_checks import OF_MINUS_A
 from workbench.run.choices.stopping import Norm, Reason, Stopping
 from workbench.run.loop.best import BestIterates
 from workbench.run.loop.breakdown import diagnose, suspects
@@ -332,7 +333,7 @@ class StoppingTest:
             detail += f" by the recurrence; recomputed, {found}"
         if found.reason is Reason.INDEFINITE and row.iteration <= 1:
             # The first direction is that of b, which proves nothing about the others.
-            detail += "; if A is negative definite, solve (-A) x = -b, which has the same x"
+            detail += f"; if A is negative definite, {OF_MINUS_A}"
         if found.reason is Reason.ROUNDING:
             largest = max(map(ColumnState.relative, self.columns, self._measures.true_residuals()))
             detail += f"; true residual {relative(largest)} of ||b||"
