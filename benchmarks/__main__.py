@@ -1,8 +1,9 @@
 """Run benchmarks by name, or all of them: `python -m benchmarks [NAME ...] [--quick] [--output FOLDER]`.
 
 A benchmark is a module of this package with a function `figures()` that returns plain data. Each prints one JSON
-object: the figures and a description of the machine; with --output it is also written to FOLDER/NAME.json. If `figures`
-takes `quick`, --quick runs few rounds, to test the benchmark.
+object: the figures and a description of the machine; with --output it is also written to FOLDER/NAME.json. Options
+that `figures` takes are passed on: --quick runs few rounds, to test the benchmark, --only, --folder and --device choose
+what takes part.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from pathlib import Path
 import benchmarks
 from benchmarks.common import publish
 
+OPTIONS = ("quick", "only", "folder", "device")
+
 
 def main() -> None:
     named = [module.name for module in pkgutil.iter_modules(benchmarks.__path__)]
@@ -24,13 +27,19 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of {', '.join(known)}; all by default")
     parser.add_argument("--output", type=Path, metavar="FOLDER", help="also write NAME.json files here")
     parser.add_argument("--quick", action="store_true", help="few rounds, where a benchmark offers it")
+    parser.add_argument("--only", metavar="NAME", help="of matrices: those whose names contain this")
+    parser.add_argument("--folder", type=Path, metavar="FOLDER", help="of matrices: also the .mtx files in it")
+    parser.add_argument("--device", metavar="DEVICE", help="of matrices: where ours runs, such as cuda")
     chosen = parser.parse_args()
+    given = {name: value for name in OPTIONS if (value := getattr(chosen, name))}
     for name in chosen.names or known:
         if name not in known:
             parser.error(f"unknown benchmark {name!r}; known: {', '.join(known)}")
         figures = importlib.import_module(f"benchmarks.{name}").figures
-        options = {"quick": True} if chosen.quick and "quick" in inspect.signature(figures).parameters else {}
-        publish(name, figures(**options), chosen.output)
+        taken = inspect.signature(figures).parameters
+        if chosen.names and (other := [f"--{each}" for each in given if each not in taken and each != "quick"]):
+            parser.error(f"benchmark {name} has no option {', '.join(other)}; leave it out")
+        publish(name, figures(**{each: value for each, value in given.items() if each in taken}), chosen.output)
 
 
 if __name__ == "__main__":

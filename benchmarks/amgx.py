@@ -124,10 +124,10 @@ def solves(label: str, runs: dict[str, Callable[[], Row]], rounds: int) -> dict[
     return medians | failed
 
 
-def theirs(cycle: Row, system: LinearSystem, matrix: sparse.csr_array) -> Row:
-    """AmgX's own PCG with one of its cycles."""
+def theirs(cycle: Row, system: Any, matrix: sparse.csr_array, rtol: float = RTOL) -> Row:
+    """AmgX's own PCG with one of its cycles. system: has the right-hand side b."""
     begun = time.perf_counter()
-    solver = amgx.AmgxSolver(amgx.own_pcg(cycle, RTOL, MOST), matrix)
+    solver = amgx.AmgxSolver(amgx.own_pcg(cycle, rtol, MOST), matrix)
     ready = time.perf_counter()
     x = solver.solve(np.asarray(system.b, float))
     done = time.perf_counter()

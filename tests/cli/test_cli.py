@@ -14,9 +14,11 @@ from workbench.machines import doctor
 from workbench.records import load, save
 from workbench.registry import registered
 from workbench.run import Race, Run, configure, run_through
+from workbench.run.choices import levels
 from workbench.run.choices.share_link import to_link as link_of_problem
 from workbench.run.jobs.race_codec import save_race, to_link
 from workbench.run.jobs.race_record import EntryRecord, RaceRecord
+from workbench.run.setup import numbering
 
 SYMMETRIC = sparse.diags_array([[2.0] * 5, [-1.0] * 4, [-1.0] * 4], offsets=[0, 1, -1]).tocsr()
 
@@ -166,6 +168,34 @@ def test_a_matrix_that_cannot_be_used_is_one_sentence(capsys, tmp_path):
     status, out, err = run(capsys, "solve", matrix_market(tmp_path / "bad.mtx", np.diag([1.0, -1.0])))
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert "not positive definite" in err
+
+
+def test_a_matrix_file_has_levels_by_the_rule_where_the_command_names_none(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(levels, "FEW", 50)
+    path = matrix_market(tmp_path / "chain.mtx", 2.1 * np.eye(60) - np.eye(60, k=1) - np.eye(60, k=-1))
+    for arguments, first in (
+        ((), "ic"),
+        (("--preconditioner", "none"), "none"),
+        (("--deflation", "none"), "jacobi"),
+    ):
+        status, out, _ = run(capsys, "solve", path, *arguments, "--json")
+        found = json.loads(out)
+        assert (status, found["preconditioner"]) == (0, first)
+        assert ("levels by default: ic" in out) == (not arguments)
+        assert {"problem"} <= {phase["name"] for phase in found["setup_phases"]}
+
+
+def test_a_matrix_file_that_is_numbered_at_random_is_solved_in_another_order(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(levels, "FEW", 50)
+    monkeypatch.setattr(numbering, "LEAST", 50)
+    order = np.random.default_rng(2).permutation(60)
+    A = (2.1 * np.eye(60) - np.eye(60, k=1) - np.eye(60, k=-1))[np.ix_(order, order)]
+    path, solution = matrix_market(tmp_path / "chain.mtx", A), str(tmp_path / "x.npy")
+    status, out, _ = run(capsys, "solve", path, "--rtol", "1e-10", "--solution", solution)
+    assert (status, out.count("numbered at random")) == (0, 1)
+    np.testing.assert_allclose(A @ np.load(solution), 1, atol=1e-8)
+    _, out, _ = run(capsys, "solve", path, "--rhs", "random")
+    assert "numbered at random" not in out
 
 
 def test_a_terminal_sees_progress_and_a_pipe_does_not(capsys, monkeypatch):

@@ -40,7 +40,7 @@ def test_parts_take_fewer_iterations_than_ranges_of_numbers_and_than_none(mesh):
     A, b = mesh
     counts = {
         deflation: solve(A, b, M="jacobi", deflation=deflation, rtol=1e-8).iterations
-        for deflation in ("none", f"blocks:{A.shape[0] // SIZE}", f"parts:{SIZE}")
+        for deflation in ("none", f"blocks:k={A.shape[0] // SIZE},cut=index", f"parts:{SIZE}")
     }
     none, ranges, parts = counts.values()
     assert parts < 0.4 * none, counts

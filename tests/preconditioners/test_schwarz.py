@@ -7,7 +7,9 @@ from scipy import sparse
 from tests.conftest import grid_stencil, random_matrix
 from workbench import devices
 from workbench.deflation.blocks import Blocks
+from workbench.devices.host.growth import Growth
 from workbench.errors import InputError
+from workbench.operators.cuts import csr_of
 from workbench.preconditioners.preconditioner_sum import PreconditionerSum
 from workbench.preconditioners.schwarz import subdomains
 from workbench.registry import blocks as registry
@@ -174,9 +176,12 @@ def test_constant_coefficients_of_a_matrix_are_refused():
 
 def test_a_matrix_without_a_grid():
     operator = random_matrix(40)
-    M = registry.find("preconditioner", "schwarz:2x2,overlap=1").setup(operator, CPU)
-    parts = subdomains.grown([np.arange(10 * k, 10 * k + 10) for k in range(4)], operator.to_csr(), 1)
-    np.testing.assert_allclose(columns_of(M, 40, np.float64), dense_schwarz(operator, parts), atol=1e-12)
+    ranges = [np.arange(10 * k, 10 * k + 10) for k in range(4)]
+    grown = Growth.of(csr_of(operator), 10).members
+    for cut, members in (("index", ranges), ("couplings", grown)):
+        M = registry.find("preconditioner", f"schwarz:2x2,overlap=1,cut={cut}").setup(operator, CPU)
+        parts = subdomains.grown(members, operator.to_csr(), 1)
+        np.testing.assert_allclose(columns_of(M, 40, np.float64), dense_schwarz(operator, parts), atol=1e-12)
 
 
 def test_a_sum_is_the_sum_of_its_members(accelerator):

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from workbench.cli.mpiexec import CommandRank
+    from workbench.problems import LinearSystem
     from workbench.records import Trace
     from workbench.run import Configuration, Result, Run
+    from workbench.run.setup.setup_phases import SetupPhases
 
 PROGRESS_SECONDS = 0.1
 ASK_SECONDS = 0.25
@@ -74,6 +76,34 @@ def configuration_of(options: argparse.Namespace) -> Configuration:
     return configure(options.problem, parameters(options), stopping=chosen(options, STOPPING), **settings)
 
 
+def with_default_levels(
+    configuration: Configuration, options: argparse.Namespace, phases: SetupPhases
+) -> tuple[Configuration, LinearSystem | None]:
+    """The configuration with levels by the rule of `run.choices.levels`, and its system, for a matrix from a file and a
+    command that names none; else as it is, and None. phases: where the time of reading is noted."""
+    from workbench.problems.files import MatrixFile
+    from workbench.problems.suitesparse import SuiteSparse
+    from workbench.run.choices.levels import AUTO, filled_in
+    from workbench.run.choices.link_codec import is_shared
+    from workbench.run.setup.setup_phases import PROBLEM
+
+    problem, named = configuration.problem, chosen(options, ("preconditioner", "deflation"))
+    alone = bool(named or options.rank or is_shared(options.problem) or configuration.ranks > 1)
+    if alone or not isinstance(problem, MatrixFile | SuiteSparse):
+        return configuration, None
+    try:
+        with phases(PROBLEM):
+            system = problem.assemble(configuration.seed)
+    except InputError:
+        # The setup says it, with all that is to be changed.
+        return configuration, None
+    found = filled_in(AUTO, AUTO, system.operator, configuration.solver, configuration.device, alone=False)
+    if not found.note:
+        return configuration, None
+    levels = {"preconditioner": found.preconditioner, "deflation": found.deflation}
+    return dataclasses.replace(configuration, **levels), system.with_parts(notes=(*system.notes, found.note))
+
+
 def _solve(options: argparse.Namespace) -> int:
     from workbench.jit.compiler import start_if_nothing_is_stored
 
@@ -81,6 +111,8 @@ def _solve(options: argparse.Namespace) -> int:
     # Imported here because it takes a third of a second, and other commands do not need it.
     from workbench.run import Reason, Run
     from workbench.run.machine_use import MACHINE_USE
+    from workbench.run.setup.numbering import renumbered
+    from workbench.run.setup.setup_phases import SetupPhases
 
     rank: CommandRank | None = options.rank
     stop, first = options.stop_file, rank is None or rank.is_first
@@ -88,7 +120,13 @@ def _solve(options: argparse.Namespace) -> int:
         rank.enter()
     # The ranks of a run are one run.
     with MACHINE_USE if first else contextlib.nullcontext():
-        run = Run(configuration_of(options), trace=options.trace is not None)
+        phases = SetupPhases()
+        configuration, system = with_default_levels(configuration_of(options), options, phases)
+        other = renumbered(configuration, system, None, phases) if system and not options.trace else None
+        if other:
+            run = Run(other.configuration, other.system, phases=phases)
+        else:
+            run = Run(configuration, system, trace=options.trace is not None, phases=phases)
         trace_of_all = rank.trace_of_all(run) if rank else lambda: run.trace
         progress = _Progress()
         try:
@@ -100,7 +138,8 @@ def _solve(options: argparse.Namespace) -> int:
             run.cancel()
             result = run.result()
         progress.clear()
-    result = dataclasses.replace(result, trace=trace_of_all())
+    x = other.back(result.x) if other and result.x.size else result.x
+    result = dataclasses.replace(result, x=x, trace=trace_of_all())
     if options.solution and result.reason is not Reason.DEVICE_LOST:
         _save_solution(result.x, Path(options.solution), rank)
     if options.save and first:

@@ -69,8 +69,6 @@ class Deflation(Block):
     needs_phases: ClassVar[bool] = False
     takes_near_null: ClassVar[bool] = False
     """True if it makes its vectors from a near null space where one is given."""
-    cuts_by_index: ClassVar[bool] = False
-    """True if its subdomains are ranges of consecutive unknowns in the absence of a grid."""
     by_entries: ClassVar[bool] = False
     """True if its subdomains follow from the entries of A: `labels_of` has them, and `labels` none."""
 

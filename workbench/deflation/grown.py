@@ -10,8 +10,9 @@ import numpy as np
 from workbench.deflation.base import Deflation, DeflationContext
 from workbench.deflation.modes import modes_of_parts, translations
 from workbench.deflation.subspace import PiecewiseConstant, Subspace
-from workbench.devices.host.growth import grown_parts
+from workbench.devices.host.growth import STRONG, Growth
 from workbench.operators import Operator
+from workbench.operators.cuts import csr_of
 from workbench.registry import parameter, register
 
 
@@ -45,7 +46,7 @@ class GrownParts(Deflation):
     takes_near_null: ClassVar[bool] = True
 
     size: int = parameter(100, "unknowns of a part, about", low=2, high=1_000_000, unit="unknowns")
-    theta: float = parameter(0.1, "strong couplings have at least this share of the strongest ones", low=0.0, high=1.0)
+    theta: float = parameter(STRONG, "strong couplings have at least this share of the strongest", low=0.0, high=1.0)
     node: int = parameter(
         0,
         "unknowns of a node, which are in one part, with a vector for each; 0: one, or of rigid-body modes as many "
@@ -65,8 +66,7 @@ class GrownParts(Deflation):
     def labels_of(
         self, operator: Operator, grid: tuple[int, ...] | None, phase: np.ndarray | None = None
     ) -> np.ndarray:
-        matrix = operator.to_csr()
-        return grown_parts((matrix.data, matrix.indices, matrix.indptr), self.size, self.theta)[0]
+        return self._grown(operator).labels
 
     def space(self, context: DeflationContext) -> Subspace:
         near_null = context.near_null
@@ -74,4 +74,8 @@ class GrownParts(Deflation):
             near_null = translations(context.operator.shape[0], self.node)
         if near_null is not None:
             return modes_of_parts(context.operator, near_null, self.size, self.theta, self.node)
-        return PiecewiseConstant(self.labels_of(context.operator, context.grid), None)
+        grown = self._grown(context.operator)
+        return PiecewiseConstant(grown.labels, notes=(f"deflation parts: {grown.in_words}",))
+
+    def _grown(self, operator: Operator) -> Growth:
+        return Growth.of(csr_of(operator), self.size, self.theta)

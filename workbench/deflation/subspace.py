@@ -29,6 +29,7 @@ from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator, Stencil
 from workbench.settings import COMPACT
+from workbench.words.numbers import count as number_of
 
 MOST_AMPLIFIED = 1e5
 """||A v||/(v, A v) of a unit Ritz vector v, at most: the projection multiplies rounding errors by it. A vector that is
@@ -169,10 +170,8 @@ class Subspace:
 class PiecewiseConstant(Subspace):
     """One indicator vector per subdomain, stored as labels 0..d-1, shape (N,).
 
-    labels: in host memory, or a vector of `device`. boxes: what the subdomains are, None if they are not boxes of a
-    grid.
-
-    Raises InputError for a subdomain without unknowns.
+    labels: in host memory, or a vector of `device`; numbers that no unknown has are left out, with a note. boxes: what
+    the subdomains are, None if they are not boxes of a grid. notes: sentences on how the labels were made.
 
     Examples:
         >>> import numpy as np
@@ -185,21 +184,23 @@ class PiecewiseConstant(Subspace):
     az_form = COMPACT
     """The form in which a device stores AZ, one of `settings.AZ_FORMS`."""
 
-    def __init__(self, labels: DeviceVector, boxes: Boxes | None = None, device: Device | None = None) -> None:
-        self._labels, self._boxes, self._device = labels, boxes, device
+    def __init__(
+        self,
+        labels: DeviceVector,
+        boxes: Boxes | None = None,
+        device: Device | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self._labels, self._boxes, self._device, self._notes = labels, boxes, device, notes
         self._kept: Restriction | None = None
         self._rows: Rows | None = None
         """Rows of E, where they are kept for a later phase."""
         self._earlier: EarlierParts | None = None
         self._keeps_rows = False
+        self._sizes: np.ndarray | None = None
         if boxes is None:
-            self._labels = labels = _checked_labels(labels)
-        sizes = np.bincount(labels) if boxes is None else None
-        if sizes is not None and not sizes.all():
-            raise InputError(
-                f"deflation subdomain {int(np.argmin(sizes))} of {sizes.size} holds no unknown; renumber them"
-            )
-        self._sizes = sizes
+            self._labels, self._sizes, renumbered = _numbered_labels(labels)
+            self._notes = (*notes, *renumbered)
 
     @property
     def sizes(self) -> np.ndarray:
@@ -247,7 +248,8 @@ class PiecewiseConstant(Subspace):
             matrix_of_rows(rows, device) if rows else galerkin_matrix(columns.az, self.labels, count),
             lambda: np.sqrt(self.sizes),
             columns,
-            parts=Parts.of(self._boxes) if self._boxes else None,
+            self._notes,
+            Parts.of(self._boxes) if self._boxes else None,
         )
 
     def _az_on(self, device: Device, az: sparse.csr_array) -> CoarseUpdate:
@@ -338,7 +340,11 @@ def _orthonormalized(vectors: np.ndarray) -> np.ndarray:
     return vectors @ (rotation[:, independent] / np.sqrt(squares[independent]))
 
 
-def _checked_labels(labels: np.ndarray) -> np.ndarray:
+def _numbered_labels(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    """Labels 0..d-1, int32, the unknowns of each, and a note where numbers that no unknown has were left out.
+
+    Cost: a pass, and a sort where numbers are left out. Raises InputError for what are no labels.
+    """
     if np.ma.isMaskedArray(labels):
         raise InputError("labels of deflation subdomains are a masked array; fill the masked entries")
     labels = np.asarray(labels)
@@ -347,9 +353,16 @@ def _checked_labels(labels: np.ndarray) -> np.ndarray:
             f"labels of deflation subdomains must be integers 0..d-1, got {labels.dtype} of shape {labels.shape}; "
             "for a single vector pass an array of shape (N, 1)"
         )
-    if labels.min() < 0 or labels.max() >= labels.size:
-        raise InputError(
-            f"labels of deflation subdomains must be in 0..d-1 with d at most {labels.size}, "
-            f"got {labels.min()} to {labels.max()}"
-        )
-    return np.ascontiguousarray(labels, np.int32)
+    if labels.min() < 0:
+        raise InputError(f"labels of deflation subdomains are numbers from 0, got {labels.min()}; renumber them")
+    most = int(labels.max())
+    if most < labels.size:
+        same = np.ascontiguousarray(labels, np.int32)
+        if (sizes := np.bincount(same)).all():
+            return same, sizes, ()
+    kept, found = np.unique(labels, return_inverse=True)
+    note = (
+        f"labels: of the numbers 0 to {number_of(most)} unknowns have {number_of(kept.size)}, which were renumbered to "
+        f"0 to {number_of(kept.size - 1)}"
+    )
+    return found.astype(np.int32), np.bincount(found), (note,)

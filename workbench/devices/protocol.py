@@ -295,8 +295,15 @@ class Operators(Protocol):
         """u = scale M^-1 r for M = (E + L) E^-1 (E + L^H) on a stencil, inverse being E^-1."""
         ...
 
-    def csr_factor(self, lower: sparse.csr_array, inverse: DeviceVector, block: int, scale: float) -> DeviceOperator:
-        """u = scale M^-1 r for the M of `stencil_factor`, with L in CSR form."""
+    def csr_factor(
+        self,
+        lower: sparse.csr_array,
+        inverse: DeviceVector,
+        block: int,
+        scale: float,
+        parts: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> DeviceOperator:
+        """u = scale M^-1 r for the M of `stencil_factor`, with L in CSR form; parts: as in `CsrFactor`."""
         ...
 
     def factorized_inverse(self, factor: sparse.csr_array) -> DeviceOperator:

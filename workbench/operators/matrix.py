@@ -16,6 +16,7 @@ from workbench.arrays.validation import (
     to_working_dtype,
     working_dtype,
 )
+from workbench.devices.host.aggregation import reordered
 from workbench.devices.host.storage import check_room, stored
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
@@ -117,6 +118,19 @@ class Matrix:
 
     def astype(self, dtype: np.dtype) -> Matrix:
         return type(self)(sparse.csr_array(self.csr.astype(dtype)), self.precision, self.form, self.items_per_row)
+
+    def in_order(self, order: np.ndarray) -> Matrix:
+        """This matrix with row and column order[i] at place i; its entries were checked, and there are no empty rows.
+
+        Cost: reads and writes the matrix, and sorts its rows.
+        """
+        (data, indices, indptr), _ = reordered((self.csr.data, self.csr.indices, self.csr.indptr), order)
+        # SciPy and devices take indices and row starts of one type.
+        csr = sparse.csr_array((data, indices, indptr.astype(self.csr.indptr.dtype)), shape=self.shape)
+        csr.sort_indices()
+        made = copy.copy(self)
+        object.__setattr__(made, "csr", csr)
+        return made
 
     def in_format(self, form: str, items_per_row: int | None = None) -> Matrix:
         """This matrix, which devices store in another format; its entries were checked."""

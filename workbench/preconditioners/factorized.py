@@ -56,8 +56,13 @@ def require_serial_triangles(name: str, device: Device) -> None:
         )
 
 
-def incomplete_cholesky(name: str, operator: Operator, device: Device, block: int, omega: float = 0.0) -> Factorized:
+def incomplete_cholesky(
+    name: str, operator: Operator, device: Device, block: int, omega: float = 0.0, labels: np.ndarray | None = None
+) -> Factorized:
     """IC(0) of each diagonal block of `block` consecutive unknowns, modified with relaxation omega.
+
+    labels: the block 0, 1, .. of each unknown, shape (N,), where blocks are not of consecutive ones; within a block the
+    order of the unknowns stays.
 
     After a pivot that is not positive, A + shift*D is factorized instead, with the shift doubled until all pivots are
     positive (Manteuffel 1980). The last pivot of a singular block is about zero and is replaced by its diagonal entry.
@@ -68,6 +73,8 @@ def incomplete_cholesky(name: str, operator: Operator, device: Device, block: in
     Raises InputError if no shift up to 1000 helps, or if the entries of A are not available.
     """
     block = min(block, operator.shape[0])
+    if labels is not None:
+        return _parts_cholesky(name, operator, device, labels, omega)
     if isinstance(operator, Stencil) and block % operator.grid[-1] == 0:
         return _stencil_cholesky(name, operator, device, block, omega)
     return _csr_cholesky(name, operator, device, block, omega)
@@ -87,18 +94,38 @@ def _stencil_cholesky(name: str, operator: Stencil, device: Device, block: int, 
 
 def _csr_cholesky(name: str, operator: Operator, device: Device, block: int, omega: float) -> Factorized:
     """IC(0) in CSR format."""
-    matrix = operator.to_csr()
-    if block < operator.shape[0]:
-        matrix = _block_diagonal_part(matrix, block)
+    matrix, size = operator.to_csr(), operator.shape[0]
+    if block < size:
+        matrix = _block_diagonal_part(matrix, np.arange(size) // block)
+    bounds = np.minimum(block * np.arange(-(-size // block) + 1), size)
+    lower, pivots, shift, notes = _csr_factors(name, matrix, bounds, device, omega)
+    inverse = device.array(1 / pivots, operator.dtype)
+    return Factorized(device.csr_factor(lower, inverse, block, 1.0), pivots, shift, notes)
+
+
+def _parts_cholesky(name: str, operator: Operator, device: Device, labels: np.ndarray, omega: float) -> Factorized:
+    """IC(0) of blocks of any unknowns, those of a block in their order."""
+    members = np.argsort(labels, kind="stable").astype(np.int32)
+    bounds, size = np.append(0, np.cumsum(np.bincount(labels))), operator.shape[0]
+    # Without couplings between them, blocks are factorized as one.
+    matrix, whole = _block_diagonal_part(operator.to_csr(), labels), np.array([0, size])
+    lower, pivots, shift, notes = _csr_factors(name, matrix, whole, device, omega)
+    inverse = device.array(1 / pivots, operator.dtype)
+    return Factorized(device.csr_factor(lower, inverse, size, 1.0, (members, bounds)), pivots, shift, notes)
+
+
+def _csr_factors(
+    name: str, matrix: sparse.csr_array, bounds: np.ndarray, device: Device, omega: float
+) -> tuple[sparse.csr_array, np.ndarray, float, list[str]]:
+    """L, E, the shift and notes for a matrix without couplings between blocks. bounds: their first rows, and N."""
 
     def factorize(shift: float) -> tuple[np.ndarray, np.ndarray, int, int]:
-        return csr_pivots(matrix.data, matrix.indices, matrix.indptr, block, omega, shift)
+        return csr_pivots(matrix.data, matrix.indices, matrix.indptr, bounds, omega, shift)
 
     (values, pivots, replaced, _), shift = _shifted_until_positive(name, factorize, device)
-    inverse = device.array(1 / pivots, operator.dtype)
     upper = sparse.triu(sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape), k=1)
-    lower = sparse.csr_array(upper.conj().T.tocsr(), dtype=operator.dtype)
-    return Factorized(device.csr_factor(lower, inverse, block, 1.0), pivots, shift, _notes(name, shift, replaced))
+    lower = sparse.csr_array(upper.conj().T.tocsr(), dtype=matrix.dtype)
+    return lower, pivots, shift, _notes(name, shift, replaced)
 
 
 def _shifted_until_positive(
@@ -142,10 +169,10 @@ def ssor_factors(operator: Operator, device: Device, omega: float) -> Factorized
     return Factorized(solve, pivots)
 
 
-def _block_diagonal_part(matrix: sparse.csr_array, block: int) -> sparse.csr_array:
-    """The matrix without its couplings between diagonal blocks of `block` unknowns."""
+def _block_diagonal_part(matrix: sparse.csr_array, labels: np.ndarray) -> sparse.csr_array:
+    """The matrix without its couplings between blocks. labels: the block of each unknown, shape (N,)."""
     coordinates = matrix.tocoo()
     rows, columns = coordinates.coords
-    inside = rows // block == columns // block
+    inside = labels[rows] == labels[columns]
     places = (rows[inside], columns[inside])
     return sparse.csr_array(sparse.coo_array((coordinates.data[inside], places), shape=matrix.shape))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -15,10 +16,12 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators import Operator, Stencil
+from workbench.operators.cuts import cut_parameter
 from workbench.preconditioners import Preconditioner
 from workbench.preconditioners.preconditioner_sum import PreconditionerSum
 from workbench.problems import Problem
 from workbench.registry import parameter, register
+from workbench.registry.text import values_by_name
 from workbench.solvers.multi.members import SingleMember
 
 if TYPE_CHECKING:
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
 @dataclasses.dataclass(frozen=True)
 class Coarse(Preconditioner):
     """Z (Z^H A Z)^-1 Z^H for Z constant on k parts per side, as a member of a sum.
+
+    Without a grid Z is constant on about k parts grown along the couplings of A, or with cut=index on k ranges of
+    consecutive unknowns.
 
     It is only semidefinite, so that it is no preconditioner alone. MPCG with Z as its first directions, all kept, is
     deflated CG.
@@ -39,20 +45,22 @@ class Coarse(Preconditioner):
 
     name: ClassVar[str] = "coarse"
     title: ClassVar[str] = "coarse correction (within a sum)"
-    cuts_by_index: ClassVar[bool] = True
 
     k: int = parameter(8, "parts per side", low=1, high=4096)
+    cut: str = cut_parameter()
 
     def setup(self, operator: Operator, device: Device) -> CoarseCorrection:
         """The correction as a bound operator. Raises InputError for more parts than points."""
-        grid = operator.grid if isinstance(operator, Stencil) else None
-        return CoarseCorrection(Blocks(self.k).labels(operator.shape[0], grid), operator, device)
+        grid, blocks = operator.grid if isinstance(operator, Stencil) else None, Blocks(self.k, self.cut)
+        grown = None if grid else blocks.grown(operator)
+        labels = grown.labels if grown else blocks.labels(operator.shape[0], grid)
+        return CoarseCorrection(labels, operator, device, [f"coarse: {grown.in_words}"] if grown else [])
 
 
 class CoarseCorrection(OperatorTraits):
     """u = Z E^-1 Z^H r."""
 
-    def __init__(self, labels: np.ndarray, operator: Operator, device: Device) -> None:
+    def __init__(self, labels: np.ndarray, operator: Operator, device: Device, notes: Sequence[str] = ()) -> None:
         count, dtype = int(labels.max()) + 1, operator.dtype
         matrix = galerkin_matrix(sparse_az(operator, labels, count), labels, count)
         factor = SparseFactor().factor(sparse.csr_array(matrix))
@@ -61,7 +69,7 @@ class CoarseCorrection(OperatorTraits):
         self._coarse = device.coarse_level(factor.form, factor.solve, count, dtype)
         self._zero = device.zeros(labels.size, dtype)
         self._dots = device.dots(dtype)
-        self.waits, self.notes = self._coarse.waits, tuple(self._coarse.notes)
+        self.waits, self.notes = self._coarse.waits, (*notes, *self._coarse.notes)
         self.traffic = self._z.traffic + 3 * labels.size * np.dtype(dtype).itemsize + factor.traffic
         self.flops = 2 * labels.size
 
@@ -160,5 +168,6 @@ def _member(text: str) -> Preconditioner:
     """The member of that text: a first level, or `coarse:k`, which is none alone. Raises InputError."""
     name, _, argument = text.strip().partition(":")
     if name == Coarse.name:
-        return Coarse.create({"k": argument} if argument else {})
+        names = [each.name for each in Coarse.parameters()]
+        return Coarse.create(values_by_name(argument, names, name) if argument else {})
     return Preconditioner.named(text.strip())

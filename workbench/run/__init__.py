@@ -26,12 +26,14 @@ from workbench.run.choices.in_memory import (
     with_diagonal,
     with_near_null,
 )
+from workbench.run.choices.levels import AUTO, filled_in
 from workbench.run.choices.stopping import Norm, Reason, Stopping
 from workbench.run.driver import Run
 from workbench.run.jobs.run_queue import MACHINE, QueueSlot, RunQueue
 from workbench.run.loop.result import Column, Result, as_column
 from workbench.run.machine_use import MACHINE_USE
 from workbench.run.results.snapshots import Quantity
+from workbench.run.setup.numbering import renumbered
 from workbench.settings import BLOCKS, RUN
 from workbench.solvers import Solver, user_solver
 from workbench.solvers.block.base import BlockSolver
@@ -115,10 +117,8 @@ def solve(
     solver: str | Solver | None = None,
     engine: str = "workbench",
     options: str = "",
-    M: str | Preconditioner | Callable[[np.ndarray], np.ndarray] | LinearOperator | np.ndarray | None = BLOCKS[
-        "preconditioner"
-    ].default,
-    deflation: Any = BLOCKS["deflation"].default,
+    M: str | Preconditioner | Callable[[np.ndarray], np.ndarray] | LinearOperator | np.ndarray | None = AUTO,
+    deflation: Any = AUTO,
     coarse: str = BLOCKS["coarse"].default,
     variant: str = BLOCKS["variant"].default,
     device: str = RUN["device"].default,
@@ -143,9 +143,13 @@ def solve(
     block-cg for many right-hand sides, where `Result.columns` says how each ended; it may also be a result of
     `user_solver`. engine: "petsc" takes PETSc's method of that name, with its options. M: also a function that maps r
     to M^-1 r, a LinearOperator or matrix near A^-1, or None. deflation: also Z itself, labels of shape (N,), or vectors
-    of shape (N, d), dense or sparse. cluster: "local:4" or the address of a Dask scheduler, whose workers solve the
-    boxes of M "schwarz:3x3". ranks: processes that share the rows by MPI. format: how the device stores A: "coo",
-    "csr", "dia", "ell", "hyb", or "csr:8" with 8 work-items a row; by default a matrix as CSR, an operator as it is.
+    of shape (N, d), dense or sparse. Where both are left out, a sparse matrix of 2,000 unknowns or more has levels by a
+    rule, which a note says (`choices.levels`), anything else Jacobi; M alone left out is jacobi, deflation none. A
+    matrix of 100,000 unknowns or more that is numbered at random is solved in another order, unless a callback or a
+    trace would show it; x has the order of A. cluster: "local:4" or the address of a Dask scheduler, whose workers
+    solve the boxes of M "schwarz:3x3". ranks: processes that share the rows by MPI. format: how the device stores A:
+    "coo", "csr", "dia", "ell", "hyb", or "csr:8" with 8 work-items a row; by default a matrix as CSR, an operator as it
+    is.
     reduction: "host" adds an accelerator's partial sums on the host, for comparison. trace: record every kernel.
 
     nullspace: vectors that a singular A maps to zero, shape (N,) or (N, k), such as one per component or the rigid-body
@@ -202,11 +206,15 @@ def solve(
         b, x0 = as_vector(b), None if x0 is None else as_vector(x0)
     system, x0 = system_of(A, b, x0, kind, nullspace, check=check)
     system = with_near_null(system if diagonal is None else with_diagonal(system, diagonal, kind), near_null)
+    alone = ranks != 1 or cluster is not None or engine != "workbench"
+    modes = near_null is not None
+    levels = filled_in(M, deflation, system.operator, method, device, alone=alone, modes=modes)
+    system = system.with_parts(notes=(*system.notes, levels.note)) if levels.note else system
     configuration = Configuration(
         InMemoryProblem(),
         solver=method,
-        preconditioner=as_preconditioner(M, system.operator.shape[0], check=check),
-        deflation=as_deflation(deflation),
+        preconditioner=as_preconditioner(levels.preconditioner, system.operator.shape[0], check=check),
+        deflation=as_deflation(levels.deflation),
         coarse=CoarseSolver.named(coarse),
         variant=Variant.named(variant),
         device=device,
@@ -216,12 +224,18 @@ def solve(
         reduction=reduction,
         stopping=Stopping(rtol=rtol, atol=atol, norm=norm, maxiter=maxiter),
     )
+    # A callback is called with vectors of the run, which have its order.
+    other = None if callback or trace else renumbered(configuration, system, x0)
     with contextlib.nullcontext() if system.unknowns < NOTICED else MACHINE_USE:
-        run = Run(configuration, system, x0=x0, trace=trace)
+        if other:
+            run = Run(other.configuration, other.system, x0=other.x0, phases=other.phases)
+        else:
+            run = Run(configuration, system, x0=x0, trace=trace)
         if callback is None:
             run.gather()
         _step_through(run, callback)
     result = run.result(writable=True)
+    result = dataclasses.replace(result, x=other.back(result.x)) if other else result
     result = as_column(result) if is_column else result
     return dataclasses.replace(result, x=returned_as(like, result.x))
 

@@ -251,11 +251,19 @@ def test_choices_are_weighed_when_they_are_asked_about(form):
     assert form.box.state["reasons"] == {}
 
 
+def test_the_cut_of_a_matrix_is_not_shown_next_to_a_grid(form):
+    form.set("deflation", "blocks")
+    assert "deflation.cut" in form.fields()
+    assert {"deflation.cut", "preconditioner.cut"} <= set(form.hidden)
+    form.set("problem", "matrix-file")
+    assert not {"deflation.cut", "preconditioner.cut"} & set(form.hidden)
+
+
 def test_several_right_hand_sides_are_a_family_and_a_number(form):
     assert "columns" in form.hidden
     form.set("solver", "block-cg")
     form.set("rhs", "rank4:")
-    assert not form.hidden
+    assert "columns" not in form.hidden
     form.set("columns", "12")
     assert form.configuration().rhs == "rank4:12"
     form.set("columns", "0")

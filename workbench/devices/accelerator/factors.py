@@ -4,6 +4,9 @@ stencils.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from workbench.devices.accelerator.bound import OnAccelerator
@@ -23,6 +26,10 @@ SOLVING_GROUP = 32
 """Work-items per block: few rows of a block are independent."""
 
 
+NOT_OF_A_FACTOR = ("size", "block", "members", "bounds")
+"""Arguments that say which rows a block has."""
+
+
 class LevelByLevel(OnAccelerator):
     """A group solves a block: rows of a level need only rows of the levels before it.
 
@@ -32,19 +39,26 @@ class LevelByLevel(OnAccelerator):
     def __init__(self, device: Launcher, request: Request) -> None:
         super().__init__(device, request)
         of, index = request.fixed, self.fixed["low_columns"].dtype
-        levels = levels_of_blocks(of["low_columns"], of["low_starts"], of["block"])
+        levels = levels_of_blocks(of["low_columns"], of["low_starts"], of["block"] if "block" in of else _blocks_of(of))
         self._more = [device.array(part, index) for part in levels]
         self._group = min(SOLVING_GROUP, device.layout.group)
         self._kernel = device.kernel(LEVELS, "levels", request.dtype, index, self._group)
         self._groups = max(1, min(device.layout.groups, request.rows))
         self._sums = self._dots(self._groups)
-        self._factor = [value for name, value in self.fixed.items() if name not in ("size", "block")]
+        self._factor = [value for name, value in self.fixed.items() if name not in NOT_OF_A_FACTOR]
 
     def __call__(self, *free: Vector) -> Dots | None:
         partial = [self._sums.partial] if self._sums else []
         arguments = (*self._factor, *free, *partial, *self._more, np.int64(self.request.rows))
         self._device.launch(self._kernel, self._groups, *arguments, group=self._group)
         return self._sums
+
+
+def _blocks_of(fixed: Mapping[str, Any]) -> np.ndarray:
+    """The block of each row, where blocks list theirs."""
+    blocks = np.empty(fixed["members"].size, np.int64)
+    blocks[fixed["members"]] = np.repeat(np.arange(fixed["bounds"].size - 1), np.diff(fixed["bounds"]))
+    return blocks
 
 
 @override(block_solve, "accelerator")

@@ -42,22 +42,23 @@ def csr_pivots(
     data: np.ndarray,
     indices: np.ndarray,
     indptr: np.ndarray,
-    block: int,
+    bounds: np.ndarray,
     omega: float,
     shift: float,
 ) -> tuple[np.ndarray, np.ndarray, int, int]:
     """E and the strict upper triangle of the factor, L^H, on the pattern of a CSR matrix with sorted indices.
 
-    The matrix has a whole diagonal and no couplings between blocks. Returns values (nnz,), of which those right of the
-    diagonal are L^H, E (N,), and the two numbers of `stencil_pivots`. Cost: sum over rows of lower times upper entries.
+    The matrix has a whole diagonal and no couplings between blocks. bounds: the first row of each block, and N. Returns
+    values (nnz,), of which those right of the diagonal are L^H, E (N,), and the two numbers of `stencil_pivots`. Cost:
+    sum over rows of lower times upper entries.
     """
     size = indptr.size - 1
     values = data.astype(np.complex128 if data.dtype.kind == "c" else np.float64)
-    pivots, blocks = np.empty(size), -(-size // block)
+    pivots, blocks, bounds = np.empty(size), bounds.size - 1, bounds.astype(np.int64)
     replaced, failed = np.zeros(blocks, np.int64), np.full(blocks, -1, np.int64)
     places = np.full(size, -1, np.int64)
     rows = (indices.astype(np.int64), indptr.astype(np.int64))
-    launch(data.size, _csr_pivots, values, *rows, block, omega, shift, places, pivots, replaced, failed)
+    launch(data.size, _csr_pivots, values, *rows, bounds, omega, shift, places, pivots, replaced, failed)
     return values, pivots, *_status(replaced, failed)
 
 
@@ -116,13 +117,12 @@ def _stencil_pivots(
 
 @kernel()
 def _csr_pivots(
-    taken, values, indices, indptr, block, omega, shift, places, pivots, replaced, failed
+    taken, values, indices, indptr, bounds, omega, shift, places, pivots, replaced, failed
 ):  # pragma: no cover
-    size = pivots.size
     for thread in threads(taken):
         for part in shared(taken, thread, failed.size):
             # Columns of a block belong to it alone, so the blocks can share one array of places.
-            for i in range(part * block, min(size, part * block + block)):
+            for i in range(bounds[part], bounds[part + 1]):
                 begin, end = indptr[i], indptr[i + 1]
                 for j in range(begin, end):
                     places[indices[j]] = j

@@ -5,14 +5,22 @@ A coupling of i and j is strong where a_ij < 0 and a_ij^2 >= threshold^2 m_i m_j
 
 from __future__ import annotations
 
+import dataclasses
+import time
+
 import numpy as np
 
 from workbench.compiler.words import shared, threads
 from workbench.devices.host.aggregation import Csr
+from workbench.jit import compile_time
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import launch
 from workbench.lazy import sparse
+from workbench.words.numbers import count as number_of
+from workbench.words.numbers import duration, span
 
+STRONG = 0.1
+"""Share of the strongest couplings from which a coupling is strong, by default."""
 LEAST = 3
 """Parts below the size divided by this join a neighbour."""
 MOST = 2
@@ -22,6 +30,38 @@ NODES = (6, 3, 2)
 """Unknowns of a node that are tried."""
 INDEPENDENT = 1e-8
 """The part of a mode that is left next to the modes before it, at least; else it depends on them."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Growth:
+    """Parts of a matrix. labels: the part of each unknown, int32 of shape (N,). sizes: unknowns of each part. seconds:
+    of the growth, without the compilation of kernels."""
+
+    labels: np.ndarray
+    sizes: np.ndarray
+    seconds: float
+
+    @classmethod
+    def of(cls, matrix: Csr, size: int, threshold: float = STRONG) -> Growth:
+        """Parts of about `size` unknowns each, as `grown_parts` has them."""
+        begun = time.perf_counter() - compile_time.spent()
+        labels, _ = grown_parts(matrix, size, threshold)
+        seconds = time.perf_counter() - compile_time.spent() - begun
+        return cls(labels, np.bincount(labels), seconds)
+
+    @property
+    def members(self) -> list[np.ndarray]:
+        """The unknowns of each part, ascending."""
+        return np.split(np.argsort(self.labels, kind="stable"), np.cumsum(self.sizes)[:-1])
+
+    @property
+    def in_words(self) -> str:
+        """Number and sizes of the parts, and the seconds of their growth, as a clause."""
+        one, low, high = self.sizes.size == 1, int(self.sizes.min()), int(self.sizes.max())
+        return (
+            f"{number_of(self.sizes.size)} part{'' if one else 's'} of {span(low, high, number_of)} unknowns, "
+            f"grown along strong couplings in {duration(self.seconds)}"
+        )
 
 
 def grown_parts(matrix: Csr, size: int, threshold: float) -> tuple[np.ndarray, int]:
@@ -41,10 +81,7 @@ def grown_parts(matrix: Csr, size: int, threshold: float) -> tuple[np.ndarray, i
     data, indices, indptr = matrix
     if data.dtype.kind == "c":
         data = np.copysign(np.abs(data), np.real(data))
-    rows = indptr.size - 1
-    strongest = np.empty(rows, data.dtype)
-    launch(data.size, _strongest, data, indices, indptr, max(1, rows // ROWS_PER_CHUNK), strongest)
-    np.sqrt(strongest, out=strongest)
+    rows, strongest = indptr.size - 1, strongest_couplings((data, indices, indptr))
     labels, queue, waiting = np.full(rows, -1, np.int32), np.empty(rows, np.int32), np.empty(rows, np.int32)
     met, listed = np.full(rows, -1, np.int32), np.zeros(rows, bool)
     sizes, count = np.zeros(rows, np.int32), np.zeros(1, np.int64)
@@ -63,6 +100,15 @@ def grown_parts(matrix: Csr, size: int, threshold: float) -> tuple[np.ndarray, i
     _join_uncoupled(parents, sizes[:parts], size)
     kept, numbers = np.unique(parents, return_inverse=True)
     return numbers.astype(np.int32)[labels], kept.size
+
+
+def strongest_couplings(matrix: Csr) -> np.ndarray:
+    """The root of the largest -a_ij of each row, 0 without one, shape (N,); of a complex entry by its real part."""
+    data, indices, indptr = matrix
+    data, rows = np.real(data), indptr.size - 1
+    strongest = np.empty(rows, data.dtype)
+    launch(data.size, _strongest, data, indices, indptr, max(1, rows // ROWS_PER_CHUNK), strongest)
+    return np.sqrt(strongest, out=strongest)
 
 
 def _join_uncoupled(parents: np.ndarray, sizes: np.ndarray, size: int) -> None:

@@ -22,20 +22,22 @@ class LevelsOfBlocks(NamedTuple):
     block_starts: np.ndarray
 
 
-def levels_of_blocks(indices: np.ndarray, indptr: np.ndarray, block: int) -> LevelsOfBlocks:
+def levels_of_blocks(indices: np.ndarray, indptr: np.ndarray, block: int | np.ndarray) -> LevelsOfBlocks:
     """The levels of a strictly lower triangle in CSR form, which must not couple different blocks of `block` rows.
+
+    block: also the block of each row, shape (N,).
 
     Cost: O(nnz + N log N) on one core.
     """
     size = indptr.size - 1
     level = np.zeros(size, np.int64)
     launch(0, _levels, indices.astype(np.int64), indptr.astype(np.int64), level)
-    block_of_row = np.arange(size) // block
+    block_of_row = block if isinstance(block, np.ndarray) else np.arange(size) // block
     rows = np.lexsort((level, block_of_row))
     sorted_blocks = block_of_row[rows]
     starts_level = (np.diff(level[rows], prepend=-1) != 0) | (np.diff(sorted_blocks, prepend=-1) != 0)
     level_starts = np.flatnonzero(starts_level)
-    block_starts = np.searchsorted(sorted_blocks[level_starts], np.arange(block_of_row[-1] + 2))
+    block_starts = np.searchsorted(sorted_blocks[level_starts], np.arange(block_of_row.max() + 2))
     return LevelsOfBlocks(rows, np.append(level_starts, size), block_starts)
 
 

@@ -20,12 +20,17 @@ if TYPE_CHECKING:
 
 @kernel(sums=3)
 def block_solve(
-    row, low, low_columns, low_starts, up, up_columns, up_starts, inverse, scale, size, block, r, u
+    row, low, low_columns, low_starts, up, up_columns, up_starts, inverse, scale, size, block, members, bounds, r, u, *,
+    listed=False,
 ):  # fmt: skip
-    """u = scale M^-1 r for a block (`row`), with the dot products of r and u; M = (E + L) E^-1 (E + L^H)."""
-    first = row * block
-    end = min(first + block, size)
-    for i in range(first, end):
+    """u = scale M^-1 r for a block (`row`), with the dot products of r and u; M = (E + L) E^-1 (E + L^H).
+
+    listed: block b has the unknowns members[bounds[b]] to members[bounds[b + 1] - 1], in this order.
+    """
+    first = bounds[row] if listed else row * block
+    end = bounds[row + 1] if listed else min(first + block, size)
+    for k in range(first, end):
+        i = members[k] if listed else k
         value = scale * r[i]
         for j in range(low_starts[i], low_starts[i + 1]):
             value -= low[j] * u[low_columns[j]]
@@ -34,13 +39,13 @@ def block_solve(
     uu = wide(0)
     rr = wide(0)
     for k in range(end - first):
-        here = end - 1 - k
+        i = members[end - 1 - k] if listed else end - 1 - k
         value = 0
-        for j in range(up_starts[here], up_starts[here + 1]):
+        for j in range(up_starts[i], up_starts[i + 1]):
             value += up[j] * u[up_columns[j]]
-        solved = u[here] - value * inverse[here]
-        u[here] = solved
-        left = wide(r[here])
+        solved = u[i] - value * inverse[i]
+        u[i] = solved
+        left = wide(r[i])
         right = wide(solved)
         ru += conj(left) * right
         uu += conj(right) * right
@@ -56,25 +61,43 @@ class CsrFactor(Applied):
     processors each on one core. (Sharing the rows of a level was measured on two cores: with 2 levels it gains nothing,
     with 181 it takes ten times as long.)
 
+    parts: blocks of any unknowns, as those of all blocks, one block after the other, ascending within each, shape (N,),
+    and the first of each, and N.
+
     Applied to r and u, which may not be the same vector.
     """
 
     def __init__(
-        self, device: BindingDevice, lower: sparse.csr_array, inverse: DeviceVector, block: int, scale: float
+        self,
+        device: BindingDevice,
+        lower: sparse.csr_array,
+        inverse: DeviceVector,
+        block: int,
+        scale: float,
+        parts: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
         upper = sparse.csr_array(lower.conj().T.tocsr())
         size, dtype, self._entries = inverse.size, inverse.dtype, lower.nnz
         fixed = {"low": lower.data, "low_columns": lower.indices, "low_starts": lower.indptr}
         fixed |= {"up": upper.data, "up_columns": upper.indices, "up_starts": upper.indptr}
-        fixed |= {"inverse": inverse, "scale": np.finfo(dtype).dtype.type(scale), "size": size, "block": block}
-        ends = np.minimum(block * np.arange(-(-size // block) + 1), size)
-        super().__init__(device.bind(Request(block_solve, ends.size - 1, dtype, fixed, work=lower.indptr[ends] + ends)))
+        fixed |= {"inverse": inverse, "scale": np.finfo(dtype).dtype.type(scale)}
+        if parts is None:
+            fixed |= {"size": size, "block": block}
+            ends = np.minimum(block * np.arange(-(-size // block) + 1), size)
+            work = lower.indptr[ends] + ends
+        else:
+            fixed |= {"members": parts[0], "bounds": parts[1]}
+            ends = parts[1]
+            work = np.append(0, np.cumsum(np.diff(lower.indptr)[parts[0]] + 1))[ends]
+        constants = {"listed": parts is not None}
+        super().__init__(device.bind(Request(block_solve, ends.size - 1, dtype, fixed, work=work, constants=constants)))
 
     @property
     def traffic(self) -> int:
         fixed = self.bound.fixed
         matrices = [fixed[f"{half}{part}"] for half in ("low", "up") for part in ("", "_columns", "_starts")]
-        return sum(array.nbytes for array in matrices) + 7 * fixed["inverse"].nbytes
+        listed = 2 * fixed["members"].nbytes if "members" in fixed else 0
+        return sum(array.nbytes for array in matrices) + 7 * fixed["inverse"].nbytes + listed
 
     @property
     def flops(self) -> int:

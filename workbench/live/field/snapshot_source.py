@@ -235,7 +235,7 @@ class SnapshotSource:
             grid = system.grid
             deflation = configuration.deflation
             labels, boxes = deflation.labels_and_boxes(unknowns, grid, system.phase)
-            if labels is None:
+            if boxes is None:
                 labels = deflation.labels_of(system.operator, grid, system.phase)
             self.place = Place(unknowns, system, grid, _on_grid(labels, grid))
             notes = self.watched.provenance.get("notes", ())

@@ -187,8 +187,12 @@ class Form(DeclaredForm[Configuration]):
             shown = str(self.blocks["problem"].choice.value), str(self.blocks["deflation"].choice.value)
             if replaced or shown != self._noticed:
                 self.notice, self._noticed = replaced, shown
-        if "rhs" in self.settings:
-            self.hidden = () if self.settings["rhs"].value in FAMILIES else ("columns",)
+        without_columns = "rhs" in self.settings and self.settings["rhs"].value not in FAMILIES
+        # The cut of a matrix has no meaning next to a grid.
+        problem = self.blocks["problem"].cls if "problem" in self.blocks else None
+        on_grid = problem is not None and issubclass(problem, Problem) and problem.has_grid
+        cuts = ("preconditioner.cut", "deflation.cut") if on_grid else ()
+        self.hidden = (*(("columns",) if without_columns else ()), *cuts)
         self._switch()
 
     def vary(self, names: Collection[str]) -> None:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from workbench.devices.host.growth import Growth
 from workbench.devices.operator_protocols import DeviceVector, OperatorTraits
 from workbench.devices.pieces import Pieces
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators import Operator, Stencil
+from workbench.operators.cuts import csr_of, cut_parameter, grows
 from workbench.preconditioners import Preconditioner
 from workbench.preconditioners.preconditioner_sum import PreconditionerSum
 from workbench.preconditioners.schwarz import subdomains
@@ -35,8 +37,8 @@ SWEEPS_PER_UNKNOWN = 5
 class Schwarz(Preconditioner):
     """The sum of R_i^T A_i^-1 R_i over overlapping boxes i of a grid, A_i being A with zero values outside the box.
 
-    Where the problem has no grid, boxes are ranges of consecutive unknowns, and overlap is counted in neighbours of the
-    matrix.
+    Where the problem has no grid, boxes are about as many parts of equal size, grown along the couplings of A, or with
+    cut=index ranges of consecutive unknowns; overlap is then counted in neighbours of the matrix.
 
     With solver `mpcg` every box gives a search direction of its own; with other solvers their sum is M^-1.
 
@@ -53,7 +55,6 @@ class Schwarz(Preconditioner):
 
     name: ClassVar[str] = "schwarz"
     title: ClassVar[str] = "additive Schwarz, overlapping boxes"
-    cuts_by_index: ClassVar[bool] = True
 
     boxes: str = parameter("2x2", "boxes per side, x first")
     phases: bool = parameter(False, "whether boxes are cut where phases meet")
@@ -64,6 +65,7 @@ class Schwarz(Preconditioner):
     coefficients: str = parameter(
         "variable", "of A in a box: variable, or constant, those at its centre", choices=("variable", "constant")
     )
+    cut: str = cut_parameter()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -155,7 +157,11 @@ class OverlappingSubdomains(OperatorTraits):
         grid = operator.grid if stencil else grid
         boxes = chosen.boxes_of(grid, size, has_stencil=stencil, has_phases=phase is not None)
         matrix = operator.to_csr()
-        parts, sides = _parts(chosen, matrix, grid, boxes, phase)
+        grown = None
+        if grid is None and len(boxes) > 1 and grows(operator, chosen.cut):
+            grown = Growth.of(csr_of(operator), -(-size // len(boxes)))
+        cut = grown.members if grown else [subdomains.unknowns(grid or (size,), box) for box in boxes]
+        parts, sides = _parts(chosen, matrix, grid, boxes, cut, phase)
         if not stencil:
             # Boxes of other operators are no Kronecker sums, which are looked for where the sides are known.
             sides = [None] * len(parts)
@@ -172,7 +178,7 @@ class OverlappingSubdomains(OperatorTraits):
             self.solver = method.solver_of(made, device)
         else:
             self.solver, self._sums = workers.take(method, made, self.vectors, operator, device)
-        self.notes = tuple(self.solver.notes)
+        self.notes = (*([f"schwarz: {grown.in_words}"] if grown else ()), *self.solver.notes)
         self.waits = self.solver.waits
         self.varies = method.precision != dtype or self.solver.varies
         """Set where the results are linear in r only to the digits of single precision, or fewer."""
@@ -203,10 +209,11 @@ def _parts(
     matrix: sparse.csr_array,
     grid: tuple[int, ...] | None,
     boxes: list[tuple[slice, ...]],
+    parts: list[np.ndarray],
     phase: np.ndarray | None,
 ) -> tuple[list[np.ndarray], list[tuple[int, ...] | None]]:
-    """The unknowns of each box, and its points per side, None where it is not a box of a grid."""
-    parts = [subdomains.unknowns(grid or matrix.shape[:1], box) for box in boxes]
+    """The unknowns of each box, and its points per side, None where it is not a box of a grid. parts: the unknowns of
+    each before it is cut by phases and grows."""
     if grid is not None and not chosen.phases:
         return parts, [tuple(part.stop - part.start for part in box) for box in boxes]
     if chosen.phases and phase is not None:

@@ -8,6 +8,7 @@ from collections.abc import Generator
 from workbench.deflation import Deflation
 from workbench.errors import InputError
 from workbench.operators.base import MissingEntriesError
+from workbench.operators.cuts import INDEX, grid_of, grows
 from workbench.preconditioners import Preconditioner
 from workbench.problems import LinearSystem, Problem
 from workbench.registry import Block
@@ -36,17 +37,19 @@ def needing_entries(block: Block) -> Generator[None]:
 
 def index_cuts(system: LinearSystem, *blocks: Preconditioner | Deflation) -> list[str]:
     """A sentence on the blocks of a run that cut a matrix without a grid by index; none where no block does."""
-    if system.grid is not None or getattr(system.operator, "grid", None) is not None:
+    if grid_of(system.operator, system.grid) is not None:
         return []
     # Of a sum its members.
     each = [each for block in blocks for each in (block.blocks if isinstance(block, Preconditioner) else (block,))]
-    names = dict.fromkeys(f"{block.kind} {block.name}" for block in each if block.cuts_by_index)
+    cuts = {f"{block.kind} {block.name}": cut for block in each if (cut := block.parameter_values.get("cut"))}
+    names = [name for name, cut in cuts.items() if not grows(system.operator, cut)]
     if not names:
         return []
+    way_out = "leave out cut=index, so that parts grow along the couplings of A, or "
     return [
         f"{' and '.join(names)} cut{'s' * (len(names) == 1)} this matrix, which has no grid, by index; where "
-        "neighbours have numbers far apart that may take more iterations than none: choose deflation parts, which "
-        "follow the couplings of A, or give labels by place, an integer for each unknown"
+        "neighbours have numbers far apart that may take more iterations than none: "
+        f"{way_out if INDEX in map(cuts.get, names) else ''}give labels by place, an integer for each unknown"
     ]
 
 

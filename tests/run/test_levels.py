@@ -1,0 +1,150 @@
+"""Levels that a run has by default, by the size, the rows and the couplings of its matrix."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse.linalg import aslinearoperator
+
+from benchmarks.matrices import made
+from tests.conftest import grid_stencil
+from workbench.devices import device
+from workbench.operators import Matrix, as_operator, cuts
+from workbench.run import solve
+from workbench.run.choices import levels
+from workbench.solvers import Solver
+
+CPU, CG = device(), Solver.named("cg")
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Bounds that small matrices reach."""
+    monkeypatch.setattr(levels, "FEW", 200)
+    monkeypatch.setattr(levels, "FROM", {True: 500, False: 900})
+    monkeypatch.setattr(levels, "SIZES", ((900, 30), (math.inf, 60)))
+    monkeypatch.setattr(levels, "LONG", ((900, 20.0), (math.inf, 10.0)))
+
+
+def chosen(A, solver=CG, on=CPU):
+    return levels.chosen_levels(as_operator(A), solver, on)[:2]
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize(
+    ("make", "least", "few", "many"),
+    [
+        (made.pores, ("ic", "none"), ("ic", "parts:30"), ("ic", "parts:60")),
+        (made.disk, ("ic", "none"), ("ic", "parts:30"), ("ic", "parts:60")),
+        (made.tetrahedra, ("ic", "none"), ("ic", "parts:30"), ("jacobi", "parts:60")),
+        (made.geometric_graph, ("ic", "none"), ("jacobi", "parts:30"), ("jacobi", "parts:60")),
+        (made.anisotropic, ("ic", "none"), ("ic", "none"), ("ic", "none")),
+        (made.beam, ("ic", "none"), ("ic", "none"), ("ic", "none")),
+    ],
+)
+def test_the_rule_by_size_and_rows(make, least, few, many):
+    for size, expected in ((350, least), (700, few), (1500, many)):
+        if make is not made.beam or size == 1500:
+            assert chosen(make(size).matrix) == expected, size
+
+
+def test_parts_are_so_large_that_e_is_factorized():
+    assert [levels.parts_size(size) for size in (5_000, 35_000, 1_200_000, 2_000_001)] == [30, 60, 60, 101]
+
+
+def test_strong_couplings_by_hand():
+    chain = sparse.csr_array(
+        3 * np.eye(6) - np.eye(6, k=1) - np.eye(6, k=-1) - 0.05 * (np.eye(6, k=3) + np.eye(6, k=-3))
+    )
+    assert levels.strong_couplings(chain) == pytest.approx(10 / 6)
+
+
+@pytest.mark.usefixtures("small")
+def test_positive_couplings_take_no_second_level():
+    A = made.disk(1500).matrix
+    assert levels.positive_share(A) == 0
+    A = sparse.csr_array(abs(A) + sparse.diags_array(np.ones(1500)))
+    assert levels.positive_share(A) == pytest.approx(1)
+    assert chosen(A) == ("ic", "none")
+
+
+def test_the_share_of_positive_couplings_by_hand():
+    A = sparse.csr_array(np.array([[4.0, -3, 0], [-3, 5, 1], [0, 1, 2]]))
+    assert levels.positive_share(A) == 0.25
+    assert levels.positive_share(sparse.csr_array(np.eye(3))) == 0
+
+
+@pytest.mark.usefixtures("small")
+def test_a_device_without_long_recurrences_takes_chebyshev():
+    @dataclasses.dataclass(frozen=True)
+    class Gpu:
+        whole_triangles = False
+
+    assert chosen(made.disk(800).matrix, on=Gpu()) == ("chebyshev:3", "none")
+    assert chosen(made.disk(1500).matrix, on=Gpu()) == ("chebyshev:3", "parts:60")
+
+
+@pytest.mark.usefixtures("small")
+def test_everything_else_has_jacobi_alone():
+    A = made.disk(1500).matrix
+    assert chosen(A, Solver.named("block-cg")) == levels.ALONE
+    assert chosen(A, Solver.named("cocg")) == levels.ALONE
+    assert chosen(aslinearoperator(A)) == levels.ALONE
+    assert chosen(grid_stencil((40, 40))) == levels.ALONE
+    assert chosen(made.disk(150).matrix) == levels.ALONE
+
+
+@pytest.mark.usefixtures("small")
+def test_a_graph_with_hubs_has_jacobi_alone(monkeypatch):
+    A = made.social_graph(2000).matrix
+    assert np.diff(A.indptr).max() > 10 * A.nnz / A.shape[0]
+    monkeypatch.setattr(cuts, "HUB", 10)
+    assert chosen(A) == levels.ALONE
+
+
+@pytest.mark.usefixtures("small")
+def test_solve_takes_the_rule_where_both_levels_are_left_out():
+    system = made.disk(1500)
+    for given, expected in (
+        ({}, ("ic", "parts")),
+        ({"M": "auto", "deflation": "auto"}, ("ic", "parts")),
+        ({"M": "chebyshev:3"}, ("chebyshev", "none")),
+        ({"deflation": "parts:40"}, ("jacobi", "parts")),
+        ({"deflation": None}, ("jacobi", "none")),
+        ({"M": None}, ("none", "none")),
+    ):
+        result = solve(system.matrix, system.b, **given)
+        blocks = result.provenance["configuration"]
+        assert (blocks["preconditioner"]["name"], blocks["deflation"]["name"]) == expected
+        notes = [note for note in result.provenance["notes"] if note.startswith("levels by default: ")]
+        assert bool(notes) == (expected == ("ic", "parts"))
+        assert result.converged
+    assert (
+        "ic and deflation parts:60, for 1500 unknowns without a grid and 6.80"
+        in solve(system.matrix, system.b).provenance["notes"][0]
+    )
+
+
+@pytest.mark.usefixtures("small")
+def test_methods_that_need_an_element_wise_m_keep_jacobi(monkeypatch):
+    def refuse(self, device, traits):
+        if not traits.element_wise:
+            raise levels.InputError("element-wise alone")
+
+    cls = type(CG)
+    monkeypatch.setattr(cls, "check", refuse)
+    assert chosen(Matrix(made.disk(1500).matrix)) == levels.ALONE
+
+
+@pytest.mark.usefixtures("small")
+def test_a_near_null_space_has_a_second_level_by_default():
+    system = made.beam(1500)
+    result = solve(system.matrix, system.b, near_null=system.modes, rtol=1e-8)
+    blocks = result.provenance["configuration"]
+    assert (blocks["preconditioner"]["name"], blocks["deflation"]["parameters"]["size"]) == ("ic", levels.WITH_MODES)
+    assert result.converged
+    assert 2 * result.iterations < solve(system.matrix, system.b, rtol=1e-8).iterations
