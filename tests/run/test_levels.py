@@ -25,7 +25,7 @@ CPU, CG = device(), Solver.named("cg")
 def small(monkeypatch):
     """Bounds that small matrices reach."""
     monkeypatch.setattr(levels, "FEW", 200)
-    monkeypatch.setattr(levels, "FROM", {True: 500, False: 900})
+    monkeypatch.setattr(levels, "FROM", 500)
     monkeypatch.setattr(levels, "SIZES", ((900, 30), (math.inf, 60)))
     monkeypatch.setattr(levels, "LONG", ((900, 20.0), (math.inf, 10.0)))
 
@@ -79,13 +79,15 @@ def test_the_share_of_positive_couplings_by_hand():
 
 
 @pytest.mark.usefixtures("small")
-def test_a_device_without_long_recurrences_takes_chebyshev():
+def test_a_gpu_has_jacobi_alone_unless_modes_are_given():
     @dataclasses.dataclass(frozen=True)
     class Gpu:
         whole_triangles = False
 
-    assert chosen(made.disk(800).matrix, on=Gpu()) == ("chebyshev:3", "none")
-    assert chosen(made.disk(1500).matrix, on=Gpu()) == ("chebyshev:3", "parts:60")
+    A = made.disk(1500).matrix
+    assert chosen(A, on=Gpu()) == levels.ALONE
+    with_modes = levels.chosen_levels(as_operator(A), CG, Gpu(), modes=True)
+    assert with_modes[:2] == ("chebyshev:3", f"parts:{levels.WITH_MODES}")
 
 
 @pytest.mark.usefixtures("small")

@@ -25,8 +25,8 @@ AUTO = "auto"
 """M and deflation of `solve` that leave the choice to the rule."""
 FEW = 2_000
 """Unknowns below which a solve takes milliseconds with any levels."""
-FROM = {True: 5_000, False: 35_000}
-"""Unknowns from which a second level pays: with a first level that solves with triangles, on the cores, and without."""
+FROM = 5_000
+"""Unknowns from which a second level pays on the cores."""
 SIZES = ((35_000, 30), (math.inf, 60))
 """Unknowns of a part, below numbers of unknowns of the matrix."""
 LONG = ((35_000, 20.0), (math.inf, 10.0))
@@ -75,19 +75,22 @@ def chosen_levels(operator: Operator, solver: Solver, device: Device, *, modes: 
     size, matrix = operator.shape[0], operator.csr
     if size < FEW or grid_of(operator) or isinstance(solver, BlockSolver) or not _takes_both(solver, device):
         return Chosen(*ALONE, "")
-    length, triangles, what = matrix.nnz / size, device.whole_triangles, f"{number(matrix.nnz / size)} entries a row"
-    first, second = "ic" if triangles else "chebyshev:3", f"parts:{parts_size(size)}"
+    length, on_cores = matrix.nnz / size, device.whole_triangles
+    first, second, what = "ic", f"parts:{parts_size(size)}", f"{number(length)} entries a row"
     if has_hubs(matrix):
         (first, second), what = ALONE, "rows that are very long next to others"
     elif modes:
-        second, what = f"parts:{WITH_MODES}", "a near null space"
+        first, second, what = "ic" if on_cores else "chebyshev:3", f"parts:{WITH_MODES}", "a near null space"
+    elif not on_cores:
+        # A GPU makes thousands of iterations of Jacobi in the time in which parts grow.
+        (first, second), what = ALONE, "a device whose iterations take less than the setup of a second level"
     elif (share := positive_share(matrix)) >= POSITIVE:
         second, what = "none", f"{percent(share)} positive couplings"
-    elif size < FROM[triangles]:
+    elif size < FROM:
         second = "none"
-    elif triangles and (strong := strong_couplings(matrix)) <= LINES:
+    elif (strong := strong_couplings(matrix)) <= LINES:
         second, what = "none", f"{number(strong)} strong couplings a row"
-    elif triangles and length >= below(size, LONG):
+    elif length >= below(size, LONG):
         first = "jacobi"
     about = f"{count(size)} unknowns without a grid and {what}"
     return Chosen(first, second, f"levels by default: {first} and deflation {second}, for {about}")
