@@ -8,12 +8,15 @@ import time
 
 import psutil
 import pytest
+from tornado.web import HTTPError
 
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.extensions.classroom.server import PageKernels
 from workbench.extensions.classroom.server.forking import AVAILABLE, ForkServer
 from workbench.extensions.classroom.server.memory_limit import bytes_of
+from workbench.extensions.classroom.server.memory_shares import all_bytes
+from workbench.process.limits import memory
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="kernels are forked on Linux only")
 
@@ -25,17 +28,26 @@ def running():
     server.close()
 
 
-@pytest.fixture
-def lent(running, monkeypatch):
-    """Kernels of all these tests are forked by one server, since it imports for seconds."""
+def lending(server):
+    """What stands for a fork server that others use as well."""
 
     class Lent:
-        fork, process = staticmethod(running.fork), running.process
+        fork, process = staticmethod(server.fork), server.process
+
+        def __init__(self, **_options):
+            pass
 
         def close(self):
             pass
 
-    monkeypatch.setattr("workbench.extensions.classroom.server.kernels.ForkServer", Lent)
+    return Lent
+
+
+@pytest.fixture
+def lent(running, monkeypatch):
+    """Kernels of all these tests are forked by one server, since it imports for seconds."""
+
+    monkeypatch.setattr("workbench.extensions.classroom.server.kernels.ForkServer", lending(running))
 
 
 class Ended:
@@ -169,6 +181,33 @@ def test_without_a_fork_server_a_kernel_is_a_process_of_its_own(lent):
     assert answers("import os; print(os.getppid())", forks=Ended()) == [str(os.getpid())]
 
 
+THREADS = """
+import ctypes
+import numpy.linalg
+path = next(line.split()[-1] for line in open("/proc/self/maps") if "libscipy_openblas64" in line)
+print(ctypes.CDLL(path).scipy_openblas_get_num_threads64_())
+"""
+KEPT = """
+from workbench.extensions.lessons import solved, without_pain
+print(solved.solved.cache_info().currsize > 0, without_pain._most_left.cache_info().currsize)
+"""
+
+
+def test_pages_of_a_class_have_one_thread_of_blas_and_what_lessons_compute_for_all(lent):
+    server = ForkServer(for_class=True)
+    try:
+        threads, kept = "", ""
+        # The references are computed while no page is asked for.
+        end = time.monotonic() + LIMIT
+        while kept != "True 1":
+            assert time.monotonic() < end
+            time.sleep(1)
+            threads, kept = answers(THREADS, KEPT, forks=lending(server)())
+        assert threads == "1"
+    finally:
+        server.close()
+
+
 FREE = """
 import os
 from workbench.process.limits import memory
@@ -201,6 +240,67 @@ def test_a_kernel_takes_no_more_memory_than_it_may(lent):
     assert int(free) < 700 * 10**6
     assert "GB free" in said
     assert said.endswith("which fits")
+
+
+ALLOCATE = "import numpy; kept = numpy.ones({}); print(kept.size)"
+REFUSED = ("MemoryError", "_ArrayMemoryError")
+
+
+def test_pages_take_no_more_memory_together_than_they_may(lent):
+    """A page gets its half of what is free, then more when the other one has ended; a third one is refused."""
+
+    async def test(kernels):
+        one, first = await opened(kernels)
+        assert await answer(first, ALLOCATE.format(5 * 10**7)) == "50000000"
+        other, second = await opened(kernels)
+        # Of 1 GB, 400 MB and what both pages have of their own are taken.
+        assert await answer(second, ALLOCATE.format(5 * 10**7)) in REFUSED
+        assert await answer(second, ALLOCATE.format(2 * 10**7)) == "20000000"
+        assert await answer(first, ALLOCATE.format(10**8)) in REFUSED
+        kernels.memory.divide()
+        assert await answer(second, "more = numpy.ones(12 * 10**6); print(more.size)") == "12000000"
+        with pytest.raises(HTTPError, match="take the memory that all may take together"):
+            await kernels.start_kernel()
+        first.stop_channels()
+        await kernels.shutdown_kernel(one.kernel_id, now=True)
+        kernels.memory.divide()
+        assert await answer(second, "kept = numpy.ones(6 * 10**7); print(kept.size)") == "60000000"
+        second.stop_channels()
+        return [one.provisioner.pid, other.provisioner.pid]
+
+    run(test, all_memory="1GB")
+
+
+def test_a_page_with_a_turn_has_more_of_the_free_memory(lent):
+    async def test(kernels):
+        (one, first), (two, second) = await opened(kernels), await opened(kernels)
+        said = await answer(first, TAKES_TURN + ALLOCATE.format(45 * 10**6))
+        assert said == "45000000"
+        assert await answer(second, ALLOCATE.format(3 * 10**7)) in REFUSED
+        first.stop_channels()
+        second.stop_channels()
+        return [one.provisioner.pid, two.provisioner.pid]
+
+    run(test, all_memory="800MB", runs_at_once=1)
+
+
+TAKES_TURN = """
+from workbench.extensions.classroom.page.classroom import classroom
+from workbench.run import MACHINE, QueueSlot
+room, slot = classroom(), QueueSlot(MACHINE)
+slot.acquire(unless=lambda: False)
+"""
+
+
+@pytest.mark.parametrize(("text", "nbytes"), [("", None), ("2GB", 2 * 10**9), ("50%", memory()[0] // 2)])
+def test_the_memory_of_all_pages_is_read(text, nbytes):
+    assert all_bytes(text) == nbytes
+
+
+@pytest.mark.parametrize("text", ["0%", "101%", "-5%", "70", "half"])
+def test_a_wrong_memory_of_all_pages_is_refused(text):
+    with pytest.raises(SystemExit, match="such as 12GB; got|as in 1.5GB; got"):
+        PageKernels(all_memory=text)
 
 
 def test_a_run_ends_at_the_limit_of_its_page_and_a_page_has_no_cluster(lent):

@@ -79,6 +79,11 @@ class Classroom:
         self._admitted[token] = teacher
         return f"{self._socket.getsockname()[1]}:{token}"
 
+    def has_turn(self, place: str) -> bool:
+        """True while the page that was admitted with this port and token has a turn."""
+        token = place.partition(":")[2]
+        return any(page.token == token and self.turns.has(page) for page in self.pages)
+
     def find(self, code: str) -> str | None:
         """The link behind a short address; None for one that is too old or was never given."""
         oldest = time.time() - 86400 * SHORT_DAYS
@@ -93,6 +98,7 @@ class Classroom:
     def enter(self, page: _Page, token: str) -> None:
         """Take a page in. Raises KeyError for a wrong token."""
         page.teacher = self._admitted.pop(token)
+        page.token = token
         self._opened += 1
         page.number = self._opened
         self.pages.append(page)
@@ -178,7 +184,7 @@ class _Page(asyncio.Protocol):
     """The connection of one page. number: from 1, and 0 before it has shown its token."""
 
     def __init__(self, room: Classroom) -> None:
-        self.number, self.name, self.teacher, self.collects = 0, "", False, False
+        self.number, self.name, self.token, self.teacher, self.collects = 0, "", "", False, False
         self._room, self._rest = room, b""
         self._transport: Any = None
 

@@ -15,10 +15,20 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager, ServerKernelManager
 from tornado.web import HTTPError
 
-from workbench.errors import CLASS, CLUSTERS, DOWNLOADED_MB, KERNEL_MEMORY, MOST_UNKNOWNS, RUN_SECONDS, InputError
+from workbench.errors import (
+    ALL_MEMORY,
+    CLASS,
+    CLUSTERS,
+    DOWNLOADED_MB,
+    KERNEL_MEMORY,
+    MOST_UNKNOWNS,
+    RUN_SECONDS,
+    InputError,
+)
 from workbench.extensions.classroom.server.classroom import Classroom, cookie_of
 from workbench.extensions.classroom.server.forking import AVAILABLE, ForkServer
-from workbench.extensions.classroom.server.memory_limit import bytes_of, limit_memory
+from workbench.extensions.classroom.server.memory_limit import bytes_of
+from workbench.extensions.classroom.server.memory_shares import LEAST_FREE, MemoryShares, all_bytes
 from workbench.process import limits
 
 COOKIES = "HTTP_COOKIE"
@@ -35,13 +45,14 @@ class ForkingProvisioner(LocalProvisioner):
         """Launch a kernel; cmd: `<python> -m ipykernel_launcher`, followed by its arguments."""
         pages: PageKernels = cast(Any, self.parent).parent
         # Sentences of the kernel name the limit.
-        bounds = {KERNEL_MEMORY: pages.kernel_memory, RUN_SECONDS: pages.run_seconds}
+        bounds = {KERNEL_MEMORY: pages.kernel_memory, ALL_MEMORY: pages.all_memory, RUN_SECONDS: pages.run_seconds}
         bounds[MOST_UNKNOWNS] = pages.most_unknowns
         bounds[DOWNLOADED_MB] = str(pages.downloaded_mb)
         bounds[CLUSTERS] = "" if pages.clusters else "none"
         env = dict(kwargs["env"])
         # Cookies are for the server alone.
-        bounds[CLASS] = await pages.room.admit(teacher=pages.room.is_teacher(cookie_of(env.pop(COOKIES, ""))))
+        place = await pages.room.admit(teacher=pages.room.is_teacher(cookie_of(env.pop(COOKIES, ""))))
+        bounds[CLASS] = place
         kwargs["env"] = env | bounds
         if pages.forks and cmd[:3] == [sys.executable, "-m", "ipykernel_launcher"]:
             cwd = str(kwargs.get("cwd") or Path.cwd())
@@ -55,8 +66,8 @@ class ForkingProvisioner(LocalProvisioner):
                 self.pid = self.pgid = cast(Any, forked.pid)
         if self.process is None:
             await super().launch_kernel(cmd, **kwargs)
-        if pages.limit:
-            limit_memory(self.pid, pages.limit)
+        if pages.bounded:
+            pages.memory.add(self.pid, lambda: pages.room.has_turn(place))
         return self.connection_info
 
 
@@ -76,6 +87,12 @@ class PageKernels(AsyncMappingKernelManager):
     kernel_memory = traitlets.Unicode(
         os.environ.get(KERNEL_MEMORY, ""),
         help="Memory that a kernel may take for its runs, such as 1.5GB; no limit if empty. Linux only.",
+    ).tag(config=True)
+
+    all_memory = traitlets.Unicode(
+        os.environ.get(ALL_MEMORY, "70%" if sys.platform == "linux" else ""),
+        help="Memory that the kernels of all pages may take together, such as 12GB or 70% of the machine's; a page that "
+        "would take more is refused. No limit if empty. Linux only.",
     ).tag(config=True)
 
     run_seconds = traitlets.Unicode(
@@ -116,17 +133,20 @@ class PageKernels(AsyncMappingKernelManager):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         try:
-            self.limit = bytes_of(self.kernel_memory) if self.kernel_memory else None
-            """Bytes of `kernel_memory`."""
+            most = bytes_of(self.kernel_memory) if self.kernel_memory else None
+            self.memory = MemoryShares(all_bytes(self.all_memory), most)
+            self.bounded = bool(self.kernel_memory or self.all_memory)
             limits.page_seconds(self.run_seconds)
             limits.page_unknowns(self.most_unknowns)
         except InputError as error:
             # The server has not started; a traceback would hide the sentence.
             raise SystemExit(str(error)) from None
         self.room = Classroom(self.runs_at_once, collects=self.classroom)
+        # A run that has its turn has memory for it.
+        self.room.turns.changed = self.memory.divide
         self._starting = 0
         """The number of kernels that are starting and not counted yet."""
-        self.forks = ForkServer() if AVAILABLE else None
+        self.forks = ForkServer(for_class=self.classroom or self.runs_at_once > 0) if AVAILABLE else None
         """Started with the server, since its first page should not wait for imports."""
 
     @traitlets.default("kernel_manager_class")
@@ -141,6 +161,14 @@ class PageKernels(AsyncMappingKernelManager):
                 "closed, or start the server with a larger --PageKernels.most_pages"
             )
             # Voila's page of errors shows the reason alone.
+            raise HTTPError(503, sentence, reason=sentence)
+        free = self.memory.free()
+        # Those that are starting have taken nothing yet.
+        if free is not None and free < LEAST_FREE * (1 + self._starting):
+            sentence = (
+                f"the pages that are open take the memory that all may take together ({self.all_memory}); come back when "
+                "one has been closed, or start the server with a larger --PageKernels.all_memory"
+            )
             raise HTTPError(503, sentence, reason=sentence)
         self._starting += 1
         try:

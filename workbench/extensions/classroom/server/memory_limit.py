@@ -1,4 +1,4 @@
-"""A limit on the memory of a kernel, set from outside."""
+"""Sizes of memory as texts, and the memory that a process has allocated."""
 
 from __future__ import annotations
 
@@ -19,26 +19,16 @@ def bytes_of(text: str) -> int:
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([MG]B)\s*", text, re.IGNORECASE)
     nbytes = int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
     if nbytes < LEAST:
-        raise InputError(f"a kernel's memory is at least 100MB, with its unit, as in 1.5GB; got {text[:40]!r}")
+        raise InputError(f"a limit on memory is at least 100MB, with its unit, as in 1.5GB; got {text[:40]!r}")
     if sys.platform != "linux":
-        raise InputError(f"a limit of {text} on a kernel's memory needs Linux; leave it out on this system")
+        raise InputError(f"a limit of {text} on memory needs Linux; leave it out on this system")
     return nbytes
 
 
-def limit_memory(pid: int, nbytes: int) -> None:
-    """Let a process allocate `nbytes` in addition to its present memory; more fails there with a MemoryError.
-
-    RLIMIT_DATA counts private memory that can be written (heap, arrays, stacks of threads), unlike RLIMIT_AS not the
-    libraries and files that are mapped. Raises OSError where the process has ended.
-    """
-    import resource
-
-    limit = data_bytes(pid) + nbytes
-    resource.prlimit(pid, resource.RLIMIT_DATA, (limit, limit))
-
-
 def data_bytes(pid: int) -> int:
-    """The bytes of a process that RLIMIT_DATA counts (VmData)."""
+    """The bytes of a process that RLIMIT_DATA counts (VmData): private memory that can be written, such as heap, arrays
+    and stacks of threads. RLIMIT_AS would also count libraries and files that are mapped. Raises OSError where the
+    process has ended."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmData:"):
             return 1024 * int(line.split()[1])

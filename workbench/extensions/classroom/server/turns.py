@@ -39,20 +39,20 @@ class Turns:
 
     A turn ends when the page says so, or is taken back after `SLICE` seconds if another page waits: the run stops
     between two of its iterations, waits behind the requests that are there, and continues. A setup is one step, and
-    goes on without a turn; the next page does not wait for it. now: seconds, from any moment on. All methods are called
-    in the thread of an event loop.
+    goes on without a turn; the next page does not wait for it. now: seconds, from any moment on. changed: called before
+    pages are told of their turns. All methods are called in the thread of an event loop.
     """
 
     def __init__(self, at_once: int, now: Callable[[], float] | None = None) -> None:
         self.at_once = at_once
+        self.changed: Callable[[], object] = lambda: None
         self._now = now
         self._requests: list[_Request] = []
         self._timer: asyncio.TimerHandle | None = None
 
-    @property
-    def waiting(self) -> int:
-        """The number of requests without a turn."""
-        return sum(each.since is None for each in self._requests)
+    def has(self, page: TurnTaker) -> bool:
+        """True while a page has a turn."""
+        return any(each.page is page and each.since is not None for each in self._requests)
 
     def ask(self, page: TurnTaker, number: int) -> None:
         """Take a request of a page, in place of the one that it has."""
@@ -79,6 +79,7 @@ class Turns:
         free = max(0, most - len(holding))
         for each in queue[:free]:
             each.since = now
+        self.changed()
         for each in holding + queue[:free]:
             self._say(each, 0)
         for place, each in enumerate(queue[free:], most):
