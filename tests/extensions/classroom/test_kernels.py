@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import re
+import socket
 import time
 
 import psutil
@@ -12,7 +13,8 @@ from tornado.web import HTTPError
 
 from tests.waiting import LIMIT
 from workbench.errors import InputError
-from workbench.extensions.classroom.server import PageKernels
+from workbench.extensions.classroom.server import PageKernels, fork_server
+from workbench.extensions.classroom.server import kernels as module
 from workbench.extensions.classroom.server.forking import AVAILABLE, ForkServer
 from workbench.extensions.classroom.server.memory_limit import bytes_of
 from workbench.extensions.classroom.server.memory_shares import all_bytes
@@ -187,25 +189,32 @@ import numpy.linalg
 path = next(line.split()[-1] for line in open("/proc/self/maps") if "libscipy_openblas64" in line)
 print(ctypes.CDLL(path).scipy_openblas_get_num_threads64_())
 """
-KEPT = """
-from workbench.extensions.lessons import solved, without_pain
-print(solved.solved.cache_info().currsize > 0, without_pain._most_left.cache_info().currsize)
-"""
-
-
-def test_pages_of_a_class_have_one_thread_of_blas_and_what_lessons_compute_for_all(lent):
+def test_pages_of_a_class_have_one_thread_of_blas_each(lent):
     server = ForkServer(for_class=True)
     try:
-        threads, kept = "", ""
-        # The references are computed while no page is asked for.
-        end = time.monotonic() + LIMIT
-        while kept != "True 1":
-            assert time.monotonic() < end
-            time.sleep(1)
-            threads, kept = answers(THREADS, KEPT, forks=lending(server)())
-        assert threads == "1"
+        assert answers(THREADS, forks=lending(server)()) == ["1"]
     finally:
         server.close()
+
+
+def test_what_pages_share_is_computed_while_none_is_asked_for(monkeypatch):
+    """A request comes before the next step."""
+    ours, theirs = socket.socketpair()
+    done = []
+
+    def steps():
+        for k in range(4):
+            done.append(k)
+            if k == 1:
+                ours.sendall(b"{}\n")
+            yield
+        ours.shutdown(socket.SHUT_WR)
+
+    monkeypatch.setattr(fork_server.os, "fork", lambda: done.append("forked") or 7)
+    with ours, theirs:
+        assert fork_server.serve(theirs, steps()) is None
+        assert ours.recv(100) == b'{"pid": 7}\n'
+    assert done == [0, 1, "forked", 2, 3]
 
 
 FREE = """
@@ -326,6 +335,29 @@ def test_a_wrong_size_of_memory_is_refused(text):
 def test_a_wrong_time_of_runs_is_refused(text):
     with pytest.raises(SystemExit, match="WORKBENCH_RUN_SECONDS must be seconds above 0"):
         PageKernels(run_seconds=text)
+
+
+def test_a_page_that_has_gone_makes_room_for_another(lent, monkeypatch):
+    async def test(kernels):
+        gone = await kernels.start_kernel()
+        with pytest.raises(HTTPError, match="this server shows 1 pages at once"):
+            await kernels.start_kernel()
+        monkeypatch.setattr(module, "AWAY", -1)
+        # One that is connected stays.
+        kernels.notify_connect(gone)
+        with pytest.raises(HTTPError, match="this server shows 1 pages at once"):
+            await kernels.start_kernel()
+        kernels.notify_disconnect(gone)
+        name = await kernels.start_kernel()
+        assert kernels.list_kernel_ids() == [name]
+        return [kernels.get_kernel(name).provisioner.pid]
+
+    run(test, most_pages=1)
+
+
+@pytest.mark.parametrize(("options", "seconds"), [({}, 120), ({"classroom": True}, 1800)])
+def test_a_class_keeps_pages_that_are_away_for_half_an_hour(lent, options, seconds):
+    assert PageKernels(**options).cull_idle_timeout == seconds
 
 
 def test_pages_that_open_at_once_are_counted(lent):

@@ -12,6 +12,7 @@ from typing import Any, cast
 import traitlets
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+from jupyter_server._tz import utcnow
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager, ServerKernelManager
 from tornado.web import HTTPError
 
@@ -34,6 +35,8 @@ from workbench.process import limits
 COOKIES = "HTTP_COOKIE"
 """The variable with the cookies of the request for a page, in the environment of a kernel that Voila starts."""
 
+AWAY, AWAY_IN_CLASS = 120, 1800
+"""Seconds for which a page that has lost its connection keeps its kernel: a laptop is closed for a break of a class."""
 MOST_OFFLINE = 64 << 20
 """Bytes of a kernel's messages that are kept for a page that has lost its connection."""
 
@@ -149,32 +152,53 @@ class PageKernels(AsyncMappingKernelManager):
         self.forks = ForkServer(for_class=self.classroom or self.runs_at_once > 0) if AVAILABLE else None
         """Started with the server, since its first page should not wait for imports."""
 
+    @traitlets.default("cull_idle_timeout")
+    def _cull_idle_timeout(self) -> int:
+        return AWAY_IN_CLASS if self.classroom else AWAY
+
     @traitlets.default("kernel_manager_class")
     def _kernel_manager_class(self) -> str:
         return f"{PageKernelManager.__module__}.{PageKernelManager.__name__}"
 
     async def start_kernel(self, **kwargs: Any) -> str:
         """Start the kernel of a page. Raises HTTPError where there are too many."""
-        if len(self) + self._starting >= self.most_pages:
-            sentence = (
-                f"this server shows {self.most_pages} pages at once, and as many are open; come back when one has been "
-                "closed, or start the server with a larger --PageKernels.most_pages"
-            )
+        if self._refusal:
+            await self._end_those_away()
+        if sentence := self._refusal:
             # Voila's page of errors shows the reason alone.
-            raise HTTPError(503, sentence, reason=sentence)
-        free = self.memory.free()
-        # Those that are starting have taken nothing yet.
-        if free is not None and free < LEAST_FREE * (1 + self._starting):
-            sentence = (
-                f"the pages that are open take the memory that all may take together ({self.all_memory}); come back when "
-                "one has been closed, or start the server with a larger --PageKernels.all_memory"
-            )
             raise HTTPError(503, sentence, reason=sentence)
         self._starting += 1
         try:
             return await super().start_kernel(**kwargs)
         finally:
             self._starting -= 1
+
+    @property
+    def _refusal(self) -> str:
+        """Why there can be no further page, in a sentence; empty where there can."""
+        if len(self) + self._starting >= self.most_pages:
+            return (
+                f"this server shows {self.most_pages} pages at once, and as many are open; come back when one has been "
+                "closed, or start the server with a larger --PageKernels.most_pages"
+            )
+        free = self.memory.free()
+        # Those that are starting have taken nothing yet.
+        if free is not None and free < LEAST_FREE * (1 + self._starting):
+            return (
+                f"the pages that are open take the memory that all may take together ({self.all_memory}); come back when "
+                "one has been closed, or start the server with a larger --PageKernels.all_memory"
+            )
+        return ""
+
+    async def _end_those_away(self) -> None:
+        """End pages that have lost their connection for some time, the longest first, while there is no room."""
+        now = utcnow()
+        away = [(now - self.get_kernel(name).last_activity, name) for name in self.list_kernel_ids()
+                if not self._kernel_connections.get(name)]  # fmt: skip
+        for idle, name in sorted(away, reverse=True):
+            if self._refusal and idle.total_seconds() > AWAY:
+                self.log.warning("Kernel %s is ended for another page, since its own has gone", name)
+                await self.shutdown_kernel(name, now=True)
 
     def start_buffering(self, kernel_id: str, session_key: str, channels: dict[str, Any]) -> None:
         """Keep the messages of a kernel while its page is away, up to `MOST_OFFLINE` bytes; after more the page begins
