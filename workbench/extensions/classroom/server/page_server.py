@@ -15,10 +15,12 @@ from tornado.ioloop import IOLoop
 from tornado.routing import Matcher, PathMatches, Rule
 from tornado.web import RequestHandler
 from voila.app import Voila
+from voila.tornado.handler import TornadoVoilaHandler
 
 from workbench.extensions.classroom.server.class_addresses import ShortAddress, TeachersAddress, say
 from workbench.extensions.classroom.server.classroom import Classroom
 from workbench.extensions.classroom.server.kernels import PageKernels
+from workbench.extensions.classroom.server.opening import Page
 from workbench.extensions.classroom.server.site import site_rules
 
 NOWHERE = r"logout|.*%00.*|(?:.*/)?\.\.(?:/.*)?"
@@ -41,7 +43,7 @@ class PageServer(Voila):
 
     def init_handlers(self) -> Any:
         """The handlers of all paths: refusals, addresses of a class, and the start page, before all those of Voila."""
-        voila: Any = super().init_handlers()
+        voila: Any = [_in_order(each) for each in super().init_handlers()]
         kernels = self.kernel_manager
         of_class = self.of_class(kernels.room) if isinstance(kernels, PageKernels) else []
         site = []
@@ -81,6 +83,11 @@ class PageServer(Voila):
         nowhere = Rule(PathMatches(url_path_join(self.server_url or "/", f"(?:{NOWHERE})")), Refusal, NOT_FOUND)
         common = [Rule(ForeignSite(), Refusal, FROM_ELSEWHERE), nowhere]
         return [Rule(ForeignHost(self.hosts), Refusal, FORBIDDEN), *common] if is_local(self.ip) else common
+
+
+def _in_order(rule: Any) -> Any:
+    """A rule of Voila, with a page that is made in its order in place of Voila's own."""
+    return (rule[0], Page, *rule[2:]) if isinstance(rule, tuple) and rule[1] is TornadoVoilaHandler else rule
 
 
 class ForeignHost(Matcher):
