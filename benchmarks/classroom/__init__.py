@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import os
 import statistics
 import tempfile
@@ -91,15 +92,15 @@ async def _lesson(url: str, server: psutil.Process, name: str, students: int) ->
     found["memory_mb"] = _megabytes(server)
     waits: list[float] = []
     for number, answer in ANSWERS[name]:
-        waits += await _all(errors, [lambda one=one: _answered(one, number, answer) for one in there])
+        waits += await _all(errors, [functools.partial(_answered, one, number, answer) for one in there])
     found["answers"] = _spread(waits)
     if name == RACING:
         found["race"] = _spread(await _all(errors, [one.race for one in there]))
-    found["connect_again"] = _spread(await _all(errors, [lambda one=one: _cut(one) for one in there]))
+    found["connect_again"] = _spread(await _all(errors, [functools.partial(_cut, one) for one in there]))
     again = [Student(url, name) for _ in there]
     await _all(errors, [one.leave for one in there])
     found["reload"] = _spread(await _all(errors, [one.open for one in again]))
-    leaving = [lambda one=one, k=k: one.leave(politely=k % 5 > 0) for k, one in enumerate(again)]
+    leaving = [functools.partial(one.leave, politely=k % 5 > 0) for k, one in enumerate(again)]
     await _all(errors, leaving)
     # Those that left without a word would be kept for half an hour.
     await _all(errors, [one.leave for one in again])

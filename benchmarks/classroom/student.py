@@ -31,6 +31,7 @@ class Student:
         self._socket: WebSocketClientConnection | None = None
         self._reading: asyncio.Task[None] | None = None
         self._changed = asyncio.Condition()
+        self._sent: set[asyncio.Future[None]] = set()
 
     async def open(self) -> float:
         """Load the page and its widgets; returns the seconds until all is there."""
@@ -80,12 +81,12 @@ class Student:
         await self.until(lambda: self.widgets[verdict].get("tone") in ("good", "bad") and self.said(verdict) != "")
         return time.monotonic() - begun, self.said(verdict)
 
-    async def race(self, number: int = 0) -> float:
-        """Start a race of the lesson, and wait for its end; returns the seconds."""
-        starts = [name for name, at in self.widgets.items() if at.get("description") == "Start"]
+    async def race(self) -> float:
+        """Start the race of the lesson, and wait for its end; returns the seconds."""
+        bar = next(name for name, at in self.widgets.items() if '"Start"' in json.dumps(at.get("buttons", "")))
         begun = time.monotonic()
-        self._send("comm_msg", {"comm_id": starts[number], "data": {"method": "custom", "content": {"event": "click"}}})
-        await self.until(lambda: any(at.get("state") == "done" for at in self.widgets.values()))
+        self._send("comm_msg", {"comm_id": bar, "data": {"method": "custom", "content": {"press": "run"}}})
+        await self.until(lambda: self.widgets[bar].get("state") == "done")
         return time.monotonic() - begun
 
     def said(self, verdict: str) -> str:
@@ -143,7 +144,9 @@ class Student:
             offsets.append(offsets[-1] + len(part))
         assert self._socket is not None
         packed = struct.pack(f"<{len(offsets) + 1}Q", len(offsets), *offsets) + b"".join(parts)
-        asyncio.ensure_future(self._socket.write_message(packed, binary=True))
+        sent = self._socket.write_message(packed, binary=True)
+        self._sent.add(sent)
+        sent.add_done_callback(self._sent.discard)
 
 
 def _list(value: object) -> list[str]:

@@ -30,8 +30,9 @@ def spectrum(configuration: Configuration, system: LinearSystem | None = None) -
 
     Deflation gives one zero per deflation vector. system: used instead of assembling the problem.
 
-    Cost: 10 N^3 flops and 24 N^2 bytes; nothing where it is one of the last `KEPT`, of registered blocks alone. Raises InputError for more than 4096 unknowns and for variants other than def1,
-    whose preconditioners are not Hermitian; auto is def1 here.
+    Cost: 10 N^3 flops and 24 N^2 bytes; nothing for one of the last `KEPT`, of registered blocks alone. Raises
+    InputError for more than 4096 unknowns and for variants other than def1, whose preconditioners are not Hermitian;
+    auto is def1 here.
 
     Examples:
         >>> from workbench.spectra import spectrum
@@ -40,12 +41,18 @@ def spectrum(configuration: Configuration, system: LinearSystem | None = None) -
         >>> values.shape, int((abs(values) < 1e-10).sum())
         ((64,), 4)
     """
+    if system is None and _is_registered(configuration):
+        return _kept(configuration).copy()
+    return linalg.eigvalsh(_symmetric(configuration, system)[0])
+
+
+def _is_registered(configuration: Configuration) -> bool:
+    """False for blocks that are held in memory, whose arrays may change in place."""
     try:
         check_registered(configuration)
     except InputError:
-        # Arrays may change in place.
-        return linalg.eigvalsh(_symmetric(configuration, system)[0])
-    return linalg.eigvalsh(_symmetric(configuration, system)[0]) if system else _kept(configuration).copy()
+        return False
+    return True
 
 
 @functools.lru_cache(maxsize=KEPT)

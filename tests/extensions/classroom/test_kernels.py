@@ -189,6 +189,8 @@ import numpy.linalg
 path = next(line.split()[-1] for line in open("/proc/self/maps") if "libscipy_openblas64" in line)
 print(ctypes.CDLL(path).scipy_openblas_get_num_threads64_())
 """
+
+
 def test_pages_of_a_class_have_one_thread_of_blas_each(lent):
     server = ForkServer(for_class=True)
     try:

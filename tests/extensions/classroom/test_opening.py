@@ -35,9 +35,8 @@ def test_a_page_that_takes_long_or_fails_keeps_no_other_waiting(monkeypatch):
 
     async def act():
         places = asyncio.Semaphore(1)
-        async with Opening(places):
-            async with asyncio.timeout(5), Opening(places):
-                pass
+        async with Opening(places), asyncio.timeout(5), Opening(places):
+            pass
         # Its place is given back once.
         assert not places.locked()
         await asyncio.gather(fails(places), fails(places), return_exceptions=True)

@@ -6,14 +6,12 @@ WORKBENCH_VISITS_SECONDS=1800 lets the visits take half an hour for each server,
 import os
 import re
 import time
-import urllib.request
 
 import pytest
 
 from tests.browser import lab
 from tests.extensions.classroom.test_strangers import GROWTH, answers, notebooks, replies, server_of  # noqa: F401
 from tests.extensions.classroom.visitors import Visitor, visits
-from tests.waiting import LIMIT
 from workbench.extensions.classroom.server.page_connection import MOST_UNREAD
 
 SECONDS = float(os.environ.get("WORKBENCH_VISITS_SECONDS", "10"))
@@ -47,7 +45,9 @@ class Watcher:
         self.sizes.append(self.process.memory_info().rss)
         if SECONDS > 60 and len(self.waits) % 60 == 0:
             at = time.monotonic() - self.begun
-            print(f"{at:.0f} s: longest answer {max(self.waits):.2f} s, server {self.sizes[-1] / 1e6:.0f} MB", flush=True)
+            print(
+                f"{at:.0f} s: longest answer {max(self.waits):.2f} s, server {self.sizes[-1] / 1e6:.0f} MB", flush=True
+            )
 
 
 @pytest.mark.parametrize(("program", "path"), [("app", "/"), ("notebooks", "/api")])
@@ -59,8 +59,12 @@ def test_a_server_answers_within_seconds_whatever_its_visitors_do(program, path,
     visitors = [Visitor(url, [kernel], program == "notebooks", 1000 * seed + one) for one in range(VISITORS)]
     watcher()
     done = visits(visitors, SECONDS, watcher)
-    print(program, dict(done), f"longest answer {max(watcher.waits):.2f} s",
-          f"server {watcher.sizes[0] / 1e6:.0f} to {watcher.sizes[-1] / 1e6:.0f} MB")
+    print(
+        program,
+        dict(done),
+        f"longest answer {max(watcher.waits):.2f} s",
+        f"server {watcher.sizes[0] / 1e6:.0f} to {watcher.sizes[-1] / 1e6:.0f} MB",
+    )
     assert max(watcher.waits) < SOON
     assert max(watcher.sizes) < watcher.sizes[0] + KEPT
     assert replies(url, kernel)

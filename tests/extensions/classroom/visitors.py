@@ -17,8 +17,16 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
-from tests.extensions.classroom.messages import HEADER, REQUEST, legacy, malformed_legacy, malformed_v1, picture
-from tests.extensions.classroom.messages import request_v1, v1
+from tests.extensions.classroom.messages import (
+    HEADER,
+    REQUEST,
+    legacy,
+    malformed_legacy,
+    malformed_v1,
+    picture,
+    request_v1,
+    v1,
+)
 from workbench.extensions.classroom.server.framing import V1
 
 TEXT, BINARY, CONTINUED, CLOSE, PING, PONG = 1, 2, 0, 8, 9, 10
@@ -116,7 +124,7 @@ class Visitor:
         kind, channel = self.chance.choice(KINDS), self.chance.choice(CHANNELS)
         content = self.chance.choice((
             {}, {"comm_id": uuid.uuid4().hex, "data": {"method": "request_state"}},
-            {"comm_id": uuid.uuid4().hex, "target_name": "jupyter.widget.control", "data": {"method": "request_states"}},
+            {"comm_id": "c", "target_name": "jupyter.widget.control", "data": {"method": "request_states"}},
             {"comm_id": "x" * 1000, "target_name": "jupyter.widget", "data": {"state": {"_model_name": "ImageModel"}}},
             {"code": "1 + 1", "silent": False, "restart": False}, [], "x",
         ))  # fmt: skip

@@ -73,8 +73,9 @@ def _break_even(factor: float) -> Verdict:
     expected = many / few
     winner = f"{many if jacobi < boxes else few} iterations win"
     measured = (
-        f"measured on this machine, median of {ROUNDS} solves in turns, it takes {number(boxes / few / (jacobi / many))} "
-        f"times as long, and {winner}: {duration(jacobi)} with Jacobi, {duration(boxes)} with boxes"
+        f"measured on this machine, median of {ROUNDS} solves in turns, it takes "
+        f"{number(boxes / few / (jacobi / many))} times as long, and {winner}: {duration(jacobi)} with Jacobi, "
+        f"{duration(boxes)} with boxes"
     )
     if abs(factor - expected) <= 0.05 * expected:
         return Verdict(True, f"{many} iterations against {few} leave it that time; {measured}.")

@@ -70,9 +70,7 @@ class QuadraticForm:
         root = (vectors * np.sqrt(values)) @ vectors.T
         return root @ self.jacobi_root if jacobi else root
 
-    def path(
-        self, solver: str, start: np.ndarray, *, jacobi: bool = False, steps: int = MOST_STEPS
-    ) -> np.ndarray:
+    def path(self, solver: str, start: np.ndarray, *, jacobi: bool = False, steps: int = MOST_STEPS) -> np.ndarray:
         """The errors of the iterates of a method of the workbench, from the error `start`, at most (steps + 1, 2).
 
         It ends after 60 steps or as many as given, or where the A-norm of the error is a hundredth of that at the

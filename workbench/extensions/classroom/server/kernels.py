@@ -94,8 +94,8 @@ class PageKernels(AsyncMappingKernelManager):
 
     all_memory = traitlets.Unicode(
         os.environ.get(ALL_MEMORY, "70%" if sys.platform == "linux" else ""),
-        help="Memory that the kernels of all pages may take together, such as 12GB or 70% of the machine's; a page that "
-        "would take more is refused. No limit if empty. Linux only.",
+        help="Memory that the kernels of all pages may take together, such as 12GB or 70% of the machine's; what would "
+        "take more is refused. No limit if empty. Linux only.",
     ).tag(config=True)
 
     run_seconds = traitlets.Unicode(
@@ -185,8 +185,8 @@ class PageKernels(AsyncMappingKernelManager):
         # Those that are starting have taken nothing yet.
         if free is not None and free < LEAST_FREE * (1 + self._starting):
             return (
-                f"the pages that are open take the memory that all may take together ({self.all_memory}); come back when "
-                "one has been closed, or start the server with a larger --PageKernels.all_memory"
+                f"the pages that are open take the memory that all may take together ({self.all_memory}); come back "
+                "when one has been closed, or start the server with a larger --PageKernels.all_memory"
             )
         return ""
 

@@ -39,8 +39,8 @@ class MemoryShares:
 
     What is left is divided again every `EVERY` seconds: a page with a turn on the machine has as many parts as there
     are pages, every other one has one. So a sum of limits is never above the total, however fast pages allocate; and
-    what is too large for a share raises MemoryError in its page alone. most: bytes that a single page may take, None for
-    any number. RLIMIT_DATA counts memory when it is allocated, also before it is used: a page that does nothing counts
+    what is too large for a share raises MemoryError in its page alone. most: bytes that a single page may take, or
+    None. RLIMIT_DATA counts memory when it is allocated, also before it is used: a page that does nothing counts
     93 MB by the stacks of its threads, and takes some 75 MB.
     """
 
@@ -86,7 +86,7 @@ class MemoryShares:
             self._timer = asyncio.get_running_loop().call_later(EVERY, self.divide)
 
     def _taken(self) -> dict[int, tuple[int, int]]:
-        """By process, the bytes that RLIMIT_DATA counts, and those that it has taken; one that has ended is forgotten."""
+        """By process, the bytes that RLIMIT_DATA counts, and those that it has taken. Ended ones are forgotten."""
         found = {}
         for pid, (began, _) in list(self._pages.items()):
             try:
