@@ -102,7 +102,7 @@ class Student:
             self._socket.close()
         if politely and self.kernel:
             asked = HTTPRequest(f"{self.url}/voila/api/shutdown/{self.kernel}", "POST", body="", request_timeout=60)
-            asked.headers = {"Cookie": f"_xsrf={self.token}", "X-XSRFToken": self.token}  # pyright: ignore
+            asked.headers = {"Cookie": f"_xsrf={self.token}", "X-XSRFToken": self.token}
             with contextlib.suppress(Exception):
                 await AsyncHTTPClient(max_clients=1000).fetch(asked)
 

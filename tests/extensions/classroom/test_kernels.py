@@ -16,8 +16,7 @@ from workbench.errors import InputError
 from workbench.extensions.classroom.server import PageKernels, fork_server
 from workbench.extensions.classroom.server import kernels as module
 from workbench.extensions.classroom.server.forking import AVAILABLE, ForkServer
-from workbench.extensions.classroom.server.memory_limit import bytes_of
-from workbench.extensions.classroom.server.memory_shares import all_bytes
+from workbench.extensions.classroom.server.memory_shares import all_bytes, bytes_of
 from workbench.process.limits import memory
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="kernels are forked on Linux only")
@@ -222,7 +221,7 @@ def test_what_pages_share_is_computed_while_none_is_asked_for(monkeypatch):
 FREE = """
 import os
 from workbench.process.limits import memory
-from workbench.extensions.classroom.server.memory_limit import data_bytes
+from workbench.extensions.classroom.server.memory_shares import data_bytes
 print(memory()[0] - data_bytes(os.getpid()))
 """
 TOO_LARGE = """

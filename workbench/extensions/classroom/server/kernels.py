@@ -6,13 +6,13 @@ import asyncio
 import functools
 import os
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
 import traitlets
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
-from jupyter_server._tz import utcnow
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager, ServerKernelManager
 from tornado.web import HTTPError
 
@@ -28,8 +28,7 @@ from workbench.errors import (
 )
 from workbench.extensions.classroom.server.classroom import Classroom, cookie_of
 from workbench.extensions.classroom.server.forking import AVAILABLE, ForkServer
-from workbench.extensions.classroom.server.memory_limit import bytes_of
-from workbench.extensions.classroom.server.memory_shares import LEAST_FREE, MemoryShares, all_bytes
+from workbench.extensions.classroom.server.memory_shares import LEAST_FREE, MemoryShares, all_bytes, bytes_of
 from workbench.process import limits
 
 COOKIES = "HTTP_COOKIE"
@@ -192,10 +191,10 @@ class PageKernels(AsyncMappingKernelManager):
 
     async def _end_those_away(self) -> None:
         """End pages that have lost their connection for some time, the longest first, while there is no room."""
-        now = utcnow()
-        away = [(now - self.get_kernel(name).last_activity, name) for name in self.list_kernel_ids()
-                if not self._kernel_connections.get(name)]  # fmt: skip
-        for idle, name in sorted(away, reverse=True):
+        models = [self.kernel_model(name) for name in self.list_kernel_ids()]
+        away = sorted((each["last_activity"], each["id"]) for each in models if not each["connections"])
+        for since, name in away:
+            idle = datetime.now(UTC) - datetime.fromisoformat(since)
             if self._refusal and idle.total_seconds() > AWAY:
                 self.log.warning("Kernel %s is ended for another page, since its own has gone", name)
                 await self.shutdown_kernel(name, now=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncGenerator
 
 from voila.tornado.handler import TornadoVoilaHandler
 
@@ -41,7 +40,7 @@ class Page(TornadoVoilaHandler):
 
     places = asyncio.Semaphore(AT_ONCE)
 
-    async def get_generator(self, path: Any = None) -> AsyncIterator[str]:
+    async def get_generator(self, path: str | None = None) -> AsyncGenerator[str, None]:
         """The parts of the page, as soon as it is its turn."""
         async with Opening(self.places):
             async for part in super().get_generator(path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Protocol
 
@@ -22,15 +23,15 @@ class TurnTaker(Protocol):
         ...
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(eq=False)
 class _Request:
     """page, number: who asks, and the number that it has given. rank: of two requests the one with less comes first.
-    since: when its turn began, None without one. said: the number of requests before it as the page knows it."""
+    since: when its turn began, infinite without one. said: the number of requests before it as the page knows it."""
 
     page: TurnTaker
     number: int
     rank: float
-    since: float | None = None
+    since: float = math.inf
     said: int | None = None
 
 
@@ -52,7 +53,7 @@ class Turns:
 
     def has(self, page: TurnTaker) -> bool:
         """True while a page has a turn."""
-        return any(each.page is page and each.since is not None for each in self._requests)
+        return any(each.page is page and each.since < math.inf for each in self._requests)
 
     def ask(self, page: TurnTaker, number: int) -> None:
         """Take a request of a page, in place of the one that it has."""
@@ -68,11 +69,12 @@ class Turns:
     def update(self) -> None:
         """Take turns back that have lasted, give those that are free, and say so to the pages."""
         now, most = self._time(), self.at_once or len(self._requests)
-        queue = sorted((each for each in self._requests if each.since is None), key=lambda each: each.rank)
-        holding = [each for each in self._requests if each.since is not None]
-        lasted = sorted((each for each in holding if now - (each.since or 0.0) >= SLICE), key=lambda each: each.since)
+        queue = sorted((each for each in self._requests if each.since == math.inf), key=lambda each: each.rank)
+        holding = [each for each in self._requests if each.since < math.inf]
+        lasted = sorted((each for each in holding if now - each.since >= SLICE), key=lambda each: each.since)
+        # As many as wait and find no free one.
         for each in lasted[: max(0, len(queue) - max(0, most - len(holding)))]:
-            each.since, each.rank = None, now + AGAIN
+            each.since, each.rank = math.inf, now + AGAIN
             holding.remove(each)
             queue.append(each)
         queue.sort(key=lambda each: each.rank)
@@ -92,7 +94,7 @@ class Turns:
             self._timer.cancel()
             self._timer = None
         if waited and holding:
-            oldest = min(each.since or 0.0 for each in holding)
+            oldest = min(each.since for each in holding)
             # A little later, so that it has lasted by then.
             rest = max(0.0, oldest + SLICE - now) + 0.01
             self._timer = asyncio.get_running_loop().call_later(rest, self.update)

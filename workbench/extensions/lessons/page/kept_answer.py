@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import traitlets
 
@@ -38,7 +37,7 @@ class KeptAnswer(LiveWidget):
             with self.hold_sync():
                 self.answer, self.checked = answer, checked
 
-    def _receive(self, _widget: object, content: Any, _buffers: object) -> None:
+    def _receive(self, _widget: object, content: object, _buffers: object) -> None:
         if isinstance(content, dict) and content.get("kind") == "kept" and not self.answer:
             answer = content.get("answer")
             if isinstance(answer, str) and len(answer) <= LONGEST:
