@@ -35,6 +35,7 @@ def test_after_a_restart_a_lesson_says_so_once_and_brings_answers_back(chromium,
             assert gone.count() == 1
             # Nothing can be pressed that does nothing.
             assert first.get_by_role("button", name="Check").evaluate("(at) => at.inert")
+            assert not button(page, "Projector").evaluate("(at) => at.inert")
             button(page, "Reload").click()
             page.locator(".wb-exercise").first.get_by_text("Right: from (9, 1)").wait_for()
             assert page.locator(".wb-exercise input").first.input_value() == "9"

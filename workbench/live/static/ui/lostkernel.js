@@ -94,7 +94,8 @@ function mark(root, words) {
   if ((root.dataset.lost ?? "") === words) return;
   root.querySelector(":scope > .wb-gone")?.remove();
   root.classList.toggle("wb-lost", Boolean(words));
-  for (const control of root.querySelectorAll(CONTROLS)) control.inert = Boolean(words);
+  // What is above a lesson needs no kernel.
+  for (const control of root.querySelectorAll(CONTROLS)) control.inert = Boolean(words) && !control.closest(".site-head");
   if (!words) {
     delete root.dataset.lost;
     return;
