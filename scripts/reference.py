@@ -9,6 +9,7 @@ from typing import Any
 MODULES = (
     "run",
     "run.choices.share_link",
+    "scipy",
     "problems",
     "spectra",
     "costs",

@@ -94,6 +94,19 @@ def brief_measurements(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(owner, name, value)
 
 
+FEW_FIRST_LEVELS = ("jacobi", "neumann:1", "neumann:2", "neumann:3", "ic", "mic", "mg")
+
+
+@pytest.fixture
+def brief_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The advisor tries few first levels, stops slow solves soon, and repeats the fastest for a moment only."""
+    from workbench.advise import measuring, predictions
+
+    monkeypatch.setattr(predictions, "FIRST_LEVELS", FEW_FIRST_LEVELS)
+    monkeypatch.setattr(measuring, "MIN_SECONDS", 0.005)
+    monkeypatch.setattr(measuring, "BUDGET", 0.1)
+
+
 @pytest.fixture(scope="session")
 def scheduler() -> Iterator[str]:
     """The address of a Dask scheduler on this machine with three workers, which take some seconds to start."""

@@ -20,6 +20,7 @@ import workbench.live
 import workbench.run
 import workbench.spectra
 from tests.conftest import grid_stencil, tar_gz
+from tests.test_programs import program_of
 from tests.waiting import LIMIT, LONGEST
 from workbench import cli
 from workbench.cli import program
@@ -118,7 +119,9 @@ def commands_of(page):
 
 
 def is_run(text):
-    """Of a block the beginning is listed."""
+    """Of a block the beginning is listed. tests/test_programs.py runs the examples in other programs."""
+    if program_of(text):
+        return False
     without = re.search(r"petsc:|engine\W+petsc|pcdeflation", text) and not petsc.installed()
     return not without and text not in NOT_RUN and not ("\n" in text and text.startswith(tuple(NOT_RUN)))
 

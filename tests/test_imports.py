@@ -73,6 +73,13 @@ def test_importing_the_runs_imports_no_block_device_or_compiler():
     assert not modules.intersection(HEAVY + OF_SOME_RUNS)
 
 
+def test_importing_the_entry_of_scipy_imports_little_beyond_it():
+    before = imported_by("import scipy.sparse.linalg")
+    ours = {name for name in imported_by("from workbench.scipy import cg, factorized") - before if "workbench" in name}
+    assert len(ours) < 30
+    assert "workbench.run" not in ours
+
+
 def test_a_configuration_imports_the_files_of_its_blocks_alone():
     modules = imported_by("from workbench.run import configure\nconfigure('two-layer', preconditioner='neumann:2')")
     assert {"workbench.problems.two_layer", "workbench.preconditioners.neumann", "workbench.solvers.cg"} <= modules

@@ -51,6 +51,7 @@ OPERATOR = linalg.LinearOperator((N, N), lambda x: VALUES * x, dtype=np.float64)
 # By name: the function of a vector, and what it returns of a right one, None where that is not compared.
 VECTORS = {
     "Prepared.product(x)": (lambda v: prepared().product(v), lambda v: matrix() @ v),
+    "Prepared.precondition(r)": (lambda v: prepared().precondition(v), lambda v: v / 4),
     "Prepared.solve(b)": (lambda v: matrix() @ prepared().solve(v).x, lambda v: v),
     "Prepared.solve(x0)": (lambda v: matrix() @ prepared().solve(ONE, v).x, lambda v: ONE),
     "solve(b)": (lambda v: matrix() @ solve(matrix(), v).x, lambda v: v),

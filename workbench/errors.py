@@ -75,9 +75,20 @@ def printable_path(path: object) -> str:
 
 def one_line(text: object) -> str:
     """A foreign text for a message: on one line, shortened, and without characters that a terminal would obey."""
-    words = " ".join(_written(text, str).split())
-    shown = "".join(mark if mark.isprintable() else "?" for mark in words)
+    shown = printable(text)
     return shown if len(shown) <= MAX_PATH else f"{shown[: MAX_PATH - 1]}…"
+
+
+def printable(text: object) -> str:
+    """A foreign text on one line, without characters that a terminal would obey; each of these becomes a question mark.
+
+    Examples:
+        >>> from workbench.errors import printable
+        >>> printable("red \x1b[31m text")
+        'red ?[31m text'
+    """
+    words = " ".join(_written(text, str).split())
+    return "".join(mark if mark.isprintable() else "?" for mark in words)
 
 
 def _written(value: object, write: Callable[[object], str]) -> str:

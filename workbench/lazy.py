@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from scipy import sparse as sparse
 
 
+def at_first_use(name: str) -> types.ModuleType:
+    """The module of this name, imported at the first use of an attribute."""
+    return _Module(name)
+
+
 class _Module(types.ModuleType):
     """A module that is imported at the first use of an attribute."""
 

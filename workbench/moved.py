@@ -57,7 +57,12 @@ MERGED = {
         "plots.figures.style": ("colormaps",),
     },
     "models": {"extensions.models.ranks_model": ("clusters",)},
+    "live.builders": {
+        "live.builders.bubble_editor": ("bubble_pictures",),
+        "live.builders.live_solve": ("live_panel", "live_solver"),
+    },
     "live.compare": {"extensions.formats.page": ("storage",)},
+    "live.ui": {"live.ui.declared_form": ("undoable_form",)},
     "operators": {"operators.matrix": ("formats",), "devices.host.storage": ("formats",)},
     "plots.scenes": {"extensions.formats.scenes": ("storage",)},
     "records": {"files.arrays": ("archive",)},

@@ -56,7 +56,7 @@ PHASES = "phases"
 """One right-hand side for every bubble or slab."""
 GIVEN = "given"
 """The right-hand side that comes with a matrix from a file."""
-VECTOR_FILES = (".npy", ".mtx", ".mtx.gz")
+VECTOR_FILES = (".npy", ".mtx", ".mtx.gz", ".mtx.bz2")
 """Endings of files of right-hand sides and starting vectors, in any case."""
 
 
@@ -340,6 +340,16 @@ SWEEP_WORKERS = Cluster(
     "who makes the runs: the address of a Dask scheduler, such as tcp://host:8786, or local:4 for four processes on "
     "this machine",
     empty="this process",
+)
+SEARCH_SECONDS = Parameter(
+    "seconds",
+    float,
+    None,
+    "time of a search for the fastest pair of levels, without the compilation of kernels",
+    above=0,
+    high=math.inf,
+    unit="s",
+    empty="20 times the fastest solve, at least 2 s, without a grid; else no limit",
 )
 SWEEP_AXES = tuple(name for name in (*BLOCKS, *RUN) if name not in ("memory_limit", "cluster"))
 """Settings that a sweep can vary, in addition to `SWEEP_STOPPING` and the parameters of its problem."""

@@ -5,23 +5,32 @@ from __future__ import annotations
 import json
 import math
 import re
+import time
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.io import mmwrite
+from scipy.sparse import linalg
 
-from tests.conftest import random_matrix
-from workbench.advise import advise, advising, advisor, measuring, predictions
+from tests.conftest import random_matrix, refusal
+from tests.devices.test_interchange import Tensor
+from workbench.advise import advise, advising, advisor, budget, measuring, predictions
 from workbench.advise.advice import Advice, Probed, Ranked, RuledOut, Stage, configuration_of
 from workbench.advise.predictions import MULTILEVEL, LevelPair, Probe, coarsened, level_pairs, predict, second_levels
 from workbench.advise.sequence_search import SequenceSearch
 from workbench.cli import main
 from workbench.errors import InputError
 from workbench.extensions.flow import records
+from workbench.jit import compile_time
 from workbench.problems.files import MatrixFile
 from workbench.process import limits
-from workbench.run import Run, configure, run_through
+from workbench.run import Run, configure, run_through, solve
+from workbench.run.choices.in_memory import InMemoryProblem, system_of
 from workbench.sequences.sequence import Sequence
+
+pytestmark = pytest.mark.usefixtures("brief_search")
+EVERY_FIRST_LEVEL = predictions.FIRST_LEVELS
 
 
 def problem(name="two-layer", **parameters):
@@ -100,7 +109,8 @@ def test_an_iteration_takes_at_least_the_time_of_its_bytes_in_main_memory(monkey
     assert found.per_iteration == pytest.approx(8)
 
 
-def test_events_report_every_probe_and_end_with_the_ranking():
+def test_events_report_every_probe_and_end_with_the_ranking(monkeypatch):
+    monkeypatch.setattr(predictions, "FIRST_LEVELS", EVERY_FIRST_LEVEL)
     events = list(advising("two-layer", n=16))
     assert isinstance(events[-1], Ranked)
     assert isinstance(events[0], Stage)
@@ -161,6 +171,7 @@ def test_candidates_include_multigrid_alone_and_precision_mixed_for_two_phases()
 
 def test_predictions_from_coarser_grids_are_close_to_full_runs(monkeypatch):
     monkeypatch.setattr(advisor, "MIN_UNKNOWNS_TO_COARSEN", 4000)
+    monkeypatch.setattr(predictions, "FIRST_LEVELS", ("jacobi", "neumann:2", "ic", "mic"))
     # On a busy machine solves would be stopped in their first iteration, which has no rate to predict from.
     monkeypatch.setattr(measuring, "MIN_SECONDS", 60.0)
     messages = []
@@ -201,11 +212,78 @@ def test_a_matrix_without_a_grid_is_probed_at_full_size(tmp_path):
     mmwrite(tmp_path / "a.mtx", random_matrix(120).to_csr())
     advice = advise(str(tmp_path / "a.mtx"))
     assert advice.estimates[0].measured
-    assert {row.pair.deflation for row in advice.estimates} >= {"none", "blocks:16"}
-    (note,) = (note for note in advice.notes if "by index" in note)
-    assert "preconditioner block-ic" in note
-    assert "deflation blocks" in note
-    assert note in advice.text()
+    assert {row.pair.deflation for row in advice.estimates} & {"none", "parts:10", "parts:25"}
+    assert not any(row.pair.deflation.startswith("blocks") for row in advice.estimates)
+
+
+def irregular(size=400, seed=3):
+    """The Laplacian of a geometric graph plus 0.01 I, numbered at random."""
+    points = np.random.default_rng(seed).random((size, 2))
+    distance = np.linalg.norm(points[:, None] - points, axis=2)
+    near = sparse.csr_array((distance < 0.1) & (distance > 0), dtype=float)
+    return sparse.csr_array(sparse.diags_array(near.sum(axis=1) + 0.01) - near)
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, lambda A: A.toarray(), lambda A: Tensor(A.toarray())])
+def test_pairs_for_a_matrix_in_memory_are_ranked_within_the_time(form):
+    A = irregular()
+    b = np.ones(400)
+    begun, compiled = time.perf_counter(), compile_time.spent()
+    advice = advise(form(A), b, rtol=1e-8, seconds=1.0)
+    took = time.perf_counter() - begun - (compile_time.spent() - compiled)
+    assert took < 20, "a setup may be in progress, but no more"
+    assert advice.estimates[0].measured
+    assert advice.text().startswith("A system given in memory, rtol 1e-08")
+    found = solve(A, b, rtol=1e-8, **advice.choices)
+    assert found.converged
+    assert found.iterations == advice.estimates[0].iterations
+
+
+def test_a_search_that_is_out_of_time_says_how_many_pairs_are_left(monkeypatch):
+    monkeypatch.setattr(budget, "LEAST", 0.0)
+    monkeypatch.setattr(budget, "SOLVES", 2)
+    (note,) = advise(irregular()).notes
+    assert re.search(r"the search ended after .* with \d+ of \d+ pairs untried; give it more seconds", note)
+    advice = advise(irregular(), seconds=1e-9)
+    assert [row.measured for row in advice.estimates] == [True], "one pair is solved in any case"
+    advice = advise("bubbles-2d", n=256, seconds=1e-9)
+    assert sum(row.measured for row in advice.estimates) == 1
+    assert "pairs untried" in advice.text()
+
+
+def test_an_operator_without_entries_is_advised_on_what_it_can_do():
+    A = irregular(60)
+    advice = advise(linalg.aslinearoperator(A), seconds=1.0)
+    assert advice.choices["M"] in ("none", "chebyshev:3", "jacobi")
+
+
+@pytest.mark.parametrize(
+    ("given", "choices", "sentence"),
+    [
+        ("two-layer", {"b": np.ones(64), "n": 8}, "b is for a matrix in memory"),
+        (np.eye(4), {"b": np.ones((4, 2))}, "b has 2 columns"),
+        (np.eye(4), {"b": np.ones(3)}, "b has shape"),
+        (np.eye(4), {"n": 8}, "n"),
+        (np.eye(4), {"probe_n": 16}, "leave probe_n out"),
+        (np.eye(4), {"seconds": 0}, "seconds must be above 0, got 0"),
+        (np.eye(4), {"seconds": "soon"}, "seconds must be a number"),
+        ("rising-bubbles", {"n": 16, "seconds": 5}, "leave seconds out"),
+    ],
+)
+def test_what_cannot_be_advised_on_is_refused(given, choices, sentence):
+    assert sentence in refusal(advise, given, **choices)
+
+
+@pytest.mark.parametrize(("size", "first"), [(34_999, ("mic", "none")), (35_000, ("ic", "parts:100"))])
+def test_pairs_that_are_likely_to_be_fast_come_first(size, first):
+    system, _ = system_of(sparse.eye_array(size).tocsr(), np.ones(size))
+    pairs = level_pairs(InMemoryProblem(), system, ("cpu",))
+    assert (pairs[0].preconditioner, pairs[0].deflation) == first
+    assert len(pairs) == len(set(pairs))
+    assert {pair.deflation for pair in pairs} == {"none", "parts:50", "parts:100", "parts:200"}
+    of_grid = level_pairs(problem(n=64), problem(n=64).assemble(), ("cpu",))
+    assert [(pair.preconditioner, pair.deflation) for pair in of_grid[:2]] == [("mg", "none"), ("mg", "none")]
+    assert of_grid[1].precision == "mixed"
 
 
 def test_an_unsolvable_tolerance_is_refused():
@@ -283,3 +361,13 @@ def test_html_in_names_and_errors_is_escaped():
     assert page.startswith("<pre>Matrix &lt;img src=x onerror=alert(1)&gt;, rtol 1e-06")
     assert page.count("<") == 2
     assert "&lt;/pre&gt;&lt;script&gt;alert(2)&lt;/script&gt; &amp; more" in page
+
+
+@pytest.mark.parametrize(("name", "size"), [("poisson5", "8²"), ("poisson7", "8³")])
+def test_a_pair_is_named_by_the_blocks_of_its_grid(name, size):
+    chosen = problem(name, n=33)
+    pairs = level_pairs(chosen, chosen.assemble(), ("cpu",))
+    (pair,) = [each for each in pairs if (each.preconditioner, each.deflation) == ("jacobi", "blocks:8")]
+    assert pair.label == f"Jacobi, {size} blocks"
+    # The name alone depends on it.
+    assert pair == LevelPair("jacobi", "blocks:8", pair.coarse, "cpu")

@@ -7,8 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench.advise import advising, advisor, measuring
+from workbench.advise import advising, advisor, budget, measuring
 from workbench.advise.advice import Estimate, Probed, RuledOut, Stage, ranked
+from workbench.advise.budget import Budget
 from workbench.advise.measuring import OFF, Measuring, bounds, nearest, neighbours
 from workbench.advise.predictions import LevelPair
 from workbench.errors import InputError
@@ -61,6 +62,7 @@ class Machine:
 
     def __init__(self, seconds, failing=()):
         self.seconds, self.failing, self.solved, self.refused = dict(seconds), failing, [], []
+        self.made = []
 
     def begin(self, of):
         if of not in self.seconds:
@@ -69,9 +71,10 @@ class Machine:
         took = self.seconds[of]
         if isinstance(took, list):
             took = took[(self.solved.count(of) - 1) % len(took)]
-        return FakeRun(took, of not in self.failing)
+        self.made.append(FakeRun(took, of not in self.failing))
+        return self.made[-1]
 
-    def search(self, candidates, found=()):
+    def search(self, candidates, found=(), budget=None):
         made = Measuring(
             self.begin,
             "the problem",
@@ -79,6 +82,7 @@ class Machine:
             {row.pair: row for row in found},
             lambda of, why: self.refused.append(of) or RuledOut(of, why),
             lambda: False,
+            budget,
         )
         return made, list(made.all(candidates))
 
@@ -227,9 +231,8 @@ def test_no_estimate_is_ranked_before_the_best_that_was_measured():
 
 
 @pytest.mark.parametrize(("name", "size"), [("bubbles-2d", 48), ("two-layer", 64), ("bubbles-3d", 16)])
-def test_no_estimate_of_a_search_stands_three_times_off_two_measured_neighbours(name, size, monkeypatch):
+def test_no_estimate_of_a_search_stands_three_times_off_two_measured_neighbours(name, size, monkeypatch, brief_search):
     monkeypatch.setattr(advisor, "MIN_UNKNOWNS_TO_COARSEN", 2000)
-    monkeypatch.setattr(measuring, "BUDGET", 0.5)
     monkeypatch.setattr(measuring, "MIN_SECONDS", 0.002)
     *events, end = advising(name, n=size)
     advice = end.advice
@@ -244,3 +247,50 @@ def test_no_estimate_of_a_search_stands_three_times_off_two_measured_neighbours(
     missing = [each for each in neighbours(best, len(advice.best.problem.assemble().grid)) if each not in known]
     assert all(each.label in advice.refused for each in missing)
     assert not any(f"n = {size}" in row.basis for row in advice.estimates)
+
+
+def spending(machine, monkeypatch):
+    """The clock of budgets: the seconds that the runs of a machine have taken."""
+    monkeypatch.setattr(budget, "_clock", lambda: sum(run.iteration_seconds for run in machine.made))
+
+
+def test_a_budget_ends_the_search_and_the_solve_in_progress(monkeypatch):
+    pairs = [pair(f"neumann:{k}", "none") for k in range(1, 9)]
+    machine = Machine(dict.fromkeys(pairs, 1.0))
+    spending(machine, monkeypatch)
+    search, _ = machine.search(pairs, budget=Budget(3.5))
+    assert machine.solved == pairs[:4]
+    assert [row.measured for row in search.rows.values()] == [True, True, True, False]
+    assert search.rows[pairs[3]].stopped_at == 6
+    assert search.tried == frozenset(pairs[:4])
+
+
+def test_by_default_a_budget_is_a_multiple_of_the_fastest_solve_and_two_seconds_at_least(monkeypatch):
+    monkeypatch.setattr(budget, "_clock", lambda: 0.0)
+    search = Budget(None)
+    assert search.left == math.inf
+    for seconds, expected in ((10.0, 200.0), (2.0, 40.0), (3.0, 40.0), (0.01, 2.0)):
+        search.note(seconds)
+        assert search.seconds == search.left == pytest.approx(expected)
+    assert Budget().seconds == math.inf
+
+
+def test_neighbours_of_parts_of_a_graph_keep_their_coarse_solver():
+    found = neighbours(pair("ic", "parts:100", "auto"), 1)
+    assert found == [pair("ic", "parts:50", "auto"), pair("ic", "parts:200", "auto")]
+
+
+def test_a_first_setup_that_loads_kernels_rules_no_pair_out():
+    one, two, three = (pair(f"neumann:{k}", "none") for k in (1, 2, 3))
+    machine = Machine({one: 0.01, two: 0.01, three: 0.01})
+    begin, setups = machine.begin, {two: [0.5, 0.001], three: 9 * [2.0]}
+
+    def loading(of):
+        run = begin(of)
+        run.setup_seconds = setups[of].pop(0) if setups.get(of) else 0.0
+        return run
+
+    machine.begin = loading
+    search, _ = machine.search([one, two, three])
+    assert search.rows[two].measured
+    assert not search.rows[three].measured

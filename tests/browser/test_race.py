@@ -49,7 +49,8 @@ def until_seen(page, name, value):
 
 
 def press(page, name):
-    page.get_by_role("button", name=name, exact=True).first.click()
+    buttons, radios = (page.get_by_role(role, name=name, exact=True) for role in ("button", "radio"))
+    buttons.or_(radios).first.click()
 
 
 def verdict(page, words):
@@ -102,10 +103,8 @@ def test_a_race_is_run_again_to_a_tolerance_that_its_lanes_did_not_reach(page, l
     number = page.locator(".wb-race input[type=text]").first
     number.fill("abc")
     number.press("Enter")
-    page.locator(
-        "[role=status]", has_text="tolerance must be a number above 0, got 'abc'; it stays 10⁻⁶"
-    ).first.wait_for(state="attached")
-    page.wait_for_function("() => document.querySelector('.wb-race input[type=text]').value === '1e-6'")
+    page.locator("[data-field=tolerance] [role=alert]", has_text="tolerance must be a number, got 'abc'").wait_for()
+    until_seen(page, "tolerance", "0.000001")
     number.fill("1e-9")
     number.press("Enter")
     page.locator(".wb-status", has_text="The entries stop at 10⁻⁶; run them again to 10⁻⁹.").wait_for()

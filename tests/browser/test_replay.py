@@ -52,7 +52,7 @@ def test_a_saved_run_is_opened_by_its_path_and_replayed_in_all_views(page, repla
     (figure,) = (lab_folder / "notebooks" / "exports").glob("convergence-Two-layers-24x24-CG-*.svg")
     assert read_provenance(figure)["started"] == replay.provenance["started"]
     page.wait_for_function(seen, arg=[".wb-timeline canvas.wb-canvas", replay.trace.count])
-    page.locator(".widget-html", has_text="effective condition number").wait_for()
+    page.locator(".widget-html", has_text="Effective condition number").wait_for()
     page.get_by_role("slider", name="iteration").wait_for()
     until(page, lambda: page.evaluate(NAMELESS) == 0)
     page.get_by_text("How it was made", exact=True).click()

@@ -335,7 +335,7 @@ def test_nothing_is_cut_off_or_covered_at_any_width(page, request, place):
         if place == "voila":
             until(page, lambda: 0 <= run.bounding_box()["y"] < 250)
         else:
-            form = page.locator(".wb-solving .wb-form")
+            form = page.locator(".wb-solving .wb-form").first
             until(page, lambda form=form: run.bounding_box()["y"] < form.bounding_box()["y"])
 
 

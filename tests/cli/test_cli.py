@@ -1,5 +1,6 @@
 """The command line: output, exit status, and one sentence for every kind of wrong input."""
 
+import dataclasses
 import functools
 import gzip
 import json
@@ -10,10 +11,11 @@ from scipy import io, sparse
 
 from workbench.cli import main, solving
 from workbench.machines import doctor
-from workbench.records import load
+from workbench.records import load, save
 from workbench.registry import registered
-from workbench.run import Race, configure
-from workbench.run.jobs.race_codec import save_race
+from workbench.run import Race, Run, configure, run_through
+from workbench.run.choices.share_link import to_link as link_of_problem
+from workbench.run.jobs.race_codec import save_race, to_link
 from workbench.run.jobs.race_record import EntryRecord, RaceRecord
 
 SYMMETRIC = sparse.diags_array([[2.0] * 5, [-1.0] * 4, [-1.0] * 4], offsets=[0, 1, -1]).tocsr()
@@ -224,3 +226,56 @@ def test_a_race_of_others_prints_nothing_that_a_terminal_obeys(capsys, tmp_path)
     assert status == 0
     assert len(out.splitlines()) == 5
     assert not set(out) & {"\x1b", "\x07"}
+
+
+def raced(*methods, **about):
+    race = Race([configure("poisson5", n=8, **method) for method in methods])
+    race.wait(60)
+    return RaceRecord.of([EntryRecord.of(entry) for entry in race.entries], 1e-6, **about)
+
+
+def test_the_link_of_a_race_is_shown_as_its_file_is(capsys, tmp_path):
+    race = raced({}, {"preconditioner": "neumann:2"}, verdict="the verdict")
+    link = to_link(race)
+    shown = run(capsys, "show", str(save_race(race, tmp_path / "a")))
+    assert shown[0] == 0
+    assert run(capsys, "show", link) == shown
+    assert run(capsys, "show", f"http://host:8866/voila/a.ipynb?race={link}&view=compare.race") == shown
+    status, _, err = run(capsys, "show", link[:-9])
+    assert status == 2
+    assert "link is" in err
+    for problem in (link_of_problem(configure("poisson5", n=8)), "some.cg.json"):
+        status, _, err = run(capsys, "show", problem)
+        assert status == 2
+        assert "was not run yet; run it by `workbench solve`" in err
+
+
+def test_a_run_of_an_earlier_version_is_shown_with_the_names_that_parameters_have_now(capsys, tmp_path):
+    record = run_through(Run(configure("two-layer", n=8, density_ratio=0.02))).record()
+    problem = {"kind": "problem", "name": "two-layer", "parameters": {"n": 8, "contrast": 50.0}}
+    configuration = {**record.provenance["configuration"], "problem": problem}
+    provenance = {**record.provenance, "configuration": configuration}
+    earlier = dataclasses.replace(record, summary={**record.summary, "problem": problem}, provenance=provenance)
+    file = save(earlier, tmp_path / "earlier.run")
+    _, out, _ = run(capsys, "show", str(file))
+    assert "two-layer (n=8, density_ratio=0.02)" in out
+    loaded = load(file)
+    assert loaded.summary["problem"]["parameters"] == {"n": 8, "density_ratio": 0.02}
+    assert loaded.provenance["configuration"]["problem"]["parameters"] == {"n": 8, "density_ratio": 0.02}
+    # What cannot be read as it was meant stays as it is.
+    for changed in ({"name": "gone", "parameters": {"contrast": 50.0}}, {**problem, "parameters": {"contrast": "x"}}):
+        file = save(dataclasses.replace(earlier, summary={**record.summary, "problem": changed}), tmp_path / "b.run")
+        assert load(file).summary["problem"] == changed
+
+
+def test_a_run_of_others_prints_nothing_that_a_terminal_obeys(capsys, tmp_path):
+    record = run_through(Run(configure("poisson5", n=8, rhs="random:2", solver="block-cg"))).record()
+    bad = "red\x1b[31m\x07 text\r\nnext"
+    column = {**record.summary["columns"][0], "reason": bad}
+    problem = {**record.summary["problem"], "name": bad}
+    summary = {**record.summary, "reason": bad, "problem": problem, "columns": [column], bad: 1}
+    made = dataclasses.replace(record, summary=summary, provenance={**record.provenance, "notes": [bad]})
+    status, out, _ = run(capsys, "show", str(save(made, tmp_path / "a.run")))
+    assert status == 0
+    assert not set(out) & {"\x1b", "\x07", "\r"}
+    assert out.count("red?[31m? text next") == 5

@@ -129,7 +129,7 @@ def test_what_needs_a_stencil_refuses_other_matrices_in_a_sentence(name, case):
         registry.find("preconditioner", name).setup(OPERATORS[case](), devices.device("cpu"))
 
 
-@pytest.mark.parametrize("name", ["ic", "mic", "block-ic", "ssor", "chebyshev", "fsai", "amg"])
+@pytest.mark.parametrize("name", ["ic", "mic", "block-ic", "ssor", "chebyshev", "fsai", "kcycle", "amg"])
 def test_an_operator_without_entries_is_refused(name):
     if name == "amg":
         pytest.importorskip("pyamg")

@@ -13,7 +13,7 @@ from workbench.deflation.multilevel import REPEATS, STEPS
 from workbench.devices.cycles import HostLevels
 from workbench.errors import InputError
 from workbench.registry import find
-from workbench.run import solve
+from workbench.run import Run, configure, solve
 
 SIZE = 30
 
@@ -45,6 +45,16 @@ def test_parts_take_fewer_iterations_than_ranges_of_numbers_and_than_none(mesh):
     none, ranges, parts = counts.values()
     assert parts < 0.4 * none, counts
     assert parts < 0.4 * ranges, counts
+
+
+def test_labels_of_a_matrix_are_those_that_a_run_deflates_with():
+    deflation = find("deflation", f"parts:{SIZE}")
+    assert deflation.labels(1000, None) is None
+    run = Run(configure("stand-in", scale=0.2, deflation=deflation))
+    assert np.array_equal(deflation.labels_of(run.setup.system.operator, None), run.setup.labels)
+    # Spaces that need no entries have the labels of their grid.
+    blocks, square = find("deflation", "blocks:2"), find("problem", "poisson5:4").assemble().operator
+    assert np.array_equal(blocks.labels_of(square, (4, 4)), blocks.labels(16, (4, 4)))
 
 
 def test_parts_of_a_laplacian_with_components_solve_a_singular_system():

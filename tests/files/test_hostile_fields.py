@@ -21,7 +21,7 @@ from scipy.io import mmwrite
 from tests import hostile
 from tests.hostile import archived, arrays, documents, refused_or
 from workbench.cli.common import print_summary
-from workbench.deflation.subspace import as_subspace
+from workbench.deflation import as_subspace
 from workbench.extensions.flow import records
 from workbench.extensions.lessons.exercise import Choice, Number, Order, Text
 from workbench.extensions.papers.report import Choices, Report, asked, configuration

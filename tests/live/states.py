@@ -63,7 +63,8 @@ def _racing(view: Any) -> None:
 def _raced(view: Any) -> None:
     view.start()
     view.race.wait(LIMIT)
-    until(lambda: view.status.state == "done" and view.winner.text)
+    # The bar says the end before the verdict is that of the whole race.
+    until(lambda: view.status.state == "done" and view.winner.text == view.present.verdict)
 
 
 def _stopped_sweep(view: Any) -> None:
@@ -144,7 +145,7 @@ def view_in(opened: Callable[[Any], Any], tmp_path: Path) -> ViewIn:
     def make(kind: str, *given: Any, state: str = "fresh", measure: str = "", **choices: Any) -> Any:
         view = opened(_made(kind, given, choices.pop("folder", tmp_path / "exports"), state in GO_ON, choices))
         if measure:
-            view.measure.value = measure
+            view.look.set("measure", measure)
         return view if state == "fresh" else bring(view, state)
 
     return make

@@ -117,6 +117,10 @@ def test_a_closed_view_leaves_nothing(name, made, served):
     widgets_before, threads_before = widgets(), threads()
     view = made.get(name, getattr(live, name))()
     assert widgets() > widgets_before
+    bundle = view._repr_mimebundle_()
+    stored = bundle[0] if isinstance(bundle, tuple) else bundle
+    assert stored["text/plain"] == f"{type(view).__name__}, a live view of the workbench: run this cell to see it."
+    assert "application/vnd.jupyter.widget-view+json" in stored
     view.close()
     # A part that a worker was just making goes when it is made.
     until(lambda: widgets() <= widgets_before)

@@ -9,8 +9,9 @@ import subprocess
 import sys
 from importlib import metadata
 
-from workbench.machines import describe_machine, packages
+from workbench.machines import describe, describe_machine, packages
 from workbench.machines.describe import nvidia_boards
+from workbench.process import limits
 
 HEAVY = ("numpy", "llvmlite", "pyopencl", "cupy", "matplotlib", "IPython")
 
@@ -63,3 +64,12 @@ def test_nvidia_boards_are_read_from_the_kernel_driver(tmp_path):
         folder.mkdir()
         (folder / "information").write_text(f"Model: \t\t {model}\nIRQ:   \t\t 42\n")
     assert nvidia_boards(tmp_path) == ["NVIDIA H200", "Tesla V100-SXM2-32GB"]
+
+
+def test_limits_are_read_once_a_second(monkeypatch):
+    read, memory = [], limits.memory
+    monkeypatch.setattr(limits, "memory", lambda: read.append(1) or memory())
+    for second, count in ((1e6, 1), (1e6 + 0.5, 1), (1e6 + 1, 2)):
+        monkeypatch.setattr(describe.time, "monotonic", lambda second=second: second)
+        describe_machine()
+        assert len(read) == count

@@ -158,10 +158,7 @@ def test_symmetry_is_judged_by_the_precision_of_the_data(dtype, kind):
 
 NOT_SQUARE = "the matrix must be square, got 2 x 3; CG needs as many equations as unknowns"
 NOT_POSITIVE = "the matrix is not positive definite: its diagonal entry {} is {}, and CG needs every one above 0"
-NEGATIVE = (
-    "the matrix is negative definite as far as its diagonal shows, whose entries are all below 0, down to {}, and CG "
-    "needs a positive definite one: solve (-A) x = -b, which has the same x"
-)
+NEGATIVE = "the diagonal of the matrix is negative throughout, down to {}: solve (-A) x = -b, which has the same x"
 IN_A_ROW = "0, in a row with other entries"
 NOT_FINITE = "the matrix holds {} at row {}, column 2; entries must be finite"
 NOT_SYMMETRIC = "the matrix is not symmetric: A[{}, {}] and A[{}, {}] differ by "

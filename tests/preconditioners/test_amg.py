@@ -149,7 +149,7 @@ def test_a_nonfinite_cycle_is_refused():
 @pytest.mark.parametrize("deflation", ["none", "blocks:3"])
 @pytest.mark.parametrize("variant", ["def1", "a-def2"])
 def test_a_breakdown_by_an_indefinite_cycle_names_the_cycle(monkeypatch, deflation, variant):
-    monkeypatch.setattr(Amg, "v_cycle", lambda self, operator: (lambda r: -r, ()))
+    monkeypatch.setattr(Amg, "v_cycle", lambda self, operator, near_null: (lambda r: -r, ()))
     chosen = configure("poisson5", {"n": 9}, preconditioner="amg:sa", deflation=deflation, variant=variant)
     result = run_through(Run(chosen))
     assert not result.converged
@@ -157,7 +157,7 @@ def test_a_breakdown_by_an_indefinite_cycle_names_the_cycle(monkeypatch, deflati
 
 
 def test_a_breakdown_by_an_indefinite_matrix_does_not_name_the_cycle(monkeypatch):
-    monkeypatch.setattr(Amg, "v_cycle", lambda self, operator: (lambda r: r, ()))
+    monkeypatch.setattr(Amg, "v_cycle", lambda self, operator, near_null: (lambda r: r, ()))
     A = sparse.diags_array([np.full(59, -1.0), np.full(60, 1.6), np.full(59, -1.0)], offsets=[-1, 0, 1])
     result = solve(sparse.csr_array(A), np.ones(60), M="amg:sa")
     assert result.detail.startswith("(p, A p) = −")

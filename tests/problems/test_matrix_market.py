@@ -92,6 +92,7 @@ def test_every_format_is_read_back(tmp_path_factory, data, kind, symmetry):
         GENERAL + "2 2 4\n2 2 2\n1 2 -1\n1 1 2\n2 1 -1\n",
         HEAD + "array real symmetric\n2 2\n2\n-1\n2\n",
         HEAD + "coordinate unsigned-integer symmetric\n2 2 2\n1 1 2\n2 2 2\n",
+        SYMMETRIC + "2 2 3\n1 1 2\n1 2 -1\n2 2 2\n",
     ],
 )
 def test_harmless_variations_are_read(write, text):
@@ -116,11 +117,15 @@ INCONSISTENT = {
         "line 1 names the field 'quaternion'; known: real, double, integer, unsigned-integer, complex",
     ),
     "symmetry": (REAL + "odd\n" + TWO, "line 1 names the symmetry 'odd'; known: general, symmetric"),
-    "pattern": (
-        HEAD + "coordinate pattern symmetric\n2 2 2\n1 1\n2 2\n",
-        "the file is a pattern without values; CG needs numbers, so write real entries",
+    "pattern array": (HEAD + "array pattern general\n1 1\n", "line 1 says pattern of an array, which has all entries"),
+    "pattern with values": (
+        HEAD + "coordinate pattern general\n2 2 2\n1 1 5\n2 2\n",
+        "line 3: '5' is a surplus word; an entry has 2",
     ),
-    "skew": (REAL + "skew-symmetric\n2 2 1\n2 1 1\n", "the matrix is skew-symmetric; CG needs"),
+    "pattern of half a row": (
+        HEAD + "coordinate pattern general\n2 2 2\n1 1\n2\n",
+        "line 4 ends after '2', but an entry has 2 words;",
+    ),
     "real hermitian": (REAL + "hermitian\n" + TWO, "line 1 says hermitian of real entries;"),
     "no size line": (GENERAL + "% only\n", "the file ends before its size line"),
     "short size": (GENERAL + "2 2\n1 1 1\n", "line 2 must have rows, columns and entries as"),
@@ -165,9 +170,9 @@ INCONSISTENT = {
         GENERAL.replace("real", "complex") + TWO,
         "line 3 ends after '2.0', but an entry has 4 words;",
     ),
-    "upper triangle": (
-        SYMMETRIC + "2 2 3\n1 1 2\n1 2 -1\n2 2 2\n",
-        "entry 2 (row 1, column 2) is above the diagonal, but line 1 says symmetric; store the lower triangle",
+    "both triangles": (
+        SYMMETRIC + "2 2 3\n1 1 2\n1 2 -1\n2 1 -1\n",
+        "entry 3 (row 2, column 1) is stored twice; sum or drop such entries first",
     ),
     "duplicate": (
         SYMMETRIC + "3 3 5\n1 1 2\n2 1 -1\n2 2 2\n2 1 -1\n3 3 1\n",
@@ -277,9 +282,12 @@ OTHER = tar_gz({"A/A_b.mtx": b"not this one", "A/A.mtx": GOOD})
         ("a.mtx", b"\xef\xbb\xbf" + GOOD),
         ("A (1).tar.gz", tar_gz({"./A/A.MTX": GOOD, "A/readme": b""})),
         ("A (1).tar.gz", OTHER),
+        ("a.mtx.bz2", bz2.compress(GOOD)),
+        ("a.mtx", bz2.compress(GOOD)),
+        ("a.tar.bz2", bz2.compress(gzip.decompress(tar_gz({"a/a.mtx": GOOD})))),
     ],
     # Not the bytes, which have the time of their making.
-    ids=[f"file {k}" for k in range(13)],
+    ids=[f"file {k}" for k in range(16)],
 )
 def test_what_a_file_is_follows_from_its_content(write, name, content):
     assert read_matrix(write(content, name)).diagonal().tolist() == [2, 3]
@@ -297,12 +305,15 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize("name", BOMBS)
-def test_bombs_are_refused_within_little_memory(write, monkeypatch, name):
+# Of bzip2 the one that is packed in little time.
+@pytest.mark.parametrize(
+    ("name", "packed"), [*((name, gzip.compress) for name in BOMBS), ("blank lines", bz2.compress)]
+)
+def test_bombs_are_refused_within_little_memory(write, monkeypatch, name, packed):
     monkeypatch.setattr(limits, "UNPACKED_BYTES", 4 << 20)
     monkeypatch.setattr(limits, "MOST_MEMBERS", 100)
     content, sentence = BOMBS[name]
-    path = write(content if content.startswith(b"\x1f") else gzip.compress(content, mtime=0), "a.mtx.gz")
+    path = write(packed(gzip.decompress(content) if content.startswith(b"\x1f") else content), "a.mtx.gz")
     tracemalloc.start()
     try:
         with pytest.raises(InputError, match=sentence):
@@ -344,8 +355,10 @@ DAMAGED = {
     "none": ("a.tar.gz", tar_gz({"b/readme": GOOD}), "the archive has no 'a/a.mtx', but 'no .mtx"),
     "cut archive": ("a.tar.gz", tar_gz({"a/a.mtx": GOOD + noise})[:2000], "the compressed file is "),
     "damaged sparse header": ("a.tar.gz", with_sparse_header("a"), "the compressed file is damaged ("),
-    "twice": ("a.mtx.gz", gzip.compress(ZIPPED), "it is a gzip file in a gzip file;"),
-    "bz2": ("a.mtx", bz2.compress(GOOD), "it is a bzip2 file; read are Matrix Market files"),
+    "twice": ("a.mtx.gz", gzip.compress(ZIPPED), "it is a gzip file in a packed file;"),
+    "twice otherwise": ("a.mtx.gz", gzip.compress(bz2.compress(GOOD)), "it is a bzip2 file in a packed file;"),
+    "cut bz2": ("a.mtx.bz2", bz2.compress(GOOD)[:-6], "the compressed file is truncated;"),
+    "garbled bz2": ("a.mtx.bz2", b"BZh9" + noise, "Invalid data stream"),
     "xz": ("a.mtx", lzma.compress(GOOD), "it is an xz file; read are"),
     "noise": ("a.mtx", noise, BANNER + "binary data"),
     "zip": ("a.mtx", b"PK\x03\x04" + noise, "it is a ZIP archive, as .npz files are; read"),
@@ -358,6 +371,76 @@ DAMAGED = {
 def test_damaged_files_are_refused(write, name, content, sentence):
     path = write(content, name)
     assert refusal(read_matrix, path).startswith(f"cannot read {path}: {sentence}")
+
+
+class Pipe:
+    """A stream that cannot be sought."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def read(self) -> bytes:
+        return self._content
+
+
+def test_streams_are_read_to_their_end(write):
+    path = write(GOOD)
+    with path.open("rb") as of_bytes, path.open() as of_text:
+        sources = [of_bytes, of_text, str(path), io.BytesIO(ZIPPED), io.StringIO(GOOD.decode()), Pipe(GOOD)]
+        assert [read_matrix(source).diagonal().tolist() for source in sources] == 6 * [[2, 3]]
+    later = io.BytesIO(b"something before" + GOOD)
+    later.seek(16)
+    assert read_matrix(later).diagonal().tolist() == [2, 3]
+
+
+def test_what_is_wrong_with_a_stream_is_said_of_the_stream():
+    assert refusal(read_matrix, io.BytesIO(GOOD[:-8])).startswith("cannot read the stream: line 2 declares 2 entries")
+    assert refusal(read_matrix, io.BytesIO(GOOD.replace(b"3.0", b"-3"))).startswith("cannot use the stream: the matrix")
+    assert refusal(read_matrix, 7).endswith("pass a path, or a file that is open for reading")
+
+
+KINDS = [
+    (form, field, symmetry, upper)
+    for form in ("coordinate", "array")
+    for field in ("real", "integer", "complex", "pattern")
+    for symmetry in ("general", "symmetric", "skew-symmetric", "hermitian")
+    for upper in (False, True)
+    if (form, field) != ("array", "pattern") and (symmetry != "hermitian" or field == "complex")
+    # Of these one triangle can be stored.
+    if not upper or (symmetry != "general" and form != "array")
+]
+
+
+@pytest.mark.parametrize(("form", "field", "symmetry", "upper"), KINDS)
+def test_every_kind_of_file_is_read_as_scipy_reads_it(write, form, field, symmetry, upper):
+    rng = np.random.default_rng(0)
+    places = [(i, j) for j in range(1, 6) for i in range(j + (symmetry == "skew-symmetric"), 6)]
+    places += [(j, i) for i, j in places if i != j] if symmetry == "general" else []
+    places = [(j, i) if upper else (i, j) for i, j in places]
+    words = {"real": "{0}.5", "integer": "{0}", "complex": "{0} {1}", "pattern": ""}[field]
+    lines = []
+    for i, j in places if form == "coordinate" else sorted(places, key=lambda place: place[::-1]):
+        value = words.format(rng.integers(-9, 9), 0 if i == j else rng.integers(1, 9))
+        lines.append(f"{i} {j} {value}" if form == "coordinate" else value)
+    sizes = f"5 5 {len(lines)}" if form == "coordinate" else "5 5"
+    path = write("\n".join([f"{HEAD}{form} {field} {symmetry}", sizes, *lines, ""]))
+    with path.open("rb") as stream:
+        found = matrix_market.read_entries(stream, path.name, "cannot read it").matrix.toarray()
+    expected = scipy.io.mmread(path)
+    np.testing.assert_array_equal(found, expected if isinstance(expected, np.ndarray) else expected.toarray())
+
+
+def test_a_pattern_and_a_skew_symmetric_matrix_that_cg_cannot_use(write):
+    assert read_matrix(write(HEAD + "coordinate pattern symmetric\n2 2 2\n1 1\n2 2\n")).diagonal().tolist() == [1, 1]
+    path = write(HEAD + "coordinate pattern symmetric\n2 2 1\n2 1\n")
+    assert refusal(read_matrix, path).startswith(
+        f"cannot use {path}: it is a pattern, whose entries count as 1, and the matrix is not positive definite: its "
+        "diagonal entry 0 is 0"
+    )
+    write(REAL + "skew-symmetric\n2 2 1\n2 1 1\n")
+    assert refusal(read_matrix, path) == (
+        f"cannot use {path}: it is skew-symmetric, A^T = -A, and CG needs a symmetric positive definite matrix"
+    )
 
 
 def test_missing_files_and_folders_are_refused(tmp_path):

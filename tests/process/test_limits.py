@@ -98,3 +98,10 @@ def test_without_a_limit_the_memory_is_the_machines(inside, monkeypatch):
     total, free = limits.memory()
     assert total == psutil.virtual_memory().total
     assert 0 < free <= total
+
+
+def test_the_memory_of_this_process_is_that_of_psutil():
+    assert abs(limits.resident() - psutil.Process().memory_info().rss) < 64 << 20
+    grown = bytearray(256 << 20)
+    assert abs(limits.resident() - psutil.Process().memory_info().rss) < 64 << 20
+    assert len(grown) == 256 << 20

@@ -11,7 +11,8 @@ from workbench.errors import InputError
 from workbench.records import load, save
 from workbench.records.film import FEWEST, Film, Frame
 from workbench.run import Run, configure, run_through
-from workbench.run.results.filming import Camera
+from workbench.run.results.filming import Camera, film_cut
+from workbench.run.results.snapshots import Quantity
 
 
 def frame(iteration, cells=25):
@@ -92,8 +93,21 @@ def test_a_damaged_film_is_refused():
             Film.from_arrays(broken)
 
 
-def test_a_cube_is_filmed_in_blocks_and_many_right_hand_sides_are_not():
+def test_a_cube_is_filmed_in_blocks():
     run = Run(configure("poisson7", n=66), camera=Camera(Film()))
     run.step()
     assert run.film.frames[0].vectors["solution"].shape == (33, 33, 33)
-    assert Run(configure("poisson5", n=8, rhs="random:2", solver="block-cg"), camera=Camera(Film())).film is None
+
+
+@pytest.mark.parametrize("solver", ["block-cg", "pseudo-block-cg"])
+def test_every_column_of_several_right_hand_sides_is_filmed(solver, tmp_path):
+    run = Run(configure("poisson5", n=9, rhs="random:3", solver=solver), camera=Camera(Film(), share=math.inf))
+    result = run_through(run)
+    film = load(save(result.record(with_solution=True), tmp_path / "a.run.npz")).film
+    assert film.iterations == list(range(result.iterations + 1))
+    last = film.frames[-1].vectors
+    assert last["solution"].shape == (3, 9, 9)
+    np.testing.assert_allclose(last["solution"].reshape(3, -1).T, result.x, rtol=1e-6)
+    # A frame of many columns is no larger than one of a single column.
+    assert film_cut(512**2, (512, 512), Quantity.SOLUTION, 4).shape == (4, 256, 256)
+    assert math.prod(film_cut(100**3, (100,) * 3, Quantity.RESIDUAL, 8).shape) <= 64**3

@@ -5,11 +5,14 @@ import subprocess
 import sys
 from typing import ClassVar
 
+import numpy as np
 import pytest
 
 from tests.conftest import refusal
 from workbench.errors import InputError
+from workbench.problems import problem_from_text
 from workbench.registry import Block, find, parameter, register
+from workbench.run import solve
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,6 +80,26 @@ def test_invalid_values_raise_one_sentence(values, sentence):
 
 def test_integral_floats_are_accepted_as_integers():
     assert Toy(4.0).speed == 4
+
+
+def test_names_are_found_whatever_their_capitals():
+    assert find("toy", "Spinner:5,colour=GREEN") == Toy(5, colour="green")
+    assert find("preconditioner", "AMG:SA") == find("preconditioner", "amg:sa")
+    assert find("preconditioner", "IC + Jacobi").text == "IC + Jacobi"
+    assert solve(np.eye(3), np.ones(3), M="Jacobi", solver="CG").converged
+    assert problem_from_text("Two-Layer:8").n == 8
+    with pytest.raises(InputError, match="unknown toy 'SPINER'; did you mean spinner"):
+        find("toy", "SPINER")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("ilu", "ic"), ("ILU(0)", "ic"), ("cholesky", "ic"), ("diagonal", "jacobi"), ("Gauss-Seidel", "ssor"),
+     ("hypre", "amg"), ("identity", "none"), ("sor", "ssor"), ("icc", "ic")],
+)  # fmt: skip
+def test_names_of_other_programs_lead_to_ours(name, meant):
+    with pytest.raises(InputError, match=f"unknown preconditioner .*; did you mean {meant}\\?$"):
+        find("preconditioner", name)
 
 
 def test_unknown_names_list_all_known_ones():

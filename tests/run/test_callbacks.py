@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from tests.conftest import grid_stencil
+from workbench.devices.programs import planning
 from workbench.run import Quantity, Reason, solve
+from workbench.run.loop.single.iterations import SingleIterations
 
 
 @pytest.mark.parametrize("b", [np.ones(81), np.ones((81, 3)) * [1, 2, 3]], ids=["single", "block"])
@@ -87,3 +90,28 @@ def test_the_x_of_a_callback_that_fails_is_kept():
     result = runs[-1].result()
     assert (result.reason, result.iterations) == (Reason.CALLBACK, 4)
     assert np.linalg.norm(result.x) > 0
+
+
+@pytest.mark.parametrize("M", ["none", "jacobi", "ssor", "neumann:2"])
+@pytest.mark.parametrize("size", [1, 2, 50, 143])
+def test_without_a_callback_norms_are_seen_several_at_a_time_with_the_same_outcome(monkeypatch, M, size):
+    advance, made = SingleIterations.advance, []
+    monkeypatch.setattr(SingleIterations, "advance", lambda *given: made.append(1) or advance(*given))
+    A = sparse.diags_array([-np.ones(size - 1), np.full(size, 2.01), -np.ones(size - 1)], offsets=[-1, 0, 1]).tocsr()
+    b = np.random.default_rng(size).random(size)
+    at_once, checks = solve(A, b, M=M, rtol=1e-10), len(made)
+    one_by_one = solve(A, b, M=M, rtol=1e-10, callback=lambda run: None)
+    assert at_once.converged
+    assert at_once.iterations == one_by_one.iterations
+    np.testing.assert_array_equal(at_once.x, one_by_one.x)
+    np.testing.assert_array_equal(at_once.history["residual"], one_by_one.history["residual"])
+    assert checks <= 3 + at_once.iterations // 30
+
+
+def test_a_solve_plans_its_programs_as_earlier_ones_did():
+    A, b = sparse.diags_array(np.arange(1.0, 30.0)).tocsr(), np.ones(29)
+    solve(A, b, M="none")
+    before = planning.planned.cache_info()
+    solve(A, 2 * b, M="none")
+    after = planning.planned.cache_info()
+    assert (after.misses, after.hits) == (before.misses, before.hits + 1)

@@ -21,6 +21,7 @@ from workbench.devices.host.components import numbered_components
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.problems.diffusion import assemble_two_phases
+from workbench.registry import find
 from workbench.run import Run, configure, prepare, run_through
 from workbench.run.cancellation import StoppedError
 from workbench.run.choices.in_memory import InMemoryProblem
@@ -325,3 +326,17 @@ def test_wrong_right_hand_sides_and_settings_are_refused():
         prepare(configure("two-layer", n=16), M="mg")
     with pytest.raises(InputError, match="positive and finite, got 0"):
         assemble_two_phases(np.ones((4, 4), int), (1.0, 0.0), "neumann")
+
+
+@pytest.mark.parametrize("M", ["none", "jacobi", "neumann:2", "ssor", "chebyshev:3"])
+def test_the_first_level_of_a_prepared_system_is_symmetric_and_that_of_its_run(M):
+    configuration = configure("poisson5", n=9, preconditioner=M, deflation="blocks:3")
+    prepared, draw = prepare(configuration), np.random.default_rng(1)
+    x, y = draw.standard_normal((2, 81))
+    assert np.dot(prepared.precondition(x), y) == pytest.approx(np.dot(x, prepared.precondition(y)))
+    # Without a second level the first direction of CG is M^-1 b.
+    alone = Run(dataclasses.replace(configuration, deflation=find("deflation", "none")))
+    alone.step(), alone.step()
+    direction = prepared.precondition(prepared.system.b)
+    parallel = np.dot(alone.x, direction) / np.linalg.norm(alone.x) / np.linalg.norm(direction)
+    assert parallel == pytest.approx(1)

@@ -1,6 +1,7 @@
 """Runs of a race that are made again, and the medians of their times."""
 
 import gc
+import threading
 import weakref
 
 import numpy as np
@@ -11,7 +12,8 @@ from scipy.stats import binom
 
 from tests.waiting import LIMIT, until
 from workbench.run import Race, State, Stopping, configure
-from workbench.run.jobs.ranking import LEVEL, Median, Sample, rank
+from workbench.run.jobs import repeats as repeats_module
+from workbench.run.jobs.ranking import LEVEL, Median, Sample, middle, rank
 from workbench.run.jobs.repeats import LEAST, Repeats
 from workbench.run.jobs.run_queue import RunQueue
 
@@ -153,3 +155,34 @@ def test_an_entry_that_is_left_out_is_run_no_more(ended, monkeypatch):
     assert list(repeats.samples) == [ended[1]]
     repeats.stop()
     repeats.wait(LIMIT)
+
+
+def test_a_round_that_ends_in_the_background_keeps_nobody_waiting(ended, monkeypatch):
+    monkeypatch.setattr("workbench.run.jobs.repeats.KNOWN", -1.0)
+    inside, free = threading.Event(), threading.Event()
+    made = repeats_module.Race.wait
+
+    def slow(race, *given):
+        inside.set()
+        free.wait(LIMIT)
+        return made(race, *given)
+
+    monkeypatch.setattr(repeats_module.Race, "wait", slow)
+    repeats = Repeats(ended, queue=RunQueue(), budget=1e9)
+    repeats.start()
+    until(inside.is_set)
+    assert (repeats.alive, repeats.lingering) == (True, False)
+    repeats.stop()
+    # Its round has not been set up, so that nothing of it counts as working.
+    until(lambda: repeats.lingering)
+    assert (repeats.alive, repeats.ending, repeats.state) == (False, False, State.DONE)
+    free.set()
+    repeats.wait(LIMIT)
+    assert not repeats.lingering
+
+
+def test_the_run_in_the_middle_is_the_one_of_median_time():
+    samples = [Sample(setup, np.array([0.0, 1.0])) for setup in (3.0, 1.0, 2.0, 9.0)]
+    assert middle(samples[:3]).setup == 2.0
+    assert middle(samples).setup == 2.0
+    assert middle([]) is None

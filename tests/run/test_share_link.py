@@ -16,6 +16,7 @@ from tests.conftest import refusal
 from workbench.cli import program
 from workbench.cli.solving import configuration_of
 from workbench.errors import InputError
+from workbench.registry import Former, Parameter
 from workbench.registry import blocks as registry
 from workbench.run import Configuration, Stopping, configure, user_solver
 from workbench.run.choices.in_memory import InMemoryProblem
@@ -307,5 +308,18 @@ def test_a_link_without_the_density_ratio_has_the_default_that_it_had():
 def test_both_names_of_the_density_ratio_and_a_former_value_without_reciprocal_are_refused():
     with pytest.raises(InputError, match="contrast is the former name of density_ratio; give one of the two"):
         configure("two-layer", contrast=10, density_ratio=0.1)
-    with pytest.raises(InputError, match="density_ratio must be between 1e-09 and 1e\\+09, got 0"):
+    with pytest.raises(InputError, match="two-layer: contrast must be between 1e-09 and 1e\\+09, got 0"):
         configure("two-layer", contrast=0)
+
+
+@pytest.mark.parametrize(("name", "former"), [("two-layer", "contrast"), ("bubbles-2d", "contrast")])
+def test_a_refused_value_is_named_as_it_was_given(name, former):
+    for value in (1e10, "1e-10", "many"):
+        with pytest.raises(InputError, match=f"^{name}: {former} must be"):
+            configure(name, **{former: value})
+    with pytest.raises(InputError, match=f"^{name}: density_ratio must be between"):
+        configure(name, density_ratio=1e10)
+    # Bounds of a reciprocal are the reciprocals of the bounds.
+    declared = Parameter("ratio", float, 1.0, "a ratio", low=0.5, high=8.0)
+    with pytest.raises(InputError, match="^inverse must be between 0.125 and 2, got 3"):
+        Former("ratio", reciprocal=True).present("inverse", 3, declared)

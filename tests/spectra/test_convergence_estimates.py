@@ -13,6 +13,7 @@ from workbench.run import Run, Stopping, configure, run_through, solve
 from workbench.spectra import estimates, ritz_columns, spectra
 from workbench.spectra.convergence_estimates import (
     cg_bound,
+    effective_condition,
     history_up_to,
     iterations_by_bound,
     nonzero,
@@ -108,6 +109,14 @@ def test_iterations_after_a_negative_alpha_are_not_usable():
     arrays = history.to_arrays()
     arrays["alpha"][6] = -1.0
     assert usable_iterations(type(history).from_arrays(arrays)) == 5
+
+
+def test_a_run_of_a_block_method_is_said_to_have_no_ritz_values():
+    history = run_through(Run(configure("poisson5", n=6, solver="block-cg", rhs="random:2"))).history
+    with pytest.raises(
+        InputError, match="no alpha or no beta, as block methods .*; use a run of cg with one"
+    ):
+        effective_condition(history)
 
 
 def test_steepest_descent_and_wrong_iterations_are_refused():

@@ -97,3 +97,11 @@ PLAIN = st.recursive(
 @given(st.dictionaries(st.sampled_from(["problem", "solver", "deflation", "stopping", "rhs", "device", "x0"]), PLAIN))
 def test_a_run_whose_file_has_odd_values_still_has_a_name(configuration):
     assert all(isinstance(name, str) for name in distinct_names([run_parts(configuration)]))
+
+
+def test_settings_alone_follow_the_method_where_another_run_is_named_by_it():
+    plain = configure("bubbles-2d", n=96, preconditioner="neumann:2").parts
+    timed = {**plain, "timings": "with timings"}
+    assert distinct_names([plain, timed]) == ["CG, Neumann 2", "CG, Neumann 2, with timings"]
+    long = configure("bubbles-2d", n=96, preconditioner="neumann:2", deflation="levelset:8").parts
+    assert distinct_names([long, {**long, "timings": "with timings"}])[1] == "CG, Neumann 2, 8² blocks…, with timings"

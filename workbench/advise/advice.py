@@ -21,7 +21,7 @@ class Estimate:
     growth: exponent of n in the predicted iterations. probe_ns: points per side of all grids it was probed on. steps:
     of a sequence, over which all numbers are means; those over few from zero do not count as measured. times: the
     median of the seconds, with its interval, of a measured pair. stopped_at: the iteration at which a solve at full
-    size was stopped; at_least: its seconds are those until then.
+    size was stopped; at_least: its seconds are those until then. vectors: of deflation, 0 before a setup at full size.
     """
 
     pair: LevelPair
@@ -36,6 +36,7 @@ class Estimate:
     times: Median | None = None
     stopped_at: int | None = None
     at_least: bool = False
+    vectors: int = 0
 
     @property
     def basis(self) -> str:
@@ -65,7 +66,7 @@ class Estimate:
     @property
     def per_iteration(self) -> float:
         """Seconds of one iteration."""
-        return self.iteration_seconds / self.iterations if math.isfinite(self.iterations) else math.inf
+        return self.iteration_seconds / max(1, self.iterations) if math.isfinite(self.iterations) else math.inf
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,6 +137,12 @@ class Advice:
     def best(self) -> Configuration:
         """The configuration with the first-ranked pair."""
         return configuration_of(self.problem, self.estimates[0].pair, Stopping(rtol=self.rtol), self.seed)
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """The first-ranked pair as arguments of `workbench.run.solve`, `prepare` and `workbench.scipy`."""
+        pair = self.estimates[0].pair
+        return {"M": pair.preconditioner, "deflation": pair.deflation, "coarse": pair.coarse, "device": pair.device}
 
     @property
     def winners(self) -> tuple[Estimate, ...]:
@@ -227,6 +234,7 @@ def _numbers(row: Estimate) -> dict[str, object]:
         "spread": row.times.spread if row.times else None,
         "stopped_at": row.stopped_at,
         "at_least": row.at_least,
+        "deflation_vectors": row.vectors,
         "grid_n": row.grid_n,
         "probe_ns": row.probe_ns,
     }

@@ -7,7 +7,8 @@ per iteration on the full grid (`predictions`). The pairs with the best predicti
 stopped when it clearly exceeds the best time so far. The neighbours of the best are solved too, and the fastest again
 until their medians are known (`measuring`). A problem without a grid is probed only at full size. With
 `probe_n` nothing is assembled or solved at full size: the ranking is of predictions alone. A sequence of systems is
-solved at full size alone, and its pairs are ranked by the time of a step (`sequence_search`).
+solved at full size alone, and its pairs are ranked by the time of a step (`sequence_search`). A budget of time ends a
+search (`budget`); the pairs are tried in an order that finds a good one early.
 
 `advising` reports each event when it happens, and is cancelled by closing it or by `stopped`; `advise` consumes it.
 """
@@ -15,20 +16,28 @@ solved at full size alone, and its pairs are ranked by the time of a step (`sequ
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 
 from workbench.advise.advice import Advice, Event, Ranked, Stage, ranked
+from workbench.advise.budget import Budget
 from workbench.advise.predictions import coarsened, level_pairs
 from workbench.advise.sequence_search import PairSearch, SequenceSearch
+from workbench.arrays.validation import random_numbers
 from workbench.deflation import Deflation
+from workbench.devices.interchange import on_host
 from workbench.errors import InputError
+from workbench.operators import as_operator
 from workbench.preconditioners import Preconditioner
-from workbench.problems import Problem
+from workbench.problems import LinearSystem, Problem
 from workbench.run import Stopping, configure
 from workbench.run.choices.compatibility import index_cuts
+from workbench.run.choices.in_memory import InMemoryProblem, has_columns, system_of
 from workbench.run.machine_use import MACHINE_USE, sharing
 from workbench.sequences.systems import SystemSequence
+from workbench.settings import SEARCH_SECONDS
+from workbench.words.numbers import duration
 
 RATIOS = (4, 2)
 """Coarsening ratios of the probing grids, per side."""
@@ -39,32 +48,43 @@ CANDIDATES_AFTER = (24, 10)
 
 
 def advise(
-    problem: str | Problem,
+    problem: object,
+    b: object = None,
     *,
     rtol: float = Stopping.rtol,
     seed: int = 0,
     devices: Sequence[str] = ("cpu",),
     probe_n: int | None = None,
+    seconds: float | None = None,
     progress: Callable[[str], None] | None = None,
     **parameters: object,
 ) -> Advice:
     """Rank pairs of levels for a problem by the time of a solve to rtol, setup included; for a sequence by the time of
     a step, over 20 steps in which cells change.
 
-    problem: a name, a link, a saved file or a `Problem`; of a link or a file only the problem is used. The solver is cg
-    and the norm that of the residual. probe_n: points per side of the largest grid that is solved on, for predictions
-    alone; None also solves with the best pairs at full size. progress: called with one sentence per stage.
+    problem: a name, a link, a saved file or a `Problem`; of a link or a file only the problem is used. Or A, as
+    `workbench.run.solve` takes it, with b of shape (N,), by default random by seed. The solver is cg and the norm that
+    of the residual. probe_n: points per side of the largest grid that is solved on, for predictions alone; None also
+    solves with the best pairs at full size. progress: called with one sentence per stage.
 
-    Cost: about ten solves with the best pair. Raises InputError for unknown names and when no pair converges.
+    seconds: the time of the search, without the compilation of kernels; a setup in progress is not interrupted. By
+    default 20 times the fastest solve, at least 2 s, where A has no grid, else no limit. One pair is solved anyway.
+
+    Cost: about ten solves with the best pair, or `seconds`. Raises InputError for unknown names, for what `solve`
+    refuses, and when no pair converges.
 
     Examples:
+        >>> import numpy as np
         >>> from workbench.advise import advise
         >>> advise("poisson5", n=8).best.problem.n
         8
+        >>> A = 2 * np.eye(50) - np.eye(50, k=1) - np.eye(50, k=-1)
+        >>> advise(A, np.ones(50), seconds=0.5).choices["deflation"]
+        'none'
     """
     doing = ""
-    asked = {"rtol": rtol, "seed": seed, "devices": devices, "probe_n": probe_n}
-    for event in advising(problem, **asked, **parameters):  # pyright: ignore[reportArgumentType]
+    asked = {"rtol": rtol, "seed": seed, "devices": devices, "probe_n": probe_n, "seconds": seconds}
+    for event in advising(problem, b, **asked, **parameters):  # pyright: ignore[reportArgumentType]
         if isinstance(event, Stage) and progress and (not event.doing or event.doing != doing):
             pairs = f"{event.candidates} pair{'s' * (event.candidates != 1)}"
             progress(f"{event.doing}: {pairs}" if event.doing else f"{pairs} on {event.label}")
@@ -75,12 +95,14 @@ def advise(
 
 
 def advising(
-    problem: str | Problem,
+    problem: object,
+    b: object = None,
     *,
     rtol: float = Stopping.rtol,
     seed: int = 0,
     devices: Sequence[str] = ("cpu",),
     probe_n: int | None = None,
+    seconds: float | None = None,
     stopped: Callable[[], bool] = lambda: False,
     **parameters: object,
 ) -> Iterator[Event]:
@@ -95,19 +117,23 @@ def advising(
         (True, True)
     """
     started = time.perf_counter()
-    full = configure(problem).problem if isinstance(problem, str) else problem
+    seconds = SEARCH_SECONDS.check(seconds)
+    full, system = _asked(problem, b, seed)
     full = full.changed(parameters)
     sequence = isinstance(full, SystemSequence)
-    if sequence and probe_n is not None:
-        raise InputError(f"problem {full.name} is a sequence, which is solved at full size; leave probe_n out")
+    for name, value in (("probe_n", probe_n), ("seconds", seconds)):
+        if sequence and value is not None:
+            raise InputError(f"problem {full.name} is a sequence, which is solved at full size; leave {name} out")
     ratios = RATIOS if probe_n is None else _ratios(full, probe_n)
     basis, cells = full, 1
     if probe_n is not None:
         basis, cells = full.changed({"n": full.n // ratios[-1]}), ratios[-1]  # pyright: ignore[reportAttributeAccessIssue]
     kind = SequenceSearch if sequence else PairSearch
-    search = kind(full, basis.assemble(seed), cells, Stopping(rtol=rtol), seed, stopped)
+    search = kind(full, system or basis.assemble(seed), cells, Stopping(rtol=rtol), seed, stopped)
     candidates = level_pairs(full, search.system, tuple(devices), cells)
-    candidates = yield from search.fitting(candidates)
+    fitting = candidates = yield from search.fitting(candidates)
+    # From here on: the first search of a process imports the blocks before.
+    search.budget = budget = Budget(math.inf if seconds is None and search.system.grid is not None else seconds)
     if not candidates:
         raise InputError(f"no pair of levels fits for {full.label}: {next(iter(search.refused.values()))}")
     large = (search.unknowns >= MIN_UNKNOWNS_TO_COARSEN and not sequence) or probe_n is not None
@@ -142,9 +168,28 @@ def advising(
         for row in ranking
         for block in (Preconditioner.named(row.pair.preconditioner), Deflation.named(row.pair.deflation))
     )
+    if budget.left <= 0 and (left := {*fitting} - search.tried):
+        search.notes.append(
+            f"the search ended after {duration(budget.seconds)} with {len(left)} of {len(fitting)} pairs untried; give "
+            "it more seconds to try them"
+        )
     notes = *filter(None, (shared,)), *search.notes, *index_cuts(search.system, *tried)
     took = time.perf_counter() - started
     yield Ranked(Advice(full, tuple(ranking), search.refused, took, rtol, seed, notes))
+
+
+def _asked(problem: object, b: object, seed: int) -> tuple[Problem, LinearSystem | None]:
+    """The problem, and its system where it is given in memory."""
+    if not isinstance(problem, str | Problem):
+        A = on_host(problem, "A")
+        operator = as_operator(A)
+        given = random_numbers(seed, operator.shape[0]) if b is None else on_host(b, "b")
+        if has_columns(given):
+            raise InputError(f"b has {given.shape[1]} columns; the advisor ranks pairs for one, so give a vector")
+        return InMemoryProblem(), system_of(operator, given)[0]
+    if b is not None:
+        raise InputError("b is for a matrix in memory; a problem by name has its own, so leave b out")
+    return configure(problem).problem if isinstance(problem, str) else problem, None
 
 
 def _ratios(problem: Problem, probe_n: int) -> tuple[int, int]:

@@ -2,7 +2,8 @@
 
 The candidates are solved once. Then the neighbours of the best, which differ from it in one parameter by a step, until
 no neighbour is better; then estimates that stand far off two measured neighbours. The fastest pairs are solved again in
-turns until the medians of their times are known, so that other work on the machine disturbs all alike.
+turns until the medians of their times are known, so that other work on the machine disturbs all alike. A budget of time
+ends all of it.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.advise.advice import Estimate, Event, Probed, RuledOut, Stage
+from workbench.advise.budget import Budget
 from workbench.advise.predictions import LevelPair, coarse_solver_of, iterations_needed, seconds_of_an_iteration
 from workbench.errors import InputError
 from workbench.run import Result, Run
 from workbench.run.jobs.ranking import Median
 from workbench.run.jobs.repeats import BUDGET, is_known
+from workbench.settings import AUTO
 
 FULL_TIME_FACTOR = 1.3
 """At full size a solve is stopped at this multiple of the best time so far."""
@@ -33,6 +36,8 @@ MOST_CONTENDERS = 10
 """Pairs with the best estimates; those near the best time are solved too."""
 MIN_SECONDS = 0.05
 """No solve is stopped before this time, since timings this short are unreliable."""
+LOADING = 1.0
+"""Seconds of a first setup, below which it is made again before it rules a pair out."""
 LEAST_MEASURED = 3
 """Pairs that are measured at least, where as many converge: the best then has rivals."""
 MOST_STOPS = 3
@@ -61,7 +66,8 @@ def neighbours(pair: LevelPair, dimensions: int) -> list[LevelPair]:
         for other in (value - 1, value + 1) if name in BY_ONE else (value // 2, value * 2):
             if other >= 1 and other != value:
                 made = dataclasses.replace(pair, **{kind: f"{name}:{other}"})
-                coarse = coarse_solver_of(other, dimensions) if kind == "deflation" else pair.coarse
+                by_count = kind == "deflation" and pair.coarse != AUTO
+                coarse = coarse_solver_of(other, dimensions) if by_count else pair.coarse
                 found.append(dataclasses.replace(made, coarse=coarse))
     return found
 
@@ -108,8 +114,8 @@ class Measuring:
     """The solves at full size. begin: makes the run of a pair; raises InputError for one that cannot be used.
 
     label, dimensions: of the problem. found: the estimates of all pairs, from coarser grids; pairs that cannot be used
-    are removed. `rows` are those at full size. refuse: called with a pair that cannot be used and the reason. Cost: see
-    `advise`.
+    are removed. `rows` are those at full size. refuse: called with a pair that cannot be used and the reason. budget:
+    once it is spent and a pair has converged, no solve begins, and one in progress is stopped. Cost: see `advise`.
     """
 
     def __init__(
@@ -120,9 +126,13 @@ class Measuring:
         found: dict[LevelPair, Estimate],
         refuse: Callable[[LevelPair, str], RuledOut],
         stopped: Callable[[], bool],
+        budget: Budget | None = None,
     ) -> None:
         self._begin, self._label, self._dimensions = begin, label, dimensions
-        self._found, self._refuse, self._stopped = found, refuse, stopped
+        self._found, self._refuse = found, refuse
+        self._budget = budget or Budget()
+        # One pair is solved to its end in any case.
+        self._stopped = lambda: stopped() or bool(self._timed and self._budget.left <= 0)
         self.rows: dict[LevelPair, Estimate] = {}
         self._timed: dict[LevelPair, list[Timed]] = {}
         self._stops: dict[LevelPair, int] = {}
@@ -147,6 +157,11 @@ class Measuring:
                 yield from self._again(pairs)
             else:
                 return
+
+    @property
+    def tried(self) -> frozenset[LevelPair]:
+        """The pairs that were tried."""
+        return frozenset(self._stops)
 
     @property
     def best(self) -> Estimate | None:
@@ -265,7 +280,12 @@ class Measuring:
     def _solve(self, pair: LevelPair, limit: float, *, ends: bool = False) -> str:
         """Solve until converged, or until the limit in s; returns why it did not converge. ends: the time at the limit
         is then all that is known."""
-        run, result = run_for(self._begin(pair), limit)
+        run = self._begin(pair)
+        if limit < run.setup_seconds < LOADING and not self._stops[pair]:
+            # The first setup with a block imports it and loads its kernels.
+            run = self._begin(pair)
+        left = self._budget.left if self._timed else math.inf
+        run, result = run_for(run, min(limit, run.setup_seconds + left))
         if result is None:
             self._stops[pair] += 1
             self.rows[pair] = self._stopped_row(pair, run)
@@ -276,8 +296,9 @@ class Measuring:
                 )
         elif result.converged:
             made = Timed(run.setup_seconds, run.iteration_seconds, result.iterations)
+            self._budget.note(made.seconds)
             self._timed.setdefault(pair, []).append(made)
-            self.rows[pair] = _row(pair, self._timed[pair])
+            self.rows[pair] = _row(pair, self._timed[pair], run.setup.deflation_vectors)
         else:
             return str(result.summary["reason"])
         return ""
@@ -288,7 +309,8 @@ class Measuring:
         known = self._found.get(pair)
         needed = max(run.iterations, known.iterations) if known else iterations_needed(run)
         seconds = run.iteration_seconds + seconds_of_an_iteration(run) * (needed - run.iterations)
-        return Estimate(pair, needed, run.setup_seconds, seconds, False, stopped_at=run.iterations)
+        vectors = run.setup.deflation_vectors
+        return Estimate(pair, needed, run.setup_seconds, seconds, False, stopped_at=run.iterations, vectors=vectors)
 
 
 def run_for(run: Run, seconds: float) -> tuple[Run, Result | None]:
@@ -299,9 +321,9 @@ def run_for(run: Run, seconds: float) -> tuple[Run, Result | None]:
     return run, run.result()
 
 
-def _row(pair: LevelPair, timed: Sequence[Timed]) -> Estimate:
-    """The medians of the solves after the first, whose setup may load kernels."""
+def _row(pair: LevelPair, timed: Sequence[Timed], vectors: int) -> Estimate:
+    """The medians of the solves after the first, whose setup may load kernels. vectors: of deflation."""
     counted = timed[1:] or timed
     times = Median.of([each.seconds for each in counted])
     setup = float(np.median([each.setup for each in counted]))
-    return Estimate(pair, timed[-1].iterations, setup, times.value - setup, True, times=times)
+    return Estimate(pair, timed[-1].iterations, setup, times.value - setup, True, times=times, vectors=vectors)

@@ -14,13 +14,14 @@ import numpy as np
 
 from workbench.devices.fastest import bandwidth
 from workbench.errors import InputError
-from workbench.operators import Stencil, TwoPhaseStencil
+from workbench.operators import LinearOperatorAdapter, Stencil, TwoPhaseStencil
 from workbench.preconditioners import Preconditioner
 from workbench.problems import LinearSystem, Problem
+from workbench.registry import Block
 from workbench.registry import blocks as registry
 from workbench.run import Run
 from workbench.run.loop.traffic import iteration_bytes
-from workbench.settings import MIXED, RUN
+from workbench.settings import AUTO, MIXED, RUN
 from workbench.words.names import method_code, method_name, run_parts
 
 FIRST_LEVELS = (
@@ -36,11 +37,45 @@ FIRST_LEVELS = (
     "fsai",
     "amg:sa",
     "amg:rs",
+    "kcycle",
     "mg",
 )
 """First-level candidates of the core; those of extensions follow."""
+WITH_LEVELS = ("kcycle", "mg")
+"""First levels that have the coarse levels which deflation would add."""
 IN_MIXED = ("neumann:1", "neumann:2", "mg")
 """First levels that are also tried in precision mixed, with the coarse solvers that bear it, for two phases."""
+EARLY = {
+    "grid": (
+        ("mg", "none"),
+        ("neumann:2", "levelset:8"),
+        ("neumann:2", "blocks:8"),
+        ("mic", "none"),
+        ("neumann:2", "none"),
+    ),
+    "small": (
+        ("mic", "none"),
+        ("ssor", "none"),
+        ("chebyshev:3", "none"),
+        ("jacobi", "none"),
+        ("amg:sa", "none"),
+        ("ic", "parts:100"),
+        ("ic", "none"),
+    ),
+    "large": (
+        ("ic", "parts:100"),
+        ("mic", "none"),
+        ("amg:sa", "none"),
+        ("chebyshev:3", "parts:100"),
+        ("jacobi", "parts:100"),
+        ("chebyshev:3", "none"),
+        ("jacobi", "none"),
+    ),
+}
+"""Pairs that are tried first: on a grid, and of a matrix without one below and from `SECOND_LEVEL_PAYS` unknowns on."""
+SECOND_LEVEL_PAYS = 35_000
+PART_SIZES = (50, 100, 200)
+"""Unknowns of a part of the graph, of a matrix without a grid."""
 MAX_VECTORS = {1: 20_000, 2: 20_000, 3: 3_000_000}
 """Subdomains of a candidate, by dimensions."""
 MIN_CELLS = 4
@@ -52,20 +87,24 @@ MULTILEVEL = "multilevel"
 
 @dataclasses.dataclass(frozen=True, order=True)
 class LevelPair:
-    """A preconditioner, a deflation space and its coarse solver as texts such as `blocks:16`, a device, a precision."""
+    """A preconditioner, a deflation space and its coarse solver as texts such as `blocks:16`, a device, a precision.
+
+    dimensions: of the grid of its problem, 0 without one, for its name alone.
+    """
 
     preconditioner: str
     deflation: str
     coarse: str
     device: str
     precision: str = "float64"
+    dimensions: int = dataclasses.field(default=0, compare=False)
 
     @property
     def parts(self) -> dict[str, str]:
         """The names of the levels and of what is not the default, see `workbench.words.names.run_parts`."""
         plain = dataclasses.asdict(self)
         usual = [name for name in ("device", "precision") if plain[name] == RUN[name].default]
-        return run_parts({name: value for name, value in plain.items() if name not in usual})
+        return run_parts({name: plain[name] for name in plain if name not in usual}, dimensions=self.dimensions)
 
     @property
     def label(self) -> str:
@@ -103,25 +142,40 @@ def level_pairs(problem: Problem, system: LinearSystem, devices: tuple[str, ...]
     """
     known = registry.registered("preconditioner")
     first_levels = [*FIRST_LEVELS, *_of_extensions(known.values())]
+    if isinstance(system.operator, LinearOperatorAdapter):
+        # The others need the diagonal or entries of A.
+        first_levels = ["none", "jacobi", "chebyshev:3"]
     found = []
     for device in devices:
         for deflation, coarse in second_levels(system, ratio):
             for first in first_levels:
                 name = first.partition(":")[0]
                 if _go_together(known[name], deflation, system):
-                    found.append(LevelPair(first, deflation, coarse, device))
+                    dimensions = len(system.grid or ())
+                    found.append(LevelPair(first, deflation, coarse, device, dimensions=dimensions))
                     mixed = dataclasses.replace(found[-1], precision=MIXED)
                     found += [mixed] if _bears_mixed(mixed, system) else []
-    return found
+    return _promising_first(found, system)
+
+
+def _promising_first(pairs: list[LevelPair], system: LinearSystem) -> list[LevelPair]:
+    """The pairs of `EARLY`, then the others as they are: a good time early stops the slow ones soon."""
+    small = system.operator.shape[0] < SECOND_LEVEL_PAYS
+    early = EARLY["grid" if system.grid is not None else "small" if small else "large"]
+    places = {levels: place for place, levels in enumerate(early)}
+    return sorted(pairs, key=lambda pair: places.get((pair.preconditioner, pair.deflation), len(early)))
 
 
 def _of_extensions(known: Iterable[type]) -> list[str]:
     return [text for cls in known if issubclass(cls, Preconditioner) for text in cls.advised]
 
 
-def _go_together(first: type, deflation: str, system: LinearSystem) -> bool:
+def _go_together(first: type[Block], deflation: str, system: LinearSystem) -> bool:
     """A multigrid cycle has the levels that deflation would add."""
-    return not first.needs_stencil or (deflation == "none" and isinstance(system.operator, Stencil))
+    if first.name not in WITH_LEVELS:
+        return True
+    needs_stencil = issubclass(first, Preconditioner) and first.needs_stencil
+    return deflation == "none" and (not needs_stencil or isinstance(system.operator, Stencil))
 
 
 def _bears_mixed(pair: LevelPair, system: LinearSystem) -> bool:
@@ -134,21 +188,25 @@ def _bears_mixed(pair: LevelPair, system: LinearSystem) -> bool:
 
 
 def second_levels(system: LinearSystem, ratio: int = 1) -> list[tuple[str, str]]:
-    """Deflation spaces with their coarse solvers: none, those of the two-level paper, and blocks of several sizes.
+    """Deflation spaces with their coarse solvers: none, those of the two-level paper, and blocks of several sizes; of a
+    matrix without a grid parts of its graph.
 
     ratio: how many times coarser the grid of the system is than that of the problem.
     """
     found = [("none", "cholesky")]
     grid = system.grid
-    sides = tuple(ratio * cells for cells in grid or (system.operator.shape[0],))
-    if grid is not None and len(grid) > 1:
+    if grid is None:
+        size = system.operator.shape[0]
+        return found + [(f"parts:{of}", AUTO) for of in PART_SIZES if MIN_CELLS * of <= size]
+    sides = tuple(ratio * cells for cells in grid)
+    if len(grid) > 1:
         found += [("stripes", "cholesky")]
         found += [("planes", "cholesky")] if len(grid) == 3 else []
-    parts = 8 if grid is not None else 16
+    parts = 8
     while parts * MIN_CELLS <= min(sides) and parts ** len(sides) <= MAX_VECTORS[len(sides)]:
         coarse = coarse_solver_of(parts, len(sides))
         found.append((f"blocks:{parts}", coarse))
-        if system.phase is not None and grid is not None:
+        if system.phase is not None:
             found.append((f"levelset:{parts}", coarse))
         parts *= 2
     return found

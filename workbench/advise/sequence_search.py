@@ -13,6 +13,7 @@ import numpy as np
 
 from workbench import devices
 from workbench.advise.advice import Estimate, Event, Probed, RuledOut, configuration_of
+from workbench.advise.budget import Budget
 from workbench.advise.measuring import Measuring, run_for
 from workbench.advise.predictions import LevelPair, Probe, predict
 from workbench.errors import InputError
@@ -46,10 +47,14 @@ class PairSearch:
     ) -> None:
         self.problem, self.system, self.stopping, self.seed = problem, system, stopping, seed
         self.stopped = stopped
+        self.budget = Budget()
+        """Of the whole search, of which coarser grids take half at most."""
         self.unknowns = system.operator.shape[0] * coarser ** len(system.grid or (1,))
         self.found: dict[LevelPair, Estimate] = {}
         self.probes: dict[LevelPair, list[Probe]] = {}
         self.refused: dict[str, str] = {}
+        self.tried: set[LevelPair] = set()
+        """Pairs that were solved with, or ruled out."""
         self.notes: list[str] = []
 
     def predicted_seconds(self, pair: LevelPair) -> float:
@@ -86,8 +91,9 @@ class PairSearch:
         n, best = small.per_side or 0, math.inf
         ratio = max(1, round((self.problem.per_side or n) / n))
         for pair in candidates:
-            if self.stopped():
+            if self.stopped() or self.budget.left < self.budget.seconds / 2:
                 return
+            self.tried.add(pair)
             coarse = pair.on_coarser_grid(ratio)
             if coarse is None or pair.label in self.refused or self._failed_alone(pair):
                 continue
@@ -124,8 +130,10 @@ class PairSearch:
         """Solve at full size with each pair, and with more pairs and more often as `Measuring` says."""
         chosen = [pair for pair in candidates if not self._failed_alone(pair)]
         dimensions = len(self.system.grid or (1,))
-        solves = Measuring(self._begun_run, self.problem.label, dimensions, self.found, self._refuse, self.stopped)
+        about = self.problem.label, dimensions, self.found
+        solves = Measuring(self._begun_run, *about, self._refuse, self.stopped, self.budget)
         yield from solves.all(chosen)
+        self.tried |= solves.tried | ({*candidates} - {*chosen})
         # Full-size results replace predictions.
         self.found |= solves.rows
 

@@ -255,7 +255,10 @@ def matvec_function(linear: LinearOperator, name: str, dtype: np.dtype) -> HostF
 
 
 class RandomProducts(NamedTuple):
-    """f(x) and f(y) for two random vectors, and (f(x), y) and (x, f(y)), which are equal for a symmetric f."""
+    """f(x) and f(y) for two random vectors, and (f(x), y) and (x, f(y)), which are equal for a symmetric f.
+
+    curvatures: the real parts of (x, f(x)) and (y, f(y)).
+    """
 
     of_x: np.ndarray
     of_y: np.ndarray
@@ -263,12 +266,21 @@ class RandomProducts(NamedTuple):
     right: complex
     largest: float
     """A bound of both."""
+    curvatures: tuple[float, float]
 
     @property
     def are_symmetric(self) -> bool:
         """True if both agree to half of the digits."""
-        tolerance = np.sqrt(np.finfo(self.of_x.dtype).eps)
-        return bool(abs(self.left - self.right) <= tolerance * self.largest)
+        return bool(abs(self.left - self.right) <= self._rounding)
+
+    @property
+    def are_negative(self) -> bool:
+        """True if both curvatures are below 0, by more than half of the digits."""
+        return max(self.curvatures) < -self._rounding
+
+    @property
+    def _rounding(self) -> float:
+        return float(np.sqrt(np.finfo(self.of_x.dtype).eps) * self.largest)
 
 
 def random_products(function: HostFunction, *, bilinear: bool = False) -> RandomProducts:
@@ -290,4 +302,5 @@ def random_products(function: HostFunction, *, bilinear: bool = False) -> Random
         )
     product = np.dot if bilinear else np.vdot
     largest = np.linalg.norm(of_x) * np.linalg.norm(y) + np.linalg.norm(x) * np.linalg.norm(of_y)
-    return RandomProducts(of_x, of_y, product(of_x, y).item(), product(x, of_y).item(), float(largest))
+    curvatures = float(np.vdot(x, of_x).real), float(np.vdot(y, of_y).real)
+    return RandomProducts(of_x, of_y, product(of_x, y).item(), product(x, of_y).item(), float(largest), curvatures)

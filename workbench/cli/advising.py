@@ -10,7 +10,7 @@ from workbench.cli.common import CONVERGED, Commands
 from workbench.cli.options import add_option, parameters, problem_arguments
 from workbench.cli.streams import log
 from workbench.files.codec import finite
-from workbench.settings import RUN, STOPPING
+from workbench.settings import RUN, SEARCH_SECONDS, STOPPING
 
 if TYPE_CHECKING:
     from workbench.advise.advice import Advice
@@ -23,7 +23,7 @@ def add(verbs: Commands) -> None:
         description="Ranks pairs of first and second level for cg. Of a link or file only the problem is used.",
     )
     problem_arguments(advise)
-    for declared in (STOPPING["rtol"], RUN["seed"]):
+    for declared in (STOPPING["rtol"], RUN["seed"], SEARCH_SECONDS):
         add_option(advise, declared, default=declared.default)
     advise.add_argument(
         "--probe-n",
@@ -36,14 +36,14 @@ def add(verbs: Commands) -> None:
 
 
 def _advise(options: argparse.Namespace) -> int:
-    asked = (options.rtol, options.seed, options.probe_n)
-    advice = _advice(options.problem, *asked, parameters(options))
+    asked = {name: vars(options)[name] for name in ("rtol", "seed", "probe_n", "seconds")}
+    advice = _advice(options.problem, asked, parameters(options))
     print(json.dumps(finite(advice.to_dict())) if options.json else advice.text())
     return CONVERGED
 
 
-def _advice(problem: str, rtol: float, seed: int, probe_n: int | None, more: dict[str, Any]) -> Advice:
+def _advice(problem: str, asked: dict[str, Any], more: dict[str, Any]) -> Advice:
     # Imported here: it takes longer than the other commands need.
     from workbench.advise import advise
 
-    return advise(problem, rtol=rtol, seed=seed, probe_n=probe_n, progress=log, **more)
+    return advise(problem, **asked, progress=log, **more)

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Container
 from typing import TYPE_CHECKING, Any, Protocol
 
+from workbench.errors import printable
+
 if TYPE_CHECKING:
     import argparse
 
@@ -29,7 +31,8 @@ class Commands(Protocol):
 
 
 def print_summary(summary: dict[str, Any], notes: list[str]) -> None:
-    """Print one aligned line per entry that has a value, then the notes."""
+    """Print one aligned line per entry that has a value, then the notes. Those of a file of others may hold what a
+    terminal would obey."""
     from workbench.run.choices.memory_need import in_words as need_in_words
     from workbench.run.setup.setup_phases import in_words
 
@@ -47,11 +50,10 @@ def print_summary(summary: dict[str, Any], notes: list[str]) -> None:
     rows = {"problem": f"{problem['name']} ({described})" if described else problem["name"], **plain}
     for number, note in enumerate(notes, 1):
         rows[f"note {number}"] = note
-    width = max(map(len, rows))
-    for name, value in rows.items():
-        if value is not None:
-            shown = f"{value:.6g}" if isinstance(value, float) else value
-            print(f"{name.replace('_', ' '):{width}}  {shown}")
+    shown = {printable(name.replace("_", " ")): value for name, value in rows.items() if value is not None}
+    width = max(map(len, shown))
+    for name, value in shown.items():
+        print(f"{name:{width}}  {f'{value:.6g}' if isinstance(value, float) else printable(value)}")
     if columns:
         print_columns(columns)
 
@@ -59,9 +61,9 @@ def print_summary(summary: dict[str, Any], notes: list[str]) -> None:
 def print_columns(columns: list[dict[str, Any]]) -> None:
     """Print one line per right-hand side: its end, and both residuals over ||b_j||."""
     print(f"\n{'column':>6}{'iteration':>11}{'residual':>12}{'true':>12}  reason")
-    for number, column in enumerate(columns):
+    for number, column in enumerate(columns, 1):
         residuals = f"{column['relative_residual']:12.3e}{column['true_relative_residual']:12.3e}"
-        print(f"{number:6}{column['iteration']:11}{residuals}  {column['reason']}")
+        print(f"{number:6}{column['iteration']:11}{residuals}  {printable(column['reason'])}")
 
 
 class CompilationNotice:

@@ -23,7 +23,9 @@ def add(verbs: Commands) -> None:
     doctor.add_argument("--json", action="store_true", help="print JSON")
     doctor.set_defaults(command=_doctor)
     show = verbs.add_parser("show")
-    show.add_argument("file", help="a run written by `workbench solve --save`, or a race saved in the page")
+    show.add_argument(
+        "file", help="a run written by `workbench solve --save`, or a race: its file, its link, or the address with it"
+    )
     show.add_argument("--csv", metavar="FILE", help="write the convergence history as CSV")
     show.add_argument("--html", metavar="FILE", help="write a page with its plots, which needs no kernel")
     show.set_defaults(command=_show)
@@ -92,14 +94,17 @@ def _doctor(options: argparse.Namespace) -> int:
 
 def _show(options: argparse.Namespace) -> int:
     from workbench.records import load, to_csv
-    from workbench.run.jobs.race_codec import ENDING, load_race
+    from workbench.run.choices.link_codec import is_shared
+    from workbench.run.jobs.race_codec import is_race, race_at
 
-    if options.file.endswith(ENDING):
+    if is_race(options.file):
         if options.csv or options.html:
             option = "--csv" if options.csv else "--html"
             raise InputError(f"a race has no table or page of its own; leave out {option}")
-        _print_race(load_race(options.file))
+        _print_race(race_at(options.file))
         return CONVERGED
+    if is_shared(options.file):
+        raise InputError("this is a problem with a method, which was not run yet; run it by `workbench solve`")
     record = load(options.file)
     if options.csv:
         print(to_csv(record, options.csv))
@@ -117,9 +122,9 @@ def _print_race(race: RaceRecord) -> None:
     from workbench.words.distinct import distinct_names
     from workbench.words.numbers import count, duration
 
-    print(race.entries[0].configuration.problem.label)
     # A file of others may hold what a terminal would obey.
-    print("\n".join(one_line(text) for text in (race.verdict, race.where) if text))
+    head = (race.entries[0].configuration.problem.label, race.verdict, race.where)
+    print("\n".join(one_line(text) for text in head if text))
     names = distinct_names([entry.configuration.parts for entry in race.entries])
     rows = [("entry", "setup", "iterating", "iterations", "end")]
     for name, entry in zip(names, race.entries, strict=True):
@@ -127,7 +132,7 @@ def _print_race(race: RaceRecord) -> None:
         setup, iterating = (duration(summary.get(f"{part}_seconds")) for part in ("setup", "iteration"))
         made = count(summary["iterations"]) if summary else "–"
         ended = one_line(summary.get("reason") or entry.error or "not run")
-        rows.append((name, setup, iterating, made, ended))
+        rows.append((one_line(name), setup, iterating, made, ended))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())

@@ -9,7 +9,7 @@ from pathlib import Path
 from workbench.cli.common import CONVERGED, Commands
 from workbench.cli.options import add_option
 from workbench.cli.streams import log
-from workbench.errors import InputError
+from workbench.errors import InputError, printable
 from workbench.files.codec import finite
 from workbench.settings import RUN
 
@@ -70,14 +70,17 @@ def _retime(options: argparse.Namespace) -> int:
         about |= {"kernels": kernels, "notes": modelled.notes}
         print(json.dumps(finite(about)))
         return CONVERGED
-    print(f"{trace.label} on {trace.machine}\n{modelled.label} on {modelled.machine}\n")
-    print(f"{trace.label + ', ms':>14}{modelled.label + ', ms':>14}{'ratio':>8}")
+    # A file of others may hold what a terminal would obey.
+    for each in (trace, modelled):
+        print(printable(f"{each.label} on {each.machine}"))
+    print()
+    print(f"{printable(trace.label) + ', ms':>14}{modelled.label + ', ms':>14}{'ratio':>8}")
     for name, table in (("kernel", kernels), ("lane", rows)):
         for row in table:
             measured, modelled_ms = 1e3 * row[trace.label], 1e3 * row["modelled"]
             ratio = f"{modelled_ms / measured:8.3f}" if measured > 0 else " " * 8
-            print(f"{measured:14.3f}{modelled_ms:14.3f}{ratio}  {row[name]}")
+            print(f"{measured:14.3f}{modelled_ms:14.3f}{ratio}  {printable(row[name])}")
         print()
     for number, note in enumerate(modelled.notes, 1):
-        print(f"note {number}  {note}")
+        print(f"note {number}  {printable(note)}")
     return CONVERGED

@@ -2,8 +2,11 @@
 
 from workbench.deflation.base import Deflation, DeflationContext
 from workbench.deflation.coarse import CoarseSolver
+from workbench.deflation.given_vectors import as_subspace
+from workbench.deflation.modes import rigid_body_modes
 from workbench.deflation.projection import Projection
-from workbench.deflation.subspace import DenseSubspace, PiecewiseConstant, Subspace, as_subspace
+from workbench.deflation.sparse_subspace import SparseSubspace
+from workbench.deflation.subspace import DenseSubspace, PiecewiseConstant, Subspace
 from workbench.deflation.variants import Variant
 from workbench.registry import add_package
 
@@ -16,7 +19,9 @@ __all__ = [
     "DenseSubspace",
     "PiecewiseConstant",
     "Projection",
+    "SparseSubspace",
     "Subspace",
     "Variant",
     "as_subspace",
+    "rigid_body_modes",
 ]

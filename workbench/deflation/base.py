@@ -30,6 +30,7 @@ class DeflationContext:
     seed: of random numbers.
     slab: the rows of a rank, None for all; grid is that of all ranks, phase has the rows alone.
     earlier: the subdomains of an earlier phase, see `PiecewiseConstant.earlier`.
+    near_null: as in `LinearSystem`.
 
     Examples:
         >>> from workbench.deflation import DeflationContext
@@ -50,6 +51,7 @@ class DeflationContext:
     seed: int = 0
     slab: Slab | None = None
     earlier: EarlierParts | None = None
+    near_null: np.ndarray | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,8 +67,12 @@ class Deflation(Block):
     kind: ClassVar[str] = "deflation"
     needs_grid: ClassVar[bool] = False
     needs_phases: ClassVar[bool] = False
+    takes_near_null: ClassVar[bool] = False
+    """True if it makes its vectors from a near null space where one is given."""
     cuts_by_index: ClassVar[bool] = False
     """True if its subdomains are ranges of consecutive unknowns in the absence of a grid."""
+    by_entries: ClassVar[bool] = False
+    """True if its subdomains follow from the entries of A: `labels_of` has them, and `labels` none."""
 
     def estimated_count(self, size: int, grid: tuple[int, ...] | None, interface: float) -> int | None:
         """The number of vectors before anything is assembled, None where it follows from A.
@@ -134,6 +140,13 @@ class Deflation(Block):
         unknowns.
         """
         return None
+
+    def labels_of(
+        self, operator: Operator, grid: tuple[int, ...] | None, phase: np.ndarray | None = None
+    ) -> np.ndarray | None:
+        """`labels` for a given A, from whose entries some spaces make them. Raises InputError as `labels` does, and
+        where such a space gets an A without entries."""
+        return self.labels(operator.shape[0], grid, phase)
 
     def require_grid(self, grid: tuple[int, ...] | None) -> tuple[int, ...]:
         """The grid. Raises InputError if there is none."""

@@ -16,8 +16,8 @@ from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTra
 from workbench.devices.programs.in_blocks import in_blocks
 
 if TYPE_CHECKING:
-    from workbench.deflation.block_subspace import DenseBlocks, PiecewiseBlocks
-    from workbench.deflation.subspace import DenseColumns, SparseColumns
+    from workbench.deflation.block_subspace import BlockBasis
+    from workbench.deflation.subspace import BasisColumns
     from workbench.devices.protocol import Device
     from workbench.operators import BoundOperator
 
@@ -91,7 +91,7 @@ class OfOneVector(Protocol):
     def exact(self) -> bool: ...
 
     @property
-    def columns(self) -> SparseColumns | DenseColumns: ...
+    def columns(self) -> BasisColumns: ...
 
     @property
     def vector_traffic(self) -> int: ...
@@ -183,7 +183,7 @@ class BlockProjection(Corrections):
 class BlockProduct:
     """out = A X and Z^H out, and Z^H (B - A X); for block vectors, A in its form for them."""
 
-    def __init__(self, device: Device, A: BlockOperator, z: PiecewiseBlocks | DenseBlocks, count: int) -> None:
+    def __init__(self, device: Device, A: BlockOperator, z: BlockBasis, count: int) -> None:
         self.A, self._device, self._z, self._ones = A, device, z, np.ones(count)
         self._differences: dict[int, Callable[[np.ndarray], None]] = {}
         """Functions for B - A X, by the block vector B."""

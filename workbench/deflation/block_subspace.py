@@ -5,7 +5,7 @@ They are read once for all columns.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -21,6 +21,29 @@ LONGEST_ROW = 512
 and lose little to rounding in single precision."""
 TOGETHER = 32
 """Dense columns of Z that are multiplied at once: an s x d matrix has as many columns as kernels are made for."""
+
+
+class BlockUpdate(Protocol):
+    """AZ for block vectors."""
+
+    def subtract(self, X: DeviceVector, coarse: np.ndarray) -> None:
+        """X = X - AZ a in place."""
+        ...
+
+
+class BlockBasis(BlockUpdate, Protocol):
+    """Z for block vectors. restriction, update: bytes and operations of `restrict`, and of `add` or `subtract`."""
+
+    restriction: tuple[int, int]
+    update: tuple[int, int]
+
+    def restrict(self, V: DeviceVector) -> np.ndarray:
+        """Z^H V, shape (d, s)."""
+        ...
+
+    def add(self, X: DeviceVector, coarse: np.ndarray) -> None:
+        """X = X + Z a in place."""
+        ...
 
 
 class SparseBlocks:
@@ -61,6 +84,27 @@ class PiecewiseBlocks(SparseBlocks):
         """Z^H V, shape (d, s)."""
         self._pieces.apply(V, self._partial)
         self._sums.apply(self._partial, self._work)
+        return self._device.total(self._device.to_host(self._work))
+
+
+class SparseVectorBlocks(SparseBlocks):
+    """Z of sparse columns. adjoint: Z^H by rows. restriction: bytes and operations of `restrict`."""
+
+    def __init__(
+        self,
+        device: Device,
+        matrix: tuple[np.ndarray, ...],
+        adjoint: tuple[np.ndarray, ...],
+        columns: int,
+        work: DeviceVector,
+    ) -> None:
+        super().__init__(device, matrix, columns, work)
+        self._adjoint = self._device.csr(*adjoint).block(columns)
+        self.restriction = self._adjoint.traffic, self._adjoint.flops
+
+    def restrict(self, V: DeviceVector) -> np.ndarray:
+        """Z^H V, shape (d, s)."""
+        self._adjoint.apply(V, self._work)
         return self._device.total(self._device.to_host(self._work))
 
 

@@ -1,4 +1,4 @@
-"""Exact eigenvectors of the smallest eigenvalues, for reference."""
+"""Exact eigenvectors of the smallest or the largest eigenvalues, for reference."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ SMALL, MOST_DENSE, FULL = 500, 4096, 0.05
 this part or more, whose factorization is dense too, and where ARPACK fails. Eight vectors of a 5-point Laplacian took
 ARPACK 18, 32 and 57 ms for 289, 961 and 1936 unknowns, and the dense solver 9, 130 and 1338 ms, on one core; where the
 smallest eigenvalues are clustered, as those of a kernel plus a small diagonal, ARPACK takes seconds or fails."""
+SMALLEST, LARGEST = "smallest", "largest"
 SHIFT = 1e-9
 """The shift -SHIFT times the largest diagonal entry makes a singular A nonsingular."""
 
@@ -30,19 +31,22 @@ SHIFT = 1e-9
 class Eigenvectors(Deflation):
     """The eigenvectors of the smallest eigenvalues of A, or of D^-1 A with D = diag(A): the ideal deflation vectors.
 
-    These are the error components that CG reduces most slowly with preconditioner `none` (or `jacobi`).
+    These are the error components that CG reduces most slowly with preconditioner `none` (or `jacobi`). Where the
+    smallest eigenvalues are many and close together, and few are large, as of a kernel matrix plus a small diagonal,
+    the largest ones are the better choice.
 
     Cost of the setup: a sparse factorization and shift-and-invert Lanczos (ARPACK), or a dense eigensolver, 2 N^3
-    flops; memory 2 count vectors.
+    flops; memory 2 count vectors. ARPACK finds the largest without a factorization.
 
     Raises InputError for more than 70,000 unknowns, for a count above N - 2, and where ARPACK does not converge.
     """
 
     name: ClassVar[str] = "eigenvectors"
-    title: ClassVar[str] = "exact smallest eigenvectors"
+    title: ClassVar[str] = "exact eigenvectors"
 
     count: int = parameter(8, "eigenvectors", low=1, high=512, unit="vectors")
     of: str = parameter("D^-1 A", "the matrix whose eigenvectors they are", choices=("A", "D^-1 A"))
+    end: str = parameter(SMALLEST, "the end of the spectrum whose eigenvectors they are", choices=(SMALLEST, LARGEST))
 
     def fewest(self, size: int, grid: tuple[int, ...] | None, *, closed: bool) -> int:
         return self.count
@@ -67,28 +71,35 @@ class Eigenvectors(Deflation):
         matrix = sparse.csc_matrix(context.operator.to_csr(), dtype=double)
         weights = np.real(context.operator.diagonal()).astype(float) if self.of != "A" else np.ones(size)
         if size <= SMALL or (size <= MOST_DENSE and matrix.nnz >= FULL * size**2):
-            return DenseSubspace(_by_dense_solver(matrix, weights, self.count))
-        mass = sparse.csc_matrix(sparse.diags_array(weights), dtype=double) if self.of != "A" else None
-        scale = 1.0 if mass is not None else float(np.real(matrix.diagonal()).max())
+            return DenseSubspace(self._by_dense_solver(matrix, weights))
         start = np.random.default_rng(context.seed).random(size).astype(double)
         try:
-            _, vectors = linalg.eigsh(matrix, self.count, M=mass, sigma=-SHIFT * scale, v0=start)
+            vectors = self._by_arpack(matrix, weights, start)
         except (RuntimeError, linalg.ArpackError):
             if size > MOST_DENSE:
                 raise InputError(
-                    f"eigenvectors: ARPACK finds no {self.count} smallest eigenvectors of these {size} unknowns, which "
-                    f"may have many eigenvalues close together, and a dense eigensolver takes at most {MOST_DENSE}; "
-                    "use deflation ritz",
+                    f"eigenvectors: ARPACK finds no {self.count} {self.end} eigenvectors of these {size} unknowns, "
+                    "which may have many eigenvalues close together, and a dense eigensolver takes at most "
+                    f"{MOST_DENSE}; use deflation ritz",
                     changes={"deflation": "ritz"},
                 ) from None
-            vectors = _by_dense_solver(matrix, weights, self.count)
+            vectors = self._by_dense_solver(matrix, weights)
         return DenseSubspace(vectors)
 
+    def _by_arpack(self, matrix: sparse.csc_matrix, weights: np.ndarray, start: np.ndarray) -> np.ndarray:
+        """Eigenvectors of W^-1 A with W = diag(weights), shape (N, count)."""
+        if self.end == LARGEST:
+            scale = sparse.diags_array(1 / np.sqrt(weights))
+            return scale @ linalg.eigsh(scale @ matrix @ scale, self.count, which="LA", v0=start)[1]
+        mass = sparse.csc_matrix(sparse.diags_array(weights), dtype=matrix.dtype) if self.of != "A" else None
+        shift = -SHIFT * (1.0 if mass is not None else float(np.real(matrix.diagonal()).max()))
+        return linalg.eigsh(matrix, self.count, M=mass, sigma=shift, v0=start)[1]
 
-def _by_dense_solver(matrix: sparse.csc_matrix, weights: np.ndarray, count: int) -> np.ndarray:
-    """Eigenvectors of the smallest eigenvalues of W^-1 A with W = diag(weights), shape (N, count)."""
-    from scipy.linalg import eigh
+    def _by_dense_solver(self, matrix: sparse.csc_matrix, weights: np.ndarray) -> np.ndarray:
+        """Eigenvectors of W^-1 A with W = diag(weights), shape (N, count)."""
+        from scipy.linalg import eigh
 
-    roots = np.sqrt(weights)[:, None]
-    _, vectors = eigh(matrix.toarray() / roots / roots.T, subset_by_index=(0, count - 1), overwrite_a=True)
-    return vectors / roots
+        roots, size = np.sqrt(weights)[:, None], weights.size
+        first = 0 if self.end == SMALLEST else size - self.count
+        wanted = (first, first + self.count - 1)
+        return eigh(matrix.toarray() / roots / roots.T, subset_by_index=wanted, overwrite_a=True)[1] / roots

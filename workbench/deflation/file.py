@@ -6,7 +6,8 @@ import dataclasses
 from typing import ClassVar
 
 from workbench.deflation.base import Deflation, DeflationContext
-from workbench.deflation.subspace import PiecewiseConstant, Subspace, as_subspace
+from workbench.deflation.given_vectors import as_subspace
+from workbench.deflation.subspace import PiecewiseConstant, Subspace
 from workbench.devices.host.slab import Slab
 from workbench.errors import InputError
 from workbench.files.columns import read_values

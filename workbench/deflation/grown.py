@@ -5,9 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
+import numpy as np
+
 from workbench.deflation.base import Deflation, DeflationContext
-from workbench.deflation.subspace import PiecewiseConstant
+from workbench.deflation.modes import modes_of_parts, translations
+from workbench.deflation.subspace import PiecewiseConstant, Subspace
 from workbench.devices.host.growth import grown_parts
+from workbench.operators import Operator
 from workbench.registry import parameter, register
 
 
@@ -21,6 +25,10 @@ class GrownParts(Deflation):
     small join a neighbour. The same matrix gives the same parts, whatever the number of threads; another numbering of
     its unknowns gives others of the same quality.
 
+    Where the system has a near null space of m vectors, such as rigid-body modes, each part has a vector for each of
+    them, made orthonormal within the part. Unknowns of a node, whose translations come
+    first among rigid-body modes, then are in one part.
+
     Below about 35,000 unknowns a second level seldom pays. Where a direction is weakly coupled that no line of the mesh
     follows, parts help little, as every aggregation does.
 
@@ -33,18 +41,37 @@ class GrownParts(Deflation):
 
     name: ClassVar[str] = "parts"
     title: ClassVar[str] = "parts of the graph"
+    by_entries: ClassVar[bool] = True
+    takes_near_null: ClassVar[bool] = True
 
     size: int = parameter(100, "unknowns of a part, about", low=2, high=1_000_000, unit="unknowns")
     theta: float = parameter(0.1, "strong couplings have at least this share of the strongest ones", low=0.0, high=1.0)
+    node: int = parameter(
+        0,
+        "unknowns of a node, which are in one part, with a vector for each; 0: one, or of rigid-body modes as many "
+        "as translations come first",
+        low=0,
+        high=64,
+        unit="unknowns",
+    )
 
     def estimated_count(self, size: int, grid: tuple[int, ...] | None, interface: float) -> int:
-        return -(-size // self.size)
+        return -(-size // self.size) * max(1, self.node)
 
     def fewest(self, size: int, grid: tuple[int, ...] | None, *, closed: bool) -> int:
         # Parts have between a third of the size and a few times as many unknowns.
         return max(1, size // (4 * self.size)) - closed
 
-    def space(self, context: DeflationContext) -> PiecewiseConstant:
-        matrix = context.operator.to_csr()
-        labels, _ = grown_parts((matrix.data, matrix.indices, matrix.indptr), self.size, self.theta)
-        return PiecewiseConstant(labels, None)
+    def labels_of(
+        self, operator: Operator, grid: tuple[int, ...] | None, phase: np.ndarray | None = None
+    ) -> np.ndarray:
+        matrix = operator.to_csr()
+        return grown_parts((matrix.data, matrix.indices, matrix.indptr), self.size, self.theta)[0]
+
+    def space(self, context: DeflationContext) -> Subspace:
+        near_null = context.near_null
+        if near_null is None and self.node > 1:
+            near_null = translations(context.operator.shape[0], self.node)
+        if near_null is not None:
+            return modes_of_parts(context.operator, near_null, self.size, self.theta, self.node)
+        return PiecewiseConstant(self.labels_of(context.operator, context.grid), None)

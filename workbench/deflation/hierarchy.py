@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from workbench.deflation.coarse import not_definite
-from workbench.deflation.coarse_dense import NULL_TOLERANCE, inverse_on_range
+from workbench.deflation.coarse_dense import NULL_TOLERANCE, inverse_on_range, pseudo_inverse
 from workbench.deflation.galerkin import PlacedMatrix
 from workbench.deflation.null_space import MOST_OF_CONSTANTS, holds_constants
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Level, Levels
-from workbench.devices.host.aggregation import Csr, grouped, reordered, summed, with_unit_diagonal
+from workbench.devices.host.aggregation import Csr, grouped, reordered, spectral_bound, summed, with_unit_diagonal
 from workbench.devices.host.growth import grown_parts
 from workbench.errors import InputError
 from workbench.lazy import sparse
@@ -21,6 +21,8 @@ SMOOTHED = 0.25
 """The part of the spectrum of D^-1 E that smoothing treats: from this times its upper bound."""
 LEAST_BOUND = 2.0
 """Upper bound of the spectrum of D^-1 E for a matrix with row sums that are not negative."""
+LARGE, BOUND_STEPS = 1.05, 3
+"""Times `LEAST_BOUND` that row sums may be before the bound is improved, and the steps that improve it."""
 GROWN, STRONG = 8, 0.15
 """Vectors of a part of the next level where vectors are not of boxes, and the threshold of strong couplings of E."""
 LEAST_REDUCTION = 0.6
@@ -30,6 +32,11 @@ MOST_IN_SINGLE = 1e5
 """Ratio of diagonal entries of E, largest to smallest, up to which the levels are in single precision."""
 MOST_DENSE = 8192
 """Vectors of a last level that is inverted, at most."""
+MOST_BY_EIGENVALUES = 512
+"""Vectors of a last level of grown parts whose null space is found by its eigenvalues, in some tens of milliseconds."""
+NOTHING = 1e-13
+"""The diagonal entry of a part over those of its children in sum, at most, where the part is a component of a singular
+matrix: nothing but rounding is left of it."""
 
 
 def hierarchy(
@@ -39,11 +46,13 @@ def hierarchy(
     scaling: float,
     steps: tuple[int, ...],
     repeats: int = 1,
+    first: tuple[int, float] | None = None,
 ) -> Levels:
     """The levels for E, shape (d, d), down to at most `bottom` vectors; in single precision if its diagonal allows it.
 
-    steps, repeats: as in `Levels`. Without parts vectors are merged along strong couplings of E. Raises InputError for
-    an E with a diagonal entry that is not positive, and where merging leaves too many vectors.
+    steps, repeats: as in `Levels`. Without parts vectors are merged along strong couplings of E. first: the vectors of
+    a part of the second level, and the threshold of strong couplings there. Raises InputError for an E with a diagonal
+    entry that is not positive, and where merging leaves too many vectors.
     """
     if isinstance(matrix, PlacedMatrix):
         if made := _on_device(matrix, parts, bottom, scaling, steps):
@@ -57,7 +66,7 @@ def hierarchy(
         parents, last = merged_levels(parts, bottom)
         count = last.phases.size
     else:
-        parents, count = grown_levels(csr, bottom)
+        parents, count = grown_levels(csr, bottom, first)
     if count > MOST_DENSE:
         raise InputError(
             f"merging {'boxes' if parts else 'parts'} leaves {count} vectors, and the last level of coarse solver "
@@ -71,13 +80,26 @@ def hierarchy(
     for starts in groups:
         parent = np.repeat(np.arange(starts.size - 1, dtype=np.int32), np.diff(starts))
         below, below_diagonal = summed(csr, starts, parent)
+        if not parts:
+            below_diagonal = _with_components(below, below_diagonal, np.add.reduceat(diagonal, starts[:-1]))
         below_diagonal = _positive(below_diagonal)
         weights = np.sqrt(diagonal / below_diagonal[parent])
         levels.append(_level(csr, diagonal, parent, starts, weights, dtype))
         csr, diagonal = below, below_diagonal
-    scaled = _scaled_inverse(_dense(csr), np.sqrt(diagonal)).astype(dtype)
+    by_eigenvalues = not parts and count <= MOST_BY_EIGENVALUES
+    scaled = _scaled_inverse(_dense(csr), np.sqrt(diagonal), by_eigenvalues=by_eigenvalues).astype(dtype)
     order, scale = order.astype(np.int32), scale.astype(np.finfo(dtype).dtype)
     return Levels(tuple(levels), order, scale, scaled, scaling, steps, holds_constants(matrix), dimensions, repeats)
+
+
+def _with_components(csr: Csr, diagonal: np.ndarray, of_children: np.ndarray) -> np.ndarray:
+    """The diagonal with an entry, the sum of those of its children, where a part is a whole component of a singular
+    matrix; it is put into the matrix too. A consistent right-hand side is zero there, and so is its correction."""
+    alone = np.abs(diagonal) <= NOTHING * of_children
+    if alone.any():
+        diagonal = np.where(alone, of_children, diagonal)
+        csr[0][csr[2][:-1]] = diagonal
+    return diagonal
 
 
 def _on_device(
@@ -124,15 +146,15 @@ def merged_levels(parts: Parts, bottom: int) -> tuple[list[Any], Parts]:
     return parents, parts
 
 
-def grown_levels(csr: Csr, bottom: int) -> tuple[list[np.ndarray], int]:
+def grown_levels(csr: Csr, bottom: int, first: tuple[int, float] | None = None) -> tuple[list[np.ndarray], int]:
     """As `merged_levels`, for vectors of which only E is known: parts of `GROWN` each, along its strong couplings. Also
-    returns the vectors of the last level.
+    returns the vectors of the last level. first: vectors of a part and the threshold, for the first merging.
 
     Cost: about ten reads of E and of the sums over its parts.
     """
     parents, count = [], csr[2].size - 1
     while count > bottom:
-        parent, fewer = grown_parts(csr, GROWN, STRONG)
+        parent, fewer = grown_parts(csr, *(first if first and not parents else (GROWN, STRONG)))
         if fewer > LEAST_REDUCTION * count:
             break
         order, starts = grouped(parent, np.arange(fewer))
@@ -157,9 +179,9 @@ def _level(
 ) -> Level:
     """A level with its matrix scaled to unit diagonal."""
     data, indices, indptr = csr
-    # Row sums of |D^-1 E| bound its spectrum.
+    # Row sums of |D^-1 E| bound its spectrum; few rows with large ones, as of slivers, would weaken the smoothing.
     scaled, sums = with_unit_diagonal(csr, 1 / np.sqrt(diagonal), dtype)
-    bound = max(LEAST_BOUND, sums)
+    bound = max(LEAST_BOUND, sums if sums <= LARGE * LEAST_BOUND else spectral_bound(*csr, diagonal, BOUND_STEPS))
     index = np.int64 if data.size > np.iinfo(np.int32).max else np.int32
     return Level(
         scaled,
@@ -187,8 +209,11 @@ def smoother_coefficients(low: float, high: float) -> tuple[float, float]:
     return 4 * middle / half**2 / at_zero, 2 / half**2 / at_zero
 
 
-def _scaled_inverse(matrix: np.ndarray, roots: np.ndarray) -> np.ndarray:
-    """The inverse of a dense matrix scaled to unit diagonal; roots: of its diagonal."""
+def _scaled_inverse(matrix: np.ndarray, roots: np.ndarray, *, by_eigenvalues: bool = False) -> np.ndarray:
+    """The inverse of a dense matrix scaled to unit diagonal; roots: of its diagonal. by_eigenvalues: its null space may
+    be any."""
+    if by_eigenvalues:
+        return pseudo_inverse(matrix / roots[:, None] / roots)
     return roots[:, None] * inverse_on_range(matrix) * roots
 
 

@@ -1,4 +1,5 @@
-"""Null vectors of E that come from null vectors of A in the span of Z: the constants, also without empty rows of A."""
+"""Null vectors of E that come from null vectors of A in the span of Z: the constants, also without empty rows of A, and
+those of several components."""
 
 from __future__ import annotations
 
@@ -19,6 +20,36 @@ def holds_constants(matrix: sparse.csr_array) -> bool:
 
     sums, absolute = row_sums(matrix.data, matrix.indptr)
     return sums <= MOST_OF_CONSTANTS * absolute
+
+
+def pinned(matrix: sparse.csr_array, space: Subspace, null_space: NullSpace) -> tuple[sparse.csr_array, int]:
+    """E with a larger diagonal entry in as many rows as it has null vectors, and their number; E itself and 0 where A
+    is connected, and for vectors that are not piecewise constant.
+
+    Components of A and subdomains that share unknowns form clusters. The sum of the indicator vectors of the
+    subdomains of a cluster without empty rows is a null vector, and there are no others: A maps no other vector to zero
+    that is constant on subdomains. As in `preconditioners.pinned`, the larger entry changes no solution for a
+    right-hand side in the range of E. Cost: a pass over the labels.
+    """
+    labels, components = space.labels, null_space.components
+    if labels is None or components is None:
+        return matrix, 0
+    from scipy.sparse import csgraph
+
+    count, size = int(components.max()) + 1, matrix.shape[0]
+    shape = (size + count, size + count)
+    pairs = sparse.coo_array((np.ones(labels.size, np.int32), (labels, size + components)), shape=shape)
+    clusters = csgraph.connected_components(pairs.tocsr(), directed=False)[1]
+    singular = np.arange(size)
+    if null_space.empty is not None:
+        # Empty rows have the last number, and none of their clusters is singular.
+        singular = singular[clusters[:size] != clusters[-1]]
+    _, first, subdomains = np.unique(clusters[singular], return_index=True, return_counts=True)
+    pins, diagonal = singular[first], np.real(matrix.diagonal())
+    # Of a single subdomain E has nothing but rounding.
+    entries = np.where(subdomains > 1, diagonal[pins], diagonal.max() if (subdomains > 1).any() else 1)
+    added = sparse.coo_array((entries, (pins, pins)), shape=matrix.shape)
+    return sparse.csr_array(matrix + added, dtype=matrix.dtype), pins.size
 
 
 def definite_count(space: Subspace, count: int, null_space: NullSpace, device: Device) -> int:

@@ -6,6 +6,7 @@ P = I - A Q,  Q = Z E^-1 Z^T,  E = Z^T A Z,  x = Q b + P^T x^
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import weakref
 from collections.abc import Callable
@@ -16,7 +17,7 @@ import numpy as np
 from workbench.deflation.block_projection import BlockProjection, Corrections
 from workbench.deflation.coarse import CoarseSolver
 from workbench.deflation.galerkin import PlacedMatrix, in_host_memory
-from workbench.deflation.null_space import definite_count
+from workbench.deflation.null_space import definite_count, pinned
 from workbench.deflation.subspace import BoundSubspace, Subspace
 from workbench.devices.clock import TimedCall, TimedCalls
 from workbench.devices.coarse import Levels
@@ -28,6 +29,7 @@ from workbench.lines.types import OperatorDot
 from workbench.operators import BoundOperator, Operator
 from workbench.operators.null_space import NullSpace, null_space_of
 from workbench.words.names import block_name
+from workbench.words.numbers import count
 
 STEPS = 6
 """Steps of the power method that tests an approximate coarse solver."""
@@ -35,13 +37,22 @@ MOST_LEFT = 0.56
 """The part of an error that an approximate coarse solver may leave: runs with 0.55 converge, with 0.58 stagnate."""
 
 
+def _regular(basis: BoundSubspace, space: Subspace, null_space: NullSpace) -> BoundSubspace:
+    """A subspace with an E that the components of A do not make singular."""
+    if null_space.components is None:
+        return basis
+    matrix, pins = pinned(in_host_memory(basis.matrix), space, null_space)
+    note = f"A has several components: {count(pins)} diagonal entries of E enlarged, so that E is definite (expected)"
+    return dataclasses.replace(basis, matrix=matrix, notes=(*basis.notes, note)) if pins else basis
+
+
 class Projection(Corrections):
     """The projection P for a subspace, on a device.
 
     If A maps the constants to zero, E of piecewise constant vectors is singular. The last vector is then dropped, which
     does not change the span of AZ, unless the coarse solver accepts a singular E. So it is for a null vector that is
-    constant but for empty rows, where these have subdomains of their own: see `null_space.definite_count`. null_space:
-    of A, by default tested.
+    constant but for empty rows, where these have subdomains of their own: see `null_space.definite_count`. Where A has
+    several components E is pinned, see `null_space.pinned`. null_space: of A, by default tested.
 
     AZ is computed when first needed, or by `prepare_az`. exact: systems with E have to be solved to rounding, for a
     coarse solver that leaves the choice open. phase: called around the parts of the setup.
@@ -73,7 +84,7 @@ class Projection(Corrections):
         null_space = null_space_of(operator, None, bound, device) if null_space is None else null_space
         singular = subspace.piecewise_constant and null_space.is_constant
         with phase("coarse matrix E"):
-            basis = subspace.bind(operator, bound, device)
+            basis = _regular(subspace.bind(operator, bound, device), subspace, null_space)
         self.count = basis.matrix.shape[0]
         self._definite = self.count - 1 if singular else definite_count(subspace, self.count, null_space, device)
         """Vectors with which E is definite, the first of all."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from workbench.arrays.scaling import unit_columns
-from workbench.arrays.validation import cast, finite_array, to_working_dtype
-from workbench.deflation.block_subspace import DenseBlocks, PiecewiseBlocks, SparseBlocks
+from workbench.arrays.validation import cast, finite_array
+from workbench.deflation.block_subspace import BlockBasis, BlockUpdate, DenseBlocks, PiecewiseBlocks, SparseBlocks
 from workbench.deflation.galerkin import (
     PlacedMatrix,
     az_by_products,
@@ -28,7 +28,6 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator, Stencil
-from workbench.operators.matrix_checks import check_indices
 from workbench.settings import COMPACT
 
 MOST_AMPLIFIED = 1e5
@@ -111,6 +110,19 @@ class DenseColumns:
         return DenseBlocks(device, self.z, columns), lambda: DenseBlocks(device, self.az, columns)
 
 
+class BasisColumns(Protocol):
+    """Z and AZ in host memory, for block vectors."""
+
+    @property
+    def block_bytes(self) -> int:
+        """Device memory of Z for block vectors."""
+        ...
+
+    def in_blocks(self, device: Device, columns: int, dtype: np.dtype) -> tuple[BlockBasis, Callable[[], BlockUpdate]]:
+        """Z for block vectors, and what makes AZ for them."""
+        ...
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class BoundSubspace:
     """A subspace on a device.
@@ -127,7 +139,7 @@ class BoundSubspace:
     make_az: Callable[[], CoarseUpdate]
     matrix: sparse.csr_array | PlacedMatrix
     lengths: Callable[[], np.ndarray]
-    columns: SparseColumns | DenseColumns
+    columns: BasisColumns
     notes: tuple[str, ...] = ()
     parts: Parts | None = None
 
@@ -326,46 +338,6 @@ def _orthonormalized(vectors: np.ndarray) -> np.ndarray:
     return vectors @ (rotation[:, independent] / np.sqrt(squares[independent]))
 
 
-def as_subspace(Z: Any, size: int) -> Subspace:
-    """Convert a user's Z for N = `size` unknowns: labels of shape (N,), or vectors of shape (N, d), dense or sparse.
-
-    Columns with one constant value each and disjoint supports that cover all unknowns become labels.
-
-    Raises InputError for any other shape or dtype.
-
-    Examples:
-        >>> import numpy as np
-        >>> from workbench.deflation import as_subspace
-        >>> as_subspace(np.repeat(np.eye(2), 3, axis=0), 6).labels.tolist()
-        [0, 0, 0, 1, 1, 1]
-    """
-    if not sparse.issparse(Z):
-        if isinstance(Z, np.ma.MaskedArray):
-            raise InputError("Z is a masked array; fill the masked entries: Z.filled(value)")
-        try:
-            Z = np.asarray(Z)
-        # Ragged lists and device arrays.
-        except Exception as error:
-            raise InputError(f"Z is not an array of numbers: {error}") from None
-    if Z.ndim not in (1, 2) or Z.shape[0] != size or 0 in Z.shape:
-        raise InputError(
-            f"deflation vectors have shape {Z.shape}, but the matrix has {size} rows; "
-            f"pass labels of shape ({size},) or vectors of shape ({size}, d)"
-        )
-    if Z.ndim == 1:
-        return PiecewiseConstant(Z)
-    if sparse.issparse(Z):
-        check_indices(Z, "Z")
-        Z = sparse.csc_array(Z)
-        Z = sparse.csc_array((to_working_dtype(Z.data, "Z"), Z.indices, Z.indptr), shape=Z.shape)
-    else:
-        Z = to_working_dtype(Z, "Z")
-    labels = _labels_of(sparse.csc_array(Z))
-    if labels is not None:
-        return PiecewiseConstant(labels)
-    return DenseSubspace(Z.toarray() if sparse.issparse(Z) else Z)
-
-
 def _checked_labels(labels: np.ndarray) -> np.ndarray:
     if np.ma.isMaskedArray(labels):
         raise InputError("labels of deflation subdomains are a masked array; fill the masked entries")
@@ -381,18 +353,3 @@ def _checked_labels(labels: np.ndarray) -> np.ndarray:
             f"got {labels.min()} to {labels.max()}"
         )
     return np.ascontiguousarray(labels, np.int32)
-
-
-def _labels_of(columns: sparse.csc_array) -> np.ndarray | None:
-    """The labels equivalent to these columns, or None."""
-    columns = columns.copy()
-    columns.eliminate_zeros()
-    counts = np.diff(columns.indptr)
-    if columns.nnz != columns.shape[0] or not counts.all() or np.unique(columns.indices).size != columns.nnz:
-        return None
-    firsts = np.repeat(columns.data[columns.indptr[:-1]], counts)
-    if not np.array_equal(columns.data, firsts):
-        return None
-    labels = np.empty(columns.shape[0], np.int32)
-    labels[columns.indices] = np.repeat(np.arange(columns.shape[1], dtype=np.int32), counts)
-    return labels

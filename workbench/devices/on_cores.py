@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -44,7 +46,12 @@ def filling(form: RowForm, fixed: Mapping[str, object]) -> Callable[..., tuple[o
             is_flat = f"free_{parameter}.__class__ is ndarray and free_{parameter}.ndim == 1"
             parts.append(f"free_{parameter} if {is_flat} else flat(free_{parameter})")
     parameters = ", ".join(f"free_{name}" for name in free)
-    return eval(f"lambda {parameters}: ({', '.join(parts)},)", names)
+    return eval(_compiled(f"lambda {parameters}: ({', '.join(parts)},)"), names)
+
+
+@functools.lru_cache(512)
+def _compiled(text: str) -> types.CodeType:
+    return compile(text, "<arguments of a kernel>", "eval")
 
 
 class OnCores(Bound):
@@ -88,6 +95,8 @@ def chunks(request: Request) -> np.ndarray:
         count = min(rows, chunks_of(request.entries * request.columns))
         return rows * np.arange(count + 1, dtype=np.int64) // max(1, count)
     count = max(1, min(rows, request.entries // ENTRIES_PER_CHUNK))
+    if count == 1:
+        return np.array([0, rows] if rows else [0], np.int64)
     begins = np.searchsorted(work, np.linspace(0, request.entries, count + 1))
     begins[0], begins[-1] = 0, rows
     return np.unique(begins).astype(np.int64)

@@ -66,6 +66,10 @@ class SecondLevel(Protocol):
         """Z or AZ of a few dense columns, given as the rows of an array of shape (d, N)."""
         ...
 
+    def sparse_vectors(self, by_rows: sparse.csr_array, by_columns: sparse.csr_array) -> Restriction:
+        """Z of sparse vectors, shape (N, d); by_columns: Z^T."""
+        ...
+
     def compact_columns(self, az: sparse.csr_array) -> CoarseUpdate:
         """AZ in compact form."""
         ...

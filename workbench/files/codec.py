@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from workbench.errors import InputError
 
@@ -48,6 +49,11 @@ class Link:
     def match(self, text: str) -> re.Match[str] | None:
         """The first characters of a link of any version, group 1 being that; None for other texts."""
         return self._pattern.match(text)
+
+    def within(self, text: str) -> str:
+        """The link in the query of a page's address; any other text as it is."""
+        query = urlsplit(text.strip()).query if text.strip().startswith(("http://", "https://")) else ""
+        return next((value for _, value in parse_qsl(query) if self.match(value)), text)
 
     def pack(self, plain: Mapping[str, Any]) -> str:
         """The link of plain data. Raises InputError where the JSON or the link is too long."""

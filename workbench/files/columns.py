@@ -17,7 +17,7 @@ from workbench.files.arrays import NUMPY, array_head, read_array
 from workbench.files.market import read_market
 from workbench.files.market_header import Header, read_header
 from workbench.files.reading import opened
-from workbench.files.unpacking import GZIP, unpacked
+from workbench.files.unpacking import BZIP2, GZIP, unpacked
 from workbench.process import limits
 
 Shape = tuple[int, ...]
@@ -119,7 +119,7 @@ def _read_array(path: Path, stream: IO[bytes], read: Callable[[IO[bytes], int], 
 
 
 def _is_array(path: Path, stream: IO[bytes]) -> bool:
-    """True for a NumPy array by its first bytes, or by its name unless those begin a text or a gzipped file."""
+    """True for a NumPy array by its first bytes, or by its name unless those begin a text or a packed file."""
     first = stream.read(len(NUMPY))
     stream.seek(0)
-    return first == NUMPY or (path.suffix.lower() == ".npy" and not first.startswith((b"%%", GZIP)))
+    return first == NUMPY or (path.suffix.lower() == ".npy" and not first.startswith((b"%%", GZIP, BZIP2)))

@@ -14,7 +14,7 @@ from typing import IO
 import numpy as np
 
 from workbench.errors import InputError, quoted
-from workbench.files.market_header import Header, read_header
+from workbench.files.market_header import PATTERN, SKEW, Header, read_header
 from workbench.files.unpacking import Unpacked
 from workbench.lazy import sparse
 
@@ -160,7 +160,7 @@ def _shown(word: bytes) -> str:
 
 def _refused_marks(header: Header) -> tuple[bytes, ...]:
     """Texts that the marks of valid lines do not contain."""
-    if header.is_integer:
+    if header.is_integer or header.field == PATTERN:
         return b"!", b".", b"V", b"e"
     fractions = b"!", b"..", b"V.", b"e.", b"ee"
     if header.words_per_entry == header.words_per_value:
@@ -190,12 +190,13 @@ STARTS = bytes.maketrans(b"V", b"W")
 def read_market(text: Unpacked, check: Callable[[Header], None]) -> sparse.csr_array | np.ndarray:
     """The matrix in an open file, which is read to its end: sparse of a coordinate file, dense of an array.
 
-    Formats: coordinate and array; real, integer and complex; general, symmetric and hermitian. Pattern files, which
-    have no values, and skew-symmetric files are refused. The header has at most 1 MiB and 10,000 lines, comments
-    included. check: raises InputError for a header that the caller has no use for; it is called before memory is taken.
+    Formats: coordinate and array; real, integer, complex and pattern, whose entries are 1; general, symmetric,
+    hermitian and skew-symmetric, of which either triangle is stored, or a part of each. The header has at most 1 MiB
+    and 10,000 lines, comments included. check: raises InputError for a header that the caller has no use for; it is
+    called before memory is taken.
 
     Cost: one pass over the text, then about 36 bytes per entry. Raises InputError with the line and the word, or with
-    the entry, also for entries stored twice.
+    the entry, also for entries stored twice, of which one may be the mirror image of the other.
     """
     from scipy import io
 
@@ -234,22 +235,21 @@ def read_market(text: Unpacked, check: Callable[[Header], None]) -> sparse.csr_a
 
 def _assembled(header: Header, stored: sparse.coo_array) -> sparse.csr_array:
     rows, columns = stored.coords
-    triangle = stored.tocsr()
-    if triangle.nnz < stored.nnz:
-        raise InputError(_duplicate(rows, columns))
     if header.symmetry == "general":
-        return triangle
-    above = np.flatnonzero(columns > rows)
-    if above.size:
-        raise InputError(
-            f"{_entry(above[0], rows, columns)} is above the diagonal, but line 1 says {header.symmetry}; "
-            "store the lower triangle only, or declare general"
-        )
+        made = stored.tocsr()
+        if made.nnz < stored.nnz:
+            raise InputError(_duplicate(rows, columns))
+        return made
+    aside = rows != columns
+    mirrored = stored.data[aside].conj() if header.symmetry == "hermitian" else stored.data[aside]
+    mirrored = -mirrored if header.symmetry == SKEW else mirrored
     # Concatenated rather than added, since adding would drop explicitly stored zeros, which papers count.
-    below = rows > columns
-    mirrored = stored.data[below].conj() if header.symmetry == "hermitian" else stored.data[below]
-    places = np.concatenate([rows, columns[below]]), np.concatenate([columns, rows[below]])
-    return sparse.coo_array((np.concatenate([stored.data, mirrored]), places), shape=header.shape).tocsr()
+    values = np.concatenate([stored.data, mirrored])
+    places = np.concatenate([rows, columns[aside]]), np.concatenate([columns, rows[aside]])
+    made = sparse.coo_array((values, places), shape=header.shape).tocsr()
+    if made.nnz < values.size:
+        raise InputError(_duplicate(np.maximum(rows, columns), np.minimum(rows, columns)))
+    return made
 
 
 def _refuse_long_integers(entries: sparse.coo_array | np.ndarray) -> None:

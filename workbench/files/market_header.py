@@ -7,8 +7,9 @@ from typing import IO
 
 from workbench.errors import InputError, quoted
 
-WORDS_PER_VALUE = {"real": 1, "double": 1, "integer": 1, "unsigned-integer": 1, "complex": 2}
-SYMMETRIES = ("general", "symmetric", "hermitian")
+PATTERN, SKEW = "pattern", "skew-symmetric"
+WORDS_PER_VALUE = {"real": 1, "double": 1, "integer": 1, "unsigned-integer": 1, "complex": 2, PATTERN: 0}
+SYMMETRIES = ("general", "symmetric", "hermitian", SKEW)
 MAX_BANNER = 1 << 10
 HEADER_BYTES, HEADER_LINES = 1 << 20, 10_000
 """Limits of the header up to the size line, comments and blank lines included; far more than collections use."""
@@ -30,7 +31,7 @@ class Header:
 
     @property
     def words_per_value(self) -> int:
-        """One word, two for a complex number."""
+        """One word, two for a complex number, none of a pattern."""
         return WORDS_PER_VALUE[self.field]
 
     @property
@@ -74,7 +75,8 @@ def read_header(stream: IO[bytes], size: int) -> Header:
     if symmetry != "general" and rows != columns:
         raise InputError(f"the matrix must be square, got {rows} x {columns}; line 1 says {symmetry}")
     full = rows * columns if symmetry == "general" else rows * (rows + 1) // 2
-    entries = stored[0] if stored else full
+    # The diagonal of a skew-symmetric array is not written.
+    entries = stored[0] if stored else full - rows * (symmetry == SKEW)
     if entries > full:
         raise InputError(f"line {header.count} declares {entries} entries, but the matrix has at most {full}")
     found = Header(form, field, symmetry, (rows, columns), entries, header.count)
@@ -103,12 +105,10 @@ def _read_banner(header: _HeaderLines) -> tuple[str, str, str]:
         raise InputError(f"line 1 announces {quoted(kind)}; only a matrix can be read")
     if form not in ("coordinate", "array"):
         raise InputError(f"line 1 names the format {quoted(form)}; known: coordinate, array")
-    if field == "pattern":
-        raise InputError("the file is a pattern without values; CG needs numbers, so write real entries")
+    if field == PATTERN and form == "array":
+        raise InputError("line 1 says pattern of an array, which has all entries; write coordinate, or real entries")
     if field not in WORDS_PER_VALUE:
         raise InputError(f"line 1 names the field {quoted(field)}; known: {', '.join(WORDS_PER_VALUE)}")
-    if symmetry == "skew-symmetric":
-        raise InputError("the matrix is skew-symmetric; CG needs a symmetric positive definite matrix")
     if symmetry not in SYMMETRIES:
         raise InputError(f"line 1 names the symmetry {quoted(symmetry)}; known: {', '.join(SYMMETRIES)}")
     if symmetry == "hermitian" and field != "complex":

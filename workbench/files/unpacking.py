@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import os
@@ -15,17 +16,16 @@ from typing import IO, NamedTuple
 from workbench.errors import InputError, quoted
 from workbench.process import limits
 
-ENDINGS = (".mtx", ".mtx.gz", ".tar.gz", ".petsc")
+ENDINGS = (".mtx", ".mtx.gz", ".mtx.bz2", ".tar.gz", ".petsc")
 """Endings of the names of matrix files, in any case."""
 READ = (
-    "read are Matrix Market files (.mtx), also gzipped or in a .tar.gz, PETSc's binary matrices (.petsc), and of "
-    "vectors .npy files"
+    "read are Matrix Market files (.mtx), also packed by gzip or bzip2 or in a .tar.gz, PETSc's binary matrices "
+    "(.petsc), and of vectors .npy files"
 )
-GZIP = b"\x1f\x8b"
+GZIP, BZIP2 = b"\x1f\x8b", b"BZh"
 FOREIGN = {
     b"\x93NUMPY": "a NumPy array",
     b"PK\x03\x04": "a ZIP archive, as .npz files are",
-    b"BZh": "a bzip2 file",
     b"\xfd7zXZ": "an xz file",
     b"\x28\xb5\x2f\xfd": "a Zstandard file",
     b"MATLAB": "a MATLAB file",
@@ -68,7 +68,7 @@ def file_stem(path: Path) -> str:
 
 @contextmanager
 def unpacked(stream: IO[bytes], name: str, refusal: str, part: str = "", *, exact: bool = False) -> Generator[Unpacked]:
-    """The text of an open file called `name`: plain, gzipped, or the matrix in an archive, whatever the name says.
+    """The text of an open file called `name`: plain, packed, or the matrix in an archive, whatever the name says.
 
     Of an archive NAME.tar.gz, NAME/NAME.mtx is taken, else its only .mtx file, else the only one that is named as its
     folder. part: of an archive, take NAME/NAME<part>.mtx. exact: no other than that. refusal: start of error messages,
@@ -85,6 +85,9 @@ def unpacked(stream: IO[bytes], name: str, refusal: str, part: str = "", *, exac
         if _first(stream, 2) == GZIP:
             most = min(limits.unpacked(size), LARGEST_RATIO * size)
             content = _Bounded(gzip.GzipFile(fileobj=stream, mode="rb"), limits.unpacked(size))  # type: ignore[arg-type]
+        elif _first(stream, 3) == BZIP2:
+            most = limits.unpacked(size)
+            content = _Bounded(bz2.BZ2File(stream, "rb"), most)
         if _is_tar(content):
             with tarfile.open(fileobj=content, mode="r:") as archive:
                 members: list[str] = []
@@ -168,7 +171,7 @@ def _is_tar(stream: IO[bytes]) -> bool:
 
 def _refuse_foreign(stream: IO[bytes]) -> None:
     first = _first(stream, 8)
-    for mark, what in {**FOREIGN, GZIP: "a gzip file in a gzip file"}.items():
+    for mark, what in {**FOREIGN, GZIP: "a gzip file in a packed file", BZIP2: "a bzip2 file in a packed file"}.items():
         if first.startswith(mark):
             raise InputError(f"it is {what}; {READ}, so convert or unpack it first")
 

@@ -13,12 +13,13 @@ import dataclasses
 
 import numpy as np
 
-from workbench.devices.constant import largest
+from workbench.devices.constant import entries, largest
 from workbench.devices.protocol import Device
 from workbench.lazy import sparse
 from workbench.operators.base import Operator
+from workbench.operators.box_stencil import BoxStencil
 from workbench.operators.matrix import LinearOperatorAdapter, Matrix
-from workbench.operators.matrix_checks import rows_of_zeros
+from workbench.operators.matrix_checks import check_positive, rows_of_zeros
 from workbench.operators.matrix_rows import MatrixRows
 from workbench.operators.stencil import BandStencil
 
@@ -37,6 +38,13 @@ def empty_rows(operator: Operator) -> np.ndarray:
     if isinstance(operator, BandStencil) and not np.all(operator.main):
         return np.flatnonzero((operator.main == 0) & (_row_sizes(operator) == 0))
     return np.empty(0, np.int64)
+
+
+def check_stencil(operator: Operator) -> None:
+    """Raise InputError for a stencil or box operator with a diagonal that no positive semidefinite matrix has; matrices
+    and operators with a diagonal were checked when they were made. Cost: a read of the diagonal."""
+    if isinstance(operator, BandStencil | BoxStencil):
+        check_positive(entries(operator.diagonal()), empty_rows(operator))
 
 
 def without_empty_rows(operator: Operator, device: Device) -> tuple[Operator, np.ndarray | None]:

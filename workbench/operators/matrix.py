@@ -292,12 +292,12 @@ def as_operator(A: Any, kind: type[Matrix] = Matrix) -> Operator:
         >>> as_operator(np.diag([1, 2, 4])).dtype.name
         'float64'
     """
-    if isinstance(A, Operator):
-        return A
     if sparse.issparse(A):
         check_shape(A.shape)
         check_indices(A)
         return kind(sparse.csr_array(A))
+    if isinstance(A, Operator):
+        return A
     from scipy.sparse import linalg
 
     if isinstance(A, linalg.LinearOperator):

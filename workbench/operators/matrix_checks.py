@@ -15,6 +15,8 @@ from workbench.lazy import sparse
 SYMMETRY_TOLERANCE, SYMMETRY_ROUNDING = 1e-12, 64
 """A matrix is symmetric if A and A^H differ by at most the first times its largest entry, or by the second in units of
 roundoff of the precision in which it was given, which is more for single and half precision."""
+OF_MINUS_A = "solve (-A) x = -b, which has the same x"
+"""The end of a sentence on a matrix whose eigenvalues are negative."""
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
@@ -112,8 +114,7 @@ def check_positive(diagonal: np.ndarray, empty: np.ndarray) -> None:
     if not real[worst] > 0:
         if np.count_nonzero(real < 0) == diagonal.size - empty.size:
             raise InputError(
-                f"the matrix is negative definite as far as its diagonal shows, whose entries are all below 0, down to "
-                f"{real[worst]:.6g}, and CG needs a positive definite one: solve (-A) x = -b, which has the same x"
+                f"the diagonal of the matrix is negative throughout, down to {real[worst]:.6g}: {OF_MINUS_A}"
             )
         other = ", in a row with other entries" if real[worst] == 0 else ""
         raise InputError(

@@ -47,11 +47,14 @@ class NullSpace:
 
     vectors: each of shape (N,), in host memory; a constant one has entries 1 and is kept as one number. empty: numbers
     of the empty rows of A, those that a rank has, whose unit vectors belong to the basis and in which the others are 0;
-    None where no rank has any.
+    None where no rank has any. components: numbers of the connected components of the other rows, int32, shape (N,),
+    whose indicator vectors are the basis in place of `vectors`; empty rows have the number after the last. None where
+    there is one component, and for a basis of other vectors.
     """
 
     vectors: tuple[np.ndarray, ...] = ()
     empty: np.ndarray | None = None
+    components: np.ndarray | None = None
 
     @classmethod
     def spanned_by(cls, vectors: np.ndarray, dtype: np.dtype, empty: np.ndarray | None = None) -> NullSpace:
@@ -72,7 +75,7 @@ class NullSpace:
         return cls(tuple(np.ascontiguousarray(vector, dtype) for vector in kept), empty)
 
     def __bool__(self) -> bool:
-        return bool(self.vectors) or self.empty is not None
+        return bool(self.vectors) or self.empty is not None or self.components is not None
 
     @property
     def is_constant(self) -> bool:
@@ -87,13 +90,14 @@ class NullSpace:
 
     def conjugate(self) -> NullSpace:
         """The orthogonal complement of the range of A = A^T; for a Hermitian A that is the null space itself."""
-        return NullSpace(tuple(v if constant_of(v) is not None else v.conj() for v in self.vectors), self.empty)
+        vectors = tuple(v if constant_of(v) is not None else v.conj() for v in self.vectors)
+        return dataclasses.replace(self, vectors=vectors)
 
     def complement(self, x: DeviceVector, device: Device) -> tuple[DeviceVector, float]:
         """x minus its component in the null space, and the norm of that component; x itself without vectors.
 
-        Cost for each vector, and for all empty rows together: three passes over it and a vector of memory; two for the
-        constants in host memory.
+        Cost for each vector, for all empty rows together, and for all components together: three passes over it and a
+        vector of memory; two for the constants in host memory.
         """
         if self.is_constant and isinstance(x, np.ndarray):
             size = device.total(x.size)
@@ -102,6 +106,9 @@ class NullSpace:
             x -= mean
             return x, abs(mean) * math.sqrt(size)
         x, removed = self.without_empty_rows(x, device)
+        if self.components is not None:
+            x, of_means = _without_means(x, self.components, device)
+            removed = math.hypot(removed, of_means)
         for vector in self.vectors:
             square = np.vdot(vector, vector).real if constant_of(vector) is None else vector.size
             square = float(device.total(square))
@@ -123,6 +130,43 @@ class NullSpace:
         return left, math.sqrt(device.total(np.vdot(found, found).real.item()))
 
 
+def _without_means(x: DeviceVector, labels: np.ndarray, device: Device) -> tuple[DeviceVector, float]:
+    """x minus its mean in the rows of each label, and the norm of these means as a vector."""
+    found, sizes = device.to_host(x), np.bincount(labels)
+    means = np.bincount(labels, np.real(found)) / sizes
+    if found.dtype.kind == "c":
+        means = means + 1j * np.bincount(labels, np.imag(found)) / sizes
+    left = device.array(means[labels].astype(found.dtype), x.dtype)
+    device.subtract_from(x, left)
+    return left, math.sqrt(float(sizes @ np.abs(means) ** 2))
+
+
+def components_of(operator: Operator, empty: np.ndarray | None) -> np.ndarray | None:
+    """The connected components of an assembled A, as in `NullSpace`; None for one alone, and for any other A.
+
+    Cost: a search of the graph, about five products with A.
+    """
+    if not isinstance(operator, Matrix):
+        return None
+    from scipy.sparse import csgraph
+
+    matrix = operator.csr
+    coupled = sparse.csr_array((matrix.data != 0, matrix.indices, matrix.indptr), shape=matrix.shape)
+    if not coupled.data.all():
+        # Stored zeros couple nothing; the indices are those of A.
+        coupled = coupled.copy()
+        coupled.eliminate_zeros()
+    count, labels = csgraph.connected_components(coupled, directed=False)
+    if empty is not None:
+        # Each is a component of its own.
+        numbers = np.ones(count, np.int32)
+        numbers[labels[empty]] = 0
+        count = int(numbers.sum())
+        numbers = np.where(numbers > 0, numbers.cumsum() - 1, count)
+        labels = numbers[labels]
+    return labels.astype(np.int32) if count > 1 else None
+
+
 def _cleared(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """A copy with 0 in some rows."""
     made = np.array(values)
@@ -142,11 +186,12 @@ def null_space_of(
     device: Device,
     empty: np.ndarray | None = None,
 ) -> NullSpace:
-    """The null space that `vectors` span, or that of the constants where they are None and A maps those to zero.
+    """The null space that `vectors` span, or, where they are None and A maps the constants to zero, that of the vectors
+    which are constant on each connected component of A.
 
     bound: A on the device. empty: as in `NullSpace`; A then has entries on the diagonal of these rows, see
     `operators.empty_rows`, and the constants are those of the other rows. Cost of the test: a product with A, and for a
-    matrix that is nearly singular a second one; nothing for two phases.
+    matrix that is nearly singular a second one; nothing for two phases. That of the components is in `components_of`.
     """
     size, dtype = operator.shape[0], operator.dtype
     if empty is not None and device.total(size - empty.size) == 0:
@@ -154,8 +199,22 @@ def null_space_of(
     if vectors is None:
         if not _maps_constants_to_zero(operator, bound, device, empty):
             return NullSpace((), empty)
-        vectors = constants(size, dtype)
-    return NullSpace.spanned_by(vectors, dtype, empty)
+        labels = components_of(operator, empty)
+        return NullSpace.spanned_by(constants(size, dtype), dtype, empty) if labels is None else _of(labels, empty)
+    found = NullSpace.spanned_by(vectors, dtype, empty)
+    several = len(found.vectors) > 1 and _maps_constants_to_zero(operator, bound, device, empty)
+    labels = components_of(operator, empty) if several else None
+    # The indicator vectors are null vectors, so that as many span the same.
+    return found if labels is None or _count(labels, empty) != len(found.vectors) else _of(labels, empty)
+
+
+def _of(labels: np.ndarray, empty: np.ndarray | None) -> NullSpace:
+    return NullSpace((), empty, labels)
+
+
+def _count(labels: np.ndarray, empty: np.ndarray | None) -> int:
+    """The number of components."""
+    return int(labels.max()) + (empty is None)
 
 
 def _maps_constants_to_zero(

@@ -7,7 +7,7 @@ import dataclasses
 import importlib
 import os
 from collections.abc import Callable, Generator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from workbench.preconditioners.pinned import pin_unknowns, project_out
 from workbench.process.forks import WorkLock
 from workbench.registry import parameter, register
 
+if TYPE_CHECKING:
+    from workbench.problems import LinearSystem
+
 MAX_COARSE = 5000
 """Largest coarsest grid, in unknowns, that is solved by a dense inverse."""
 _setup_lock = WorkLock()
@@ -32,8 +35,9 @@ _setup_lock = WorkLock()
 class Amg(Preconditioner):
     """M^-1 = one V-cycle of PyAMG with symmetric Gauss-Seidel smoothing and a pseudo-inverse on the coarsest grid.
 
-    sa is smoothed aggregation, rs is Ruge-Stuben for real matrices. For a singular A the setup pins an unknown and the
-    constants are projected out, see `pinned`. PyAMG computes in double precision, on the host and on one core.
+    sa is smoothed aggregation, rs is Ruge-Stuben for real matrices. The former interpolates the near null space of a
+    system that has one. For a singular A the setup pins an unknown and the constants are projected out, see `pinned`.
+    PyAMG computes in double precision, on the host and on one core.
 
     Cost: memory and setup are several times those of the assembled matrix.
 
@@ -45,21 +49,31 @@ class Amg(Preconditioner):
 
     name: ClassVar[str] = "amg"
     title: ClassVar[str] = "algebraic multigrid (PyAMG)"
+    also: ClassVar[tuple[str, ...]] = ("multigrid", "gamg", "boomeramg", "hypre", "pyamg")
     is_cycle: ClassVar[bool] = True
+    takes_near_null: ClassVar[bool] = True
 
     method: str = parameter("sa", "smoothed aggregation or Ruge-Stuben", choices=("sa", "rs"))
 
     def setup(self, operator: Operator, device: Device) -> MultigridCycle:
-        apply, notes = self.v_cycle(operator)
+        return self._bound(operator, device, None)
+
+    def setup_of(self, system: LinearSystem, device: Device, workers: object = None) -> MultigridCycle:
+        return self._bound(system.operator, device, system.near_null)
+
+    def _bound(self, operator: Operator, device: Device, near_null: np.ndarray | None) -> MultigridCycle:
+        apply, notes = self.v_cycle(operator, near_null)
         return attach_notes(device.callable(apply, operator.shape[0], operator.dtype), self._label, notes)
 
-    def v_cycle(self, operator: Operator) -> tuple[Callable[[np.ndarray], np.ndarray], tuple[str, ...]]:
+    def v_cycle(
+        self, operator: Operator, near_null: np.ndarray | None = None
+    ) -> tuple[Callable[[np.ndarray], np.ndarray], tuple[str, ...]]:
         """M^-1 as a checked function of host vectors, and notes for the provenance."""
         double = np.result_type(operator.dtype, np.float64)
         matrix = sparse.csr_array(operator.to_csr(), dtype=double)
         regular, pins, null = pin_unknowns(matrix, precision_of(operator))
         with np.errstate(all="ignore"):
-            preconditioner = self.hierarchy(regular).aspreconditioner(cycle="V")
+            preconditioner = self.hierarchy(regular, near_null).aspreconditioner(cycle="V")
 
         def matvec(r: np.ndarray) -> np.ndarray:
             return preconditioner.matvec(r.astype(double))
@@ -69,8 +83,10 @@ class Amg(Preconditioner):
         with np.errstate(all="ignore"):
             return apply, (*notes, *check_cycle(self._label, apply, matrix.shape[0], double))
 
-    def hierarchy(self, matrix: sparse.csr_array) -> Any:
-        """PyAMG's multilevel solver for a matrix in double precision; deterministic."""
+    def hierarchy(self, matrix: sparse.csr_array, near_null: np.ndarray | None = None) -> Any:
+        """PyAMG's multilevel solver for a matrix in double precision; deterministic. near_null: of a system."""
+        if self.method == "rs" and near_null is not None:
+            raise InputError("amg: Ruge-Stuben takes no near_null; use amg:sa")
         if self.method == "rs" and matrix.dtype.kind == "c":
             raise InputError("amg: Ruge-Stuben needs a real matrix, got complex entries; use amg:sa")
         try:
@@ -88,7 +104,7 @@ class Amg(Preconditioner):
                 if self.method == "rs":
                     levels = pyamg.ruge_stuben_solver(matrix, **settings)
                 else:
-                    levels = pyamg.smoothed_aggregation_solver(matrix, symmetry="hermitian", **settings)
+                    levels = pyamg.smoothed_aggregation_solver(matrix, B=near_null, symmetry="hermitian", **settings)
             except (ArithmeticError, IndexError, RuntimeError, ValueError, np.linalg.LinAlgError) as error:
                 raise InputError(f"{self._label} could not be set up: {error}; {self._alternative}") from None
         if not all(np.isfinite(level.A.data).all() for level in levels.levels):

@@ -41,6 +41,8 @@ class Preconditioner(Block):
     """Set where `renewed` can keep coarse levels of an earlier phase."""
     needs_stencil: ClassVar[bool] = False
     """Set where A has to be a nearest-neighbour stencil on a grid."""
+    takes_near_null: ClassVar[bool] = False
+    """True if it makes its coarse levels from a near null space where one is given."""
     cuts_by_index: ClassVar[bool] = False
     """True if its blocks or boxes are ranges of consecutive unknowns where there is no grid."""
     is_cycle: ClassVar[bool] = False

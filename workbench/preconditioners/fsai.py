@@ -12,7 +12,9 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator
+from workbench.operators.null_space import precision_of
 from workbench.preconditioners.base import Preconditioner
+from workbench.preconditioners.pinned import pin_unknowns
 from workbench.registry import register
 
 MAX_ROW = 1024
@@ -37,6 +39,7 @@ class Fsai(Preconditioner):
 
     name: ClassVar[str] = "fsai"
     title: ClassVar[str] = "factorized sparse inverse (FSAI)"
+    also: ClassVar[tuple[str, ...]] = ("spai", "ainv")
 
     def setup(self, operator: Operator, device: Device) -> BoundOperator:
         matrix = operator.to_csr()
@@ -48,6 +51,9 @@ class Fsai(Preconditioner):
                 f"{entries[longest]} entries up to its diagonal: use ic or jacobi"
             )
         factor, failed = inverse_factor(matrix)
+        # A component that A couples to no other may be a principal submatrix as a whole, and then a singular one.
+        if failed >= 0 and (regular := pin_unknowns(matrix, precision_of(operator))).pins:
+            factor, failed = inverse_factor(regular.matrix)
         if failed >= 0:
             raise InputError(
                 f"fsai needs positive definite principal submatrices of A, and that of row {failed} is not; use jacobi"

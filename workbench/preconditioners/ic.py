@@ -28,6 +28,7 @@ class IncompleteCholesky(Preconditioner):
 
     name: ClassVar[str] = "ic"
     title: ClassVar[str] = "incomplete Cholesky IC(0)"
+    also: ClassVar[tuple[str, ...]] = ("ilu", "ilu0", "icc", "ichol", "cholesky")
 
     def check(self, device: Device) -> None:
         require_serial_triangles(self.name, device)

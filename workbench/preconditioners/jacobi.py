@@ -27,6 +27,7 @@ class Jacobi(Preconditioner):
 
     name: ClassVar[str] = "jacobi"
     title: ClassVar[str] = "Jacobi (diagonal)"
+    also: ClassVar[tuple[str, ...]] = ("diagonal", "diag")
     element_wise: ClassVar[bool] = True
     on_ranks: ClassVar[bool] = True
 

@@ -18,6 +18,7 @@ class NoPreconditioner(Preconditioner):
 
     name: ClassVar[str] = "none"
     title: ClassVar[str] = "none"
+    also: ClassVar[tuple[str, ...]] = ("identity", "no")
     on_ranks: ClassVar[bool] = True
     element_wise: ClassVar[bool] = True
     follows_scale: ClassVar[bool] = False

@@ -29,6 +29,7 @@ class Ssor(Preconditioner):
 
     name: ClassVar[str] = "ssor"
     title: ClassVar[str] = "symmetric over-relaxation (SSOR)"
+    also: ClassVar[tuple[str, ...]] = ("sor", "sgs", "gauss-seidel")
 
     omega: float = parameter(1.0, "relaxation, above 0 and below 2", low=0.001, high=1.999)
 

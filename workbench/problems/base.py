@@ -64,6 +64,8 @@ class LinearSystem:
         update on an accelerator a `PlacedPhase`; None without phases.
     null_space: vectors that A maps to zero, shape (N,) or (N, k), to which x is made orthogonal; None if that is to be
         tested with the constants.
+    near_null: vectors that A maps to little, shape (N, m), such as the rigid-body modes of an elastic body, from which
+        deflation parts and algebraic multigrid make their coarse vectors; None for the constants.
     random_start: the default initial guess is uniform random in [0, 1) by seed; otherwise zero.
     notes: sentences on changes made to a user's system, for the provenance.
     given_rhs_name: name of the file of a right-hand side that comes with a matrix, empty without one; see
@@ -91,6 +93,7 @@ class LinearSystem:
     notes: tuple[str, ...] = ()
     given_rhs_name: str = ""
     slab: Slab | None = None
+    near_null: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if not self.slab:
@@ -191,6 +194,11 @@ class Problem(Block):
     def details(self) -> list[str]:
         """The other parameters that differ from their defaults, in words."""
         return details(self)
+
+    def coordinates(self) -> np.ndarray | None:
+        """The places of the unknowns of a problem without a grid, shape (N, 2) or (N, 3); None where they are unknown.
+        Raises InputError for a damaged file of them."""
+        return None
 
     constant_b: ClassVar[bool] = False
     """True if b is one number, which takes no memory until it is placed on a device."""

@@ -21,8 +21,8 @@ from workbench.operators import ComplexSymmetricMatrix, LinearOperatorAdapter, M
 from workbench.operators.matrix_rows import MatrixRows
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import catalogue, known_entry
-from workbench.problems.matrix_market import given_rhs, given_rhs_name, read_matrix, size_of
-from workbench.registry import known, parameter, register, registered, unknown_name
+from workbench.problems.matrix_market import given_coordinates, given_rhs, given_rhs_name, read_matrix, size_of
+from workbench.registry import known, of_any_case, parameter, register, registered, unknown_name
 
 RECORD = ".seq.npz"
 """Ending of a recorded sequence."""
@@ -75,6 +75,9 @@ class MatrixFile(Problem):
     def given_rhs(self) -> VectorFile:
         return given_rhs(self._file)
 
+    def coordinates(self) -> np.ndarray | None:
+        return given_coordinates(self._file, self.unknowns_of_rows)
+
     @property
     def _file(self) -> Path:
         self.check()
@@ -125,5 +128,8 @@ def problem_from_text(text: str) -> Problem:
         return Problem.named(f"suitesparse:{text}")
     if text.lower().endswith(ENDINGS) or any(mark in text for mark in (os.sep, os.altsep or os.sep)):
         raise InputError(f"no file at {printable_path(text)}")
+    name = text.partition(":")[0]
+    if of_any_case(name, registered("problem")) != name:
+        return Problem.named(text)
     near = difflib.get_close_matches(text, [*registered("problem"), *catalogue()], n=1, cutoff=0.5)
     raise InputError(unknown_name("problem", text, near or registered("problem")))

@@ -4,22 +4,25 @@ with one.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, NamedTuple
+
+import numpy as np
 
 from workbench.errors import InputError, printable_path
 from workbench.files import opened
 from workbench.files.columns import VectorFile
 from workbench.files.market import read_market
-from workbench.files.market_header import read_header
+from workbench.files.market_header import PATTERN, SKEW, Header, read_header
 from workbench.files.petsc_binary import MARK_BYTES, is_petsc, read_petsc, rows_of
 from workbench.files.unpacking import file_stem, unpacked
 from workbench.lazy import sparse
 from workbench.operators import Matrix
 from workbench.operators.matrix_checks import check_shape
 
-PART = "_b"
+PART, PLACES = "_b", "_coord"
 ARCHIVE = ".tar.gz"
 
 
@@ -43,8 +46,32 @@ def given_rhs_name(path: Path, members: Sequence[str]) -> str:
     return neighbour.name if neighbour else next(iter(names), "")
 
 
-def _neighbour(path: Path) -> Path | None:
-    places = (path.with_name(f"{file_stem(path)}{PART}{ending}") for ending in (".mtx", ".mtx.gz"))
+def given_coordinates(path: Path, size: int) -> np.ndarray | None:
+    """The places of the unknowns that come with a matrix, shape (N, 2) or (N, 3); None for a matrix without them.
+
+    They are NAME_coord.mtx in its archive, as the SuiteSparse collection has them, or next to it, there also .mtx.gz,
+    .mtx.bz2 or .npy. Cost: that file; for an archive one pass over it, and two where they are in it. Raises InputError
+    for a damaged file, and one of another shape.
+    """
+    found = _neighbour(path, PLACES, (".mtx", ".mtx.gz", ".mtx.bz2", ".npy"))
+    if found is None and not (path.name.lower().endswith(ARCHIVE) and _has_places(path)):
+        return None
+    places = np.real(VectorFile(found or path, "" if found else PLACES).read(size)).astype(np.float64)
+    if places.shape[1] not in (2, 3):
+        raise InputError(f"{(found or path).name} places unknowns by {places.shape[1]} numbers each; it must be 2 or 3")
+    return places
+
+
+def _has_places(path: Path) -> bool:
+    """True for an archive with coordinates."""
+    with opened(path, "matrix file") as stream:
+        with unpacked(stream, path.name, f"cannot read {printable_path(path)}") as text:
+            pass
+        return any(PurePosixPath(member).stem.endswith(PLACES) for member in text.members)
+
+
+def _neighbour(path: Path, part: str = PART, endings: Sequence[str] = (".mtx", ".mtx.gz", ".mtx.bz2")) -> Path | None:
+    places = (path.with_name(f"{file_stem(path)}{part}{ending}") for ending in endings)
     return next((place for place in places if place.is_file()), None)
 
 
@@ -52,43 +79,81 @@ EMPTIEST = 1000
 """Rows for each entry, at most: a damaged head is not to take memory for rows that are not there."""
 
 
-def read_matrix(path: Path, kind: type[Matrix] = Matrix) -> tuple[Matrix, list[str]]:
-    """Read a matrix from a file in Matrix Market or PETSc's binary format, plain, gzipped, or in an archive of the
-    SuiteSparse collection; which of these it is follows from its content (see `workbench.files.unpacking`).
+def read_matrix(source: Path | str | IO[bytes] | IO[str], kind: type[Matrix] = Matrix) -> tuple[Matrix, list[str]]:
+    """Read a matrix from a file in Matrix Market or PETSc's binary format, plain, packed by gzip or bzip2, or in an
+    archive of the SuiteSparse collection; which of these it is follows from its content (see
+    `workbench.files.unpacking`).
 
-    kind: the class of the matrix, which checks it: what it refuses was read, and cannot be used. Returned with it: the
-    names of the .mtx files in an archive.
-    Cost: one pass over the text, then about 36 bytes per entry. Raises InputError with the file and, if known, the line
-    or the entry.
+    source: a path, or an open file or stream, which is read from its present place to its end and need not seek. kind:
+    the class of the matrix, which checks it: what it refuses was read, and cannot be used. Returned with it: the names
+    of the .mtx files in an archive.
+    Cost: one pass over the text, then about 36 bytes per entry; a copy of a stream. Raises InputError with the file
+    and, if known, the line or the entry.
+
+    Examples:
+        >>> import io
+        >>> from workbench.problems.matrix_market import read_matrix
+        >>> text = "%%MatrixMarket matrix coordinate real symmetric\\n2 2 3\\n1 1 2\\n2 1 -1\\n2 2 2\\n"
+        >>> read_matrix(io.StringIO(text))[0].csr.toarray().tolist()
+        [[2.0, -1.0], [-1.0, 2.0]]
     """
-    refusal = f"cannot read {printable_path(path)}"
-    with opened(path, "matrix file") as stream:
-        entries, members = read_entries(stream, path.name, refusal)
+    path = Path(source) if isinstance(source, str | Path) else None
+    name = printable_path(path) if path else "the stream"
+    refusal = f"cannot read {name}"
+    with opened(path, "matrix file") if path else _copied(source, refusal) as stream:
+        found = read_entries(stream, path.name if path else "", refusal)
     try:
-        return kind(entries), members
+        return kind(found.matrix), found.members
     except InputError as error:
-        raise InputError(f"cannot use {printable_path(path)}: {error}", changes=error.changes) from None
+        raise InputError(f"cannot use {name}: {found.refused(error)}", changes=error.changes) from None
     except MemoryError:
         raise InputError(f"{refusal}: the matrix does not fit into memory") from None
 
 
-def read_entries(
-    stream: IO[bytes], name: str, refusal: str, *, exact: bool = False
-) -> tuple[sparse.csr_array, list[str]]:
-    """The entries of an open file called `name`, read to its end, and the names of the .mtx files in an archive.
+def _copied(source: object, refusal: str) -> io.BytesIO:
+    """The rest of a stream of bytes or of a text, in memory. Raises InputError for anything else."""
+    try:
+        content = source.read()  # type: ignore[attr-defined]
+    except (AttributeError, OSError, ValueError) as error:
+        raise InputError(f"{refusal}: {error}; pass a path, or a file that is open for reading") from None
+    return io.BytesIO(content.encode(errors="replace") if isinstance(content, str) else content)
+
+
+class Entries(NamedTuple):
+    """matrix: all entries of a file. members: the names of the .mtx files in its archive. kind: pattern or
+    skew-symmetric, where line 1 says so."""
+
+    matrix: sparse.csr_array
+    members: list[str]
+    kind: str
+
+    def refused(self, error: InputError) -> str:
+        """The sentence of a matrix that cannot be used."""
+        if self.kind == SKEW:
+            return "it is skew-symmetric, A^T = -A, and CG needs a symmetric positive definite matrix"
+        return f"it is a pattern, whose entries count as 1, and {error}" if self.kind == PATTERN else str(error)
+
+
+def read_entries(stream: IO[bytes], name: str, refusal: str, *, exact: bool = False) -> Entries:
+    """The entries of an open file called `name`, read to its end.
 
     refusal, exact: as in `unpacked`. Raises InputError as `read_matrix` does, except for the checks of `Matrix`.
     """
+    kind = ""
+
+    def check(header: Header) -> None:
+        nonlocal kind
+        kind = next((word for word in (SKEW, PATTERN) if word in (header.symmetry, header.field)), "")
+        _check(header.shape, header.entries, f"line {header.lines}")
+
     with unpacked(stream, name, refusal, exact=exact) as text:
         first = text.stream.read(MARK_BYTES)
         text.stream.seek(0)
         if is_petsc(first):
             entries = read_petsc(text, lambda shape, count: _check(shape, count, "the head"))
         else:
-            entries = sparse.csr_array(
-                read_market(text, lambda header: _check(header.shape, header.entries, f"line {header.lines}"))
-            )
-    return entries, text.members
+            entries = sparse.csr_array(read_market(text, check))
+    return Entries(entries, text.members, kind)
 
 
 def size_of(path: Path) -> int:

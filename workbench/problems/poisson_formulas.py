@@ -142,7 +142,7 @@ class PoissonFormulas2D(PoissonFormulas):
 
     Cost: about 7 arrays of N words. Raises InputError for a mistake in a formula, with its column, for a or b that are
     not positive, with the position, and for insufficient memory.
-    Source: as `assemble_diffusion`, with a coefficient for each axis.
+    Source: Patankar 1980, section 4.2, with a coefficient for each axis.
     """
 
     name: ClassVar[str] = "poisson-2d"
@@ -167,7 +167,7 @@ class PoissonFormulas3D(PoissonFormulas):
 
     Cost: about 9 arrays of N words. Raises InputError for a mistake in a formula, with its column, for coefficients
     that are not positive, with the position, and for insufficient memory.
-    Source: as `assemble_diffusion`, with a coefficient for each axis.
+    Source: Patankar 1980, section 4.2, with a coefficient for each axis.
     """
 
     name: ClassVar[str] = "poisson-3d"

@@ -8,6 +8,8 @@ import dataclasses
 import math
 from typing import ClassVar, Protocol
 
+import numpy as np
+
 from workbench.devices.constant import constant
 from workbench.devices.host.slab import Slab
 from workbench.errors import InputError
@@ -16,7 +18,14 @@ from workbench.operators import ComplexSymmetricMatrix, Matrix, Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import catalogue
 from workbench.problems.files import rows_of
-from workbench.problems.synthetic_rows import Rows, ThinnedGrid, irregular_rows, triangulated_entries, triangulated_grid
+from workbench.problems.synthetic_rows import (
+    Rows,
+    ThinnedGrid,
+    grid_points,
+    irregular_rows,
+    triangulated_entries,
+    triangulated_grid,
+)
 from workbench.registry import parameter, register
 
 
@@ -40,6 +49,10 @@ class Substitute(Protocol):
         """The matrix."""
         ...
 
+    def places(self, scale: float) -> np.ndarray | None:
+        """The places of its unknowns, shape (N, 2) or (N, 3); None where they have none."""
+        ...
+
 
 @dataclasses.dataclass(frozen=True)
 class Thinned:
@@ -59,6 +72,9 @@ class Thinned:
 
     def matrix(self, scale: float, seed: int) -> sparse.csr_array:
         return ThinnedGrid(self.unknowns(scale) // self.each, self.each, self.entries(scale), seed).to_csr()
+
+    def places(self, scale: float) -> np.ndarray:
+        return np.repeat(grid_points(self.unknowns(scale) // self.each), self.each, axis=0)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,6 +102,9 @@ class Irregular:
         nodes = self.unknowns(scale) // self.each
         return irregular_rows(nodes, self.each, self._pairs(scale), self.rows, seed, phases=self.phases)
 
+    def places(self, scale: float) -> None:
+        return None
+
     def _pairs(self, scale: float) -> int:
         """A node has one block of its own and couplings in both directions, so nodes and pairs are odd together."""
         nodes = round(self.nodes * scale)
@@ -111,6 +130,11 @@ class Triangulated:
 
     def matrix(self, scale: float, seed: int) -> sparse.csr_array:
         return triangulated_grid(*self._nodes(scale), self.mass)
+
+    def places(self, scale: float) -> np.ndarray:
+        rows, columns = self._nodes(scale)
+        node = np.arange(rows * columns)
+        return np.column_stack([node % columns, node // columns]).astype(float)
 
     def _nodes(self, scale: float) -> tuple[int, int]:
         side = math.sqrt(scale)
@@ -200,6 +224,9 @@ class StandIn(Problem):
     def is_complex_symmetric(self) -> bool:
         substitute = SUBSTITUTES[self.of]
         return isinstance(substitute, Triangulated) and isinstance(substitute.mass, complex)
+
+    def coordinates(self) -> np.ndarray | None:
+        return SUBSTITUTES[self.of].places(self.scale)
 
     @property
     def known_size(self) -> Size:

@@ -32,7 +32,14 @@ from workbench.operators import ComplexSymmetricMatrix, Matrix, Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import group_and_name, known_entry
 from workbench.problems.files import matrix_system, rows_of
-from workbench.problems.matrix_market import given_rhs, given_rhs_name, read_entries, size_of
+from workbench.problems.matrix_market import (
+    Entries,
+    given_coordinates,
+    given_rhs,
+    given_rhs_name,
+    read_entries,
+    size_of,
+)
 from workbench.registry import parameter, register
 
 CHUNK = 1 << 18
@@ -250,22 +257,26 @@ class SuiteSparse(Problem):
         assert path is not None
         return given_rhs(path)
 
+    def coordinates(self) -> np.ndarray | None:
+        path = cached(*group_and_name(self.matrix))
+        return None if path is None else given_coordinates(path, self.unknowns_of_rows)
+
     def _read(self, kind: type[Matrix]) -> LinearSystem:
         group, name = group_and_name(self.matrix)
         path, sha256 = cached(group, name), self._sha256
         if path is not None:
             verify(path, sha256 if path.name.endswith(DOWNLOADED) else "")
             with opened(path, "matrix file") as stream:
-                entries, members = read_entries(stream, path.name, f"cannot read {path}", exact=True)
-            self._check_size(entries, f"{path} holds", "; delete it to fetch it again")
+                entries = read_entries(stream, path.name, f"cannot read {path}", exact=True)
+            self._check_size(entries.matrix, f"{path} holds", "; delete it to fetch it again")
         else:
-            path, entries, members = self._fetch()
+            path, entries = self._fetch()
         try:
-            return matrix_system(kind(entries), given_rhs_name(path, members))
+            return matrix_system(kind(entries.matrix), given_rhs_name(path, entries.members))
         except InputError as error:
-            raise InputError(f"cannot use {path}: {error}", changes=error.changes) from None
+            raise InputError(f"cannot use {path}: {entries.refused(error)}", changes=error.changes) from None
 
-    def _fetch(self) -> tuple[Path, sparse.csr_array, list[str]]:
+    def _fetch(self) -> tuple[Path, Entries]:
         """Download the archive into the cache. Returns its path, the entries of the matrix and its files' names."""
         group, name = group_and_name(self.matrix)
         path = cache_folder() / "suitesparse" / group / f"{name}{DOWNLOADED}"
@@ -273,9 +284,9 @@ class SuiteSparse(Problem):
         url = f"{base.rstrip('/')}/{group}/{name}{DOWNLOADED}"
         with downloaded(url, path, self._sha256) as stream:
             refusal = f"{printable_path(url)} sent what cannot be read"
-            entries, members = read_entries(stream, path.name, refusal, exact=True)
-            self._check_size(entries, f"{printable_path(url)} sent")
-        return path, entries, members
+            entries = read_entries(stream, path.name, refusal, exact=True)
+            self._check_size(entries.matrix, f"{printable_path(url)} sent")
+        return path, entries
 
     @property
     def _sha256(self) -> str:

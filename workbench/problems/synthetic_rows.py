@@ -163,6 +163,17 @@ DOMINANCE = 1e-3
 """Relative excess of a diagonal entry over the sum of the other magnitudes in its row."""
 
 
+def grid_side(nodes: int) -> int:
+    """Points along a side of the planes of `nodes` points of a cubic grid."""
+    return max(1, round(nodes ** (1 / 3)))
+
+
+def grid_points(nodes: int) -> np.ndarray:
+    """Those points, plane by plane, as (x, y, z) in distances of neighbours, shape (nodes, 3)."""
+    side, node = grid_side(nodes), np.arange(nodes)
+    return np.column_stack([node % side, node // side % side, node // side**2]).astype(float)
+
+
 class ThinnedGrid:
     """`nodes` points of a cubic grid, plane by plane, with `each` unknowns per node and about `entries` entries.
 
@@ -173,7 +184,7 @@ class ThinnedGrid:
     def __init__(self, nodes: int, each: int, entries: int, seed: int) -> None:
         self.nodes, self.each = nodes, each
         self._key = _mixed(np.array([seed], np.uint64))
-        self._side = max(1, round(nodes ** (1 / 3)))
+        self._side = grid_side(nodes)
         pairs = entries // each**2
         possible = nodes
         for reach in range(1, MAX_REACH + 1):

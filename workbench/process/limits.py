@@ -3,7 +3,9 @@ limit of the size to which a packed file may unpack."""
 
 from __future__ import annotations
 
+import functools
 import math
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +18,8 @@ except ImportError:  # Windows
 
 CGROUPS = Path("/sys/fs/cgroup")
 MEMBERSHIP = Path("/proc/self/cgroup")
+PAGE = resource.getpagesize() if resource else 4096
+"""Bytes."""
 UNPACKED_BYTES, UNPACKED_RATIO = 256 << 20, 50
 """A packed file may unpack to the larger of UNPACKED_BYTES and UNPACKED_RATIO times its size: runs take about 5 times,
 matrices and traces 10."""
@@ -41,6 +45,25 @@ def memory() -> tuple[int, int]:
     for limit, used in (*_memory_limits(CGROUPS), *_data_limit()):
         total, free = min(total, limit), min(free, max(0, limit - used))
     return total, free
+
+
+def resident() -> int:
+    """Bytes of this process in main memory. Cost: a microsecond on Linux, of a file that stays open."""
+    file = _pages(os.getpid())
+    if file is None:
+        import psutil
+
+        return psutil.Process().memory_info().rss
+    return int(os.pread(file, 64, 0).split()[1]) * PAGE
+
+
+@functools.lru_cache(1)
+def _pages(process: int) -> int | None:
+    """The open file with the pages of a process, which a forked one opens again; None where there is none."""
+    try:
+        return os.open(f"/proc/{process}/statm", os.O_RDONLY)
+    except OSError:
+        return None
 
 
 def cpu_share(root: Path = CGROUPS) -> float | None:

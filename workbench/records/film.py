@@ -23,7 +23,8 @@ MEMBERS = (ITERATIONS, *(f"film_{name}" for name in QUANTITIES))
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Frame:
-    """vectors: float32 by name of the quantity, all of one shape: that of the cells of a grid, or (N,)."""
+    """vectors: float32 by name of the quantity, all of one shape: that of the cells of a grid, or (N,), behind the
+    number of columns where there are several right-hand sides."""
 
     iteration: int
     vectors: Mapping[str, np.ndarray]
@@ -92,7 +93,7 @@ class Film:
             return None
         shapes = {vector.shape for vector in vectors.values()}
         whole = iterations.ndim == 1 and iterations.dtype.kind == "i" and bool((np.diff(iterations) > 0).all())
-        fits = len(shapes) == 1 and next(iter(shapes))[:1] == iterations.shape and len(next(iter(shapes))) <= 4
+        fits = len(shapes) == 1 and next(iter(shapes))[:1] == iterations.shape and len(next(iter(shapes))) <= 5
         if not (whole and fits and {vector.dtype.str[1:] for vector in vectors.values()} == {"f4"}):
             raise InputError("the frames of its film do not fit together")
         made = cls()

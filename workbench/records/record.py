@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench import registry
 from workbench.errors import InputError, printable_path
 from workbench.files import opened, write
 from workbench.files.arrays import json_array, json_of, read_arrays
@@ -161,7 +162,12 @@ def _record(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Record:
     summary = read(_Summary, stored, "summary")
     # Views find what earlier versions did not write, too.
     plain = {**{name: getattr(summary, name) for name in ADDED}, **stored}
+    plain["problem"] = _with_present_parameters(plain["problem"])
     read(_Provenance, head.get("provenance"), "provenance")
+    provenance = head["provenance"]
+    if solved := provenance.get("configuration", {}).get("problem"):
+        configuration = {**provenance["configuration"], "problem": _with_present_parameters(solved)}
+        provenance = {**provenance, "configuration": configuration}
     solution = arrays.pop("solution", None)
     shape = (summary.N, *arrays["columns"].shape[1:]) if "columns" in arrays else (summary.N,)
     if solution is not None and (solution.shape != shape or solution.dtype.str[1:] not in SOLUTION_TYPES):
@@ -174,7 +180,7 @@ def _record(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Record:
     style = head.get("style")
     known = isinstance(style, int) and 0 <= style < MOST_STYLES
     shown = style if known else None
-    return Record(plain, head["provenance"], History.from_arrays(arrays), solution, trace, shown, film)
+    return Record(plain, provenance, History.from_arrays(arrays), solution, trace, shown, film)
 
 
 def _with_present_keys(summary: Any) -> Any:
@@ -182,6 +188,16 @@ def _with_present_keys(summary: Any) -> Any:
     if not isinstance(summary, dict):
         return summary
     return {EARLIER_KEYS.get(key, key): value for key, value in summary.items()}
+
+
+def _with_present_parameters(problem: dict[str, Any]) -> dict[str, Any]:
+    """A problem with the names that its parameters have now, so that all readers show one meaning; of one that is not
+    installed here, or whose values are refused, as it is."""
+    try:
+        known = registry.known("problem", problem["name"])
+        return {**problem, "parameters": known.present(problem["parameters"])} if known else problem
+    except InputError:
+        return problem
 
 
 @dataclasses.dataclass(frozen=True)

@@ -19,7 +19,7 @@ from workbench.registry.blocks import (
     register_unlisted,
     registered,
 )
-from workbench.registry.parameters import Former, Parameter, Value, parameter, unknown_name
+from workbench.registry.parameters import Former, Parameter, Value, of_any_case, parameter, unknown_name
 
 __all__ = ["Block", "Former", "Parameter", "catalogue", "find", "parameter", "register"]
 """Names that users write blocks with; the other names are for the workbench."""

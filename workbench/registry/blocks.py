@@ -13,13 +13,13 @@ import functools
 import importlib
 import pkgutil
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.machinery import SourceFileLoader
 from typing import Any, ClassVar, Self, TypeVar
 
 from workbench.errors import InputError, quoted
 from workbench.registry.extensions import Extension, at_hand, extensions, owner, way_to
-from workbench.registry.parameters import Parameter, Value, formers, present_values, unknown_name
+from workbench.registry.parameters import Parameter, Value, formers, of_any_case, present_values, unknown_name
 from workbench.registry.text import quoted_where_needed, values_by_name
 
 
@@ -42,6 +42,8 @@ class Block:
     """True if it runs on ranks of MPI, each with a part of the rows."""
     has_user_lines: ClassVar[bool] = False
     """True if its lines are a user's, who named it."""
+    also: ClassVar[tuple[str, ...]] = ()
+    """Names that other programs have for it, which a message for an unknown name understands; in small letters."""
     joined_by: ClassVar[str] = ""
     """The sign between the texts of other blocks of this kind that together are the text of this one."""
 
@@ -51,6 +53,7 @@ class Block:
             object.__setattr__(self, declared.name, declared.check(given[declared.name], self.name))
 
     @classmethod
+    @functools.cache
     def parameters(cls) -> tuple[Parameter, ...]:
         """The declared parameters, in order."""
         return tuple(
@@ -136,6 +139,15 @@ class Block:
         names = formers(cls)
         declared = {each.name: each for each in cls.parameters()} if names else {}
         return present_values(cls.name, names, declared, values)
+
+    @classmethod
+    def present_lists(cls, over: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+        """Lists of values by the present names of parameters; other names stay. Raises InputError as `present`."""
+        now = {name: former.name for name, former in formers(cls).items()}
+        return {
+            now.get(name, name): [cls.present({name: value})[now.get(name, name)] for value in values]
+            for name, values in over.items()
+        }
 
 
 class UnknownBlockError(InputError):
@@ -285,15 +297,20 @@ def known(kind: str, name: str) -> type[Block] | None:
 
 
 def lookup(kind: str, name: str, extension: object = None) -> type[Block]:
-    """The block class of that name. extension: what brings it, as `Block.to_dict` says.
+    """The block class of that name, whatever its capitals. extension: what brings it, as `Block.to_dict` says.
 
     Raises InputError for an unknown name, with the extension to install or the nearest known name.
     """
     found = known(kind, name)
     if found is not None:
         return found
-    way = way_to(extension)
-    raise UnknownBlockError(f"{kind} {quoted(name)} {way}" if way else unknown_name(kind, name, registered(kind)))
+    if way := way_to(extension):
+        raise UnknownBlockError(f"{kind} {quoted(name)} {way}")
+    named = registered(kind)
+    if (spelled := of_any_case(name, named)) in named:
+        return named[spelled]
+    also = {other: cls.name for cls in named.values() for other in cls.also}
+    raise UnknownBlockError(unknown_name(kind, name, named, also))
 
 
 def find(kind: str, spec: str, **values: Any) -> Block:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 import math
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workbench.errors import InputError, one_line, quoted
@@ -45,6 +46,8 @@ class Parameter:
             return None
         prefix = f"{owner}: " if owner else ""
         converted = self._convert(prefix, value)
+        if self.choices and isinstance(converted, str) and converted not in self.choices:
+            converted = of_any_case(converted, self.choices)
         if self.choices and converted not in self.choices:
             raise InputError(f"{prefix}{unknown_name(self.name, str(converted), self.choices)}")
         if isinstance(converted, (int, float)) and not isinstance(converted, bool):
@@ -138,22 +141,21 @@ class Former:
         """The former value of a present one, and the other way around."""
         return 1 / value if self.reciprocal else value
 
+    def present(self, name: str, value: object, declared: Parameter, owner: str = "") -> Any:
+        """The present value of one that is given by its former name. declared: the present parameter.
 
+        Raises InputError with the former name, and with the bounds that the former value has.
+        """
+        low, high = declared.low, declared.high
+        if self.reciprocal:
+            low, high = (1 / bound if bound else None for bound in (high, low))
+        return self.turned(dataclasses.replace(declared, name=name, low=low, high=high).check(value, owner))
+
+
+@functools.cache
 def formers(cls: type) -> dict[str, Former]:
     """The former names of the parameters of a block."""
     return {name: each for base in cls.__mro__ for name, each in vars(base).items() if isinstance(each, Former)}
-
-
-def present_lists(cls: type, over: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
-    """Lists of values by the present names of the parameters of a block; other names stay."""
-    names = formers(cls)
-    present: dict[str, list[Any]] = {}
-    for name, values in over.items():
-        former = names.get(name)
-        present[former.name if former else name] = [
-            former.turned(float(value)) if former else value for value in values
-        ]
-    return present
 
 
 def present_values(
@@ -161,15 +163,14 @@ def present_values(
 ) -> dict[str, Any]:
     """Values by the present names of their parameters. names: the former ones; declared: the parameters, by name.
 
-    Raises InputError for a parameter that is given by both names, and for a value that has no reciprocal.
+    Raises InputError for a parameter that is given by both names, and for a value out of bounds.
     """
     present = dict(values)
     for name in present.keys() & names.keys():
         former, value = names[name], present.pop(name)
         if former.name in present:
             raise InputError(f"{owner}: {name} is the former name of {former.name}; give one of the two")
-        checked = declared[former.name].check(value, owner) if former.reciprocal else value
-        present[former.name] = former.turned(checked)
+        present[former.name] = former.present(name, value, declared[former.name], owner)
     return present
 
 
@@ -201,9 +202,19 @@ def parameter(
     return dataclasses.field(default=default, metadata=about)
 
 
-def unknown_name(what: str, name: str, known: Iterable[object]) -> str:
-    """The message for an unknown name: the nearest known one, or the list."""
+def of_any_case(name: str, known: Iterable[str]) -> str:
+    """The known name that differs from a name by capitals alone; the name itself where none does, or several do."""
+    found = [each for each in known if each.casefold() == name.casefold()]
+    return found[0] if len(found) == 1 else name
+
+
+def unknown_name(what: str, name: str, known: Iterable[object], also: Mapping[str, str] | None = None) -> str:
+    """The message for an unknown name: the nearest known one, whatever its capitals, or the list.
+
+    also: other names that people know, each with the known one that it stands for.
+    """
     names = [str(name) for name in known]
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(names) or 'none'}"
+    meant = {**(also or {}), **{each.casefold(): each for each in names}}
+    near = difflib.get_close_matches(name.casefold(), meant, n=1, cutoff=0.5)
+    hint = f"did you mean {meant[near[0]]}?" if near else f"known: {', '.join(names) or 'none'}"
     return f"unknown {what} {quoted(name)}; {hint}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.deflation import CoarseSolver, Variant
 from workbench.devices.interchange import in_place, on_host, returned_as
 from workbench.errors import InputError, quoted
 from workbench.lazy import exported
@@ -22,6 +24,7 @@ from workbench.run.choices.in_memory import (
     kind_of,
     system_of,
     with_diagonal,
+    with_near_null,
 )
 from workbench.run.choices.stopping import Norm, Reason, Stopping
 from workbench.run.driver import Run
@@ -93,6 +96,9 @@ __getattr__ = exported(
     },
 )
 
+NOTICED = 20_000
+"""Unknowns from which `solve` gives notice that the machine is in use. Below it uses one core, for milliseconds, and
+the notice, a file, would take a good part of them."""
 start_run = Run
 """The name by which scripts start a run of many right-hand sides; a `Run` is made for any number of them."""
 
@@ -121,6 +127,7 @@ def solve(
     format: str = RUN["format"].default,
     reduction: str = RUN["reduction"].default,
     nullspace: Any = None,
+    near_null: object = None,
     diagonal: Any = None,
     callback: Callable[[Any], Any] | None = None,
     check: bool = True,
@@ -144,6 +151,10 @@ def solve(
     nullspace: vectors that a singular A maps to zero, shape (N,) or (N, k), such as one per component or the rigid-body
     modes; b is projected onto the range of A, and x is the solution of minimum norm. By default the constants are
     tested; an array of shape (N, 0) stands for none.
+
+    near_null: vectors that A maps to little, shape (N, m), such as the rigid-body modes of an elastic body,
+    `workbench.deflation.rigid_body_modes(coordinates)`: deflation "parts:120" then has a vector for each of them in
+    each part, and M "amg" interpolates them. Refused where neither is chosen.
 
     diagonal: the main diagonal of A, shape (N,), for a LinearOperator, which then takes M jacobi (the default) and
     chebyshev; compared with A by up to four products. A LinearOperator costs three products more, which show whether it
@@ -182,21 +193,22 @@ def solve(
     method = Solver.named(solver or ("block-cg" if has_columns(b) else BLOCKS["solver"].default))
     kind = kind_of(method)
     given = {"A": A, "M": M, "deflation": deflation, "nullspace": nullspace, "diagonal": diagonal}
-    A, M, deflation, nullspace, diagonal = (on_host(values, name) for name, values in given.items())
+    given["near_null"] = near_null
+    A, M, deflation, nullspace, diagonal, near_null = (on_host(values, name) for name, values in given.items())
     like, b, x0 = b, in_place(b, "b"), in_place(x0, "x0")
     # A method for one right-hand side takes one column as a vector.
     is_column = has_columns(b) and b.shape[1] == 1 and not isinstance(method, BlockSolver)
     if is_column:
         b, x0 = as_vector(b), None if x0 is None else as_vector(x0)
     system, x0 = system_of(A, b, x0, kind, nullspace, check=check)
-    system = system if diagonal is None else with_diagonal(system, diagonal, kind)
-    configuration = configure(
+    system = with_near_null(system if diagonal is None else with_diagonal(system, diagonal, kind), near_null)
+    configuration = Configuration(
         InMemoryProblem(),
         solver=method,
         preconditioner=as_preconditioner(M, system.operator.shape[0], check=check),
         deflation=as_deflation(deflation),
-        coarse=coarse,
-        variant=variant,
+        coarse=CoarseSolver.named(coarse),
+        variant=Variant.named(variant),
         device=device,
         cluster=cluster,
         ranks=ranks,
@@ -204,8 +216,12 @@ def solve(
         reduction=reduction,
         stopping=Stopping(rtol=rtol, atol=atol, norm=norm, maxiter=maxiter),
     )
-    with MACHINE_USE:
-        result = run_through(Run(configuration, system, x0=x0, trace=trace), callback)
+    with contextlib.nullcontext() if system.unknowns < NOTICED else MACHINE_USE:
+        run = Run(configuration, system, x0=x0, trace=trace)
+        if callback is None:
+            run.gather()
+        _step_through(run, callback)
+    result = run.result(writable=True)
     result = as_column(result) if is_column else result
     return dataclasses.replace(result, x=returned_as(like, result.x))
 
@@ -221,12 +237,17 @@ def run_through(run: Run, callback: Callable[[Any], Any] | None = None) -> Resul
         'CONVERGED'
     """
     with MACHINE_USE:
-        if callback is None:
-            while run.step():
-                pass
-        else:
-            _follow(run, callback)
+        _step_through(run, callback)
     return run.result(writable=True)
+
+
+def _step_through(run: Run, callback: Callable[[Any], Any] | None) -> None:
+    """Step a run to its end."""
+    if callback is not None:
+        _follow(run, callback)
+        return
+    while run.step():
+        pass
 
 
 def _follow(run: Run, callback: Callable[[Any], Any]) -> None:

@@ -40,7 +40,7 @@ class Run:
     `BlockHistory`, and which are solved in chunks, one after another, where they do not fit the memory of the device at
     once. x0: of the shape of b, by default the configuration's. trace: record every kernel of `step` in `trace`.
     stopped: cancellation request, tested between the parts of the setup. phases: where those of the setup are noted.
-    camera: takes the frames of a film between two steps, of a run with one right-hand side.
+    camera: takes the frames of a film between two steps.
     Raises InputError for what cannot be solved, StoppedError once `stopped` returns True.
 
     Examples:
@@ -90,7 +90,7 @@ class Run:
                     else:
                         from workbench.run.loop.single.iterations import SingleIterations as Made
                     self._iterations = Made(configuration, self.setup, clock)
-        self._camera = None if self.setup.sides else camera
+        self._camera = camera
 
     @property
     def history(self) -> Any:
@@ -216,6 +216,14 @@ class Run:
         if self.ending:
             self._close()
         return self.ending is None
+
+    def gather(self) -> None:
+        """Let `step` make up to 64 iterations at once on the cores too, where their norms need not be seen one by one.
+
+        A check of the norms takes longer than an iteration of a small system. The run converges at the same iteration;
+        one that does not may end at another, with an x of another iteration.
+        """
+        self._iterations.gather()
 
     def result(self, *, writable: bool = False) -> Result:
         """The result, valid between any two steps; final once `step` has returned False, and its x then read-only, as

@@ -65,6 +65,11 @@ class Method:
         return f"{self.configuration.label}{kept}{start}"
 
     @property
+    def deflation_vectors(self) -> int:
+        """The number of deflation vectors of the latest setup; 0 before the first."""
+        return self._prepared.deflation_vectors if self._prepared is not None else 0
+
+    @property
     def series(self) -> tuple[list[float], list[float], list[float]]:
         """Iterations, seconds, and seconds of setup."""
         return self.iterations, self.seconds, self.setup_seconds

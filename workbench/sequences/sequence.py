@@ -178,9 +178,9 @@ class Sequence:
                 yield step
 
     def ranking(self) -> list[dict[str, Any]]:
-        """The methods by milliseconds per step, the fastest first, those that failed last: label, means of iterations,
-        milliseconds and milliseconds of setup over the steps after the first that each has solved, whose setup is that
-        of everything, and why it failed."""
+        """The methods by milliseconds per step, the fastest first, those that failed last: label, deflation vectors of
+        the latest step, means of iterations, milliseconds and milliseconds of setup over the steps after the first that
+        each has solved, whose setup is that of everything, and why it failed."""
         rows = []
         for method in self.methods:
             solved = np.isfinite(method.seconds)
@@ -189,7 +189,8 @@ class Sequence:
             means = [np.array(values)[solved].mean() if solved.any() else math.nan for values in method.series]
             names = ("iterations", "milliseconds", "setup_milliseconds")
             numbers = dict(zip(names, np.multiply(means, (1, 1000, 1000)).tolist(), strict=True))
-            rows.append({"method": method.label, **numbers, "failure": method.failure})
+            about = {"method": method.label, "deflation_vectors": method.deflation_vectors}
+            rows.append({**about, **numbers, "failure": method.failure})
         return sorted(rows, key=lambda row: (bool(row["failure"]), row["milliseconds"]))
 
     def ranked(self) -> str:

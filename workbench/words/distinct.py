@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from workbench.words.names import LEVELS, Parts, method_name, sentence_case, shortened
+from workbench.words.names import LEVELS, PROBLEM, Parts, method_name, sentence_case, shortened
 
 LONGEST = 40
 """Characters of a name, where there are few runs: what the legend of a plot has room for."""
+SHORTEST = 8
+"""Characters of a method that are worth showing in front of settings."""
+NAMING = {"solver", *LEVELS, *PROBLEM}
+"""Parts that name a run without its settings."""
 MOST_CHOICES = 12
 """Differing parts of which each may be left out; with more only absences are."""
 
@@ -22,7 +26,8 @@ def distinct_names(runs: Sequence[Parts], *without: str) -> list[str]:
 
     A part is left out where the names tell the runs apart without it: what a run does not have, such as no deflation;
     then, while a name is longer than `LONGEST`, the last of the other parts. What is too long
-    still is cut, and numbered where the cut makes names equal.
+    still is cut, and numbered where the cut makes names equal. Where one run is named by its method alone, those that
+    differ in settings have the method in front of these.
     without: parts that are shown elsewhere, such as in a column of their own.
     """
     keys = [key for key in dict.fromkeys(key for parts in runs for key in parts) if key not in without]
@@ -40,7 +45,21 @@ def distinct_names(runs: Sequence[Parts], *without: str) -> list[str]:
     joined = _joined(shown)
     names = _cut(joined) if len(runs) > 1 else {name: sentence_case(name) for name in joined}
     named = [names[name] or method_name(parts) for name, parts in zip(joined, runs, strict=True)]
+    if not all(joined):
+        of_settings = [bool(given) and not given.keys() & NAMING for given in shown]
+        whole = [
+            _with_method(name, text, parts) if alone else name
+            for name, text, parts, alone in zip(named, joined, runs, of_settings, strict=True)
+        ]
+        named = whole if len({*whole}) == len({*named}) else named
     return [shortened(name, LONGEST) for name in named] if len(runs) > 1 else named
+
+
+def _with_method(name: str, text: str, parts: Parts) -> str:
+    """A name of settings alone behind the method, which is cut where both are too long. text: these settings."""
+    room = LONGEST - len(text) - 2
+    fits = sentence_case(text) == name and room >= SHORTEST
+    return f"{shortened(method_name(parts), room)}, {text}" if fits else name
 
 
 def absent(key: str, text: str) -> bool:

@@ -202,17 +202,20 @@ def name_of(kind: str, block: Block | Mapping[str, Any] | str | None, dimensions
         return _unmade(kind, name)
 
 
-def run_parts(configuration: Mapping[str, Any], summary: Mapping[str, Any] | None = None) -> dict[str, str]:
+def run_parts(
+    configuration: Mapping[str, Any], summary: Mapping[str, Any] | None = None, dimensions: int = 0
+) -> dict[str, str]:
     """The parts of the name of a run, from its configuration as blocks or plain data, which may lack blocks that its
     summary has as texts.
 
     Keys: problem, size and details of the problem, the kinds of blocks, and settings. A block that the run chose itself
-    is left out, and so are blocks without effect. Cost: that of making the blocks.
+    is left out, and so are blocks without effect. dimensions: of the grid where the problem is not given. Cost: that of
+    making the blocks.
     """
     known = {**(summary or {}), **configuration}
     problem = (summary or known).get("problem")
     parts = problem_parts(problem) if problem else {}
-    dimensions = _dimensions(known.get("problem"))
+    dimensions = dimensions or _dimensions(known.get("problem"))
     blocks = {kind: name_of(kind, known.get(kind), dimensions) for kind in ("solver", *LEVELS)}
     if blocks["deflation"] in ("", f"no {LEVELS[1]}"):
         blocks |= {"coarse": "", "variant": ""}

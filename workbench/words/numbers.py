@@ -138,7 +138,12 @@ def rounded(value: float) -> str:
 
 def span(low: float, high: float, say: Callable[[Any], str]) -> str:
     """The least and the greatest of some values in words. say: writes one of them."""
-    return f"{say(low)} everywhere" if low == high else f"{say(low)} to {say(high)}"
+    return f"{say(low)} everywhere" if low == high else extent(low, high, say)
+
+
+def extent(low: float, high: float, say: Callable[[Any], str]) -> str:
+    """A range in front of what it counts, as in: 60 to 100 unknowns. say: writes an end."""
+    return say(low) if low == high else f"{say(low)} to {say(high)}"
 
 
 def _in_units(value: float, units: Units, digits: int = 3) -> str:

@@ -377,3 +377,18 @@ def test_files_that_are_no_records_are_refused(recorded, tmp_path):
     }.items():
         with pytest.raises(InputError, match=sentence):
             Sequence(str(tmp_path / f"{name}.seq.npz"))
+
+
+def test_a_record_names_blocks_by_its_grid_and_counts_vectors(tmp_path):
+    made = Sequence("rising-bubbles", n=16, until=0.02, keep=True, preconditioner="neumann:2", deflation="blocks:4")
+    made.step()
+    made.step()
+    path = records.save(made, tmp_path / "steps")
+    replayed = Sequence(
+        f"recorded:{path}", preconditioner="neumann:2", deflation="blocks:4", others=[{"deflation": "none"}]
+    )
+    assert replayed.problem.grid == (32, 16)
+    replayed.run()
+    counted = {row["method"]: row["deflation_vectors"] for row in replayed.ranking()}
+    assert counted == {"CG, Neumann 2, 4² blocks": 16, "CG, Neumann 2": 0}
+    assert configure("recorded").problem.grid is None

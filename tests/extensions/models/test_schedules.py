@@ -113,6 +113,11 @@ def test_a_slice_holds_complete_iterations_and_starts_at_zero():
     assert shown.seconds >= 2 * per_iteration(trace) * (1 - 1e-9)
 
 
+def test_an_instant_before_a_slice_is_no_part_of_it():
+    shown = slice_iterations(expected("hybrid3", SIZES, EVEN.machine()).trace, 4, 5)
+    assert {event.iteration for event in shown} == {4, 5}
+
+
 def test_curves_are_none_for_sizes_that_do_not_fit():
     unknowns = unknowns_up_to(10**7, 5)
     assert (unknowns[0], unknowns[-1]) == (1000, 10**7)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.conftest import in_threads
 from tests.live.conftest import page_says
-from tests.waiting import LIMIT
+from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.live import Workbench, workbench
 from workbench.live.app.page import Page
@@ -37,7 +37,7 @@ def test_what_is_built_is_what_the_other_pages_work_on(bench):
     assert bench.configuration.problem == built
     assert bench.view("Race").base.problem == built
     assert bench.view("Sweep").base.problem == built
-    bench.explorer.form.settings["rtol"].value = "1e-4"
+    bench.explorer.form.set("rtol", "1e-4")
     assert add_bubble(bench) == bench.configuration.problem
     assert bench.configuration.stopping.rtol == 1e-4
 
@@ -50,21 +50,21 @@ def test_a_run_that_is_started_while_its_page_opens_is_of_what_is_drawn(bench):
 
 
 def test_a_wrong_value_in_the_form_loses_nothing_of_what_is_built(bench):
-    bench.explorer.form.settings["rtol"].value = "small"
+    bench.explorer.form.set("rtol", "small")
     built = add_bubble(bench)
     for _ in range(2):
         with pytest.raises(InputError, match="rtol must be a number, got 'small'"):
             _ = bench.configuration
-    bench.explorer.form.settings["rtol"].value = "1e-6"
+    bench.explorer.form.set("rtol", "1e-6")
     assert bench.configuration.problem == built
 
 
 def test_what_is_chosen_in_the_form_stays_when_something_else_is_built(bench):
-    bench.explorer.form.blocks["deflation"].choice.value = "stripes"
+    bench.explorer.form.set("deflation", "stripes")
     built = add_bubble(bench)
     assert bench.configuration.problem == built
     assert bench.configuration.deflation.name == "stripes"
-    bench.explorer.form.blocks["problem"].fields["n"].value = 48
+    bench.explorer.form.set("problem.n", 48)
     assert bench.configuration.problem.n == 48
     bench.pages["Build"].turn_to()
     assert builder(bench).problem.n == 48
@@ -156,7 +156,7 @@ def test_runs_of_all_views_are_one_list_and_are_looked_into(bench):
     race.race.wait(LIMIT)
     own = bench.view("Your method").race()
     own.race.wait(LIMIT)
-    sweep.choices.rows[0].text.value = "16"
+    sweep.choices.rows[0].set("text", "16")
     sweep.wait(LIMIT)
     assert [run.origin for run in bench.runs.runs] == ["Race"] * 4 + ["Your method"] * 2 + ["Sweep"] * 3
     assert len({run.style for run in bench.runs.runs}) == 9
@@ -191,7 +191,7 @@ def test_compare_opens_with_four_methods_and_races_what_the_header_names(bench, 
     race.start()
     race.race.wait(LIMIT)
     form = bench.explorer.form
-    form.blocks["problem"].fields["n"].value = 20
+    form.set("problem.n", 20)
     bench.turn_to("Solve")
     bench.turn_to("Race")
     eventually(lambda: "These results are of 4 bubbles in a square, 24²" in race.belongs.value)
@@ -240,7 +240,7 @@ def test_the_steps_are_those_of_a_small_copy_and_what_cannot_be_stepped_is_told(
     page.form.set("second", "alone")
     assert page.wait(LIMIT)
     assert not page.view.mathematics
-    bench.explorer.form.blocks["problem"].choice.value = "bubbles-3d"
+    bench.explorer.form.set("problem", "bubbles-3d")
     bench.pages["Step"].turn_to()
     page.form.set("cells", "24")
     assert page.wait(LIMIT)
@@ -299,7 +299,7 @@ def test_the_tour_makes_one_run_with_timings(bench):
         page_says(bench.frame.shell, {"kind": "tour"})
     assert len(bench.runs.runs) == 1
     assert bench.explorer.session.wait(LIMIT).trace
-    assert not bench.explorer.form.trace.value
+    assert not bench.explorer.trace.value
 
 
 def test_undo_of_the_header_acts_in_the_view_in_front_and_says_what_it_did(bench, eventually, monkeypatch):
@@ -357,3 +357,13 @@ def test_the_tour_ends_at_a_run_whose_kernels_are_known(bench):
     bench.runs.choose([first.number])
     page_says(bench.frame.shell, {"kind": "tour-look"})
     assert list(bench.runs.chosen) == [traced]
+
+
+def test_a_view_that_does_not_use_the_problem_has_none_in_the_header(bench):
+    page = bench
+    named = page.frame.shell.problem["name"]
+    assert named
+    for title, used in (("Runs", False), ("Solve", True), ("Papers", False), ("Race", True), ("Schedules", False)):
+        page.turn_to(title)
+        until(lambda shown=title: page.pages[shown].view is not None)
+        until(lambda used=used: page.frame.shell.problem["name"] == (named if used else ""))

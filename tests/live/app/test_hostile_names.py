@@ -42,6 +42,6 @@ def test_the_pairs_that_were_ruled_out():
 def test_the_note_of_a_plot_of_a_sweep(opened):
     shown = opened(sweep_plot.SweepPlot(lambda: None))
     shown.begin({"n": [1, 2], "solver": ["a", "b"], HOSTILE: ["c", "d"]}, HOSTILE)
-    shown.down.value, shown.across.value = "n", "solver"
+    shown.form.change(down="n", across="solver")
     assert "minimum over" in shown.note.value
     assert harmless(shown.note.value)

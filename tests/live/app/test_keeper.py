@@ -162,7 +162,7 @@ def test_the_address_opens_the_view_and_what_is_drawn(served_page, eventually):
 def test_the_race_is_kept_with_its_results_and_comes_back_after_its_runs(served_page, eventually):
     page = served_page("view=compare.race")
     race = page.view("Race")
-    race.tolerance.set(1e-3)
+    race.look.change(tolerance=1e-3, own=True)
     race.start()
     race.race.wait(LIMIT)
     eventually(lambda: race.entries.repeats is not None and not race.entries.repeats.alive)
@@ -183,7 +183,7 @@ def test_the_race_is_kept_with_its_results_and_comes_back_after_its_runs(served_
     assert page.keeper.wait(LIMIT)
     race = page.view("Race")
     assert [entry.configuration for entry in race.race.entries] == left
-    assert race.tolerance.value == 1e-3
+    assert race.look.present.tolerance == 1e-3
     # The runs that the list has are those of the entries.
     assert len(page.runs.of("Race")) == len(runs)
     assert {run.number for run in race.entries.listed.values()} == {2, 3, 4}

@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from tests.live.conftest import page_says
+from tests.live.builders.forms import choose, press, say, state, wrong
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import BubbleBuilder
+from workbench.live.builders.bubble_editor import PictureRequest, picture
 from workbench.live.builders.bubble_model import Drawing
-from workbench.live.builders.bubble_pictures import PictureRequest, picture
 from workbench.problems.bubbles import Bubbles2D, Bubbles3D
 from workbench.problems.poisson import Poisson5
 from workbench.run import configure
@@ -25,35 +25,10 @@ def builder(opened):
     return opened(BubbleBuilder(SQUARE, "levelset:0"))
 
 
-def say(builder, **message):
-    """As the canvas does, and wait until it is done."""
-    page_says(builder.canvas, message)
-    assert builder.wait(LIMIT)
-
-
-def choose(builder, name, value):
-    """As the form does, and wait until it is done."""
-    builder.form.set(name, value)
-    assert builder.wait(LIMIT)
-
-
-def shown(builder, name):
-    return builder.form.box.state["values"][name]
-
-
-def wrong(builder):
-    return builder.form.box.state["wrong"]
-
-
-def press(builder, kind):
-    builder.form.receive({"kind": kind})
-    assert builder.wait(LIMIT)
-
-
 def test_what_was_given_stands_there(builder):
     assert builder.problem == SQUARE
     assert builder.deflation.spec == "levelset:0"
-    assert shown(builder, "n") == 32
+    assert state(builder, "n") == 32
     assert builder.status.text == "4 bubbles"
 
 
@@ -64,15 +39,16 @@ def test_the_fields_are_those_of_the_bubbles_and_random_ones_are_folded_away(bui
     assert schema["blocks"] == {}
 
 
-def test_the_subdomains_of_the_page_are_drawn_as_its_method_changes(opened):
+def test_the_subdomains_of_the_page_are_drawn_as_its_method_changes(opened, page_of, eventually):
     chosen = [configure(SQUARE, deflation="levelset:0")]
     made = opened(BubbleBuilder(SQUARE, configuration=lambda: chosen[-1]))
+    page = page_of(made.canvas)
     assert made.deflation.spec == "levelset:0"
     chosen.append(configure(SQUARE, deflation="blocks:2"))
     made.hide(False)
     assert made.wait(LIMIT)
     assert made.deflation.spec == "blocks:2"
-    assert made.canvas._picture[0]["note"] == "4 deflation subdomains"
+    eventually(lambda: page.messages[-1]["note"] == "4 deflation subdomains")
 
 
 def test_the_state_is_json_and_numbered(builder):
@@ -110,7 +86,7 @@ def test_a_wrong_field_keeps_its_text_and_its_sentence_until_it_is_right(builder
     assert wrong(builder) == {"density_ratio": sentence}
     assert (builder.status.text, builder.status.tone) == ("4 bubbles", "plain")
     say(builder, act="add", centre=[0.5, 0.5])
-    assert shown(builder, "density_ratio") == "thick"
+    assert state(builder, "density_ratio") == "thick"
     assert wrong(builder) == {"density_ratio": sentence}
     choose(builder, "density_ratio", "0")
     assert wrong(builder) == {"density_ratio": "Density ratio, inside/outside must be between 10⁻⁹ and 10⁹, got 0"}
@@ -120,14 +96,20 @@ def test_a_wrong_field_keeps_its_text_and_its_sentence_until_it_is_right(builder
     assert builder.status.tone == "plain"
 
 
-def test_a_field_that_undo_sets_is_right_again(builder):
+def test_undo_takes_a_wrong_text_back_first_and_then_the_change_before_it(builder):
     choose(builder, "n", "64")
     choose(builder, "n", "4")
     assert wrong(builder) == {"n": "Cells per side must be between 8 and 46340, got 4"}
-    assert shown(builder, "n") == 4
+    assert state(builder, "n") == 4
+    for n in (64, 32):
+        press(builder, "undo")
+        assert (state(builder, "n"), builder.status.text, wrong(builder)) == (n, "4 bubbles", {})
+    # A wrong text alone can be taken back too.
+    assert not builder.form.box.state["canUndo"]
+    choose(builder, "density_ratio", "thick")
+    assert builder.form.box.state["canUndo"]
     press(builder, "undo")
-    assert shown(builder, "n") == 32
-    assert (builder.status.text, wrong(builder)) == ("4 bubbles", {})
+    assert (state(builder, "density_ratio"), builder.form.box.state["canUndo"]) == ("0.001", False)
 
 
 def test_what_no_field_is_wrong_with_by_itself_is_reported_at_the_field_that_was_changed(builder):
@@ -143,7 +125,7 @@ def test_sides_are_ticked_and_undone(builder):
     assert builder.problem.sides == "dirichlet"
     for left in (3, 2, 1, 0):
         press(builder, "undo")
-        assert len(shown(builder, "sides")) == left
+        assert len(state(builder, "sides")) == left
     assert builder.problem == SQUARE
     assert builder.form.box.state["canRedo"]
 
@@ -167,16 +149,15 @@ def test_reset_shows_what_was_there_at_first_and_can_be_undone(builder):
     press(builder, "reset")
     assert builder.problem == SQUARE
     press(builder, "undo")
-    assert len(builder.problem.geometry().radii) == shown(builder, "count") == 3
+    assert len(builder.problem.geometry().radii) == state(builder, "count") == 3
 
 
 def test_presets_and_random_bubbles_come_from_the_form(builder):
     assert "staggered" in builder.form.box.state["examples"]
-    builder.form.receive({"kind": "example", "field": "staggered"})
-    assert builder.wait(LIMIT)
+    press(builder, "example", "staggered")
     assert builder.problem.layout == "list"
     # The number of random bubbles is that of those on the canvas.
-    assert shown(builder, "count") == len(builder.problem.geometry().radii)
+    assert state(builder, "count") == len(builder.problem.geometry().radii)
     for name, value in {"count": "6", "radius": "0.08", "geometry_seed": "3"}.items():
         choose(builder, name, value)
     choose(builder, "place", True)
@@ -196,7 +177,7 @@ def test_three_dimensions_and_back(builder):
     choose(builder, "dimensions", "3")
     assert builder.problem == Bubbles3D(n=64)
     assert not builder.live.check.disabled
-    assert shown(builder, "sides") == []
+    assert state(builder, "sides") == []
     assert "3 x 3 x 3" in builder.form.box.state["examples"]
     choose(builder, "sides", ["z+"])
     assert builder.problem.sides == "z+:dirichlet"
@@ -254,7 +235,7 @@ def test_a_bubble_that_fits_nowhere_near_is_not_added_and_the_sentence_ends_with
 def test_the_fields_of_random_bubbles_show_what_a_loaded_problem_was_placed_by(builder):
     given = Bubbles2D(n=64, layout="random", count=20, radius=0.03, geometry_seed=3)
     builder.load(given)
-    assert [shown(builder, name) for name in ("count", "radius", "geometry_seed")] == [20, "0.03", 3]
+    assert [state(builder, name) for name in ("count", "radius", "geometry_seed")] == [20, "0.03", 3]
     # So the same button makes the same bubbles, here and in a form that comes back by Undo.
     choose(builder, "place", True)
     assert builder.problem == given
@@ -262,7 +243,7 @@ def test_the_fields_of_random_bubbles_show_what_a_loaded_problem_was_placed_by(b
     choose(builder, "place", True)
     assert builder.problem.count == 5
     press(builder, "undo")
-    assert shown(builder, "count") == 20
+    assert state(builder, "count") == 20
 
 
 def test_a_problem_is_loaded_with_its_deflation(builder):
@@ -270,9 +251,9 @@ def test_a_problem_is_loaded_with_its_deflation(builder):
     builder.on_change(lambda reported: heard.append((reported.problem, reported.deflation.spec)))
     choose(builder, "density_ratio", "thick")
     builder.load(CUBE, "blocks:2")
-    assert (shown(builder, "density_ratio"), wrong(builder)) == ("0.001", {})
+    assert (state(builder, "density_ratio"), wrong(builder)) == ("0.001", {})
     assert heard == [(CUBE, "blocks:2")]
-    assert shown(builder, "dimensions") == 3
+    assert state(builder, "dimensions") == 3
     assert builder.wait(LIMIT)
     assert builder.problem == CUBE
 
@@ -334,6 +315,16 @@ def test_bubbles_too_small_for_fewer_cells_are_counted():
     assert np.count_nonzero(np.frombuffer(buffer, np.uint8)) == np.count_nonzero(
         Bubbles2D.from_arrays([[0.7, 0.7]], [0.1]).geometry().paint(128)
     )
+
+
+def test_parts_follow_the_matrix_of_all_cells():
+    deflation = configure(SQUARE, deflation="parts:100").deflation
+    request = PictureRequest(Drawing(SQUARE), deflation)
+    message, _ = picture(request, 32)
+    count = deflation.labels_of(SQUARE.assemble().operator, None).max() + 1
+    assert message["note"] == f"{count} deflation subdomains"
+    assert message["segments"] > 10
+    assert "drawn with all cells of the problem alone" in picture(request, 16)[0]["note"]
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 from scipy.sparse.linalg import spsolve
 
+from tests.live.builders.forms import say
 from tests.live.conftest import ENDLESS, page_says
 from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.live import BubbleBuilder, workbench
-from workbench.live.builders.live_panel import curve_scene, ending, spectrum_scene
-from workbench.live.builders.live_solver import LiveSolver, live_configuration
+from workbench.live.builders.live_solve import LiveSolver, ending, live_configuration
+from workbench.plots.scenes.convergence import now_and_last_scene
 from workbench.plots.scenes.scene import CurveOf, LineAt, PointsOf
+from workbench.plots.scenes.spectrum import strokes_scene
 from workbench.problems.bubbles import Bubbles2D, Bubbles3D
 from workbench.run import Stopping, configure
 
@@ -63,12 +65,6 @@ def solving():
 @pytest.fixture
 def builder(opened):
     return opened(BubbleBuilder(SQUARE, DEFLATION))
-
-
-def say(builder, **message):
-    """As the canvas does, and wait until it is done and considered."""
-    page_says(builder.canvas, message)
-    assert builder.wait(LIMIT)
 
 
 def until_ended(builder, before=None):
@@ -143,8 +139,7 @@ def test_stop_ends_the_solve_and_nothing_is_shown_of_it(solving):
 def test_scenes_have_the_samples_of_the_runs_and_the_last_ones_pale(solving):
     last = solving.solve(configure(moved(0.25)))
     now = solving.solve(configure(moved(0.3)))
-    runs = now.session.run, last.session.run
-    behind, curve, line = curve_scene(*runs).layers
+    behind, curve, line = now_and_last_scene(now.relative, last.relative, 1e-6).layers
     assert isinstance(behind, CurveOf)
     assert isinstance(curve, CurveOf)
     assert isinstance(line, LineAt)
@@ -159,12 +154,12 @@ def test_scenes_have_the_samples_of_the_runs_and_the_last_ones_pale(solving):
     scale = 1 / np.sqrt(np.diag(A))
     exact = np.linalg.eigvalsh(scale[:, None] * A * scale)
     assert exact[0] * (1 - 1e-8) <= values[0] < values[-1] <= exact[-1] * (1 + 1e-8)
-    pale, present = spectrum_scene(values, before).layers
+    pale, present = strokes_scene(values, before).layers
     assert isinstance(pale, PointsOf)
     assert isinstance(present, PointsOf)
     assert (pale.faint, present.faint) == (True, False)
     assert (pale.x.size, present.x.size) == (before.size, values.size)
-    assert spectrum_scene(np.empty(0), before).note.startswith("No iteration was needed")
+    assert strokes_scene(np.empty(0), before).note.startswith("No iteration was needed")
 
 
 def test_the_configuration_of_the_page_is_taken_where_it_fits():
@@ -187,7 +182,7 @@ def test_the_configuration_of_the_page_is_taken_where_it_fits():
 def test_nothing_is_solved_until_a_page_shows_the_canvas_and_after_the_box_is_unticked(builder):
     say(builder, act="place", index=0, row=ROWS[1])
     assert builder.live.solver.latest is None
-    assert builder.live.curve is None
+    assert builder.live.pictures is None
     solve = ticked(builder)
     assert solve.session.configuration.problem == builder.problem
     assert solve.session.configuration.deflation == DEFLATION
@@ -196,7 +191,7 @@ def test_nothing_is_solved_until_a_page_shows_the_canvas_and_after_the_box_is_un
     say(builder, act="place", index=0, row=ROWS[2])
     assert builder.live.solver.latest is None
     assert builder.live.box.layout.display == "none"
-    assert builder.live.curve.link.hidden
+    assert builder.live.pictures.curve.link.hidden
 
 
 def test_a_drag_solves_when_the_pointer_rests_and_the_line_says_how(builder):
@@ -215,8 +210,8 @@ def test_a_drag_solves_when_the_pointer_rests_and_the_line_says_how(builder):
     # Letting go where it rested changes nothing.
     say(builder, act="place", index=0, row=ROWS[1], stroke="a", done=True)
     assert builder.live.solver.latest is second
-    until(lambda: len(builder.live.curve.scene.layers) == 3)
-    until(lambda: len(builder.live.spectrum.scene.layers) == 2)
+    until(lambda: len(builder.live.pictures.curve.scene.layers) == 3)
+    until(lambda: len(builder.live.pictures.spectrum.scene.layers) == 2)
     builder.undo()
     assert builder.wait(LIMIT)
     assert until_ended(builder, second).warm
@@ -258,7 +253,7 @@ def test_the_field_of_a_cube_shows_the_plane_of_the_canvas(opened):
     builder = opened(BubbleBuilder(Bubbles3D(n=16), "none"))
     ticked(builder)
     builder.canvas.normal, builder.canvas.position = "x", 0.7
-    field = builder.live.field.field
+    field = builder.live.pictures.field.field
     until(lambda: (field.normal, field.index) == ("x", 11))
     assert field.quantity == "solution"
 

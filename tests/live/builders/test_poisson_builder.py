@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.live.builders.forms import choose, press, state, wrong
 from workbench.errors import InputError
 from workbench.live import PoissonBuilder
 from workbench.live.builders.poisson_form import EXAMPLES, STENCILS
@@ -24,24 +25,14 @@ def test_it_opens_with_a_coefficient_worth_seeing(opened):
     assert f.max() > f.min()
 
 
-def type_into(builder, name, value):
-    """As the page does."""
-    builder.form.set(name, value)
-    assert builder.wait()
-
-
-def state(builder, name, of="values"):
-    return builder.form.box.state[of].get(name, "")
-
-
 def shown(builder):
     return {name: view.scene.title for name, view in builder.views.items() if view.layout.display != "none"}
 
 
 def test_the_problem_is_what_the_fields_say(builder):
-    type_into(builder, "a", "1 + x")
-    type_into(builder, "n", "16")
-    type_into(builder, "sides", ["x-", "y-", "y+"])
+    choose(builder, "a", "1 + x")
+    choose(builder, "n", "16")
+    choose(builder, "sides", ["x-", "y-", "y+"])
     assert (
         builder.problem
         == configure("poisson-2d", n=16, a="1 + x", sides="x-:dirichlet,y-:dirichlet,y+:dirichlet").problem
@@ -80,21 +71,21 @@ def test_a_mistake_is_told_below_its_field_and_the_text_stays(builder):
     reported = []
     # None: that there is no problem.
     builder.on_change(lambda built: built and reported.append(built))
-    type_into(builder, "a", "1 + sine(x)")
+    choose(builder, "a", "1 + sine(x)")
     sentence = "column 5: unknown function 'sine'; did you mean sin?"
     assert state(builder, "a", "wrong") == sentence
     assert builder.wrong == f"Coefficient of ∂x: {sentence}"
     assert (state(builder, "a"), reported) == ("1 + sine(x)", [])
-    type_into(builder, "a", "x - 0.5")
+    choose(builder, "a", "x - 0.5")
     assert "a must be positive and finite, but a = -0.4961 at x = 0.003906" in state(builder, "a", "wrong")
     assert reported == []
     builder.form.set("a", "1+*x")
     with pytest.raises(InputError, match="in a, column 3: the formula cannot be read"):
         _ = builder.problem
-    type_into(builder, "a", "x")
+    choose(builder, "a", "x")
     assert reported == [builder.problem]
-    assert builder.form.box.state["wrong"] == {}
-    type_into(builder, "n", "-1")
+    assert wrong(builder) == {}
+    choose(builder, "n", "-1")
     assert state(builder, "n", "wrong") == builder.wrong == "Cells per side must be between 2 and 46340, got -1"
     with pytest.raises(InputError, match="n must be between"):
         _ = builder.problem
@@ -102,35 +93,34 @@ def test_a_mistake_is_told_below_its_field_and_the_text_stays(builder):
 
 def test_what_is_typed_into_one_field_is_undone_at_once(builder):
     for text in ("2", "2 +", "2 + x"):
-        type_into(builder, "a", text)
-    type_into(builder, "stencil", "poisson-3d")
+        choose(builder, "a", text)
+    choose(builder, "stencil", "poisson-3d")
     assert builder.problem == configure("poisson-3d", n=128, a="2 + x").problem
     builder.undo()
     assert builder.problem == configure("poisson-2d", n=128, a="2 + x").problem
     builder.undo()
     assert builder.problem == configure("poisson-2d", n=128).problem
-    builder.form.receive({"kind": "redo"})
+    press(builder, "redo")
     assert state(builder, "a") == "2 + x"
-    builder.form.receive({"kind": "reset"})
-    assert builder.wait()
+    press(builder, "reset")
     assert (builder.problem, builder.wrong) == (configure("poisson-2d", n=128).problem, "")
 
 
 def test_a_label_is_that_of_the_problem_chosen(builder):
     assert state(builder, "n", "labels") == "Cells per side"
-    type_into(builder, "stencil", "poisson27")
+    choose(builder, "stencil", "poisson27")
     assert state(builder, "n", "labels") == "Unknowns per side"
 
 
 def test_equal_coefficients_share_a_picture(builder):
     assert shown(builder) == {"a": "Coefficients a and b", "f": "Right-hand side f"}
-    type_into(builder, "b", "0.1")
+    choose(builder, "b", "0.1")
     assert shown(builder) == {"a": "Coefficient a", "b": "Coefficient b", "f": "Right-hand side f"}
     assert [builder.views[name].scene.bar for name in "abf"] == ["a", "b", "f"]
 
 
 def test_large_grids_are_drawn_coarser_and_say_so(builder):
-    type_into(builder, "n", "8192")
+    choose(builder, "n", "8192")
     assert builder.views["a"].scene.notes == ("drawn with n = 724",)
 
 
@@ -139,8 +129,7 @@ def test_large_grids_are_drawn_coarser_and_say_so(builder):
 def test_every_example_makes_a_problem(builder, stencil, example):
     builder.form.set("n", "8")
     builder.form.set("stencil", stencil)
-    builder.form.receive({"kind": "example", "field": example})
-    assert builder.wait()
+    press(builder, "example", example)
     assert builder.wrong == ""
     formulas = EXAMPLES[example][builder.problem.dimensions - 2]
     assert {name: state(builder, name) for name in formulas} == formulas
@@ -157,17 +146,17 @@ def test_the_section_of_a_cube_is_one_for_all_pictures():
 
 def test_changes_of_a_field_are_undone_apart_when_another_was_changed_between(builder):
     for name, value in (("n", "64"), ("n", "abc"), ("a", "2"), ("n", "32")):
-        type_into(builder, name, value)
+        choose(builder, name, value)
     builder.undo()
     assert (builder.problem.n, builder.problem.a) == (64, "1")
 
 
 def test_a_complaint_about_values_goes_with_the_formula_it_is_about(builder):
-    type_into(builder, "a", "x - 2")
+    choose(builder, "a", "x - 2")
     assert "a must be positive" in state(builder, "a", "wrong")
-    type_into(builder, "n", "abc")
-    type_into(builder, "a", "1")
-    assert set(builder.form.box.state["wrong"]) == {"n"}
+    choose(builder, "n", "abc")
+    choose(builder, "a", "1")
+    assert set(wrong(builder)) == {"n"}
 
 
 def test_what_was_found_out_about_another_problem_is_not_said(builder):
@@ -175,4 +164,4 @@ def test_what_was_found_out_about_another_problem_is_not_said(builder):
     builder.form.set("n", "abc")
     assert not builder.form.explain(before, {"a": "late"}, {"a": "late"})
     assert builder.form.box.state["values"]["n"] == "abc"
-    assert set(builder.form.box.state["wrong"]) == {"n"}
+    assert set(wrong(builder)) == {"n"}

@@ -16,6 +16,8 @@ from workbench.live.compare.race_form import method_of
 from workbench.live.compare.race_opening import opening
 from workbench.records import History, load
 from workbench.run import Race, Run, Session, State, Stopping, configure
+from workbench.run.jobs.race_record import EntryRecord
+from workbench.run.jobs.ranking import Sample
 from workbench.run.jobs.repeats import Repeats
 from workbench.run.setup.setup_phases import SetupPhase
 from workbench.words.numbers import amount, duration
@@ -62,10 +64,10 @@ def test_the_winner_is_named_by_the_measure_that_is_chosen(ended_race, eventuall
     # Names are cut where the line would be too long.
     wins = rf"{second.name[:9]}.* {second.run.iterations} iterations, [\d.]+ times fewer than {first.name}"
     eventually(lambda: re.search(wins, view.winner.text))
-    view.measure.value = "bytes"
+    view.look.set("measure", "bytes")
     spent = amount(second.run.iterations * second.iteration_bytes)
     eventually(lambda: f" {spent}, " in view.winner.text)
-    view.measure.value = "seconds"
+    view.look.set("measure", "seconds")
     best = view.ranking().finished[0]
     eventually(lambda: duration(best.amount, 2) in view.winner.text or CLOSE in view.winner.text)
     assert view.winner.quote == view.winner.text
@@ -81,8 +83,8 @@ def test_seconds_count_the_setup_unless_it_is_switched_off(ended_race, page_of, 
     for curve, lane in zip(view.convergence.curves, (first, second), strict=True):
         curve.setup_seconds = lane.run.setup_seconds
     page = page_of(view.convergence)
-    assert view.with_setup.disabled
-    view.measure.value = "seconds"
+    assert view.look.settings["with_setup"].disabled
+    view.look.set("measure", "seconds")
     assert view.ranking().finished[0].entry is first
     eventually(lambda: f"{first.name} 0.1" in view.winner.text and f"ahead of {second.name}" in view.winner.text)
     # Compilation is in no time of an entry, and has a sentence of its own.
@@ -94,7 +96,7 @@ def test_seconds_count_the_setup_unless_it_is_switched_off(ended_race, page_of, 
     assert message["setup"]
     count = message["curves"][0]["count"]
     assert np.frombuffer(buffer, np.float32)[count] == np.float32(0.125 + first.run.history["seconds"][0])
-    view.with_setup.value = False
+    view.look.set("with_setup", False)
     iterating = {lane: lane.run.history["seconds"][lane.run.iterations] for lane in (first, second)}
     fastest = min(iterating, key=lambda lane: iterating[lane])
     assert view.ranking().finished[0].entry is fastest
@@ -111,7 +113,7 @@ def test_a_lane_that_was_delayed_is_named_where_seconds_decide(ended_race, event
         columns = lane.run.history.to_arrays() | {"seconds": 1e-3 * rows + lost * (rows >= 5)}
         histories[lane.run] = History.from_arrays(columns)
     monkeypatch.setattr(Run, "history", property(histories.get))
-    view.measure.value = "seconds"
+    view.look.set("measure", "seconds")
     # It stays, since the seconds do: so it says when, and how long.
     words = "Other work on this machine delayed it for 1.00\u202fs in iteration 5, so its time is overstated."
 
@@ -120,22 +122,21 @@ def test_a_lane_that_was_delayed_is_named_where_seconds_decide(ended_race, event
 
     eventually(lambda: states()["1"] == ("converged, disturbed", words))
     assert "disturbed" not in states()["2"][0]
-    view.measure.value = "iterations"
+    view.look.set("measure", "iterations")
     eventually(lambda: states()["1"][0] == "converged")
 
 
 def test_the_tolerance_is_typed(ended_race, eventually):
     view = ended_race
-    view.tolerance.box.value = "1e-2"
-    assert view.tolerance.box.value == "0.01"
+    view.look.set("tolerance", "1e-2")
     best = view.ranking().finished[0]
     assert (best.entry, view.ranking().tolerance) == (view.race.entries[1], 0.01)
     eventually(lambda: f" {best.iterations} iteration" in view.winner.text)
     assert {curve.line for curve in view.convergence.curves} == {0.01}
-    view.tolerance.box.value = "3.3e-4"
+    view.look.set("tolerance", "3.3e-4")
     eventually(lambda: f" {view.ranking().finished[0].iterations} iterations" in view.winner.text)
     assert view.ranking().finished[0].iterations < view.race.entries[1].run.iterations
-    view.tolerance.box.value = "1e-13"
+    view.look.set("tolerance", "1e-13")
     eventually(lambda: view.winner.text == "The entries stop at 10⁻⁶; run them again to 10⁻¹³.")
     assert not view.winner.quote
 
@@ -148,6 +149,22 @@ def test_a_press_adds_a_variation_of_the_first_entry_and_its_button_goes(view, e
     assert [entry.configuration.solver.name for entry in view.race.entries] == ["cg", "cg", "pipecg"]
     eventually(lambda: chips["pipelined CG"].layout.display == "none")
     assert chips["mixed precision"].layout.display is None
+    chips["mixed precision"].click()
+    assert [entry.configuration.precision for entry in view.race.entries] == ["float64"] * 3 + ["mixed"]
+    eventually(lambda: any("ixed precision" in cells[0]["text"] for cells in view.table.rows))
+    eventually(lambda: chips["mixed precision"].layout.display == "none")
+
+
+def test_the_form_of_a_method_has_its_precision_and_offers_no_change_of_what_all_entries_share(view):
+    form = view.adding.form
+    assert form.box.schema["advanced"] == ["coarse", "variant", "precision"]
+    form.set("precision", "mixed")
+    assert view.add_from_form().configuration.precision == "mixed"
+    # The right-hand side that this norm needs is no choice of an entry.
+    view.rebase(lane_of(stopping=Stopping(norm="error")))
+    assert "Norm error needs a known solution" in form.conflict
+    assert form.correction == ""
+    assert view.adding.button.disabled
 
 
 def test_short_runs_are_timed_again_and_their_medians_rank(view_in, eventually):
@@ -232,7 +249,7 @@ def test_entries_that_run_again_are_new_runs_and_those_held_before_the_start_sta
     view.remove(first)
     view.race.pause(second)
     third = view.add_from_form()
-    view.tolerance.set(1e-3)
+    view.look.change(tolerance=1e-3, own=True)
     view.start()
     held, begun = view.race.entries
     assert (held.configuration.preconditioner, begun.configuration.label) == (
@@ -247,13 +264,13 @@ def test_entries_that_run_again_are_new_runs_and_those_held_before_the_start_sta
 def test_a_tolerance_finer_than_the_lanes_own_is_offered_and_run_to(ended_race, eventually):
     view = ended_race
     assert view.again.layout.display == "none"
-    view.tolerance.box.value = "1e-9"
+    view.look.set("tolerance", "1e-9")
     eventually(lambda: view.again.layout.display is None)
     assert view.again.description == "Run again to 10⁻⁹"
     view.again.click()
     view.race.wait(LIMIT)
     assert {lane.configuration.stopping.rtol for lane in view.race.entries} == {1e-9}
-    assert {curve.line for curve in view.convergence.curves} == {view.tolerance.value} == {1e-9}
+    assert {curve.line for curve in view.convergence.curves} == {view.look.present.tolerance} == {1e-9}
     eventually(lambda: view.winner.quote)
     eventually(lambda: view.again.layout.display == "none")
     # Lanes that come later stop there too.
@@ -261,7 +278,7 @@ def test_a_tolerance_finer_than_the_lanes_own_is_offered_and_run_to(ended_race, 
 
 
 def test_the_tolerance_of_a_race_is_its_own(view):
-    view.tolerance.set(1e-9)
+    view.look.change(tolerance=1e-9, own=True)
     elsewhere = configure("poisson5", n=16, stopping=Stopping(rtol=1e-6, norm="natural"))
     view.rebase(elsewhere)
     bring(view, "ended")
@@ -270,10 +287,10 @@ def test_the_tolerance_of_a_race_is_its_own(view):
     }
     lanes = view.race.entries
     # Looser, to compare; another tolerance elsewhere takes nothing away.
-    view.tolerance.set(1e-2)
+    view.look.change(tolerance=1e-2, own=True)
     view.rebase(configure("poisson5", n=16, stopping=Stopping(rtol=1e-4)))
     assert view.race.entries == lanes
-    assert view.tolerance.value == 1e-2
+    assert view.look.present.tolerance == 1e-2
     assert {curve.line for curve in view.convergence.curves} == {1e-2}
 
 
@@ -282,22 +299,22 @@ def test_number_and_winner_follow_the_line_on_the_plot(ended_race, page_of, even
     page = page_of(view.convergence)
     eventually(lambda: page.messages)
     page_says(view.convergence, {"kind": "tolerance", "value": 3.3e-4, "turn": 7})
-    assert view.tolerance.box.value == "0.00033"
+    assert view.look.box.state["values"]["tolerance"] == "0.00033"
     eventually(lambda: f" {view.ranking().finished[0].iterations} iterations" in view.winner.text)
     eventually(lambda: page.messages[-1]["turn"] == 7)
     assert {message["tolerance"] for message in page.messages[-1]["curves"]} == {3.3e-4}
     page_says(view.convergence, {"kind": "tolerance", "value": None, "turn": 8})
-    assert view.tolerance.value == view.base.stopping.rtol
+    assert view.look.present.tolerance == view.base.stopping.rtol
 
 
 @pytest.mark.parametrize("text", ["x", "0", "-1", "nan", ""])
-def test_a_wrong_tolerance_is_told_and_the_old_one_stays(view, eventually, text):
-    before = view.tolerance.value
-    view.tolerance.box.value = text
-    eventually(lambda: "tolerance must be a number above 0" in view.status.text)
-    assert view.tolerance.value == before
-    assert view.tolerance.box.value == "1e-6"
-    assert "it stays 10⁻⁶" in view.status.text
+def test_a_wrong_tolerance_is_marked_at_its_field_and_the_old_one_stays(view, text):
+    before = view.look.present.tolerance
+    view.look.set("tolerance", text)
+    assert view.look.box.state["wrong"]["tolerance"].startswith("tolerance must be")
+    assert view.look.present.tolerance == before
+    view.look.set("tolerance", "1e-3")
+    assert (view.look.present.tolerance, view.look.box.state["wrong"]) == (1e-3, {})
 
 
 def test_lanes_come_from_the_form_while_others_run(endless_race, eventually):
@@ -347,7 +364,7 @@ def test_results_stay_and_are_said_to_be_of_their_problem_until_the_next_start_i
     assert [method_of(lane.configuration) for lane in view.race.entries] == methods
     assert {lane.configuration.problem for lane in view.race.entries} == {other.problem}
     assert {lane.configuration.stopping for lane in view.race.entries} == {other.stopping}
-    assert view.tolerance.value == 1e-4
+    assert view.look.present.tolerance == 1e-4
     view.race.wait(LIMIT)
     eventually(lambda: view.status.text == "Poisson, 16², 2 entries: all have ended")
     assert view.belongs.value == ""
@@ -397,13 +414,13 @@ def test_one_entry_wins_against_nothing(view_in, eventually):
     assert view.fastest.value == ""
     (mark,) = view.table.marks
     assert mark == ""
-    view.tolerance.set(1e-9)
+    view.look.change(tolerance=1e-9, own=True)
     eventually(lambda: view.winner.text == "The entry stops at 10⁻⁶; run it again to 10⁻⁹.")
 
 
 def test_a_race_opens_with_methods_of_its_problem_which_follow_it_until_they_are_changed(view_in):
     view = view_in("race", lane_of(), opening=opening)
-    assert view.measure.value == "seconds"
+    assert view.look.present.measure == "seconds"
     assert [lane.configuration for lane in view.race.entries] == opening(lane_of())
     assert view.adding.box.selected_index is None
     view.rebase(configure("stand-in"))
@@ -412,11 +429,11 @@ def test_a_race_opens_with_methods_of_its_problem_which_follow_it_until_they_are
     bring(view, "ended")
     # After a start they stay where they fit.
     view.rebase(configure("two-layer", n=20, solver="pipecg"))
-    view._move()
+    view.join([])
     assert {lane.configuration.solver.name for lane in view.race.entries} == {"cg"}
     bring(view, "ended")
     view.rebase(configure("stand-in"))
-    view._move()
+    view.join([])
     assert [lane.configuration for lane in view.race.entries] == opening(configure("stand-in"))
     view.remove(view.race.entries[0])
     left = [method_of(lane.configuration) for lane in view.race.entries]
@@ -427,11 +444,11 @@ def test_a_race_opens_with_methods_of_its_problem_which_follow_it_until_they_are
 def test_lanes_that_wait_follow_the_stopping_rule_and_so_does_the_tolerance(view, eventually):
     view.rebase(lane_of(stopping=Stopping(rtol=1e-9)))
     assert {lane.configuration.stopping.rtol for lane in view.race.entries} == {1e-9}
-    assert view.tolerance.value == 1e-9
+    assert view.look.present.tolerance == 1e-9
     eventually(lambda: view.status.text == "Two layers, 24², 2 entries: press Start")
-    view.tolerance.set(1e-3)
+    view.look.change(tolerance=1e-3, own=True)
     view.rebase(lane_of(stopping=Stopping(rtol=1e-7)))
-    assert view.tolerance.value == 1e-3
+    assert view.look.present.tolerance == 1e-3
 
 
 def test_a_page_that_is_turned_to_again_changes_nothing(view):
@@ -482,7 +499,7 @@ def test_exports_are_of_the_axis_that_is_shown(view, eventually):
     with pytest.raises(InputError, match="no entry has ended yet"):
         view.export("svg")
     bring(view, "ended")
-    view.measure.value = "bytes"
+    view.look.set("measure", "bytes")
     (path,) = view.export("svg")
     text = path.read_text(encoding="utf-8")
     assert "read and written by the iterations" in text
@@ -567,7 +584,7 @@ def test_entries_are_in_the_list_of_runs_from_the_start_on(view_in, eventually):
 
 def test_the_fastest_by_tolerance_is_that_of_the_ranking(ended_race, eventually):
     view = ended_race
-    view.measure.value = "seconds"
+    view.look.set("measure", "seconds")
     eventually(lambda: "Time with setup" in view.fastest.value)
     found = view.ranking()
     best, second = found.finished
@@ -592,3 +609,27 @@ def test_an_entry_is_stopped_held_and_removed_in_its_row(endless_race, eventuall
     assert not view.race.entries
     eventually(lambda: view.table.rows == [])
     eventually(lambda: [run.record is not None for run in view.runs.runs] == [True])
+
+
+def test_curves_and_rows_are_those_of_the_run_in_the_middle(race, eventually):
+    view = race(state="ended")
+    view.measure.value = "seconds"
+    entry = view.race.entries[0]
+    count = entry.made.history.count
+    clocks = [Sample(setup, np.linspace(0.0, 3.0, count - short)) for setup, short in ((5.0, 0), (2.0, 1), (1.0, 0))]
+    view.entries.recall([EntryRecord.of(entry, clocks)])
+    (entry,) = view.race.entries
+    curve = view.curves.of(view.entries.listed[entry])
+    eventually(lambda: curve.clock is clocks[1])
+    drawn = curve.positions("seconds")
+    # The repetition has an iteration less.
+    assert drawn.size == count
+    assert (drawn[0], drawn[-1], drawn[-2]) == (2.0, 5.0, 5.0)
+    assert curve.positions("seconds", with_setup=False)[-1] == 3.0
+    assert curve.positions("iterations")[-1] == count - 1
+    shown = dict(zip(view.table.columns, view.table.rows[0], strict=True))
+    assert [shown[name]["key"] for name in ("Setup", "Iterating", "Together")] == [2.0, 3.0, 5.0]
+    assert view.ranking().finished[0].amount == pytest.approx(5.0)
+    assert "those of the run in the middle" in view.note.text
+    # The picture for a file has the same clock.
+    assert view.files.scene().layers[0].x[-1] == 5.0

@@ -6,6 +6,7 @@ import re
 import pytest
 from PIL import Image
 
+from tests.live.conftest import upload
 from tests.live.states import ENDLESS
 from tests.waiting import LIMIT
 from workbench.errors import InputError
@@ -127,8 +128,8 @@ def test_methods_join_once_and_are_one_step(ended_race):
 
 def test_a_race_opens_as_it_ended_in_another_view(ended_race, view_in, eventually):
     view = ended_race
-    view.measure.value = "bytes"
-    view.tolerance.set(1e-4)
+    view.look.set("measure", "bytes")
+    view.look.change(tolerance=1e-4, own=True)
     eventually(lambda: "less than" in view.winner.text)
     link, said = view.link()
     assert link.startswith("cgr1.")
@@ -140,8 +141,8 @@ def test_a_race_opens_as_it_ended_in_another_view(ended_race, view_in, eventuall
         other = view_in("race", configure("poisson5", n=8))
         other.open(race)
         assert not other.race.alive
-        assert other.measure.value == "bytes"
-        assert other.tolerance.value == 1e-4
+        assert other.look.present.measure == "bytes"
+        assert other.look.present.tolerance == 1e-4
         eventually(lambda: other.winner.text == view.winner.text == race.verdict)  # noqa: B023
         eventually(lambda: cells(other) == cells(view))  # noqa: B023
         eventually(lambda: other.fastest.value == view.fastest.value)  # noqa: B023
@@ -162,10 +163,12 @@ def test_a_race_before_its_end_has_no_link_and_a_file_that_is_none_one_sentence(
         view.link()
     view.files.share.click()
     assert view.saved.text == "no entry has ended yet; press Start, or wait"
-    view.files._open("photo.png", b"")
-    assert view.saved.text == "'photo.png' is no saved race; choose a .cg-race.json file"
-    view.files._open("a.cg-race.json", b"\x00")
-    assert view.saved.text == "a.cg-race.json holds no race; copy the whole text again"
+    for name, content, said in (
+        ("photo.png", b"", "'photo.png' is no saved race; choose a .cg-race.json file"),
+        ("a.cg-race.json", b"\x00", "a.cg-race.json holds no race; copy the whole text again"),
+    ):
+        upload(view.files.upload, name, content)
+        eventually(lambda: view.saved.text == said)  # noqa: B023
     assert len(view.race.entries) == 3
 
 
@@ -247,3 +250,18 @@ def test_results_after_a_change_of_the_problem_come_back_while_others_run(ended_
     assert view.race.alive
     view.redo()
     assert [(entry.configuration, entry.made.history.count - 1) for entry in view.race.entries] == before
+
+
+def test_an_entry_that_was_not_run_comes_back_without_starting(race, eventually):
+    view = race()
+    waiting = view.race.entries[2]
+    view.remove(waiting)
+    view.start()
+    view.race.wait(LIMIT)
+    view.undo()
+    (back,) = [entry for entry in view.race.entries if method_of(entry.configuration) == method_of(METHODS[2])]
+    eventually(lambda: view.status.state == "paused")
+    assert (back.run, back.state, back.begun) == (None, State.PAUSED, False)
+    view.entries.act("pause", [back.number])
+    view.race.wait(LIMIT)
+    assert back.result.converged

@@ -2,11 +2,12 @@
 
 import pytest
 
-from tests.live.builders.test_matrix_builder import COMPLEX_SYMMETRIC, SMALL
+from tests.live.builders.forms import COMPLEX_SYMMETRIC, SMALL
 from workbench.live.compare import race_opening
+from workbench.live.compare.race_form import refused
 from workbench.live.compare.race_opening import MOST, opening, variations
 from workbench.registry import known, lookup, registered
-from workbench.run import configure
+from workbench.run import Stopping, configure
 from workbench.run.choices.conflicts import conflicts
 
 NOT_HERE = ("matrix-file", "suitesparse", "recorded")
@@ -112,3 +113,29 @@ def test_plain_cg_is_raced_against_another_solver_where_it_fits():
     assert len(others) == 2
     assert {each.solver.name for each in others} == {"pipecg"}
     assert [each.solver.name for each in opening(configure("poisson5", n=32))].count("cg") == 4
+
+
+def test_a_problem_that_a_server_refuses_stays_and_the_race_says_why(monkeypatch, view_in, eventually):
+    monkeypatch.setenv("WORKBENCH_MOST_UNKNOWNS", "100")
+    asked = configure("poisson5", n=16)
+    assert {made.problem for made in opening(asked)} == {asked.problem}
+    view = view_in("race", asked, opening=opening)
+    assert {entry.configuration.problem for entry in view.race.entries} == {asked.problem}
+    eventually(lambda: view.status.run.disabled)
+    said = "this problem has 256 unknowns and may have 100 on pages of this server; use n 10"
+    assert said in view.status.text
+    view.rebase(configure("poisson5", n=10))
+    eventually(lambda: not view.status.run.disabled)
+    assert said not in view.status.text
+    assert len(view.race.entries) == len(opening(configure("poisson5", n=10)))
+
+
+def test_a_right_hand_side_and_a_norm_that_do_not_fit_stay_and_the_race_says_why():
+    asked = configure("poisson5", n=16, stopping=Stopping(norm="error"))
+    assert refused(asked) == "norm error needs a known solution; use the right-hand side ones-scaled"
+    assert {(made.rhs, made.stopping) for made in opening(asked)} == {(asked.rhs, asked.stopping)}
+    # Other methods end these.
+    assert refused(configure("poisson5", n=16, solver="pipecg", precision="mixed")) == ""
+    boxes = configure("poisson5", n=16, cluster="local:2", preconditioner="schwarz:2x2")
+    assert refused(boxes) == refused(configure("poisson5", n=16, cluster="local:2")) == ""
+    assert all(made.cluster is None or made.preconditioner.name == "schwarz" for made in opening(boxes))

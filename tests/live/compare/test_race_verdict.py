@@ -70,9 +70,14 @@ def test_the_note_says_how_times_to_the_tolerance_were_measured():
     one, two = entries_of()[2:]
     ends = [Finish(one, 9, 0.1, times=Median(0.1, 0.1, 0.1, 3)), Finish(two, 9, 0.2, times=Median(0.2, 0.2, 0.2, 5))]
     assert measured_again(Ranking(1e-6, "seconds", tuple(ends), (), (), ())) == (
-        "Times to tolerance are medians of 3 to 5 more runs with loaded kernels. Curves show the first run."
+        "Times to tolerance are medians of 3 to 5 more runs with loaded kernels. "
+        "Curves, setup and iterating are those of the run in the middle."
     )
     assert " of 3 more runs " in measured_again(Ranking(1e-6, "seconds", tuple(ends[:1]), (), (), ()))
+    once = Finish(one, 9, 0.1, times=Median(0.1, 0.1, 0.1, 1))
+    assert measured_again(Ranking(1e-6, "seconds", (once,), (), (), ())) == (
+        "Times and curves are those of a second run, with loaded kernels."
+    )
     assert measured_again(found([one, two], [0.1, 0.2])) == ""
 
 

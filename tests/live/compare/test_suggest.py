@@ -5,14 +5,20 @@ import math
 
 import numpy as np
 import pytest
+from scipy.io import mmwrite
 
+from tests.conftest import random_matrix
+from tests.waiting import LIMIT
 from workbench.advise.advice import Advice, Estimate, Probed, RuledOut, Stage
 from workbench.advise.advisor import advise, advising
 from workbench.advise.predictions import LevelPair
 from workbench.errors import InputError
+from workbench.live.compare import suggest
 from workbench.live.compare.suggest_text import Progress, full_bar, marks, row, scene, verdict
 from workbench.run import Stopping, configure
 from workbench.run.jobs.ranking import Median
+
+pytestmark = pytest.mark.usefixtures("brief_search")
 
 CHOSEN = configure("two-layer", n=16, stopping=Stopping(rtol=1e-5), seed=3)
 
@@ -40,7 +46,7 @@ def test_the_ranking_is_that_of_the_advisor_and_each_pair_can_be_taken_and_raced
     assert (chosen.stopping.rtol, chosen.seed, chosen.problem) == (1e-5, 3, view.base.problem)
     assert chosen.preconditioner.spec.startswith(estimates[1].pair.preconditioner.partition(":")[0])
     view.best.click()
-    assert [c.label for c in raced[0]] == [view.configuration_of(row).label for row in estimates[:3]]
+    assert [c.label for c in raced[0]] == [view.configuration_of(row).label for row in estimates if row.measured][:3]
 
 
 def test_a_sequence_is_probed_by_its_steps_and_not_raced_on_its_first_system(view_in, eventually):
@@ -172,3 +178,35 @@ def test_a_search_that_is_stopped_keeps_its_ranking(view, eventually, monkeypatc
 def test_another_problem_is_searched_from_the_next_press_on(view, eventually):
     view.rebase(configure("poisson5", n=12))
     eventually(lambda: view.status.text.startswith("Poisson, 12²: press Find the fastest"))
+
+
+def test_a_search_ends_after_the_seconds_that_are_typed(view_in, monkeypatch, eventually, tmp_path):
+    view, asked = view_in("suggest", CHOSEN, print, print), []
+    monkeypatch.setattr(suggest, "advising", lambda *_, **choices: asked.append(choices["seconds"]) or iter(()))
+    for text, seconds in (("", None), (" 2.5 ", 2.5)):
+        view.seconds.value = text
+        view.find().join(LIMIT)
+        assert asked.pop() == seconds
+    for text in ("soon", "0", "-1"):
+        view.seconds.value = text
+        with pytest.raises(InputError, match=r"seconds must be (a number|above 0), got '?" + text):
+            view.find()
+    assert view.seconds.placeholder == "no limit"
+    mmwrite(tmp_path / "a.mtx", random_matrix(20).to_csr())
+    view.rebase(configure(str(tmp_path / "a.mtx")))
+    eventually(lambda: view.seconds.placeholder == "20 times the fastest solve, at least 2")
+    view.rebase(configure("rising-bubbles", n=16))
+    eventually(lambda: view.seconds.layout.display == "none")
+    view.find().join(LIMIT)
+    assert asked == [None]
+
+
+def test_the_vectors_of_a_pair_that_was_solved_are_counted():
+    pair = LevelPair("jacobi", "levelset:8", "cholesky", "cpu", dimensions=2)
+    estimate = Estimate(pair, 20, 0.1, 0.2, False)
+    assert row(1, estimate, 1.0)[2]["text"] == "8² blocks split by phase"
+    assert row(1, dataclasses.replace(estimate, vectors=93), 1.0)[2]["text"] == "8² blocks split by phase, 93 vectors"
+    found = [event.estimate for event in advising("two-layer", n=16) if isinstance(event, Probed) and not event.probe]
+    counted = {each.pair.deflation: each.vectors for each in found if each.pair.preconditioner == "neumann:2"}
+    assert all((vectors > 0) is (deflation != "none") for deflation, vectors in counted.items())
+    assert counted.get("stripes", 32) == 32

@@ -86,8 +86,8 @@ def test_a_point_of_several_seeds_is_their_median_with_a_bar_from_the_least_to_t
     view = opened(SweepPlot(lambda: None))
     view.begin(runs.over, "two-layer")
     view.show(rows)
-    view.view.value = "curves"
-    assert (view.down.value, view.across.value) == ("deflation", "n")
+    view.form.set("view", "curves")
+    assert (view.form.present.down, view.form.present.across) == ("deflation", "n")
     assert view.note.value == "Each value is the median of 3 seeds, with a bar from the least to the largest."
     assert len(view.figure().axes[0].collections) > 0
 
@@ -114,20 +114,20 @@ def test_everything_is_shown_at_the_end(view_in):
     until(lambda: [cells[view.table.columns.index("iterations")]["key"] for cells in view.table.rows] == iterations)
     assert view.map.plot.scene.name == "map of n and deflation"
     assert "minimum over preconditioner" in view.map.note.value
-    view.map.down.value = "preconditioner"
+    view.map.form.set("down", "preconditioner")
     assert view.map.plot.scene.name == "map of preconditioner and deflation"
     assert "minimum over cells per side" in view.map.note.value
-    view.map.view.value = "curves"
+    view.map.form.set("view", "curves")
     assert view.map.plot.scene.name == "iterations of preconditioner against n"
-    assert view.map.across.options == (("cells per side", "n"),)
-    view.map.view.value = "parallel"
+    assert view.map.form.box.state["options"]["across"] == [["n", "cells per side"]]
+    view.map.form.set("view", "parallel")
     assert view.map.note.value == ""
     assert len(view.map.figure().axes[0].lines) == 8 + 4
 
 
 def test_a_click_on_a_point_chooses_the_run_in_the_list(swept):
     view = swept({"n": [8, 16]})
-    assert view.map.view.value == "curves"
+    assert view.map.form.present.view == "curves"
     page_says(view.map.plot, {"kind": "picked", "key": "1"})
     (chosen,) = view.listed.chosen
     assert chosen.number == 1002
@@ -139,20 +139,21 @@ def test_rows_and_columns_of_the_map_stay_two_choices_when_what_varies_changes(v
     # How accurate its runs are does not matter.
     over = {"n": [8, 16], "preconditioner": ["jacobi", "none"]}
     view = view_in("sweep", "two-layer:8", over, stopping=Stopping(rtol=0.5))
-    assert (view.map.down.value, view.map.across.value) == ("n", "preconditioner")
+    assert (view.map.form.present.down, view.map.form.present.across) == ("n", "preconditioner")
     first, second = view.choices.rows
-    first.name.value = "preconditioner"
-    second.name.value = "deflation"
-    first.text.value, second.text.value = "jacobi, none, ssor", "none, stripes, blocks:2"
+    first.set("name", "preconditioner")
+    second.set("name", "deflation")
+    first.set("text", "jacobi, none, ssor")
+    second.set("text", "none, stripes, blocks:2")
     eventually(lambda: view.runs == 9)
     until(lambda: view.status.text == "Two layers: 9 runs; press Run")
     view.wait(LIMIT)
-    assert {view.map.down.value, view.map.across.value} == {"preconditioner", "deflation"}
+    assert {view.map.form.present.down, view.map.form.present.across} == {"preconditioner", "deflation"}
     assert view.map.figure().axes[0].images[0].get_array().shape == (3, 3)
     # Whoever chooses for one what the other shows turns the map over.
-    down, across = view.map.down.value, view.map.across.value
-    view.map.down.value = across
-    assert (view.map.down.value, view.map.across.value) == (across, down)
+    down, across = view.map.form.present.down, view.map.form.present.across
+    view.map.form.set("down", across)
+    assert (view.map.form.present.down, view.map.form.present.across) == (across, down)
 
 
 def test_stop_keeps_the_rows_and_run_begins_anew(view_in):
@@ -246,26 +247,26 @@ def small(view_in):
 
 
 def row_of(view, name):
-    return next(row for row in view.choices.rows if row.name.value == name)
+    return next(row for row in view.choices.rows if row.name == name)
 
 
 def test_the_form_says_how_many_runs_before_any_is_made(small, eventually):
     assert small.plan.text == "2 runs = 2 (cells per side)"
     small.choices.add()
     eventually(lambda: "Solver has no value yet" in small.plan.text)
-    row_of(small, "solver").known.set("solver", "cg")
-    row_of(small, "solver").known.set("solver", "pipecg")
-    assert row_of(small, "solver").text.value == "cg, pipecg"
+    row_of(small, "solver").set("known", "cg")
+    row_of(small, "solver").set("known", "pipecg")
+    assert row_of(small, "solver").text == "cg, pipecg"
     eventually(lambda: small.plan.text == "4 runs = 2 (cells per side) × 2 (solver)")
-    row_of(small, "solver").name.value = "density_ratio"
-    assert row_of(small, "density_ratio").text.value == ""
-    row_of(small, "density_ratio").text.value = "1e2, 1e4"
+    row_of(small, "solver").set("name", "density_ratio")
+    assert row_of(small, "density_ratio").text == ""
+    row_of(small, "density_ratio").set("text", "1e2, 1e4")
     eventually(lambda: small.plan.text == "4 runs = 2 (cells per side) × 2 (density ratio)")
     eventually(lambda: small.form.blocks["problem"].fields["density_ratio"].disabled)
     assert not small.rows
     found = small.wait(LIMIT)
     assert [(row["n"], row["density_ratio"]) for row in found.rows] == [(8, 1e2), (8, 1e4), (16, 1e2), (16, 1e4)]
-    assert [name for _, name in small.map.down.options] == ["n", "density_ratio"]
+    assert [name for name, _ in small.map.form.box.state["options"]["down"]] == ["n", "density_ratio"]
 
 
 @pytest.mark.parametrize(
@@ -282,13 +283,13 @@ def test_the_form_says_how_many_runs_before_any_is_made(small, eventually):
     ],
 )
 def test_a_wrong_value_is_a_sentence_and_run_repeats_it(small, eventually, name, text, sentence):
-    small.choices.rows[0].name.value = name
-    small.choices.rows[0].text.value = text
+    small.choices.rows[0].set("name", name)
+    small.choices.rows[0].set("text", text)
     eventually(lambda: sentence in small.plan.text)
     assert small.plan.tone == "bad"
     small.run()
     eventually(lambda: small.status.tone == "bad" and sentence in small.status.text and not small.status.run.disabled)
-    assert small.choices.rows[0].text.value == text
+    assert small.choices.rows[0].text == text
     with pytest.raises(InputError):
         small.wait(LIMIT)
 
@@ -296,9 +297,9 @@ def test_a_wrong_value_is_a_sentence_and_run_repeats_it(small, eventually, name,
 def test_workers_are_typed_checked_and_named_in_the_table(view_in, eventually):
     pytest.importorskip("distributed", reason="workers need Dask")
     view = view_in("sweep", "two-layer", {"n": [8, 13]})
-    view.workers.value = "local:0"
+    view.workers.set("workers", "local:0")
     eventually(lambda: "workers is the address of a Dask scheduler" in view.plan.text)
-    view.workers.value = "local:1"
+    view.workers.set("workers", "local:1")
     eventually(lambda: view.plan.text.startswith("2 runs"))
     assert view.wait(LIMIT).converged
     heads, cells = columns([*view.rows[:1], {**view.rows[1], "repeats": 2}], view.map.over)
@@ -309,12 +310,12 @@ def test_workers_are_typed_checked_and_named_in_the_table(view_in, eventually):
 
 def test_combinations_that_cannot_run_are_said_before_the_sweep_by_names(small, eventually):
     small.choices.add()
-    row_of(small, "solver").text.value = "cg, hybrid3"
+    row_of(small, "solver").set("text", "cg, hybrid3")
     eventually(lambda: small.plan.text.startswith("4 runs = 2 (cells per side) × 2 (solver); 2 of them cannot run: "))
     assert "cannot run: Hybrid pipelined CG 3 shares" in small.plan.text
     assert "hybrid3" not in small.plan.text
     assert "(use pipelined CG)" in small.plan.text
-    row_of(small, "solver").text.value = "hybrid3"
+    row_of(small, "solver").set("text", "hybrid3")
     eventually(
         lambda: (
             small.plan.text.startswith("no run is possible: Hybrid pipelined CG 3 shares") and small.plan.tone == "bad"
@@ -327,20 +328,22 @@ def test_combinations_that_cannot_run_are_said_before_the_sweep_by_names(small, 
 
 def test_known_values_that_cannot_run_with_the_rest_are_grey(small):
     small.choices.add()
-    known = row_of(small, "solver").known
-    known.ask("solver")
-    reason = known.box.state["reasons"]["solver"]["hybrid3"]
+    row = row_of(small, "solver")
+
+    def reasons():
+        row.ask("known")
+        return row.box.state["reasons"]["known"]
+
+    reason = reasons()["hybrid3"]
     assert reason["words"].startswith("Hybrid pipelined CG 3 shares work between cores and accelerator, and device CPU")
-    assert "pipecg" not in known.box.state["reasons"]["solver"]
+    assert "pipecg" not in reasons()
     # What is grey with one value of another choice only can run with the others.
     small.choices.add()
-    small.choices.rows[-1].name.value = "precision"
-    small.choices.rows[-1].text.value = "mixed"
-    known.ask("solver")
-    assert known.box.state["reasons"]["solver"]["pipecg"]["with"] == "precision: Double"
-    small.choices.rows[-1].text.value = "float64, mixed"
-    known.ask("solver")
-    assert "pipecg" not in known.box.state["reasons"]["solver"]
+    small.choices.rows[-1].set("name", "precision")
+    small.choices.rows[-1].set("text", "mixed")
+    assert reasons()["pipecg"]["with"] == "precision: Double"
+    small.choices.rows[-1].set("text", "float64, mixed")
+    assert "pipecg" not in reasons()
 
 
 def test_a_parameter_by_its_former_name_keeps_its_meaning(view_in):
@@ -351,19 +354,19 @@ def test_a_parameter_by_its_former_name_keeps_its_meaning(view_in):
 def test_a_parameter_is_typed_and_shown_as_in_the_form(view_in):
     view = view_in("sweep", configure("bubbles-2d", n=16, density_ratio=1e-2), {"density_ratio": [1e-2, 1e-3]})
     (row,) = view.choices.rows
-    assert (row.title, row.text.value) == ("Density ratio", "0.01, 0.001")
+    assert (row.title, row.text) == ("Density ratio", "0.01, 0.001")
     assert view.choices.over() == {"density_ratio": [1e-2, 1e-3]}
     runs = Runs([], view.over, "iterations", "iterations", "bubbles-2d")
     assert runs.chosen_text("density_ratio", 1e-6) == "density ratio 10⁻⁶"
     assert curves_scene(runs, "density_ratio", "density_ratio").x.marks == [0.001, 0.01]
-    row.text.value = "-1"
+    row.set("text", "-1")
     with pytest.raises(InputError, match="Density ratio, inside/outside"):
         view.choices.over()
 
 
 def test_what_stays_the_same_can_be_changed(small, eventually):
-    small.form.blocks["preconditioner"].choice.value = "neumann"
-    small.form.settings["rtol"].value = "1e-3"
+    small.form.set("preconditioner", "neumann")
+    small.form.set("rtol", "1e-3")
     eventually(lambda: "Neumann 2" in small.asked.titles[1])
     found = small.wait(LIMIT)
     alone = sweep(
@@ -374,10 +377,10 @@ def test_what_stays_the_same_can_be_changed(small, eventually):
 
 def test_another_base_keeps_the_choices_that_it_has(small, eventually):
     small.choices.add()
-    row_of(small, "solver").text.value = "cg, pipecg"
+    row_of(small, "solver").set("text", "cg, pipecg")
     small.choices.add()
-    small.choices.rows[-1].name.value = "density_ratio"
-    small.choices.rows[-1].text.value = "1e2, 1e3"
+    small.choices.rows[-1].set("name", "density_ratio")
+    small.choices.rows[-1].set("text", "1e2, 1e3")
     small.rebase(configure("poisson5", n=12, preconditioner="none"))
     until(lambda: "density ratio is none of its parameters" in small.status.text)
     eventually(lambda: small.plan.text == "4 runs = 2 (unknowns per side) × 2 (solver)")
@@ -388,24 +391,24 @@ def test_another_base_keeps_the_choices_that_it_has(small, eventually):
 
 def test_rows_that_the_forms_problem_does_not_have_are_named_and_come_back(small, eventually):
     small.choices.add()
-    small.choices.rows[-1].name.value = "density_ratio"
-    small.choices.rows[-1].text.value = "1e2, 1e3"
-    small.form.blocks["problem"].choice.value = "poisson5"
+    small.choices.rows[-1].set("name", "density_ratio")
+    small.choices.rows[-1].set("text", "1e2, 1e3")
+    small.form.set("problem", "poisson5")
     until(lambda: "density ratio is none of its parameters" in small.status.text)
-    assert [row.name.value for row in small.choices.rows] == ["n"]
-    small.form.blocks["problem"].choice.value = "two-layer"
-    assert row_of(small, "density_ratio").text.value == "1e2, 1e3"
+    assert [row.name for row in small.choices.rows] == ["n"]
+    small.form.set("problem", "two-layer")
+    assert row_of(small, "density_ratio").text == "1e2, 1e3"
     eventually(lambda: small.plan.text == "4 runs = 2 (cells per side) × 2 (density ratio)")
 
 
 def test_a_page_that_is_turned_to_again_changes_nothing(small):
-    small.form.blocks["preconditioner"].choice.value = "neumann"
+    small.form.set("preconditioner", "neumann")
     small.rebase(configure("two-layer", n=16, density_ratio=1e3))
     assert small.form.blocks["preconditioner"].choice.value == "neumann"
     other = configure("two-layer", n=16, solver="pipecg")
     small.rebase(other)
     assert small.form.blocks["preconditioner"].choice.value == other.preconditioner.name
-    small.form.blocks["solver"].choice.value = "sd"
+    small.form.set("solver", "sd")
     small.rebase(other)
     assert small.form.blocks["solver"].choice.value == "sd"
 
@@ -448,7 +451,7 @@ def test_times_are_shown_in_the_unit_that_suits_with_their_sum(swept):
         pytest.approx([5, 2, 7]),
         pytest.approx([1, 0.5, 1.5]),
     ]
-    view.map.value.value = "seconds"
+    view.map.form.set("value", "seconds")
     view.map.rows = rows
     assert view.map.figure().axes[1].get_ylabel() == "setup + iteration time (ms)"
     assert unit_of([20.0, None, math.nan]) == ("s", 1.0)
@@ -498,5 +501,12 @@ def test_results_are_runs_of_the_list_hidden_on_plots(swept):
 def test_the_bar_says_where_what_is_chosen_differs_from_what_was_run(swept):
     view = swept({"n": [8, 16]})
     until(lambda: view.status.text == "Two layers: 2 of 2 runs done")
-    view.choices.rows[0].text.value = "8, 16, 24"
+    view.choices.rows[0].set("text", "8, 16, 24")
     until(lambda: view.status.text == "Two layers: 2 of 2 runs done; 3 runs are chosen now")
+
+
+def test_a_table_beside_its_plot_leaves_out_the_parts_of_a_time(view_in, eventually):
+    view = view_in("sweep", configure("two-layer", n=16), {"n": [8, 16]}, state="ended")
+    eventually(lambda: len(view.table.rows) == 2)
+    assert [head.partition(" [")[0] for head in view.table.low] == ["setup", "iterating"]
+    assert set(view.table.low) <= set(view.table.columns)

@@ -97,7 +97,7 @@ def test_a_problem_that_was_changed_is_shown_in_3d_and_the_vectors_stay_those_of
     volume = explorer.panel.volume
     eventually(lambda: explorer.field.quantity == "residual")
     volume.quantity = "coefficient"
-    explorer.form.blocks["problem"].fields["n"].value = 16
+    explorer.form.set("problem.n", 16)
     eventually(lambda: volume.still is not None and volume.still.scene.cells == (16, 16, 16))
     page_of(volume)
     volume.quantity = "solution"
@@ -110,7 +110,7 @@ def test_a_problem_changed_before_the_views_have_seen_the_run_stays_drawn(view_i
     explorer.panel.view.value = SOLID
     with explorer.publisher.at_rest():
         explorer.run().wait(LIMIT)
-        explorer.form.blocks["problem"].fields["n"].value = 16
+        explorer.form.set("problem.n", 16)
         assert explorer.picture.painter.wait(LIMIT)
     eventually(lambda: explorer.picture.followed is not None)
     assert explorer.picture.painter.wait(LIMIT)
@@ -125,15 +125,15 @@ def test_the_column_of_a_run_with_several_right_hand_sides_is_chosen(panel, even
     eventually(lambda: panel.field.columns == 3)
     assert panel.column.layout.display == "none"
     panel.field.quantity = "solution"
-    eventually(lambda: panel.column.layout.display is None and panel.column.max == 2)
+    eventually(lambda: panel.column.layout.display is None and panel.column.max == 3)
     for column in (0, 2):
-        panel.column.value = column
-        eventually(lambda chosen=f"column {column}": page.messages and page.messages[-1]["title"].endswith(chosen))
+        panel.column.value = column + 1
+        eventually(lambda chosen=f"column {column + 1}": page.messages and page.messages[-1]["title"].endswith(chosen))
         seen, X = panel.field.look.values, session.result.x
         assert (seen.min(), seen.max()) == pytest.approx((X[:, column].min(), X[:, column].max()))
     panel.follow(ended("two-layer", n=12))
     eventually(lambda: panel.column.layout.display == "none")
-    assert (panel.column.value, panel.field.column) == (0, 0)
+    assert (panel.column.value, panel.field.column) == (1, 0)
     panel.field.quantity = "residual"
     eventually(lambda: page.messages[-1]["title"].startswith("residual"))
     assert "column" not in page.messages[-1]["title"]

@@ -172,13 +172,13 @@ def test_where_it_is_not_known_states_are_set_against_the_final_x(view, page, ev
     for count in range(1, 4):
         session.step()
         eventually(lambda n=count: session.run and session.run.history.count == n and session.state is State.PAUSED)
-        eventually(lambda n=count: page.messages and f"the {n} states of x kept so far" in page.messages[-1]["note"])
+        eventually(lambda n=count: page.messages and f"its {n} states of x so far" in page.messages[-1]["note"])
         states[count - 1] = session.run.x
     session.resume()
     result = session.wait(LIMIT)
     eventually(lambda: shown(page, "error", iteration=0))
     assert page.messages[-1]["film"]["iterations"][:3] == [0, 1, 2]
-    assert "in place of the error, since the exact solution is not known" in page.messages[-1]["note"]
+    assert "final x of this run − x: the exact solution is not known" in page.messages[-1]["note"]
     assert page.messages[-1]["bar"] == "final x − x"
     assert view.figure().axes[1].get_ylabel().startswith("final x − x, linear within")
     view.frame = 2
@@ -187,7 +187,7 @@ def test_where_it_is_not_known_states_are_set_against_the_final_x(view, page, ev
     colours = Colormap.of(error, logarithmic=True).to_bytes(error).astype(int)
     assert np.abs(np.rint(255 * plane(page)).ravel() - colours).max() <= 1
     view.follow(run_through(Run(configure("poisson5", n=16))))
-    eventually(lambda: "no x was kept" in page.messages[-1]["note"])
+    eventually(lambda: "no earlier x was kept" in page.messages[-1]["note"])
 
 
 @pytest.mark.parametrize("quantity", ["solution", "residual"])
@@ -407,6 +407,44 @@ def test_parts_of_any_level_can_be_outlined_also_of_a_loaded_run(view, page, eve
     eventually(lambda: page.messages and page.messages[-1].get("levels") == names)
 
 
+def kinds(page):
+    """The colours of the last picture, of which its pixels have places; none where they mean something else."""
+    message, buffer = page.received[-1]
+    return set(buffer) - {0} if message.get("kinds") else set()
+
+
+def test_parts_of_a_matrix_are_coloured_on_its_pattern_by_level_also_of_a_loaded_run(view, page, eventually, tmp_path):
+    choices = {"deflation": "parts:20", "coarse": "multilevel:bottom=10", "preconditioner": "jacobi"}
+    run = Run(configure("stand-in", of="bcsstk15", scale=0.5, **choices))
+    result = run_through(run)
+    view.follow(run)
+    eventually(lambda: page.messages and page.messages[-1].get("levels"))
+    eventually(lambda: kinds(page))
+    assert page.messages[-1]["outlined"]
+    names, sizes = page.messages[-1]["levels"], NestedParts.of(run.setup.projection.levels).sizes
+    assert len(names) == len(sizes) > 1
+    for level, (name, size) in enumerate(zip(names, sizes, strict=True)):
+        assert name.startswith(f"level {level}: {grouped(size)} parts of ")
+        assert "unknowns" in name
+    finest = page.buffers[-1]
+    view.level = len(names) - 1
+    eventually(lambda: page.buffers[-1] != finest)
+    assert kinds(page)
+    # Its figure has the same kinds.
+    assert set(np.unique(view.figure().axes[0].images[0].get_array().compressed())) == kinds(page)
+    view.overlay = False
+    eventually(lambda: not kinds(page))
+    # A vector has no place for them.
+    view.quantity = "solution"
+    eventually(lambda: shown(page, "solution"))
+    assert not page.messages[-1]["outlined"]
+    view.quantity, view.overlay, view.level = "coefficient", True, 0
+    page.received.clear()
+    view.follow(load(save(result.record(with_solution=True), tmp_path / "run.npz")))
+    eventually(lambda: page.received and kinds(page))
+    assert page.buffers[-1] == finest
+
+
 def test_there_is_no_choice_of_a_level_where_the_coarse_solver_has_none(view, page, eventually):
     run = Run(configure("bubbles-2d", n=24, **{**ON_LEVELS, "coarse": "cholesky"}))
     run_through(run)
@@ -433,3 +471,17 @@ def test_the_levels_of_a_run_are_not_those_of_another_scene(view, page, eventual
     eventually(lambda: page.messages[-1]["title"] == "same")
     assert page.messages[-1]["levels"]
     assert ", level 1: " in view.figure().axes[0].get_title()
+
+
+def test_the_film_of_several_right_hand_sides_shows_the_chosen_one(view, page, eventually):
+    view.quantity = "residual"
+    run = Run(configure("poisson5", n=12, rhs="random:3", solver="block-cg"), camera=Camera(Film(), share=math.inf))
+    view.follow(run_through(run))
+    eventually(lambda: view.columns == 3)
+    view.frame = 2
+    for column in (0, 2):
+        view.column = column
+        eventually(lambda chosen=f"column {column + 1}": page.messages[-1]["title"].endswith(chosen))
+        values = run.film.frames[2].vectors["residual"][column].astype(float)
+        colours = Colormap.of(values, logarithmic=True).to_bytes(values).astype(int)
+        assert np.abs(np.rint(255 * plane(page)).ravel() - colours.ravel()).max() <= 1

@@ -52,14 +52,24 @@ def test_a_small_stand_in_is_shown():
     assert preview("stand-in").is_matrix
 
 
-def test_a_matrix_shows_its_pattern_and_tells_of_subdomains_in_words(tmp_path):
+def test_a_matrix_shows_its_pattern_and_tells_of_its_subdomains(tmp_path):
     path = tmp_path / "small.mtx"
     path.write_text("%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 2\n2 2 2\n3 3 2\n2 1 -1\n")
     drawn = preview("matrix-file", "blocks:3", path=str(path))
     assert drawn.is_matrix
     np.testing.assert_array_equal(drawn.values, [[1, 1, 0], [1, 1, 0], [0, 0, 1]])
-    assert drawn.labels is None
+    assert drawn.labels.tolist() == [0, 1, 2]
     assert "3 deflation subdomains of 1 unknowns" in drawn.notes[-1]
+
+
+@pytest.mark.parametrize(("n", "drawn"), [(24, True), (64, False)])
+def test_parts_are_shown_where_the_matrix_of_the_run_is_there(n, drawn):
+    """Of the larger grid A is not assembled before the run."""
+    found = preview("poisson7", "parts:64", n=n)
+    assert (found.labels is not None) == drawn
+    if drawn:
+        assert np.bincount(found.labels.ravel()).max() <= 2 * 64
+        assert " deflation subdomains of " in found.notes[-1]
 
 
 def test_subdomains_may_follow_the_bubbles():

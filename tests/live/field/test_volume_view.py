@@ -1,6 +1,7 @@
 """The 3D view: what is sent of a cube of cells, at rest and during a run, and sentences where there is none."""
 
 import itertools
+import math
 import time
 
 import numpy as np
@@ -15,7 +16,9 @@ from workbench.live.field.volume_still import Still, VolumeCut, boxes, smoothed
 from workbench.live.field.volume_view import SHARE, ShareLimit
 from workbench.plots.scenes.plane import Colormap
 from workbench.records import load, save
+from workbench.records.film import Film
 from workbench.run import Quantity, Run, Session, State, configure, run_through
+from workbench.run.results.filming import Camera
 
 CUBE = {"problem": "bubbles-3d", "n": 72, "sides": "z-:dirichlet", "preconditioner": "jacobi"}
 
@@ -239,3 +242,42 @@ def test_a_run_that_fails_in_its_setup_is_told_in_place_of_the_cube(view, page, 
     session.start()
     session.join(LIMIT)
     eventually(lambda: "deflation file needs the path" in page.messages[-1].get("note", ""))
+
+
+@pytest.mark.parametrize("from_file", [False, True])
+def test_the_film_of_a_run_is_shown_in_the_cube(view, page_of, eventually, tmp_path, from_file):
+    page = page_of(view)
+    view.quantity = "residual"
+    run = Run(configure("poisson7", n=12), camera=Camera(Film(), share=math.inf))
+    result = run_through(run)
+    record = result.record(with_solution=True)
+    view.follow(load(save(record, tmp_path / "a.run.npz")) if from_file else result)
+    eventually(lambda: shown(page, "residual", iteration=result.iterations))
+    assert received(page)[0]["film"]["iterations"] == list(range(result.iterations + 1))
+    for place in (3, 0):
+        view.frame = place
+        eventually(lambda at=place: shown(page, "residual", iteration=at))
+        values = run.film.frames[place].vectors["residual"].astype(float)
+        colours = Colormap.of(values, logarithmic=True)
+        assert np.abs(volume(page).astype(int) - colours.to_bytes(values)).max() <= 1
+    # The end again, in full.
+    view.frame = -1
+    eventually(lambda: shown(page, "residual", iteration=result.iterations))
+    view.frame = 3
+    view.follow(run_through(Run(configure("poisson7", n=8))))
+    assert view.frame == -1
+    eventually(lambda: received(page)[0]["cells"] == (8, 8, 8) and received(page)[0]["film"]["iterations"] == [])
+
+
+def test_an_error_that_is_not_known_is_compared_with_the_final_x(view, page_of, eventually):
+    page = page_of(view)
+    view.quantity = "error"
+    run = Run(configure("poisson7", n=12), camera=Camera(Film(), share=math.inf))
+    result = run_through(run)
+    view.follow(result)
+    eventually(lambda: shown(page, "error", iteration=0))
+    assert received(page)[0]["bar"] == "final x − x"
+    first = run.film.frames[0].vectors["solution"].astype(float)
+    error = run.film.frames[-1].vectors["solution"].astype(float) - first
+    colours = Colormap.of(error, logarithmic=True)
+    assert np.abs(volume(page).astype(int) - colours.to_bytes(error)).max() <= 1

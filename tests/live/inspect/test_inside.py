@@ -64,7 +64,7 @@ def since_reset(page):
 def test_the_views_of_an_active_run_grow(view, page_of, eventually, run_in):
     timeline = page_of(view.timeline)
     session = run_in("running", view, problem="poisson5", n=256, trace=True)
-    eventually(lambda: view.spectrum and "After" in view.spectrum.message.value)
+    eventually(lambda: view.spectrum and "Ritz values reach" in view.spectrum.message.value)
     eventually(lambda: any(message.get("count") for message in timeline.messages))
     view.hide(True)
     message = view.spectrum.message.value

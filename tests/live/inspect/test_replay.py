@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.live.conftest import ended, upload
+from tests.live.conftest import ended
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import Replay, open_run
@@ -45,7 +45,7 @@ def test_a_run_on_an_accelerator_opens_where_there_is_none(tmp_path):
     record = load(path)
     assert shown["samples"] == record.history.count
     assert shown["events"] == record.trace.count > 0
-    assert "effective condition number" in shown["Spectrum"]
+    assert "Effective condition number" in shown["Spectrum"]
     assert "(exact:" in shown["Spectrum"]
     assert "kernels, together" in shown["Roofline"]
     assert {name.partition("-")[0] for name in shown["saved"]} == {"convergence", "timeline"}
@@ -89,10 +89,18 @@ def test_a_damaged_head_is_told_and_the_run_before_stays(tmp_path, eventually, m
 def test_a_file_can_be_uploaded(tmp_path, eventually):
     replay = Replay()
     content = made(tmp_path).read_bytes()
-    upload(replay.upload, "mine.run.npz", content)
+
+    def drop(name, content, size=0):
+        value = {"name": name, "size": size or len(content)}
+        replay.form.receive({"kind": "set", "field": "upload", "value": value, "content": content})
+
+    drop("mine.run.npz", content)
     eventually(lambda: replay.record is not None and replay.status.tone == "good")
-    upload(replay.upload, "other.npz", content[:99])
+    drop("other.npz", content[:99])
     eventually(lambda: replay.status.text.startswith("other.npz is not a workbench run file"))
+    # What is too large does not come along.
+    drop("large.npz", None, size=20 << 20)
+    eventually(lambda: replay.status.text.startswith("'large.npz' has 20.0 MiB, uploads may have 10 MiB"))
 
 
 def test_a_run_without_a_trace_or_ritz_values_says_so(eventually):

@@ -66,7 +66,7 @@ def test_a_run_of_a_block_method_shows_its_columns(view_of, eventually):
     assert view.charts.scenes[0].layers[0].y.tolist() == history.rank.tolist() == [4] * history.count
     view.picture.value = "Residuals of columns"
     *curves, _tolerance = view.charts.scenes[0].layers
-    assert [curve.name for curve in curves] == [f"column {j}" for j in range(5)]
+    assert [curve.name for curve in curves] == [f"column {j + 1}" for j in range(5)]
     np.testing.assert_array_equal(np.array([curve.y for curve in curves]).T, history.columns)
     eventually(lambda: "GFLOP/s by Table II" in view.about.value)
 

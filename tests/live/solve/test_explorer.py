@@ -150,8 +150,8 @@ def test_a_run_while_another_goes_on_is_queued_and_stop_lets_it_begin(endless, e
 
 
 def test_while_a_value_is_wrong_run_is_disabled_and_says_why(explorer, eventually):
-    n, controls = explorer.form.blocks["problem"].fields["n"], explorer.controls
-    n.value = 2
+    controls = explorer.controls
+    explorer.form.set("problem.n", 2)
     said = "Cells per side must be between 4 and 46340, got 2"
     eventually(lambda: (explorer.status.text, explorer.status.tone) == (said, "bad"))
     eventually(lambda: controls.run.disabled and controls.step.disabled and said in controls.run.tooltip)
@@ -160,7 +160,7 @@ def test_while_a_value_is_wrong_run_is_disabled_and_says_why(explorer, eventuall
     assert explorer.session is None
     with pytest.raises(InputError, match="between 4 and 46340"):
         explorer.run()
-    n.value = 16
+    explorer.form.set("problem.n", 16)
     eventually(lambda: explorer.status.tone == "plain" and not controls.run.disabled)
     assert not controls.step.disabled
     assert "cannot run" not in controls.run.tooltip
@@ -170,7 +170,7 @@ def test_while_a_value_is_wrong_run_is_disabled_and_says_why(explorer, eventuall
 
 def test_the_preview_appears_before_any_run_and_follows_the_form(explorer, eventually):
     eventually(lambda: explorer.field.scene and explorer.field.scene.title == "Two layers, 32²")
-    explorer.form.blocks["problem"].choice.value = "bubbles-3d"
+    explorer.form.set("problem", "bubbles-3d")
     eventually(lambda: explorer.field.scene and explorer.field.scene.title.startswith("8 bubbles in a cube"))
 
 
@@ -312,13 +312,12 @@ def test_traces_are_never_offered_where_no_run_has_one(explorer, eventually):
 
 
 def test_a_deflation_that_does_not_fit_the_grid_disables_run_and_is_marked(explorer, eventually):
-    deflation = explorer.form.blocks["deflation"]
-    deflation.choice.value = "blocks"
-    deflation.fields["k"].value = 64
+    explorer.form.set("deflation", "blocks")
+    explorer.form.set("deflation.k", 64)
     eventually(lambda: explorer.controls.run.disabled)
     eventually(lambda: "64 parts per side" in explorer.status.text)
     eventually(lambda: "64 parts per side" in explorer.form.box.state["wrong"].get("deflation.k", ""))
-    deflation.fields["k"].value = 4
+    explorer.form.set("deflation.k", 4)
     eventually(lambda: not explorer.controls.run.disabled and explorer.form.box.state["wrong"] == {})
     assert explorer.run().wait(LIMIT).converged
 
@@ -440,8 +439,7 @@ def test_what_the_form_says_runs_on_cores_and_accelerator_with_both_on_the_timel
     assert [run.source.configuration.device for run in (first, second)] == ["cpu", "opencl"]
     assert view.runs.chosen == [first, second]
     eventually(lambda: "one after the other" in view.both.note.text)
-    shown = lambda: [run.trace for run in view.timeline._shown.runs]  # noqa: E731
-    eventually(lambda: shown() == [run.source.run.trace for run in (first, second)])
+    eventually(lambda: view.timeline.traces == [run.source.run.trace for run in (first, second)])
     # The saved figure has the lanes of both.
     assert list(view.timeline.scenes()["timeline"].y.names)[:3] == ["cpu", "", "accelerator"]
     assert "timeline" in {path.name.partition("-")[0] for path in view.export("svg")}
@@ -449,8 +447,8 @@ def test_what_the_form_says_runs_on_cores_and_accelerator_with_both_on_the_timel
     view.trace.value = True
     alone = view.run()
     alone.wait(LIMIT)
-    eventually(lambda: shown() == [alone.run.trace])
-    view.form.settings["maxiter"].value = "x"
+    eventually(lambda: view.timeline.traces == [alone.run.trace])
+    view.form.set("maxiter", "x")
     view.both.button.click()
     eventually(lambda: view.controller.complaint)
     assert len(view.runs.runs) == 3

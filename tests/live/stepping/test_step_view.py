@@ -270,7 +270,7 @@ def test_a_schedule_names_the_side_of_each_line_and_what_it_copies(opened, name)
         assert read(fewer, 3)[0]["m to the cores"] == "9 words"
         np.testing.assert_allclose(fewer.values["x"], plain.values["x"], rtol=1e-10)
     np.testing.assert_allclose(view.values["x"], plain.values["x"], rtol=1e-10)
-    assert "both sides run on the cores here" in view.program["meaning"]
+    assert "Both sides run on the cores here" in view.program["meaning"]
 
 
 @pytest.fixture

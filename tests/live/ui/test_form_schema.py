@@ -5,7 +5,9 @@ import re
 from workbench.live.ui.form_schema import blocks_schema
 from workbench.settings import BLOCKS
 
-CODE = re.compile(r"`|<-|\^[\w(]|_inf\b|\bsqrt\(|\b(alpha|beta|gamma|omega)\b")
+CODE = re.compile(
+    r"`|<-|\^[\w(]|_inf\b|\bsqrt\(|\b(alpha|beta|gamma|omega)\b|density_ratio|\bn x n|\d\*|assemble_|_seconds"
+)
 
 
 def test_the_help_of_every_block_has_no_code_in_it():

@@ -192,3 +192,12 @@ def test_what_could_not_be_done_stays_said_when_older_runs_were_removed(table, e
     table.runs.add(Session(configure("two-layer", n=8)), "Race")
     eventually(lambda: len(table.table.rows) == KEPT + 1)
     assert table.message.text == said
+
+
+def test_the_table_says_from_where_runs_that_come_by_the_dozen_are_counted(table, eventually):
+    table.runs.add(record(), "Solve")
+    eventually(lambda: len(table.table.rows) == 1)
+    assert table.legend.value == ""
+    table.runs.add(record(), "Sweep")
+    eventually(lambda: "Runs of Sweep and Papers are counted from 1001." in table.legend.value)
+    assert "1001" in shown(table)

@@ -33,7 +33,7 @@ def bar(tmp_path):
 
 def test_the_button_writes_what_is_chosen_into_the_folder_and_says_where(bar, eventually):
     bar.saver.where.value = "folder"
-    bar.format.value, bar.columns.value = "pdf", 1
+    bar.form.change(kind="pdf", width=1)
     bar.press.click()
     eventually(lambda: bar.status.tone == "good")
     assert sorted(path.name for path in bar.folder.iterdir()) == ["one.csv", "one.pdf"]
@@ -147,13 +147,16 @@ def test_the_dialog_leaves_runs_out_renames_them_and_prints_beneath(tmp_path):
     )
     bar.dialog.toggle.click()
     assert bar.dialog.box.layout.display is None
-    rows = [(row.children[0], row.children[1]) for row in bar.dialog.rows.children]
-    assert [text.value for _, text in rows] == ["1: cg", "2: pcg"]
-    rows[0][0].value = False
-    rows[1][1].value = "preconditioned"
-    bar.dialog.font.value = "serif"
-    assert bar.dialog.notes["plane"].value
-    bar.dialog.notes["provenance"].value = True
+    form = bar.dialog.form
+    assert [form.settings[name].label for name in ("shown-0", "shown-1")] == ["1: cg", "2: pcg"]
+    form.set("shown-0", False)
+    form.set("label-1", "preconditioned")
+    form.set("font", "serif")
+    assert bar.dialog.choices.beneath == ("plane",)
+    form.set("beneath-provenance", True)
+    # What was chosen stays when it is opened again.
+    bar.dialog.look()
+    assert bar.dialog.choices.labels == {"1: cg": None, "2: pcg": "preconditioned"}
     (path,) = bar.save("svg", columns=1)
     text = path.read_text(encoding="utf-8")
     assert "preconditioned" in text

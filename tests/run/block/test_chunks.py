@@ -114,7 +114,7 @@ def test_a_chunk_that_reaches_the_iteration_limit_does_not_stop_the_others():
     chosen = configuration(memory_limit=room_for(3), stopping=Stopping(rtol=1e-8, maxiter=5))
     result = run_through(Run(chosen))
     assert result.reason is Reason.MAXITER
-    assert result.detail.endswith("of columns 0 to 2")
+    assert result.detail.endswith("of columns 1 to 3")
     assert [column.iteration for column in result.columns] == [5] * 9
 
 

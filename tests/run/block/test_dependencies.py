@@ -39,5 +39,5 @@ def test_a_run_says_which_columns_depend_on_which():
     B[:, 2] = B[:, 0] + B[:, 1]
     result = solve(A, B)
     assert result.converged
-    said = "columns of B depend on one another, so the search directions have rank 3: 2 on 0, 1"
+    said = "columns of B depend on one another, so the search directions have rank 3: 3 on 1, 2"
     assert said in result.provenance["notes"]

@@ -173,9 +173,9 @@ def test_a_singular_system_gets_consistent_right_hand_sides():
     assert [note for note in result.provenance["notes"] if "mean" in note] == [said]
     B[:, 1] -= B[:, 1].mean()
     notes = solve(A, B, rtol=1e-8, M="jacobi").provenance["notes"]
-    assert any("the means of columns 0, 2 of B were removed" in note for note in notes)
+    assert any("the means of columns 1, 3 of B were removed" in note for note in notes)
     B[:, 2] = 3
-    with pytest.raises(InputError, match="column 2: A is singular: the mean of b, 3, is all of b"):
+    with pytest.raises(InputError, match="column 3: A is singular: the mean of b, 3, is all of b"):
         solve(A, B, M="jacobi")
 
 

@@ -1,4 +1,4 @@
-"""Operators of CSR matrices: products, terms of a Neumann series, blocks of rows, factorized inverses."""
+"""Operators of CSR matrices: products, terms of Neumann series, blocks of rows, factorized inverses, sparse vectors."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.compiler.words import conj, narrow, wide
 from workbench.devices.bound import Bound, Request
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.ops.applied import Applied
 from workbench.devices.traffic import block_bytes, product_flops
-from workbench.kernel_language.row_kernels import kernel
+from workbench.kernel_language.row_kernels import RowKernel, kernel
 from workbench.lazy import sparse
 
 if TYPE_CHECKING:
@@ -36,6 +37,25 @@ def csr(
         value *= scale[row]
     y[row] = value
     return left[row] if paired else x[row], value
+
+
+@kernel()
+def restriction(row, data, indices, starts, w, coarse):
+    """coarse = Z^H w, in double precision; the entries of a row are those of a column of Z."""
+    total = wide(0)
+    for j in range(starts[row], starts[row + 1]):
+        total += conj(wide(data[j])) * wide(w[indices[j]])
+    coarse[row] = total
+
+
+@kernel()
+def prolongation(row, data, indices, starts, coarse, x, *, minus=False):
+    """x + Z a, or x - Z a."""
+    value = wide(0)
+    for j in range(starts[row], starts[row + 1]):
+        value += wide(data[j]) * coarse[indices[j]]
+    value = wide(x[row]) - value if minus else wide(x[row]) + value
+    x[row] = narrow(value)
 
 
 def _bound(
@@ -167,6 +187,46 @@ class FactorizedInverse(OperatorTraits):
     @property
     def flops(self) -> int:
         return self._lower.flops + self._upper.flops
+
+
+class SparseVectors:
+    """Z, shape (N, d), stored by rows and by columns.
+
+    by_rows: Z. by_columns: Z^T by rows; its entries are those of Z, not conjugated.
+    """
+
+    def __init__(self, device: BindingDevice, by_rows: sparse.csr_array, by_columns: sparse.csr_array) -> None:
+        dtype, sizes = by_rows.dtype, [matrix.indptr.size - 1 for matrix in (by_rows, by_columns)]
+
+        def bound(of: RowKernel, matrix: sparse.csr_array, rows: int, **form: bool) -> Bound:
+            request = Request(of, rows, dtype, _matrix(matrix), matrix.indptr, form, wides=("coarse",))
+            return device.bind(request)
+
+        self._restrict = bound(restriction, by_columns, sizes[1])
+        self._add, self._subtract = (bound(prolongation, by_rows, sizes[0], minus=minus) for minus in (False, True))
+        self._coarse = device.zeros(sizes[1], self._restrict.form.wide)
+
+    def restrict(self, w: DeviceVector) -> DeviceVector:
+        """Z^H w, shape (d,), in double precision; the next call overwrites it."""
+        self._restrict(w, self._coarse)
+        return self._coarse
+
+    def add(self, x: DeviceVector, coarse: DeviceVector) -> None:
+        """x = x + Z a in place."""
+        self._add(coarse, x)
+
+    def add_paired(self, x: DeviceVector, coarse: DeviceVector, r: DeviceVector) -> None:
+        """x = x + Z a in place; dot products need a pass of their own."""
+        self.add(x, coarse)
+
+    def subtract(self, x: DeviceVector, coarse: DeviceVector, /) -> None:
+        """x = x - Z a in place."""
+        self._subtract(coarse, x)
+
+    @property
+    def traffic(self) -> int:
+        """Bytes of Z by columns, and of the result; w comes on top."""
+        return self._restrict.fixed_bytes + self._coarse.nbytes
 
 
 def _matrix(of: sparse.csr_array) -> dict[str, np.ndarray]:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from workbench.compiler.words import conj, wide
+from workbench.compiler.words import conj, narrow, wide
 from workbench.devices.bound import Bound, Request
 from workbench.devices.coarse import Level, Levels
 from workbench.kernel_language.row_kernels import kernel
@@ -53,6 +53,20 @@ def level_correction(row, parents, weights, below, x):
 def level_solution(row, order, scale, x, solved):
     """solved = D^-1/2 x, in the order of the unknowns."""
     solved[order[row]] = wide(scale[row]) * wide(x[row])
+
+
+@kernel()
+def widened(row, r, right):
+    """right = r, in the precision of sums."""
+    right[row] = wide(r[row])
+
+
+@kernel(dots=True)
+def narrowed(row, solved, r, u):
+    """u = solved, in the precision of vectors, with the dot products of r and u."""
+    value = narrow(solved[row])
+    u[row] = value
+    return r[row], value
 
 
 class LevelOperations(ABC):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from workbench.devices.ops import csr as of_csr
 from workbench.devices.ops import stencil as of_stencil
-from workbench.devices.ops.csr import CsrProduct, FactorizedInverse
+from workbench.devices.ops.csr import CsrProduct, FactorizedInverse, SparseVectors
 from workbench.devices.ops.faces import FaceProduct, inverse_diagonal
 from workbench.devices.ops.stencil import StencilProduct
 from workbench.devices.ops.storage import DiagonalColumns, stored
@@ -41,5 +41,6 @@ class OperatorsOfAllDevices:
     diagonal_columns = method(DiagonalColumns)
     csr_factor = method(CsrFactor)
     factorized_inverse = method(FactorizedInverse)
+    sparse_vectors = method(SparseVectors)
     csr_terms = of_csr.terms
     scaled_bands = of_stencil.scaled_bands

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workbench.devices.programs.planning import Formula, planned_pass
 from workbench.lines import count, schedule
-from workbench.lines.parse import parse
-from workbench.lines.shapes import infer
-from workbench.lines.types import SCALAR, VECTOR, LinesError, Shapes, tall_names
 
 if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceVector
@@ -39,10 +36,8 @@ class OnePass:
             for factor, vector in operator.factors.items()
         }
         self._factors = tuple(factors.values())
-        formulas = tuple(
-            (name, _Formula(each.formula, tuple(each.factors))) for name, each in (operators or {}).items()
-        )
-        self._step, self._shapes = _planned(text, (*vectors, *factors), tuple(self._numbers), formulas)
+        formulas = tuple((name, Formula.of(each)) for name, each in (operators or {}).items())
+        self._step, self._shapes = planned_pass(text, (*vectors, *factors), tuple(self._numbers), formulas)
         known = [*vectors, *factors]
         self._places = [known.index(name) for name in self._step.arrays]
         """Places of the kernel's arrays among the vectors and factors."""
@@ -61,28 +56,3 @@ class OnePass:
         """The kernel's arrays."""
         given = (*vectors, *self._factors)
         return [given[place] for place in self._places]
-
-
-class _Formula(NamedTuple):
-    """An element-wise operator without its vectors."""
-
-    formula: str
-    names: tuple[str, ...]
-
-    @property
-    def factors(self) -> dict[str, None]:
-        """The names of its vectors."""
-        return dict.fromkeys(self.names)
-
-
-@functools.lru_cache(512)
-def _planned(
-    text: str, known: tuple[str, ...], numbers: tuple[str, ...], formulas: tuple[tuple[str, _Formula], ...]
-) -> tuple[schedule.Pass, Shapes]:
-    """The one pass of some lines; kept, since most of the dozen of a setup recur in later ones."""
-    lines = schedule.inline(parse(text), dict(formulas))
-    shapes = infer(lines, dict.fromkeys(known, VECTOR) | dict.fromkeys(numbers, SCALAR))
-    steps = schedule.plan(lines, tall_names(shapes), known, {})
-    if len(steps) != 1 or not isinstance(steps[0], schedule.Pass) or steps[0].scalars:
-        raise LinesError(f"these lines take {len(steps)} steps, not one pass over the vectors:\n{text}")
-    return steps[0], shapes

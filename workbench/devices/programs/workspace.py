@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,26 +12,20 @@ import numpy as np
 from workbench.devices.clock import Clock, Work
 from workbench.devices.kernels.prelude import NAMED
 from workbench.devices.programs.named_vectors import NamedVectors
+from workbench.devices.programs.planning import Formula, Offer, planned
 from workbench.devices.programs.program import Program, ProgramDevice, Storage, timed
 from workbench.lines import count, schedule
-from workbench.lines import shapes as typing_rules
-from workbench.lines.parse import parse
 from workbench.lines.schedule import Apply, Inlined, Step
-from workbench.lines.shapes import infer
 from workbench.lines.types import (
     SCALAR,
     VECTOR,
-    Application,
     Kind,
     Line,
     LinesError,
     Shape,
     Shapes,
-    Solve,
     accumulator,
     block,
-    tall_names,
-    work_of,
 )
 
 if TYPE_CHECKING:
@@ -57,11 +51,6 @@ class Compiled(Program):
             self._runs = [timed(clock, *step) for step in named]
         else:
             self._runs = space.device.batched(runs, space)
-
-    @property
-    def repeatable(self) -> bool:
-        """True if a second application of all operators, with no pass between, leaves every vector as it is."""
-        return schedule.repeatable(self.lines, self.steps, tall_names(self._shapes))
 
     @property
     def passes(self) -> int:
@@ -110,7 +99,7 @@ class Workspace(NamedVectors[Compiled]):
         """The place of the next scalar or small matrix."""
         self._make_slots(dict.fromkeys(scalars, SCALAR))
         self.repeatable = True
-        """Set while every program of the iterations is repeatable, see `Compiled.repeatable`."""
+        """Set while every program of the iterations is repeatable, see `schedule.repeatable`."""
         for name, operator in self.operators.items():
             for factor, vector in operator.factors.items() if isinstance(operator, Inlined) else ():
                 full = schedule.factor_name(name, factor)
@@ -142,61 +131,22 @@ class Workspace(NamedVectors[Compiled]):
 
     def _compiled(self, texts: tuple[str, ...]) -> tuple[Compiled, ...]:
         """New programs of these texts. Raises LinesError before anything is compiled."""
-        parsed = [parse(text) for text in texts]
-        inlined, shapes = self._checked(parsed)
-        vectors = tall_names(shapes)
-        persistent = set(self.vectors).union(*(schedule.read_first(lines, vectors) for lines in inlined))
-        schedule.refuse_lost(parsed, vectors, persistent)
+        offers = tuple((name, _offer_of(operator)) for name, operator in self.operators.items())
+        known = tuple(self._known_shapes().items())
+        plans = planned(texts, known, tuple(self.vectors), tuple(self.slots), offers, fuse=self.fuse)
+        shapes = plans.shapes
         self._shapes |= {name: shape for name, shape in shapes.items() if shape.has_rows}
-        self._make_slots_of(parsed, inlined, shapes)
-        everything = [line for lines in parsed for line in lines]
-        fused_dots = {name: self._fused_dots(name, everything, shapes) for name in self.operators}
-        plans = [self._planned(lines, vectors, persistent, fused_dots) for lines in inlined]
-        applied = [step for steps in plans for step in steps if isinstance(step, schedule.Apply)]
+        self._make_slots(plans.words)
+        applied = [step for steps in plans.steps for step in steps if isinstance(step, schedule.Apply)]
         self._split_results |= {step.target: step.operator for step in applied if step.split}
-        programs = tuple(Compiled(self, lines, steps, shapes) for lines, steps in zip(inlined, plans, strict=True))
+        planned_ones = zip(plans.lines, plans.steps, strict=True)
+        programs = tuple(Compiled(self, lines, steps, shapes) for lines, steps in planned_ones)
         self._programs += map(weakref.ref, programs)
         # Kernels are compiled in parallel; an iteration must not wait for them.
         self.device.settle()
         # The first program, the start, has ended before a run can stop.
-        self.repeatable = self.repeatable and all(program.repeatable for program in programs[1:] or programs)
+        self.repeatable = self.repeatable and all(plans.repeatable[1:] or plans.repeatable)
         return programs
-
-    def _checked(self, parsed: Sequence[Sequence[Line]]) -> tuple[list[tuple[Line, ...]], Shapes]:
-        """The lines with element-wise operators as formulas, and the shapes of all names. Raises LinesError."""
-        known = self._known_shapes()
-        free = {name: shape for name, shape in known.items() if shape != SCALAR}
-        typing_rules.check_scalars(parsed, infer([line for lines in parsed for line in lines], free), self.slots)
-        inlined = [schedule.inline(lines, self.operators) for lines in parsed]
-        shapes = infer([line for lines in inlined for line in lines], known)
-        typing_rules.check(parsed, shapes, [*self.vectors, *self.slots], self.operators)
-        return [schedule.divide_scalars(lines, shapes) for lines in inlined], shapes
-
-    def _make_slots_of(
-        self, parsed: Sequence[Sequence[Line]], inlined: Sequence[Sequence[Line]], shapes: Shapes
-    ) -> None:
-        """Give each scalar and small matrix of these lines its words, and each solution with one its work space."""
-        vectors = tall_names(shapes)
-        targets = [line.target for lines in parsed for line in lines if line.target not in vectors]
-        solves = [line for lines in inlined for line in lines if isinstance(line, Solve)]
-        work_spaces = {work_of(line): shapes[line.matrix] for line in solves}
-        self._make_slots({name: shapes[name] for name in targets} | work_spaces)
-
-    def _planned(
-        self,
-        lines: Collection[Line],
-        vectors: Collection[str],
-        persistent: Collection[str],
-        fused_dots: Mapping[str, Collection[str]],
-    ) -> tuple[schedule.Step, ...]:
-        """The steps of a program; the result of an operator stays split in two where only passes read it."""
-        offered = {name: getattr(self.operators[name], "split_dots", ()) for name, dots in fused_dots.items() if dots}
-        split = {
-            name: dots
-            for name, dots in offered.items()
-            if dots and self.fuse and schedule.splits(lines, name, vectors, persistent)
-        }
-        return schedule.plan(lines, vectors, persistent, {**fused_dots, **split}, split=split, fuse=self.fuse)
 
     def gathered(self, name: str) -> DeviceVector | None:
         vector = super().gathered(name)
@@ -247,13 +197,6 @@ class Workspace(NamedVectors[Compiled]):
         arrays = {name: _shape_of(vector) for name, vector in self.vectors.items()}
         return arrays | {name: self._shapes[name] for name in self.slots}
 
-    def _fused_dots(self, operator: str, lines: Iterable[Line], shapes: Shapes) -> Collection[str]:
-        """The dot products that an operator computes with its result; none if it is inlined or applied to blocks."""
-        applied = [line for line in lines if isinstance(line, Application) and line.operator == operator]
-        if self.inlines(operator) or any(shapes[line.argument] != VECTOR for line in applied):
-            return ()
-        return self.operators[operator].fused_dots
-
     def _make_slots(self, shapes: Mapping[str, Shape]) -> None:
         """Give each new name as many words among the scalars as its shape has, small matrices after scalars."""
         before = self._next_slot
@@ -273,6 +216,13 @@ class Workspace(NamedVectors[Compiled]):
             self.device.write_scalar(self.scalars, slot, values[slot].item())
         for program in self.programs:
             program.bind()
+
+
+def _offer_of(operator: DeviceOperator | Inlined) -> Offer:
+    """The traits of an operator that plans depend on."""
+    if isinstance(operator, Inlined):
+        return Offer(Formula.of(operator))
+    return Offer(None, tuple(operator.fused_dots), tuple(getattr(operator, "split_dots", ())))
 
 
 def _shape_of(vector: DeviceVector) -> Shape:

@@ -171,6 +171,13 @@ class Recorded(SystemSequence):
         return self.looser * self.source.tolerance
 
     @property
+    def grid(self) -> tuple[int, ...] | None:
+        try:
+            return tuple(self.record.arrays["shape"].tolist())
+        except InputError:
+            return None
+
+    @property
     def record(self) -> Record:
         """The record as read; it is kept until the file changes."""
         if not self.path:

@@ -249,13 +249,14 @@ def fastest(found: dict[str, Expected]) -> str:
 def slice_iterations(trace: Trace, first: int, last: int) -> Trace:
     """The part of a trace from the start of iteration `first` to the end of iteration `last`, shifted to start at 0.
 
-    Events in progress at the start are included completely. Dependencies on earlier events are dropped.
+    Events in progress at the start are included completely, those without duration only where they are of these
+    iterations. Dependencies on earlier events are dropped.
     """
     start, end = (_start_of(trace, iteration) for iteration in (first, last + 1))
     included = [
         (index, event)
         for index, event in enumerate(trace)
-        if event.start < end and (event.end > start or event.start >= start)
+        if event.start < end and (event.end > start or event.iteration >= first)
     ]
     origin = min((event.start for _, event in included), default=0.0)
     part, new_index = Trace(trace.machine, trace.label, trace.notes), {}

@@ -175,7 +175,8 @@ class Workbench(View):
 
     def _name_problem(self) -> None:
         """Name a problem in the header: in Build the one drawn, in Inspect that of the run shown, in a view of an
-        extension the one that it shows, else that of the form. A wrong value changes no name."""
+        extension the one that it shows, else that of the form; none in a view that does not use it. A wrong value
+        changes no name."""
         self._worker.ask(self._note_place, "place")
         with contextlib.suppress(InputError):
             form, inside = self.explorer.form, self.pages[INSIDE]
@@ -184,7 +185,9 @@ class Workbench(View):
             chosen = looked_into.handle.configuration() if looked_into else form.configuration()
             added = self._extension_view
             shown = added.problem_shown if added else None
-            self.frame.name(shown or drawn or chosen.problem)
+            front = self.frame.in_front.view
+            used = not isinstance(front, View) or front.names_problem
+            self.frame.name((shown or drawn or chosen.problem) if used else None)
         self.frame.shell.undoing = self.undoing.state
 
     def _note_place(self) -> None:
@@ -259,7 +262,7 @@ class Workbench(View):
         if any(run.handle.traced for run in self.runs.runs):
             return
         self.drawing.take_over()
-        trace = self.explorer.form.trace
+        trace = self.explorer.trace
         before, trace.value = trace.value, True
         self.explorer.run()
         trace.value = before

@@ -104,9 +104,9 @@ class Frame:
         """Show a page."""
         self.shell.shown = self._places[title]
 
-    def name(self, problem: Problem) -> None:
-        """Name the present problem in the header."""
-        name, facts = problem_words(problem)
+    def name(self, problem: Problem | None) -> None:
+        """Name the present problem in the header; nothing for None."""
+        name, facts = problem_words(problem) if problem is not None else ("", "")
         self.shell.problem = {"name": name, "facts": facts}
 
     def _add_view(self, key: str, title: str) -> None:

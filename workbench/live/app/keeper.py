@@ -137,7 +137,7 @@ class Keeper(LiveWidget):
             return
         if len(file) > RUN_BYTES:
             size, most = len(file) >> 20, RUN_BYTES >> 20
-            self.said = f"Run {run.number} has {size} MB, and this browser keeps at most {most} MB of a run; save it."
+            self.said = f"Run {run.number} has {size} MB. This browser keeps at most {most} MB of a run; save it."
             return
         self.send({"kind": "keep", "token": token, "order": run.number}, [file])
 

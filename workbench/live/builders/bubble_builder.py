@@ -10,10 +10,9 @@ import ipywidgets as widgets
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
-from workbench.live.builders.bubble_editor import BubbleEditor, returned
-from workbench.live.builders.bubble_model import CLASSES, KEPT, BubbleModel, Drawing, in_words, presets
-from workbench.live.builders.bubble_pictures import BubblePainter, PictureRequest
-from workbench.live.builders.live_panel import LivePanel
+from workbench.live.builders.bubble_editor import BubbleEditor, BubblePainter, PictureRequest
+from workbench.live.builders.bubble_model import CLASSES, EMPTY, KEPT, RANDOM, BubbleModel, Drawing, in_words, presets
+from workbench.live.builders.live_solve import LivePanel
 from workbench.live.builders.sides_field import SidesField
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.controls import button
@@ -29,7 +28,6 @@ from workbench.run import Configuration
 
 PATIENCE = 20.0
 """Seconds that reading the problem waits for changes under way."""
-RANDOM = ("count", "radius", "geometry_seed")
 PLACE = "place"
 DIMENSIONS = Parameter("dimensions", int, 2, "square or cube", low=2, high=3)
 AT_RANDOM = Parameter(PLACE, str, "", "the same seed places the same bubbles")
@@ -37,34 +35,35 @@ CONTROLS = (
     Control("dimensions", "Dimensions", rule=DIMENSIONS),
     Control("n"),
     Control("density_ratio"),
+    Control("sides", "Fixed pressure (Dirichlet)", of=SidesField, looks={"about": ""}),
     Control("count", "Bubbles", folded=True, looks={"heading": "Random bubbles"}),
     Control("radius", "Radius", "0 = automatic", folded=True),
     Control("geometry_seed", "Seed", folded=True),
     Control(PLACE, "Place at random", rule=AT_RANDOM, folded=True, looks={"kind": "press"}),
 )
-"""Those of the form of bubbles, in addition to the sides."""
+"""Those of the form of bubbles."""
 
 Ask = Callable[..., None]
 
 
 class BubbleForm(FieldForm):
-    """Asks for the changes of its user, by act and values, and shows a drawing. reset: shows the first drawing."""
+    """Asks for the changes of its user, by act and values, and shows a drawing. undo: takes the last change back.
+    reset: shows the first drawing."""
 
-    def __init__(self, ask: Ask, reset: Callable[[], None], drawing: Drawing) -> None:
+    def __init__(self, ask: Ask, undo: Callable[[], None], reset: Callable[[], None], drawing: Drawing) -> None:
         self._ask = ask
         self._shown: Drawing | None = None
         declared = {item.name: item for item in Bubbles2D.parameters()}
-        sides = SidesField(declared["sides"], "Fixed pressure (Dirichlet)", "", 2)
         fields = fields_of(CONTROLS, declared, Bubbles2D.name)
         away = folded(CONTROLS)
         super().__init__(
-            {**fields, "sides": sides},
+            fields,
             title="Bubbles",
             about="Bubbles",
-            main=[*(name for name in fields if name not in away), "sides"],
+            main=[name for name in fields if name not in away],
             advanced=away,
             example={"label": "Preset", "hint": "Choose an arrangement …", "names": []},
-            acts={"undo": lambda: ask("undo"), "redo": lambda: ask("redo"), "reset": reset, PLACE: self._place},
+            acts={"undo": undo, "redo": lambda: ask("redo"), "reset": reset, PLACE: self._place},
             typed=self._take,
         )
         self.show_drawing(drawing)
@@ -75,14 +74,16 @@ class BubbleForm(FieldForm):
         before, self._shown = None if complete else self._shown, drawing
         if before is None or before.dimensions != drawing.dimensions:
             self._turn(drawing)
+        if complete:
+            for name in RANDOM:
+                self.settings[name].put(self.settings[name].declared.default)
         values, known = drawing.parameters.parameter_values, before and before.parameters.parameter_values
         for name in KEPT:
             if known is None or values[name] != known[name]:
                 self.settings[name].put(values[name])
         # Parameters of a random layout, so that "Place at random" repeats it; else the number of bubbles.
-        placed = _random_values(drawing)
-        if placed and (before is None or placed != _random_values(before)):
-            for name, value in placed.items():
+        if drawing.placed and (before is None or drawing.placed != before.placed):
+            for name, value in drawing.placed.items():
                 self.settings[name].put(value)
         self.check()
         self.show()
@@ -92,13 +93,14 @@ class BubbleForm(FieldForm):
         field = self.fields().get(name)
         self.complaints[name] = field.sentence(error) if field is not None else str(error)
 
+    @property
+    def has_wrong_text(self) -> bool:
+        """True while a field is marked, so that there is something to take back."""
+        return any(field.wrong or name in self.complaints for name, field in self.fields().items())
+
     def take_example(self, name: str) -> None:
         """Arrange the bubbles as in a preset."""
         self._ask("preset", name=name)
-
-    def random_values(self) -> dict[str, Any]:
-        """The parameters of the random layout that the fields ask for, as they were typed."""
-        return {"layout": "random", **{name: self.settings[name].value for name in RANDOM}}
 
     def _turn(self, drawing: Drawing) -> None:
         """Turn to the other number of dimensions, in which parameters have other bounds."""
@@ -121,17 +123,8 @@ class BubbleForm(FieldForm):
 
     def _place(self) -> None:
         if not any(self.settings[name].wrong for name in RANDOM):
-            self._ask("change", source=PLACE, values=self.random_values())
-
-
-def _random_values(drawing: Drawing) -> dict[str, Any]:
-    """The parameters by which a drawing was placed at random, else the number of its bubbles; none for an empty one."""
-    if drawing.empty:
-        return {}
-    if drawing.parameters.layout == "random":
-        values = drawing.parameters.parameter_values
-        return {name: values[name] for name in RANDOM}
-    return {"count": len(drawing.rows)}
+            typed = {name: self.settings[name].value for name in RANDOM}
+            self._ask("change", source=PLACE, values={"layout": "random", **typed})
 
 
 class BubbleBuilder(View):
@@ -165,7 +158,7 @@ class BubbleBuilder(View):
         self._editor = BubbleEditor(BubbleModel(self._first), self._answered, publisher)
         self._lock, self._acts, self.canvas = self._editor.lock, self._editor.acts, self._editor.canvas
         self._painter = BubblePainter(self._requested, self.canvas.paint)
-        self.form = BubbleForm(self._ask, self._reset, self._first)
+        self.form = BubbleForm(self._ask, self.undo, self._reset, self._first)
         self.status = StatusLine()
         self.live = LivePanel(self.canvas, self._drawn, configuration)
         self.buttons = {
@@ -194,6 +187,12 @@ class BubbleBuilder(View):
         return ""
 
     @property
+    def obstacle(self) -> str:
+        """Why what is shown cannot be solved: a field that is marked, or no bubble; empty where it can."""
+        with self._lock:
+            return self.form.marked or (EMPTY if self._model.drawing.empty else "")
+
+    @property
     def deflation(self) -> Deflation:
         """The second level that is drawn: that of the page where it can be read, else the last one given."""
         if self._configuration is not None:
@@ -215,8 +214,8 @@ class BubbleBuilder(View):
         return self._acts.wait(timeout) and self.live.wait(timeout) and self._painter.wait(timeout)
 
     def undo(self) -> None:
-        """Take the last change back."""
-        self._ask("undo")
+        """Take the last change back; where that is a wrong text, show the value before it."""
+        self._acts.ask(self._take_back)
 
     def load(self, problem: Bubbles, deflation: Deflation | str | None = None) -> None:
         """Show a problem, and a deflation where one is given. Raises InputError for others.
@@ -266,13 +265,22 @@ class BubbleBuilder(View):
             self.form.complaints.pop(name, None)
         # A bubble that was let go lies where it fits, so nothing is wrong any more.
         let_go = refusal is not None and bool(message.get("done"))
-        self._note = returned(message, refusal) if refusal and let_go else ""
+        self._note = _returned(message, refusal) if refusal and let_go else ""
         if refusal and not let_go:
             self.form.complain(source, refusal)
         self._forget_what_changed(before)
         self._show()
         self._report(before)
         self.live.changed(moving=bool(message.get("moving")))
+
+    def _take_back(self) -> None:
+        with self._lock:
+            if not self.form.has_wrong_text:
+                self._ask("undo")
+                return
+            self.form.complaints = {}
+            self.form.show_drawing(self._model.drawing, complete=True)
+            self._show()
 
     def _forget_what_changed(self, before: Drawing) -> None:
         """Drop the complaints about fields whose value has changed."""
@@ -283,7 +291,8 @@ class BubbleBuilder(View):
 
     def _show(self) -> None:
         history = self._model.history
-        self.form.offer_undo(undo=history.can_undo, redo=history.can_redo)
+        self.form.check()
+        self.form.offer_undo(undo=history.can_undo or self.form.has_wrong_text, redo=history.can_redo)
         self.form.show_drawing(history.present)
         self.buttons["delete"].disabled = self._model.selected < 0
         self.buttons["clear"].disabled = history.present.empty
@@ -316,6 +325,14 @@ def _source(message: Mapping[str, Any]) -> str:
     it."""
     values = message["values"] if message["act"] == "change" else {}
     return str(message.get("source") or (next(iter(values)) if len(values) == 1 else "canvas"))
+
+
+def _returned(message: Mapping[str, Any], refusal: InputError) -> str:
+    """The sentence for a bubble that was let go where it cannot lie, and that lies where it did before."""
+    reason = str(refusal).partition(";")[0]
+    if message["act"] == "place":
+        return f"Bubble {int(message['index']) + 1} went back to where it fits: {reason}."
+    return f"No bubble was added: {reason}."
 
 
 def _bubbles(problem: object) -> Bubbles:

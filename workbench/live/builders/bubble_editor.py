@@ -1,21 +1,29 @@
-"""The canvas of bubbles and its editor: acts of the user are carried out one after the other, or refused."""
+"""The canvas of bubbles: acts of its user are carried out one after the other, or refused, and it is painted."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import traitlets
 
+from workbench.deflation import Deflation
+from workbench.deflation.none import NoDeflation
 from workbench.errors import InputError
 from workbench.live.builders.bubble_model import BubbleModel, Drawing, Row
 from workbench.live.transport.publisher import Publisher
-from workbench.live.transport.worker import InOrder
+from workbench.live.transport.worker import InOrder, LatestOnly
 from workbench.live.ui.assets import script
 from workbench.live.ui.stream_view import StreamView
+from workbench.plots.figures import boundaries
+from workbench.plots.scenes.cuts import Cut
+from workbench.problems.bubble_geometry import Geometry
+from workbench.words.numbers import count, ordinal
 
 Message = Mapping[str, Any]
 REVEALING = ("add", "place", "delete", "select", "undo", "redo")
@@ -41,31 +49,17 @@ def perform(model: BubbleModel, message: Message) -> None:
 
 def refused_row(model: BubbleModel, message: Message) -> Refused | None:
     """The bubble that a refused message was about, so that it can be drawn; None where it has no place."""
-    try:
+    with contextlib.suppress(InputError):
         if message.get("act") == "place":
             return Refused(int(message["index"]), _row(model, message))
         if message.get("act") == "add":
             return Refused(len(model.drawing.rows), _added(model, message))
-    except InputError:
-        pass
     return None
-
-
-def returned(message: Message, refusal: InputError) -> str:
-    """The sentence for a bubble that was let go where it cannot lie, and that lies where it did before."""
-    reason = str(refusal).partition(";")[0]
-    if message["act"] == "place":
-        return f"Bubble {int(message['index']) + 1} went back to where it fits: {reason}."
-    return f"No bubble was added: {reason}."
 
 
 def _add(model: BubbleModel, message: Message) -> None:
     *centre, radius = _added(model, message)
     model.add(centre, radius)
-
-
-def _place(model: BubbleModel, message: Message) -> None:
-    model.place(int(message["index"]), _row(model, message), message.get("stroke"))
 
 
 def _added(model: BubbleModel, message: Message) -> Row:
@@ -106,7 +100,7 @@ def _numbers(values: Any, names: str, bubble: int) -> Row:
 
 ACTS: dict[str, Callable[[BubbleModel, Message], None]] = {
     "add": _add,
-    "place": _place,
+    "place": lambda model, message: model.place(int(message["index"]), _row(model, message), message.get("stroke")),
     "delete": lambda model, message: model.delete(int(message.get("index", model.selected))),
     "clear": lambda model, message: model.clear(),
     "select": lambda model, message: model.select(int(message["index"])),
@@ -243,3 +237,109 @@ class BubbleEditor:
             middle = centre["xyz".index(self.canvas.normal)]
             if abs(middle - self.canvas.position) >= radius or message.get("reveal"):
                 self.canvas.position = middle
+
+
+SIDES = {2: (128, 512), 3: (32, 128)}
+"""Cells per side that are drawn at most: few while bubbles are moved, more when they rest."""
+REST = 0.15
+"""Seconds without a change after which subdomains are drawn with more cells."""
+
+
+@dataclasses.dataclass(frozen=True)
+class PictureRequest:
+    """A picture to draw. normal, position: of the section in 3D, in side lengths."""
+
+    drawing: Drawing
+    deflation: Deflation
+    normal: str = "z"
+    position: float = 0.5
+
+    @property
+    def sides(self) -> tuple[int, ...]:
+        """Cells per side to draw with, coarse first; the last is the problem's own n where that is not too many."""
+        n = self.drawing.parameters.n
+        return tuple(sorted({min(n, side) for side in SIDES[self.drawing.dimensions]}))
+
+
+def picture(request: PictureRequest, cells: int) -> tuple[dict[str, Any], bytes]:
+    """The message for the browser and its buffer: a byte a pixel, 1 inside, then float32 segments of 4 numbers.
+
+    cells: per side, drawn with; the problem's own or fewer. Row 0 lies at the bottom of the picture. Cost: a few passes
+    over the cells.
+    """
+    drawing, deflation, n = request.drawing, request.deflation, request.drawing.parameters.n
+    grid = (cells,) * drawing.dimensions
+    phase, missed = _phase(drawing, cells)
+    cut = Cut(grid, request.normal, int(request.position * cells))
+    plane, (across, up) = cut.plane(phase), cut.sides
+    pixels = (plane > 0).astype(np.uint8)
+    notes = [] if cells == n else [f"drawn with {cells} cells a side instead of {n}"]
+    if missed:
+        notes.append(f"without {missed} {'bubble' if missed == 1 else 'bubbles'} too small for that")
+    lines = np.empty((0, 4))
+    try:
+        if deflation.by_entries and cells == n:
+            labels = deflation.labels_of(drawing.problem.assemble().operator, grid)
+        else:
+            labels = deflation.labels(phase.size, grid, phase.reshape(-1))
+    except InputError as error:
+        # Fewer cells than the problem's may be too few for subdomains that it has room for.
+        notes.append(str(error) if cells == n else "subdomains are too fine to be drawn")
+    else:
+        if labels is not None:
+            found = boundaries(cut.plane(labels.reshape(grid)))
+            lines = found.segments
+            named = f"{count(int(labels.max()) + 1)} deflation subdomains" if cells == n else "deflation subdomains"
+            notes.append(f"{named}, every {ordinal(found.step)} boundary drawn" if found.step > 1 else named)
+        elif deflation.by_entries:
+            notes.append("subdomains are drawn with all cells of the problem alone, since they follow its matrix")
+        elif not isinstance(deflation, NoDeflation):
+            notes.append(f"deflation {deflation.name} has vectors instead of subdomains, so none are drawn")
+    size = {"width": pixels.shape[1], "height": pixels.shape[0], "segments": len(lines)}
+    message = {**size, "cells": cells, "n": n, "across": across, "up": up, "note": "; ".join(notes)}
+    return message, pixels.tobytes() + lines.astype(np.float32).tobytes()
+
+
+def _phase(drawing: Drawing, cells: int) -> tuple[np.ndarray, int]:
+    """The bubble of each cell, and the number of bubbles without a cell of this grid."""
+    values = np.array(drawing.rows).reshape(-1, drawing.dimensions + 1)
+    centres, radii = values[:, :-1], values[:, -1]
+    covered = Geometry(centres, radii).holds_cells(cells) if radii.size else np.zeros(0, bool)
+    missed = int(np.count_nonzero(~covered))
+    if not covered.any():
+        return np.zeros((cells,) * drawing.dimensions, np.int32), missed
+    return Geometry(centres[covered], radii[covered]).paint(cells), missed
+
+
+class BubblePainter:
+    """Draws in a thread of its own. request: returns the picture to draw now. show: takes each message with its
+    buffer."""
+
+    def __init__(self, request: Callable[[], PictureRequest], show: Callable[[dict[str, Any], bytes], None]) -> None:
+        self._request, self._show = request, show
+        self._worker = LatestOnly("workbench-subdomains")
+        self._painted: PictureRequest | None = None
+
+    def ask(self) -> None:
+        """Draw again if something has changed; returns at once."""
+        self._worker.ask(self._paint)
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until all is drawn; False when that takes longer than `timeout` seconds."""
+        return self._worker.wait(timeout)
+
+    def close(self) -> None:
+        """Draw no more."""
+        self._worker.close()
+
+    def _paint(self) -> None:
+        """Draw with few cells at once, and with more when nothing has changed for `REST` seconds."""
+        request = self._request()
+        if request == self._painted:
+            return
+        self._painted = None
+        for number, cells in enumerate(request.sides):
+            if number and self._worker.overtaken(REST):
+                return
+            self._show(*picture(request, cells))
+        self._painted = request

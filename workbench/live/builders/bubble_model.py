@@ -22,11 +22,15 @@ from workbench.words.numbers import rounded
 Row = tuple[float, ...]
 KEPT = ("n", "density_ratio", "sides")
 """Parameters that do not say where bubbles lie."""
+RANDOM = ("count", "radius", "geometry_seed")
+"""Parameters that place bubbles at random."""
 EMPTY = "there is no bubble on the canvas; click on free space to add one, or choose a preset"
 DIGITS = 3
 """Decimals of a radius that is chosen to fit."""
 FEWER = {2: 256, 3: 64}
 """Cells per side of a first drawing, few enough to be solved while a bubble is dragged."""
+MOST_CELLS = 1 << 18
+"""The most cells that are solved while they are drawn, those of 512^2 and of 64^3: half a second on two cores."""
 CLASSES: dict[int, type[Bubbles]] = {2: Bubbles2D, 3: Bubbles3D}
 
 
@@ -53,6 +57,15 @@ class Drawing:
         return self.parameters
 
     @property
+    def too_large(self) -> str:
+        """Why it is not solved while it is drawn; empty where it is."""
+        n, dimensions = self.parameters.n, self.dimensions
+        most = round(MOST_CELLS ** (1 / dimensions))
+        if n <= most:
+            return ""
+        return f"n = {n} has too many cells for that; it works up to n = {most} in {dimensions}D"
+
+    @property
     def dimensions(self) -> int:
         """2 or 3."""
         return self.parameters.dimensions
@@ -64,6 +77,14 @@ class Drawing:
             return ()
         geometry = self.parameters.geometry()
         return tuple(map(tuple, np.column_stack([geometry.centres, geometry.radii]).tolist()))
+
+    @property
+    def placed(self) -> dict[str, Any]:
+        """The parameters by which bubbles were placed at random, else their number; none for an empty drawing."""
+        if self.empty:
+            return {}
+        values = self.parameters.parameter_values
+        return {name: values[name] for name in RANDOM} if values["layout"] == "random" else {"count": len(self.rows)}
 
     @property
     def height(self) -> float:

@@ -85,6 +85,7 @@ class Builder(View):
                 more |= {"use": self._use} if kind == MATRIX else {}
                 self._made[kind] = KINDS[kind][0](publisher=self.publisher, **more)
                 self._made[kind].on_change(lambda _built: self._changed())
+                self._made[kind].form.on_show.add(self._weigh)
             return self._made[kind]
 
     @property
@@ -142,15 +143,13 @@ class Builder(View):
         self._changed()
 
     def _changed(self) -> None:
-        """Enable the button that solves the problem, or say why it cannot be solved."""
-        try:
-            _ = self.problem
-            builder = self.builder
-            why = builder.unfit if isinstance(builder, MatrixBuilder) else ""
-        except InputError as error:
-            why = str(error)
-        self.press.disabled, self.press.tooltip = bool(why), why or SOLVES
+        self._weigh()
         self._listeners.notify()
+
+    def _weigh(self) -> None:
+        """Enable the button that solves the problem, or say why it cannot be solved."""
+        why = self.builder.obstacle
+        self.press.disabled, self.press.tooltip = bool(why), why or SOLVES
 
 
 def kind_of(problem: Problem) -> str | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from pathlib import Path
 
 import ipywidgets as widgets
 
+from workbench.deflation.grown import GrownParts
 from workbench.errors import InputError, error_message
 from workbench.files.data_files import path_of
 from workbench.live.builders.matrix_facts import Facts, MatrixSamples, facts, facts_table
@@ -20,10 +20,11 @@ from workbench.live.builders.matrix_form import (
     MatrixForm,
     UploadField,
     check_upload,
+    cost_of,
     store,
 )
+from workbench.live.builders.matrix_parts import MatrixParts
 from workbench.live.field.field_view import FieldView
-from workbench.live.field.preview import MOST_BYTES
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
@@ -34,17 +35,15 @@ from workbench.live.ui.view import View
 from workbench.live.ui.words import shown
 from workbench.plots.scenes.row_lengths import row_lengths_scene
 from workbench.problems import Problem
-from workbench.problems.catalogue import group_and_name, known_entry
 from workbench.problems.files import MatrixFile
 from workbench.problems.right_hand_sides import NOTHING_LEFT
 from workbench.problems.stand_in import StandIn
-from workbench.problems.suitesparse import SuiteSparse, cached
+from workbench.problems.suitesparse import SuiteSparse
 from workbench.run import Configuration
 from workbench.run.choices.compatibility import unmet
 from workbench.run.choices.conflicts import Conflict, changed, changes_of, conflicts, reasons_of
 from workbench.settings import RUN
 from workbench.words.names import sentence_case, with_names
-from workbench.words.numbers import amount, count
 
 NOTHING = "no matrix has been chosen yet; drop a file, or choose a sample"
 HEIGHT = 300
@@ -87,6 +86,7 @@ class MatrixBuilder(View):
         self.table = widgets.HTML()
         self.pattern = FieldView(publisher, height=HEIGHT, choices=False)
         self.histogram = ChartView(publisher, height=HEIGHT)
+        self.parts = MatrixParts(publisher, self._use_parts if use is not None else None)
         self.samples = MatrixSamples(self._sample, publisher)
         self.box = self._layout()
         self._forget()
@@ -116,6 +116,11 @@ class MatrixBuilder(View):
     def unfit(self) -> str:
         """Why the method chosen does not fit the matrix, and which one does; empty where it fits."""
         return self.form.conflict
+
+    @property
+    def obstacle(self) -> str:
+        """Why the matrix cannot be solved with; empty where it can."""
+        return self.wrong or self._refused or self.unfit or ("" if self._problem else NOTHING)
 
     def weigh(self) -> None:
         """Check the method chosen, here or elsewhere, against the matrix, and show the conflicts."""
@@ -159,19 +164,20 @@ class MatrixBuilder(View):
 
     def wait(self, timeout: float = 60.0) -> bool:
         """Wait until the matrix asked for is shown; False when that takes longer."""
-        return self._worker.wait(timeout)
+        return self._worker.wait(timeout) and self.parts.wait(timeout)
 
     def close(self) -> None:
         """Take it off the page."""
         self._worker.close()
         self.samples.close()
+        self.parts.close()
         super().close()
 
     def _layout(self) -> widgets.Box:
-        form = widgets.VBox([self.form.box, self.table]).add_class("wb-formside")
+        form = widgets.VBox([self.form.box, self.table, self.parts.form.box]).add_class("wb-formside")
         self._canvases = widgets.HBox([self.pattern, self.histogram]).add_class("wb-pictures").add_class("wb-matrix")
         said = row("wb-buttons", self.status, self.correct)
-        views = widgets.VBox([said, self.samples.box, self._canvases]).add_class("wb-views")
+        views = widgets.VBox([said, self.samples.box, self._canvases, self.parts.box]).add_class("wb-views")
         self._body = widgets.HBox([form, views]).add_class("wb-body")
         return widgets.VBox([self._body]).add_class("wb-explorer").add_class("wb-build")
 
@@ -231,7 +237,7 @@ class MatrixBuilder(View):
 
     def _choose(self, problem: Shown) -> None:
         """Take a matrix, and read it at once where that costs little."""
-        waits, button_text, about = _cost(problem)
+        waits, button_text, about = cost_of(problem)
         self.form.say(about)
         self.form.offer(chosen=True, words=button_text)
         self._set(problem)
@@ -264,6 +270,7 @@ class MatrixBuilder(View):
         self.table.value = ""
         self.histogram.layout.display = "none"
         self.pattern.say(title, "")
+        self.parts.show(None)
         self._offer_samples()
 
     def _offer_samples(self) -> None:
@@ -305,6 +312,7 @@ class MatrixBuilder(View):
         self.pattern.show(found.scene)
         self.histogram.show(row_lengths_scene(found.lengths))
         self.histogram.layout.display = None
+        self.parts.show(found.matrix, found.places, found.note)
         self.weigh()
 
     def _solved(self) -> Configuration | None:
@@ -317,6 +325,12 @@ class MatrixBuilder(View):
             return None
         # The form of Solve does this too.
         return dataclasses.replace(solved, deflation="none") if unmet(solved.problem, solved.deflation) else solved
+
+    def _use_parts(self, deflation: GrownParts) -> None:
+        """Hand on the matrix, with deflation by these parts."""
+        if (solved := self._solved()) and self._use is not None:
+            self._use(dataclasses.replace(solved, deflation=deflation))
+            self.weigh()
 
     def _correct(self) -> None:
         """Hand on the matrix, with a method that fits it."""
@@ -331,29 +345,3 @@ def _unfit(solved: Configuration, found: Facts) -> list[Conflict]:
     if found.flat and solved.rhs == RUN["rhs"].default:
         against.append(Conflict(NOTHING_LEFT.format("b = 1"), {"rhs": "random"}))
     return against
-
-
-def _cost(problem: Shown) -> tuple[bool, str, str]:
-    """True if reading waits for the button; the text of the button; a description of the matrix."""
-    if isinstance(problem, StandIn):
-        return False, "Load", HINTS[SAMPLE]
-    if isinstance(problem, SuiteSparse):
-        group, name = group_and_name(problem.matrix)
-        entry = known_entry(problem.matrix)
-        about = f"{group}/{name}" + (f": {count(entry.N)} unknowns, {count(entry.nnz)} entries" if entry else "")
-        path = cached(group, name)
-        if path is None:
-            return True, "Download and load", f"{about}; not on this machine yet"
-    else:
-        path = Path(problem.path)
-        about = path.name
-    try:
-        size = path.stat().st_size
-    except OSError:
-        size = 0
-    said = f"{about}, {amount(size)}"
-    return (
-        size > MOST_BYTES,
-        "Load",
-        f"{said}; large, so it is loaded when you press Load" if size > MOST_BYTES else said,
-    )

@@ -1,4 +1,4 @@
-"""Facts and pictures of a matrix, gathered once, so that the matrix itself need not be kept; those of samples."""
+"""Facts and pictures of a matrix, gathered once, so that a large one need not be kept; those of samples."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from workbench.words.numbers import amount, count, rounded, span, tick
 
 MOST_ENTRIES = 1 << 25
 """Entries that are counted for the picture of a pattern; of a matrix with more, every k-th row is counted."""
+MOST_KEPT = 1 << 22
+"""Entries of a matrix that is kept while it is shown, so that its parts can be grown again."""
 
 SAMPLES = {
     "1138_bus": "Random graph: its Laplacian",
@@ -40,13 +42,17 @@ THUMB = 200
 class Facts:
     """scene: the sparsity pattern. lengths: entries of each row, shape (N,). rows: facts in words, by name. like: the
     identity as a matrix of the same size, dtype and symmetry, which the rules for methods take for A. flat: A maps
-    constants to zero."""
+    constants to zero. matrix: A itself where it has at most `MOST_KEPT` entries, with the places of its unknowns where
+    they are known, shape (N, 2) or (N, 3); note: why a file of places is not taken."""
 
     scene: Scene
     lengths: np.ndarray
     rows: dict[str, str]
     like: Matrix
     flat: bool
+    matrix: Matrix | None = None
+    places: np.ndarray | None = None
+    note: str = ""
 
 
 def facts(problem: Problem) -> Facts:
@@ -82,7 +88,14 @@ def facts(problem: Problem) -> Facts:
         "memory": amount(stored),
     }
     flat = bool(np.abs(matrix.sum(axis=1)).max() <= SYMMETRY_TOLERANCE * np.abs(matrix.data).max())
-    return Facts(Scene(problem.label, counts, True, size, notes=sample), lengths, rows, like, flat)
+    found = Facts(Scene(problem.label, counts, True, size, notes=sample), lengths, rows, like, flat)
+    if entries > MOST_KEPT or not isinstance(operator, Matrix):
+        rows["parts"] = f"drawn for at most {count(MOST_KEPT)} entries"
+        return found
+    try:
+        return dataclasses.replace(found, matrix=operator, places=problem.coordinates())
+    except InputError as error:
+        return dataclasses.replace(found, matrix=operator, note=f"Its coordinates are not used: {error}.")
 
 
 def _assembled(problem: Problem) -> LinearSystem:

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from workbench.errors import InputError
 from workbench.files import write
 from workbench.files.unpacking import ENDINGS, stem_and_ending
 from workbench.live.builders.matrix_facts import SAMPLES
+from workbench.live.field.preview import MOST_BYTES
 from workbench.live.ui.declared_form import Control, fields_of
 from workbench.live.ui.field_form import FieldForm
 from workbench.live.ui.file_names import make_folder, slug
-from workbench.live.ui.form_fields import Field
+from workbench.live.ui.form_fields import UploadField
 from workbench.live.ui.words import uploads
-from workbench.problems.catalogue import catalogue
+from workbench.problems.catalogue import catalogue, group_and_name, known_entry
 from workbench.problems.files import MatrixFile
 from workbench.problems.stand_in import StandIn
-from workbench.problems.suitesparse import SuiteSparse
+from workbench.problems.suitesparse import SuiteSparse, cached
 from workbench.registry import Parameter
+from workbench.words.numbers import amount, count
 
 MOST_UPLOAD = 10 << 20
 """Bytes. A Jupyter server takes messages up to that size and hangs up on larger ones."""
@@ -38,6 +39,9 @@ HINTS = {
     NAME: "a name of the SuiteSparse collection; type to search",
     PATH: "a file where the kernel runs",
 }
+LASTS = {"lasting": True}
+"""Looks of fields that have no default to go back to."""
+
 RULES = {item.name: item for item in (*StandIn.parameters(), *MatrixFile.parameters())}
 RULES[NAME] = dataclasses.replace(SuiteSparse.parameters()[0], default="")
 CONTROLS = (
@@ -47,12 +51,17 @@ CONTROLS = (
         rule=Parameter("source", str, UPLOAD, ""),
         looks={"kind": "segments", "choices": list(SOURCES.items()), "about": ""},
     ),
+    Control(
+        UPLOAD,
+        rule=Parameter(UPLOAD, str, "", ""),
+        looks={"kind": "file", "label": "Matrix file", "accept": ".mtx,.gz,.bz2,.petsc", "most": MOST_UPLOAD},
+        of=UploadField,
+    ),
     Control(SAMPLE, "Sample", looks={"choices": list(SAMPLES.items())}),
-    Control(NAME, "Name", looks={"suggestions": list(catalogue()), "placeholder": "bcsstk15, or group/name"}),
-    Control(PATH, "Path", looks={"placeholder": "some/where.mtx.gz"}),
+    Control(NAME, "Name", looks={"suggestions": list(catalogue()), "placeholder": "bcsstk15, or group/name", **LASTS}),
+    Control(PATH, "Path", looks={"placeholder": "some/where.mtx.gz", **LASTS}),
     Control(LOAD, "Load", rule=Parameter(LOAD, str, "Load", ""), looks={"kind": "press", "primary": True}),
 )
-"""Those of the form, in addition to the file."""
 
 
 def store(name: str, content: bytes) -> Path:
@@ -99,17 +108,6 @@ def check_upload(name: str, size: int) -> None:
         )
 
 
-class UploadField(Field):
-    """A file that came from the page. value: its name; size in bytes; content: empty where it is too large to come."""
-
-    size = 0
-    content = b""
-
-    def typed(self, text: Mapping[str, Any]) -> None:
-        self.size, self.content = int(text["size"]), text["content"] or b""
-        self.value = str(text["name"])
-
-
 class MatrixForm(FieldForm):
     """Four sources of a matrix, of which the field of one is in sight. changed: called with the name of the field after
     each change. load: called when the button is pressed."""
@@ -118,10 +116,6 @@ class MatrixForm(FieldForm):
 
     def __init__(self, changed: Callable[[str], None], load: Callable[[], None]) -> None:
         fields = fields_of(CONTROLS, RULES)
-        for field in (fields[NAME], fields[PATH]):
-            field.looks["lasting"] = True
-        files = {"kind": "file", "label": "Matrix file", "accept": ".mtx,.gz,.petsc", "most": MOST_UPLOAD}
-        fields = {"source": fields["source"], UPLOAD: UploadField(Parameter(UPLOAD, str, "", ""), **files), **fields}
         fields[SAMPLE].options = tuple(SAMPLES)
         fields[SAMPLE].put(next(iter(SAMPLES)))
         super().__init__(fields, title="Matrix", about="Matrix", acts={LOAD: load}, typed=changed)
@@ -158,3 +152,29 @@ class MatrixForm(FieldForm):
         if words:
             self.settings[LOAD].put(words)
         self.show()
+
+
+def cost_of(problem: MatrixFile | SuiteSparse | StandIn) -> tuple[bool, str, str]:
+    """True if reading waits for the button; the text of the button; a description of the matrix."""
+    if isinstance(problem, StandIn):
+        return False, "Load", HINTS[SAMPLE]
+    if isinstance(problem, SuiteSparse):
+        group, name = group_and_name(problem.matrix)
+        entry = known_entry(problem.matrix)
+        about = f"{group}/{name}" + (f": {count(entry.N)} unknowns, {count(entry.nnz)} entries" if entry else "")
+        path = cached(group, name)
+        if path is None:
+            return True, "Download and load", f"{about}; not on this machine yet"
+    else:
+        path = Path(problem.path)
+        about = path.name
+    try:
+        size = path.stat().st_size
+    except OSError:
+        size = 0
+    said = f"{about}, {amount(size)}"
+    return (
+        size > MOST_BYTES,
+        "Load",
+        f"{said}; large, so it is loaded when you press Load" if size > MOST_BYTES else said,
+    )

@@ -47,7 +47,8 @@ class PoissonBuilder(View):
         self._reported: Problem | None = None
         self._refused = False
         self._worker = LatestOnly("workbench-poisson")
-        self.form = PoissonForm(self._changed, problem or PoissonFormulas2D(**EXAMPLES[OSCILLATING][0]))
+        first = problem or PoissonFormulas2D(**EXAMPLES[OSCILLATING][0])
+        self.form = PoissonForm(first, lambda _: self._changed(), lambda _: self._changed())
         self.status = StatusLine()
         self._alone, self._publisher = publisher is None, publisher or Publisher()
         self.views = {name: FieldView(self._publisher, height=0, choices=False) for name in FORMULAS}
@@ -60,12 +61,20 @@ class PoissonBuilder(View):
     @property
     def problem(self) -> Problem:
         """The problem of the fields. Raises InputError with the sentence for the first wrong value."""
-        return self.form.problem
+        problem = self.form.state
+        if self.wrong:
+            raise InputError(self.wrong)
+        return problem
 
     @property
     def wrong(self) -> str:
         """The error of the first wrong field; empty where all are right."""
-        return self.form.complaint
+        return self.form.marked
+
+    @property
+    def obstacle(self) -> str:
+        """Why the problem cannot be solved; empty where it can."""
+        return self.wrong
 
     def on_change(self, callback: Callable[[Problem | None], None]) -> None:
         """Call with every new problem that can be assembled as far as it is drawn, and with None for wrong fields; in a
@@ -104,7 +113,7 @@ class PoissonBuilder(View):
         """Draw the problem of the fields, mark its errors, and hand it on."""
         time.sleep(DEBOUNCE)
         try:
-            problem = self.problem
+            problem = self.form.state
         except InputError:
             self._refuse()
             return

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from workbench.errors import InputError
 from workbench.live.builders.sides_field import SidesField
+from workbench.live.ui.declared_form import Control, DeclaredForm
+from workbench.live.ui.field_form import explained
 from workbench.live.ui.form_fields import Field
 from workbench.live.ui.form_schema import explanation
-from workbench.live.ui.undoable_form import UndoableForm
 from workbench.problems import Problem
 from workbench.problems.formula import FUNCTIONS, Formula
 from workbench.problems.poisson import Poisson27, Poisson125
@@ -60,100 +60,99 @@ SYNTAX = Parameter("syntax", str, "", "")
 WORDS = "Names: {}, pi, e. Functions: {}. Powers: **."
 
 
-class PoissonForm(UndoableForm[Problem]):
-    """Fields of all four problems; those of the stencil chosen are shown. changed: called after each change."""
+class FormulaField(Field):
+    """A formula of x, y and in three dimensions z, read while it is typed; one whose default is empty may be."""
 
-    def __init__(self, changed: Callable[[], None], problem: Problem) -> None:
-        # No change is reported while the form is half built.
-        self._changed: Callable[[], None] = lambda: None
-        declared = {item.name: item for item in PoissonFormulas3D.parameters()}
-        form = next(item for item in Poisson27.parameters() if item.name == "form")
-        hints = {"placeholder": "same as a"}
-        stencils = [[name, words] for name, (words, _) in STENCILS.items()]
-        fields: dict[str, Field] = {
-            "stencil": Field(STENCIL, label="Stencil", choices=stencils),
-            "n": Field(declared["n"], PoissonFormulas3D.name),
-            **{
-                name: Field(declared[name], kind="formula", about="", **(hints if name in "bc" else {}))
-                for name in FORMULAS
-            },
-            "syntax": Field(SYNTAX, kind="words"),
-            "sides": SidesField(declared["sides"], "u = 0 (Dirichlet)", "no flux through the others (Neumann)", 3),
-            "form": Field(form, Poisson27.name),
-        }
-        super().__init__(
-            problem,
-            fields,
-            title="Poisson problem",
-            about="Poisson problem",
-            example={"label": "Example", "hint": "Choose formulas …", "names": list(EXAMPLES)},
-            typed=self._take,
-        )
-        self.load(problem)
-        self._changed = changed
+    dimensions = 2
+
+    def read(self) -> str:
+        text = str(self.value)
+        if text.strip() or self.declared.default:
+            try:
+                Formula.parse(text, tuple(AXES[: self.dimensions]))
+            except InputError as error:
+                raise InputError(f"in {self.declared.name}, {error}") from None
+        return text
+
+    def sentence(self, error: InputError) -> str:
+        return str(error).removeprefix(f"in {self.declared.name}, ")
+
+
+def _control(name: str, cls: type[Problem] = PoissonFormulas3D, of: type[Field] = Field, **looks: object) -> Control:
+    rule = next(declared for declared in cls.parameters() if declared.name == name)
+    return Control(name, rule=rule, owner=cls.name, of=of, looks=looks)
+
+
+def _formula(name: str, **looks: object) -> Control:
+    return _control(name, PoissonFormulas3D, FormulaField, kind="formula", about="", **looks)
+
+
+CONTROLS = (
+    Control(
+        "stencil", "Stencil", rule=STENCIL, looks={"choices": [[name, words] for name, (words, _) in STENCILS.items()]}
+    ),
+    _control("n"),
+    _formula("a"),
+    _formula("b", placeholder="same as a"),
+    _formula("c", placeholder="same as a"),
+    _formula("f"),
+    Control("syntax", rule=SYNTAX, looks={"kind": "words"}),
+    _control("sides", of=SidesField, label="u = 0 (Dirichlet)", about="no flux through the others (Neumann)"),
+    _control("form", Poisson27),
+)
+"""Those of all four problems; the fields that the stencil chosen lacks are hidden."""
+
+
+class PoissonForm(DeclaredForm[Problem]):
+    """The state is the problem, of the class that the stencil says."""
+
+    def __init__(self, problem: Problem, changed: Callable[[Problem], object], wrong: Callable[[str], object]) -> None:
+        _check(problem)
+        self._typed_in = ""
+        """The field that was changed last."""
+        example = {"label": "Example", "hint": "Choose formulas …", "names": list(EXAMPLES)}
+        super().__init__(problem, CONTROLS, title="Poisson problem", changed=changed, wrong=wrong, example=example)
 
     @property
     def cls(self) -> type[Problem]:
         """The class of the problem."""
         return STENCILS[str(self.settings["stencil"].value)][1]
 
-    @property
-    def problem(self) -> Problem:
-        """The problem of the fields. Raises InputError with the sentence for the first wrong value."""
-        return self.described()
+    def values_of(self, state: Problem) -> Mapping[str, Any]:
+        return {"stencil": state.name, **state.parameter_values}
 
-    def described(self) -> Problem:
-        """`problem`, for undo."""
-        return self.cls.create({item.name: self.settings[item.name].read() for item in self.cls.parameters()})
+    def state_of(self, read: Mapping[str, Any]) -> Problem:
+        return self.cls.create({item.name: read[item.name] for item in self.cls.parameters()})
 
-    @property
-    def complaint(self) -> str:
-        """The error of the first wrong field, with its label; empty where all are right."""
-        for name, words in self.box.state["wrong"].items():
-            label = self.settings[name].label
-            return words if words.startswith(label) else f"{label}: {words}"
-        return ""
-
-    def load(self, problem: Problem) -> None:
+    def load(self, value: Problem) -> None:
         """Show a problem. Raises InputError for one that is none of these."""
-        if STENCILS.get(problem.name, ("", None))[1] is not type(problem):
-            raise InputError(
-                f"the Poisson builder shows {', '.join(STENCILS)}, got {problem.name}; use another builder"
-            )
-        with self.lock:
-            self.settings["stencil"].put(problem.name)
-            self._turn()
-            for name, value in problem.parameter_values.items():
-                self.settings[name].put(value)
-            self._settle()
-        self._changed()
+        _check(value)
+        super().load(value)
+
+    def turn(self, name: str = "") -> None:
+        self._typed_in = name
+        if name == "stencil":
+            self._arrange()
+        elif name in self.settings:
+            # They were on the value before, and on several together.
+            self.complaints = {at: words for at, words in self.complaints.items() if at in FORMULAS and at != name}
+            self.about[name] = explained(self.settings[name])
+
+    def judge(self) -> str:
+        """Mark values that are wrong together, of which none is by itself, at the field that was changed."""
+        wrong, at = super().judge(), self.settings.get(self._typed_in)
+        if wrong and at is not None and not any(field.wrong for field in self.settings.values()):
+            self.complaints[self._typed_in] = at.sentence(InputError(wrong))
+        return wrong
+
+    def remember(self, stroke: object = None) -> None:
+        """Changes of one field in a row are undone together."""
+        super().remember(stroke or self._typed_in or None)
 
     def take_example(self, name: str) -> None:
         """Fill in the formulas of an example; a stencil that takes none becomes that of seven points."""
-        if name not in EXAMPLES:
-            return
-        with self.lock:
-            if not issubclass(self.cls, PoissonFormulas):
-                self.settings["stencil"].put(PoissonFormulas3D.name)
-                self._turn()
-            for key, text in EXAMPLES[name][self._dimensions - 2].items():
-                self.settings[key].put(text)
-            self._settle(name)
-        self._changed()
-
-    def check(self) -> str:
-        """Mark the fields with a wrong value, and the formulas that cannot be read."""
-        with self.lock:
-            first = super().check()
-            for name in FORMULAS:
-                field = self.settings[name]
-                if name not in self.hidden and not (name in "bc" and not str(field.value).strip()):
-                    try:
-                        Formula.parse(str(field.value), tuple(AXES[: self._dimensions]))
-                    except InputError as error:
-                        field.wrong = str(error)
-                        self.about[name] = ""
-        return first
+        if name in EXAMPLES:
+            self._follow(lambda: self._fill(*EXAMPLES[name]), name)
 
     def explain(self, problem: Problem, about: Mapping[str, str], complaints: Mapping[str, str]) -> bool:
         """Show facts and errors about a problem at its fields; False if the fields describe another problem by now."""
@@ -171,35 +170,35 @@ class PoissonForm(UndoableForm[Problem]):
     def _dimensions(self) -> int:
         return 2 if self.cls is PoissonFormulas2D else 3
 
-    def _take(self, name: str) -> None:
-        with self.lock:
-            # The notes are on the value before.
-            self.complaints.pop(name, None)
-            self.about.pop(name, None)
-            if name == "stencil":
-                self.complaints.clear()
-                self._turn()
-            self._settle(name)
-        self._changed()
+    def _put(self, value: Problem) -> None:
+        self.settings["stencil"].put(value.name)
+        self._arrange()
+        super()._put(value)
 
-    def _turn(self) -> None:
+    def _fill(self, square: Formulas, cube: Formulas) -> None:
+        if not issubclass(self.cls, PoissonFormulas):
+            self.settings["stencil"].put(PoissonFormulas3D.name)
+        self._arrange()
+        for name, text in (square if self._dimensions == 2 else cube).items():
+            self.settings[name].put(text)
+
+    def _arrange(self) -> None:
         """Show the fields of the stencil."""
         cls = self.cls
+        self.complaints = {}
         self.declare(cls)
         has = {item.name for item in cls.parameters()} | {"stencil"}
         if issubclass(cls, PoissonFormulas):
             has.add("syntax")
-            sides = self.settings["sides"]
-            assert isinstance(sides, SidesField)
-            sides.turn(self._dimensions)
-            axes = ", ".join(AXES[: self._dimensions])
-            self.settings["syntax"].put(WORDS.format(axes, ", ".join(FUNCTIONS)))
+            for field in self.settings.values():
+                if isinstance(field, FormulaField):
+                    field.dimensions = cls.dimensions
+                elif isinstance(field, SidesField):
+                    field.turn(cls.dimensions)
+            self.settings["syntax"].put(WORDS.format(", ".join(AXES[: cls.dimensions]), ", ".join(FUNCTIONS)))
         self.hidden = self.settings.keys() - has
 
-    def _settle(self, stroke: str = "") -> None:
-        """Bring marks and undo in line with the fields. stroke: changes of one field in a row are undone together."""
-        self.check()
-        # A formula that cannot be read yet is no step to go back to.
-        with contextlib.suppress(InputError):
-            self.remember(stroke or None)
-        self.show()
+
+def _check(problem: Problem) -> None:
+    if STENCILS.get(problem.name, ("", None))[1] is not type(problem):
+        raise InputError(f"the Poisson builder shows {', '.join(STENCILS)}, got {problem.name}; use another builder")

@@ -10,11 +10,11 @@ from workbench.registry import Parameter
 
 
 class SidesField(Field):
-    """A problem's parameter `sides`; ticked is Dirichlet, empty is Neumann. label: what a tick says."""
+    """A problem's parameter `sides`; ticked is Dirichlet, empty is Neumann. The sides are first those of a square."""
 
-    def __init__(self, declared: Parameter, label: str, about: str, dimensions: int) -> None:
-        super().__init__(declared, kind="sides", label=label, about=about)
-        self.options = side_names(dimensions)
+    def __init__(self, declared: Parameter, owner: str = "run", **looks: object) -> None:
+        super().__init__(declared, owner, **{"kind": "sides", **looks})
+        self.options = side_names(2)
 
     def put(self, value: object) -> None:
         self.value = value

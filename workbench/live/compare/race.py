@@ -13,7 +13,7 @@ from workbench.live.compare.race_adding import EntryAdding
 from workbench.live.compare.race_editing import EditedRace
 from workbench.live.compare.race_entries import RaceEntries
 from workbench.live.compare.race_files import RaceFiles
-from workbench.live.compare.race_form import ToleranceField
+from workbench.live.compare.race_form import Look, LookForm
 from workbench.live.compare.race_text import (
     belonging,
     compilation,
@@ -29,12 +29,12 @@ from workbench.live.compare.race_verdict import finer, verdict
 from workbench.live.plots.convergence import ConvergenceView, ListedCurves
 from workbench.live.solve.controller import Controller
 from workbench.live.transport.publisher import Publisher
-from workbench.live.ui.controls import button, row
+from workbench.live.ui.controls import button, column, markup, row
 from workbench.live.ui.run_list import RACE, ListedRun, RunList
 from workbench.live.ui.status import StatusLine
 from workbench.run import Configuration, Norm
 from workbench.run.jobs.race_record import RaceRecord
-from workbench.run.jobs.ranking import MEASURES, Ranking, rank
+from workbench.run.jobs.ranking import Ranking, middle, rank
 from workbench.run.jobs.repeats import BUDGET
 from workbench.words.numbers import rounded
 
@@ -95,14 +95,6 @@ class RaceView(EditedRace):
         """Called when an entry came, went or ended, or another number is looked at."""
         self.opened: Callable[[Configuration], object] = lambda _configuration: None
         """Called with the system of a race that is opened from a file."""
-        self.measure = widgets.ToggleButtons(options=MEASURES)
-        self.with_setup = widgets.Checkbox(
-            value=True,
-            description="with setup",
-            tooltip="count each setup, which in a first run loads kernels too; without it only iterations count",
-            indent=False,
-            layout={"width": "auto"},
-        )
         self.controller = Controller(
             self.publisher,
             self.start,
@@ -110,6 +102,7 @@ class RaceView(EditedRace):
                 self.race, self.entries.repeats, self._next.problem.label, moved=bool(self._differences)
             ),
             refresh=self._refresh,
+            why_not=self._why_not,
             starting=lambda: "Start again" if self.entries.over and not self._differences else "Start",
             about="run all entries from the start",
             period=PERIOD,
@@ -117,19 +110,19 @@ class RaceView(EditedRace):
         self.controller.add(self.race)
         self.status = self.controller.bar
         self.winner, self.note = StatusLine(), StatusLine()
-        self.tolerance = ToleranceField(self._rtol, self.convergence.mark, self.controller.complain)
+        self.look = LookForm(Look(tolerance=self._rtol), self._looked)
         self.again = button(
             "", "run all entries from the start, to this tolerance", self.controller.attempt(self.start), width="auto"
         )
         self.adding = EntryAdding(self.controller, self._adopted, self.add_method)
-        self.belongs = widgets.HTML()
+        self.belongs = markup()
         """The problem of the results, where another one is chosen by now."""
         self.table = entry_table(self._act)
-        self.fastest = widgets.HTML()
+        self.fastest = markup()
         self.files = RaceFiles(
             self.entries,
             self.convergence,
-            lambda: str(self.measure.value),
+            lambda: self.look.present.measure,
             self.record,
             self._open_file,
             self.folder,
@@ -140,12 +133,8 @@ class RaceView(EditedRace):
             self._enter(configuration)
         self._fold()
         self.box = self._layout()
-        for control in (self.measure, self.with_setup):
-            control.observe(lambda _change: self._change_measure(), "value")
-        self._change_measure()
-        self.convergence.mark(self._rtol)
-        # The line on the plot was dragged; None: it was reset.
-        self.convergence.on_tolerance(lambda at: self.tolerance.set(at) if at else self.tolerance.reset(self._rtol))
+        self._looked(self.look.present)
+        self.convergence.on_tolerance(self._dragged)
         self.controller.serve()
 
     @property
@@ -164,8 +153,8 @@ class RaceView(EditedRace):
     def present(self) -> RaceRecord:
         """The race as it is, also before its start."""
         values = [self.entries.value_of(entry) for entry in self.race.entries]
-        about = {"with_setup": bool(self.with_setup.value), "verdict": self._verdict(self.ranking())}
-        made = RaceRecord.of(values, self.tolerance.value, str(self.measure.value), **about)
+        look, said = self.look.present, self._verdict(self.ranking())
+        made = RaceRecord.of(values, look.tolerance, look.measure, with_setup=look.with_setup, verdict=said)
         if (past := self._shown_past) is None:
             return made
         return dataclasses.replace(made, ended=past.ended, machine=past.machine, cores=past.cores)
@@ -197,9 +186,8 @@ class RaceView(EditedRace):
 
     def ranking(self) -> Ranking:
         """The order in which the entries reach the tolerance, by the chosen measure."""
-        plot = self.convergence
-        samples = self.entries.samples
-        return rank(self.race.entries, self.tolerance.value, plot.axis, with_setup=plot.with_setup, samples=samples)
+        look, samples = self.look.present, self.entries.samples
+        return rank(self.race.entries, look.tolerance, look.measure, with_setup=look.with_setup, samples=samples)
 
     def export(self, kind: str) -> list[Path]:
         """Write a file for each entry that has ended, "csv" or "run"; their plot, "svg", "pdf", "png" or "gif"; or all
@@ -217,13 +205,12 @@ class RaceView(EditedRace):
         super().close()
 
     def _layout(self) -> widgets.Box:
-        aim = row("wb-aim", self.tolerance.box)
-        against = row("wb-buttons", widgets.Label("x-axis"), self.measure, self.with_setup, aim, self.again)
-        best = widgets.HTML("Fastest by tolerance").add_class("wb-title")
-        plot = widgets.VBox([against, self.convergence]).add_class("wb-raceplot")
+        against = row("wb-buttons", self.look.box, self.again)
+        best = markup("Fastest by tolerance").add_class("wb-title")
+        plot = column("wb-raceplot", against, self.convergence)
         said = self.winner.add_class("wb-answer")
-        table = widgets.VBox([self.table, self.note]).add_class("wb-racetable")
-        side = widgets.VBox([best, self.fastest]).add_class("wb-raceside")
+        table = column("wb-racetable", self.table, self.note)
+        side = column("wb-raceside", best, self.fastest)
         parts = [
             self.status,
             self.belongs,
@@ -233,7 +220,7 @@ class RaceView(EditedRace):
             self.files.box,
             self.saved,
         ]
-        return widgets.VBox(parts).add_class("wb-explorer").add_class("wb-race")
+        return column("wb-explorer wb-race", *parts)
 
     def _legend(self, runs: Sequence[ListedRun]) -> list[str]:
         """Number and name of the entries of runs."""
@@ -251,12 +238,16 @@ class RaceView(EditedRace):
         cores = past.cores if past else None
         return verdict(found, self.base.problem, self._stops_at, entries=entries, cores=cores)
 
-    def _change_measure(self) -> None:
-        """Show curves and ranking by the measure that is chosen now."""
-        self.convergence.axis = str(self.measure.value)
-        self.convergence.with_setup = bool(self.with_setup.value)
-        self.with_setup.disabled = self.measure.value != "seconds"
+    def _looked(self, look: Look) -> None:
+        """Show curves and ranking by the measure and the tolerance that are chosen now."""
+        self.convergence.axis, self.convergence.with_setup = look.measure, look.with_setup
+        self.convergence.mark(look.tolerance)
         self.publisher.wake()
+
+    def _dragged(self, at: float | None) -> None:
+        """Take the tolerance of the line on the plot; None where it was reset."""
+        self.look.change(tolerance=at or self._rtol, own=at is not None)
+        self.convergence.mark(self.look.present.tolerance)
 
     @property
     def _stops_at(self) -> float:
@@ -272,14 +263,20 @@ class RaceView(EditedRace):
             self.entries.act(verb, numbers)
         self.publisher.wake()
 
+    def _draw_middle(self) -> None:
+        """Draw each entry that was timed again as its run of median time; the others by their own clocks."""
+        samples = self.entries.samples
+        for entry, run in self.entries.listed.items():
+            if (curve := self.curves.of(run)) is not None:
+                self.convergence.time_by(curve, middle(samples.get(entry, ())))
+
     def _tell(self) -> None:
         """Call `changed` where entries or the numbers that are looked at have changed."""
         entries = self.race.entries
-        shown = self.tolerance.value, self.measure.value, self.with_setup.value
         facts = (
             tuple((id(entry), entry.ended) for entry in entries),
             sum(map(len, self.entries.samples.values())),
-            shown,
+            self.look.present,
         )
         if facts != self._noted:
             self._noted = facts
@@ -288,11 +285,12 @@ class RaceView(EditedRace):
     def _refresh(self) -> None:
         """Update the table, the sentence on the winner and the exports."""
         self.entries.update()
-        if self.measure.value == "seconds":
+        look = self.look.present
+        if look.measure == "seconds":
             self.entries.repeat(self.publisher.wake)
         entries = self.race.entries
-        self.again.description = f"Run again to {rounded(self.tolerance.value)}"
-        missed = self.entries.over and finer(self.tolerance.value, self._stops_at)
+        self.again.description = f"Run again to {rounded(look.tolerance)}"
+        missed = self.entries.over and finer(look.tolerance, self._stops_at)
         self.again.layout.display = None if missed and not self._differences else "none"
         said = belonging(self.base, self._adopted(), self.race.alive) if self.race.begun else ""
         self.belongs.value = past(self._shown_past) + said
@@ -302,7 +300,8 @@ class RaceView(EditedRace):
         found = self.ranking()
         finished = {finish.entry: finish for finish in found.finished}
         ordered = [*finished, *(entry for entry in entries if entry not in finished)]
-        show_entries(self.table, found, ordered, self.entries.listed, self.race)
+        self._draw_middle()
+        show_entries(self.table, found, ordered, self.entries.listed, self.race, self.entries.samples)
         said = self._verdict(found)
         self.winner.say(said, "good" if found.finished else "plain", quote=said if found.finished else "")
         self.note.say(" ".join(filter(None, (compilation(entries), measured_again(found)))))

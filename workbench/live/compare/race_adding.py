@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import ipywidgets as widgets
-
-from workbench.live.compare.race_form import EntryForm
 from workbench.live.compare.race_opening import VARIATIONS, variations
 from workbench.live.solve.controller import Controller
-from workbench.live.ui.controls import button, row
+from workbench.live.solve.form import method_form
+from workbench.live.ui.controls import button, column, folds, row
 from workbench.run import Configuration
 
 ADD = "one more entry, with these blocks"
@@ -31,7 +29,7 @@ class EntryAdding:
         self._controller, self._add = controller, add
         self.button = button("Add entry", ADD, self._press)
         self._correct = button("", "make these changes in the form above", lambda: self.form.correct(), width="auto")
-        self.form = EntryForm(base, self._offer)
+        self.form = method_form(base(), base, self._offer)
         self._offer()
         self.variations = {
             words: button(f"+ {words}", "", controller.attempt(self._adding(words), "adding an entry"))
@@ -43,8 +41,8 @@ class EntryAdding:
         self.chips = row("wb-buttons", *self.variations.values())
         self._entries: tuple[Configuration, ...] | None = None
         """The entries that the variations are of."""
-        form = widgets.VBox([self.form.box, row("wb-buttons", self.button, self._correct)])
-        self.box = widgets.Accordion([form], titles=("Add a method",))
+        form = column("", self.form.box, row("wb-buttons", self.button, self._correct))
+        self.box = folds(("Add a method", form))
 
     def fold(self, *, folded: bool) -> None:
         """Fold the form away, or show it."""

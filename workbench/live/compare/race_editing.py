@@ -6,19 +6,10 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-import ipywidgets as widgets
-
 from workbench.errors import InputError
 from workbench.live.compare.race_adding import EntryAdding
 from workbench.live.compare.race_entries import Kept, RaceEntries
-from workbench.live.compare.race_form import (
-    ToleranceField,
-    aim_of,
-    aimed,
-    differences,
-    method_of,
-    moved,
-)
+from workbench.live.compare.race_form import LookForm, aim_of, aimed, differences, method_of, moved, refused
 from workbench.live.solve.controller import PausableView
 from workbench.live.transport.publisher import Publisher
 from workbench.run import Configuration, Race, RaceEntry, configure
@@ -99,9 +90,7 @@ class EditedRace(PausableView):
 
     publisher: Publisher
     adding: EntryAdding
-    tolerance: ToleranceField
-    measure: widgets.ToggleButtons
-    with_setup: widgets.Checkbox
+    look: LookForm
 
     def __init__(self, entries: RaceEntries, configurations: Sequence[Configuration], opening: Opening | None) -> None:
         self.entries = entries
@@ -113,6 +102,8 @@ class EditedRace(PausableView):
         self._opening = opening
         self._opened: list[Configuration] = []
         """The entries that the view has chosen itself."""
+        self._weighed: tuple[Configuration | None, str] = None, ""
+        """The last configuration of a start, and why it is refused."""
         self._past: RaceRecord | None = None
         """The race that was opened last."""
 
@@ -173,7 +164,7 @@ class EditedRace(PausableView):
         if any(not same_system(one, configurations[0]) for one in configurations):
             raise InputError("entries of a race solve one system; use a sweep for several problems")
         self._history.note("entries replaced", self.base, whole=True)
-        self.tolerance.own = False
+        self.look.change(own=False)
         self._set_base(configurations[0])
         self._chosen, self._opened = self.base, []
         self.entries.replace(self.race.entries, configurations)
@@ -184,15 +175,14 @@ class EditedRace(PausableView):
         """Show a race as it ended, in place of the entries. Nothing is run; the next start runs it here anew."""
         if self.race.begun or not self._untouched:
             self._history.note("race opened", self.base, whole=True)
-        self.tolerance.own = False
+        self.look.change(own=False)
         self._set_base(race.entries[0].configuration)
         methods = [entry.configuration for entry in race.entries]
         chosen_here = self._opening is not None and list(self._opening(self.base)) == methods
         self._chosen, self._opened, self._past = self.base, methods if chosen_here else [], race
         self.entries.recall(race.entries)
-        if race.tolerance != self._rtol:
-            self.tolerance.set(race.tolerance)
-        self.with_setup.value, self.measure.value = race.with_setup, race.measure
+        own = race.tolerance != self._rtol
+        self.look.change(measure=race.measure, with_setup=race.with_setup, tolerance=race.tolerance, own=own)
         self._fold()
         self.publisher.wake()
 
@@ -276,23 +266,32 @@ class EditedRace(PausableView):
         """The configuration of active entries, else that of the next start."""
         return self.base if self.race.alive else self._adopted()
 
+    def _why_not(self) -> str:
+        """Why the next start is refused whatever the methods, such as by a limit of the server on unknowns; empty where
+        it is not."""
+        if self.race.alive:
+            return ""
+        if self._weighed[0] != (following := self._next):
+            self._weighed = following, refused(following)
+        return self._weighed[1]
+
     def _adopted(self) -> Configuration:
         """The configuration chosen elsewhere last, with the tolerance of this race if that was set in this view."""
-        return aim_of(self.base, self._chosen) if self.tolerance.own else self._chosen
+        return aim_of(self.base, self._chosen) if self.look.present.own else self._chosen
 
     def _set_base(self, configuration: Configuration) -> None:
         """Set the configuration with which entries share system, start and stopping. The tolerance becomes that of its
         stopping rule, unless it was set in this view."""
         self.base = configuration
-        self.adding.form.settle()
-        if not self.tolerance.own:
-            self.tolerance.reset(self._rtol)
+        self.adding.form.renew()
+        if not self.look.present.own:
+            self.look.change(tolerance=self._rtol)
 
     def _renew(self) -> None:
         """Before a start: replace the entries if some have ended or are to stop at another tolerance."""
         new = [entry.configuration for entry in self.race.entries]
-        if self.tolerance.own:
-            self.base, *new = (aimed(configuration, self.tolerance.value) for configuration in (self.base, *new))
+        if self.look.present.own:
+            self.base, *new = (aimed(configuration, self.look.present.tolerance) for configuration in (self.base, *new))
         self.entries.renew(new)
 
     def remove(self, entry: RaceEntry) -> None:

@@ -132,9 +132,9 @@ class RaceEntries:
                 self.repeats = None
                 self._adopt(self.race)
 
-    def add(self, configuration: Configuration, number: int = 0) -> RaceEntry:
-        """Add an entry, which starts at once if the race has been started. number: see `Race.recall`."""
-        entry = self.race.add(configuration, number)
+    def add(self, configuration: Configuration, number: int = 0, *, held: bool = False) -> RaceEntry:
+        """Add an entry, which starts at once if the race has been started, see `Race.add`."""
+        entry = self.race.add(configuration, number, held=held)
         # After that: a race whose entries have all ended might be timed again meanwhile.
         self.end_repeats()
         self.repeated = False
@@ -189,7 +189,8 @@ class RaceEntries:
     def _take_back(self, value: EntryRecord) -> RaceEntry:
         """Add an entry as it has ended, in its run of the list where that is still there."""
         if not value.ended:
-            return self.add(value.configuration, value.number)
+            # To take an entry back starts nothing: its Resume does.
+            return self.add(value.configuration, value.number, held=self.race.begun)
         with self._lock:
             entry = self.race.recall(value.configuration, value.record, value.error, value.number)
             self._recalled = {**self._recalled, entry: value.samples} if value.samples else self._recalled

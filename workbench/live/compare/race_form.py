@@ -1,21 +1,18 @@
-"""The form of a new entry of a race, with the settings that entries share; and the field of a tolerance."""
+"""The settings that entries of a race share, those in which they differ, and the controls of what is looked at."""
 
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-import ipywidgets as widgets
-
-from workbench.errors import InputError
-from workbench.live.ui.field_form import FieldForm
-from workbench.live.ui.form_fields import BlockChoice, Field, as_text, device_parameter
-from workbench.registry import Block, known
-from workbench.run import Configuration, Norm, configure
-from workbench.run.choices.conflicts import Conflict, changed, changes_of, conflicts, obstacles
-from workbench.settings import BLOCKS, METHOD, SECOND_LEVEL
+from workbench.live.solve.form import OF_METHOD
+from workbench.live.ui.declared_form import Control, DeclaredForm
+from workbench.registry import Parameter, parameter
+from workbench.run import Configuration, Norm
+from workbench.run.choices.conflicts import Conflict, conflicts
+from workbench.run.jobs.ranking import MEASURES
+from workbench.settings import STOPPING
 
 SHARED = {
     "problem": "problem",
@@ -27,6 +24,19 @@ SHARED = {
     "memory_limit": "memory limit",
 }
 """Settings that all entries share, so that they can be compared, in words."""
+SYSTEM = ("problem", "rhs", "seed", "x0")
+"""Those that make the system."""
+
+
+def of_system(conflict: Conflict) -> bool:
+    """True for a conflict that no other method ends: it is about the system or the stopping rule."""
+    return any(name in STOPPING or name.partition(".")[0] in SYSTEM for name in conflict.fields)
+
+
+def refused(configuration: Configuration) -> str:
+    """Why no method can solve the system of a configuration here, as a sentence; empty where one can. Cost: some
+    milliseconds."""
+    return next((conflict.sentence for conflict in conflicts(configuration) if of_system(conflict)), "")
 
 
 def differences(one: Configuration, other: Configuration) -> list[str]:
@@ -50,136 +60,56 @@ def aim_of(entry: Configuration, other: Configuration) -> Configuration:
 def method_of(entry: Configuration) -> tuple[Any, ...]:
     """The choices that distinguish an entry from others on its system."""
     choices = entry.choices
-    return tuple(choices[name] for name in METHOD)
+    return tuple(choices[name] for name in OF_METHOD)
 
 
 def moved(entry: Configuration, base: Configuration) -> Configuration:
     """The method and device of an entry, and all else from another configuration."""
     choices = entry.choices
-    return dataclasses.replace(base, **{name: choices[name] for name in METHOD})
+    return dataclasses.replace(base, **{name: choices[name] for name in OF_METHOD})
 
 
-class EntryForm(FieldForm):
-    """A choice for each kind of block, and the device. Without a title: the page has a heading above it.
+@dataclasses.dataclass(frozen=True)
+class Look:
+    """The numbers by which a race is looked at. own: the tolerance was chosen there, not taken over from entries."""
 
-    base: returns the configuration whose system an entry solves. changed: called after every change; `conflicts` are
-    then those of the entry that would be added.
-    """
-
-    off_reason = "without deflation there is no coarse system"
-
-    def __init__(self, base: Callable[[], Configuration], changed: Callable[[], object] = lambda: None) -> None:
-        self._base, self._changed = base, lambda: None
-        blocks = [BlockChoice(kind, lambda: None, _offered(kind, base()).name) for kind in BLOCKS]
-        device = Field(device_parameter(base().device))
-        main = (*(kind for kind in BLOCKS if kind not in SECOND_LEVEL), "device")
-        super().__init__(
-            {"device": device},
-            blocks,
-            title="",
-            about="Method of an entry",
-            main=main,
-            advanced=SECOND_LEVEL,
-            typed=lambda _name: self.settle(),
-        )
-        self.box.add_class("wb-adding")
-        self.load(base())
-        self._changed = changed
-
-    def load(self, configuration: Configuration) -> None:
-        """Show a configuration's method."""
-        for kind, choice in self.blocks.items():
-            choice.load(_offered(kind, configuration))
-        self.settings["device"].put(configuration.device)
-        self.settle()
-
-    def configuration(self) -> Configuration:
-        """This method on the base's system. Raises InputError with the sentence for a wrong value."""
-        chosen: dict[str, Any] = {kind: choice.block() for kind, choice in self.blocks.items()}
-        return dataclasses.replace(self._base(), device=str(self.settings["device"].value), **chosen)
-
-    def weigh(self, name: str) -> dict[Any, list[Conflict]]:
-        try:
-            found = obstacles(self.configuration(), name, self.fields()[name].options)
-        except InputError:
-            return {}
-        return {value: list(map(_of_the_method, would)) for value, would in found.items()}
-
-    def correct(self) -> None:
-        """Make the changes that end all conflicts."""
-        self.load(changed(self.configuration(), changes_of(self.conflicts)))
-
-    def settle(self) -> None:
-        """Mark wrong values and conflicts. Without deflation the fields of the second level are disabled: there is no
-        coarse system to solve, and nothing to combine."""
-        idle = self.blocks["deflation"].choice.value == "none"
-        for kind in SECOND_LEVEL:
-            for field in (self.blocks[kind].choice, *self.blocks[kind].fields.values()):
-                field.disabled = idle
-        self.conflicts, self.reasons = (), {}
-        if not self.check():
-            try:
-                self.conflicts = tuple(map(_of_the_method, conflicts(self.configuration())))
-            except InputError as error:
-                self.conflicts = (Conflict(str(error), {}),)
-        self.show()
-        self._changed()
+    measure: str = parameter(MEASURES[0], "the amount that decides, and the axis of the plot", choices=MEASURES)
+    with_setup: bool = parameter(
+        True, "count each setup, which in a first run loads kernels too; without it only iterations count"
+    )
+    tolerance: float = 1e-6
+    own: bool = False
 
 
-def _of_the_method(conflict: Conflict) -> Conflict:
-    """A conflict, without its changes where one of them is a setting of the base: an entry cannot change those."""
-    own = all(name.partition(".")[0] in METHOD for name in conflict.changes)
-    return conflict if own else conflict._replace(changes={})
+LOOK = (
+    Control("measure", "x-axis", looks={"kind": "segments", "about": ""}),
+    Control("with_setup", "with setup"),
+    Control(
+        "tolerance",
+        "tolerance",
+        rule=Parameter(
+            "tolerance",
+            float,
+            1e-6,
+            "any relative residual ‖r‖ / ‖b‖; the line on the plot can be dragged too",
+            above=0,
+        ),
+    ),
+)
 
 
-def _offered(kind: str, configuration: Configuration) -> Block:
-    """The block, or for one that no form offers, such as a user-defined method, the default one."""
-    block = configuration.blocks[kind]
-    return block if known(kind, block.name) else configure("poisson5").blocks[kind]
+class LookForm(DeclaredForm[Look]):
+    """The controls of a look, in a row."""
 
+    off_reason = "without seconds on the x-axis no setup is counted"
 
-class ToleranceField:
-    """A field for a relative residual. Display `box`.
+    def __init__(self, look: Look, changed: Callable[[Look], object]) -> None:
+        super().__init__(look, LOOK, about="Measure of the race", changed=changed)
+        self.box.add_class("wb-formrow")
 
-    changed: called with every new value. complain: with a sentence for a text that is no tolerance, for which the field
-    shows the present one again, and "" after a good one.
-    """
+    def state_of(self, read: Mapping[str, Any]) -> Look:
+        own = self.present.own or read["tolerance"] != self.present.tolerance
+        return dataclasses.replace(self.present, **read, own=own)
 
-    def __init__(self, value: float, changed: Callable[[float], None], complain: Callable[[str], None]) -> None:
-        self.value = value
-        self.own = False
-        """Set where the value was chosen here, not taken over by `reset`."""
-        self._changed, self._complain = changed, complain
-        self._quiet = False
-        self.box = widgets.Text(description="tolerance", continuous_update=False, layout={"width": "auto"})
-        self.box.tooltip = "any relative residual ‖r‖ / ‖b‖ above 0; the line on the plot can be dragged too"
-        self._show()
-        self.box.observe(lambda change: self._quiet or self._read(change["new"]), "value")
-
-    def set(self, value: float) -> None:
-        """Take a value, as if it had been typed."""
-        self.reset(value)
-        self.own = True
-
-    def reset(self, value: float) -> None:
-        """Take over the value of another view."""
-        self.value, self.own = value, False
-        self._show()
-        self._complain("")
-        self._changed(value)
-
-    def _read(self, text: str) -> None:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if math.isfinite(value) and value > 0:
-            self.set(value)
-        else:
-            self._show()
-            self._complain(f"tolerance must be a number above 0, got {text!r}; it stays {as_text(self.value)}")
-
-    def _show(self) -> None:
-        self._quiet = True
-        self.box.value = as_text(self.value)
-        self._quiet = False
+    def turn(self, name: str = "") -> None:
+        self.settings["with_setup"].disabled = self.settings["measure"].value != "seconds"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from workbench import devices
+from workbench.live.compare.race_form import of_system
 from workbench.registry import known
 from workbench.run import Configuration
-from workbench.run.choices.conflicts import OperatorOf, changed, changes_of, conflicts
+from workbench.run.choices.conflicts import Conflict, OperatorOf, changed, changes_of, conflicts
 from workbench.settings import BLOCKS, SECOND_LEVEL
 
 MOST = 4
@@ -21,21 +22,25 @@ VARIATIONS = ("pipelined CG", "multigrid", "mixed precision", "the same on OpenC
 
 
 def opening(configuration: Configuration, operator_of: OperatorOf = lambda _configuration: None) -> list[Configuration]:
-    """A configuration, with values that do not go together replaced, and others with its solver and device on its
+    """A configuration, with parts of its method that do not fit replaced, and others with its solver and device on its
     system: the diagonal, the strongest single level that fits, Neumann 2 with subdomains, and Neumann 2 alone; without
     a grid algebraic ones, with parts of the graph as second level. Where the solver is not CG, CG with its levels is
     the second.
 
-    operator_of: A of a configuration, where it is known; more is then ruled out. Cost: some milliseconds for each of
-    about ten methods.
+    The system stays as it is, also where it is refused. operator_of: A of a configuration, where it is known; more is
+    then ruled out. Cost: some milliseconds for each of about ten methods.
     """
-    first = changed(configuration, changes_of(conflicts(configuration, operator_of)))
+
+    def of_method(chosen: Configuration) -> list[Conflict]:
+        return [conflict for conflict in conflicts(chosen, operator_of) if not of_system(conflict)]
+
+    first = changed(configuration, changes_of(of_method(configuration)))
     found = [first]
     if first.solver.name != "cg" and not first.solver.complex_symmetric:
         plain = changed(first, {"solver": "cg"})
-        found += [plain] if not conflicts(plain, operator_of) else []
+        found += [plain] if not of_method(plain) else []
     for group in _groups(first):
-        fitting = (made for levels in group if (made := _with(first, *levels)) and not conflicts(made, operator_of))
+        fitting = (made for levels in group if (made := _with(first, *levels)) and not of_method(made))
         made = next(fitting, None)
         if made is not None and all(_levels(made) != _levels(other) for other in found):
             found.append(made)
@@ -50,7 +55,8 @@ def _groups(configuration: Configuration) -> Iterator[tuple[tuple[str, str], ...
         if configuration.deflation.name == NONE:
             yield ("ic", "parts"), ("ssor", "parts"), ("jacobi", "parts")
         yield ("ic", NONE), ("ssor", NONE)
-        yield ("amg:sa", NONE), ("block-ic:8", NONE), ("fsai", NONE)
+        cycle = [("kcycle", NONE)] if configuration.solver.applies_m_to_r else []
+        yield (*cycle, ("amg:sa", NONE), ("block-ic:8", NONE), ("fsai", NONE))
     else:
         # Where levels are not exact, which only a setup knows, other methods refuse it.
         multigrid = [("mg", NONE)] if configuration.solver.applies_m_to_r else []

@@ -18,7 +18,7 @@ from workbench.plots.html_table import html_table
 from workbench.plots.scenes.style import curve_style
 from workbench.run import Configuration, Race, RaceEntry, Reason, State
 from workbench.run.jobs.race_record import RaceRecord
-from workbench.run.jobs.ranking import Finish, Ranking, Samples, rank
+from workbench.run.jobs.ranking import Finish, Ranking, Samples, middle, rank
 from workbench.run.jobs.repeats import Repeats
 from workbench.run.setup.setup_phases import COMPILATION
 from workbench.words.numbers import amount, compiling, duration, number, queued, relative, tick
@@ -78,10 +78,11 @@ def row(
     longest: float,
     remark: tuple[str, str] = ("", ""),
     waiting: str = "",
+    times: tuple[float, float] = (0.0, 0.0),
 ) -> list[Any]:
     """The cells of one entry. run: its run in the list, None before it has begun. longest: seconds of the slowest, for
     the bar of setup and iterations. remark: a word after the state, with its reason. waiting: the state of an entry
-    that has not ended."""
+    that has not ended. times: seconds of setup and iterations."""
     name = entry_label(entry, run)
     made = entry.made
     count = made.history.count if made is not None else 0
@@ -90,7 +91,7 @@ def row(
     state = {"key": words, "text": f"{words}, {word}" if word else words, "tip": reason or tip}
     if made is None or run is None or not count:
         return [name, _missing(), *[None] * 7, state]
-    setup, iterating, spent = made.setup_seconds, made.iteration_seconds, entry.iteration_bytes
+    (setup, iterating), spent = times, entry.iteration_bytes
     traffic = None if spent is None else (count - 1) * spent
     residual = made.relative(float(made.history["residual"][count - 1]))
     compiled = compiling(made.compile_seconds)
@@ -165,13 +166,15 @@ def compilation(entries: Sequence[RaceEntry]) -> str:
 
 
 def measured_again(found: Ranking) -> str:
-    """How the times to the tolerance were measured, as sentences; empty where the curves show these times."""
+    """How the times were measured, as sentences; empty where every run was made once."""
     counts = [finish.times.count for finish in found.finished if finish.times is not None]
     if not counts:
         return ""
+    if max(counts) == 1:
+        return "Times and curves are those of a second run, with loaded kernels."
     runs = " to ".join(map(str, dict.fromkeys((min(counts), max(counts)))))
-    plural = "s" * (max(counts) > 1)
-    return f"Times to tolerance are medians of {runs} more run{plural} with loaded kernels. Curves show the first run."
+    medians = f"Times to tolerance are medians of {runs} more runs with loaded kernels."
+    return f"{medians} Curves, setup and iterating are those of the run in the middle."
 
 
 def progress(race: Race, repeats: Repeats | None, problem: str, *, moved: bool) -> tuple[str, str]:
@@ -215,14 +218,19 @@ def entry_table(act: Callable[[str, list[Any], str], object]) -> SortTable:
 
 
 def show_entries(
-    table: SortTable, found: Ranking, entries: Sequence[RaceEntry], listed: Mapping[RaceEntry, ListedRun], race: Race
+    table: SortTable,
+    found: Ranking,
+    entries: Sequence[RaceEntry],
+    listed: Mapping[RaceEntry, ListedRun],
+    race: Race,
+    samples: Samples,
 ) -> None:
     """A row for each of the entries of a race, in this order. listed: the runs of those that have begun, in the list of
-    runs."""
+    runs. samples: their later runs, of which the times are those of the one in the middle."""
     finished = {finish.entry: finish for finish in found.finished}
     pairs = [(entry, listed.get(entry)) for entry in entries]
-    times = [entry.made.setup_seconds + entry.made.iteration_seconds for entry, _ in pairs if entry.made]
-    longest = max(times, default=1.0)
+    times = {entry: _times(entry, samples) for entry in entries}
+    longest = max(map(sum, times.values())) or 1.0 if times else 1.0
     said, usual = remarks(found), ("", "")
     rows = [
         row(
@@ -233,6 +241,7 @@ def show_entries(
             longest,
             said.get(entry, usual) if run else usual,
             "" if entry.ended else doing(entry, race),
+            times[entry],
         )
         for entry, run in pairs
     ]
@@ -240,6 +249,13 @@ def show_entries(
     winners = {finish.entry for finish in found.winners} if len(entries) > 1 else set()
     marks = ["failed" if entry.error else "best" if entry in winners else "" for entry, _ in pairs]
     table.show(COLUMNS, rows, marks, [_facts(entry, run) for entry, run in pairs])
+
+
+def _times(entry: RaceEntry, samples: Samples) -> tuple[float, float]:
+    """Seconds of setup and iterations: of the later run in the middle, or of the only run so far."""
+    if (again := middle(samples.get(entry, ()))) is not None:
+        return again.setup, float(again.seconds[-1])
+    return (entry.made.setup_seconds, entry.made.iteration_seconds) if entry.made is not None else (0.0, 0.0)
 
 
 def _facts(entry: RaceEntry, run: ListedRun | None) -> dict[str, Any]:

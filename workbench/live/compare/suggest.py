@@ -35,12 +35,14 @@ from workbench.live.compare.sweep_text import remaining
 from workbench.live.plots.chart import ChartView
 from workbench.live.solve.controller import ControlledView, Controller
 from workbench.live.transport.publisher import Publisher
+from workbench.live.ui.controls import column, markup
 from workbench.live.ui.controls import row as line
 from workbench.live.ui.sort_table import SortTable
 from workbench.run import MACHINE, Configuration, State, Stopping, configure
 from workbench.run.jobs.run_queue import QueueSlot
 from workbench.run.jobs.thread_job import ThreadJob
 from workbench.sequences.systems import SystemSequence
+from workbench.settings import SEARCH_SECONDS
 from workbench.words.numbers import compiling as compiling_text
 from workbench.words.numbers import count, duration
 
@@ -49,6 +51,8 @@ PERIOD = 0.5
 MOST_ROWS = 20
 VERBS = ({"name": "take", "title": "Use", "tip": "put this pair into the form of Solve", "inline": True},)
 WORKING = "pairs are tried on coarser grids, then the best ones at full size"
+TWENTY_SOLVES, NO_LIMIT = "20 times the fastest solve, at least 2", "no limit"
+"""The time of a search where none is given: of a matrix without a grid, and of a problem on one."""
 OF_SEQUENCE = f"pairs solve few steps from zero, then the best ones {STEPS} in which cells change"
 
 
@@ -92,6 +96,12 @@ class Suggest(ControlledView):
         self.status = self.controller.bar
         self.table = SortTable(self._act, empty="Pairs are ranked here while they are tried.", low=LOW, lower=LOWER)
         self.table.verbs = list(VERBS) if take is not None else []
+        self.seconds = widgets.Text(
+            description="seconds",
+            tooltip=SEARCH_SECONDS.about,
+            continuous_update=False,
+            layout={"width": "290px", "max_width": "100%"},
+        )
         self.best = widgets.Button(
             description="Race the best three",
             tooltip="race the three best pairs that are measured",
@@ -99,19 +109,23 @@ class Suggest(ControlledView):
         )
         self.best.on_click(lambda _button: self.controller.attempt(self.race_best)())
         self.chart, self._shown = ChartView(self.publisher), ([], -1, ())
-        self.note = widgets.HTML()
-        buttons = [line("wb-buttons", self.best)] if race is not None else []
-        halves = line("wb-halves", widgets.VBox([*buttons, self.table, self.note]), self.chart)
-        self.box = widgets.VBox([self.status, halves]).add_class("wb-explorer").add_class("wb-suggest")
+        self.note = markup()
+        asked = line("wb-buttons", *([self.best] if race is not None else []), self.seconds)
+        halves = line("wb-halves", column("", asked, self.table, self.note), self.chart)
+        self.box = column("wb-explorer wb-suggest", self.status, halves)
         self._refresh()
         self.controller.serve()
 
     def find(self) -> ThreadJob:
-        """Probe in the background; returns at once. Raises InputError while it is active."""
+        """Probe in the background; returns at once. Raises InputError while it is active, and for seconds that are no
+        number above 0."""
         if self._job is not None and self._job.working:
             raise InputError("a search is active; press Stop first")
+        text = "" if isinstance(self.base.problem, SystemSequence) else self.seconds.value.strip()
+        seconds = SEARCH_SECONDS.check(text or None)
         self._clear()
         self._base = self.base
+        self._seconds = seconds
         self._job = job = ThreadJob(
             lambda: self._work(job), "workbench-suggest", QueueSlot(MACHINE), on_end=lambda _job: self.publisher.wake()
         )
@@ -188,6 +202,7 @@ class Suggest(ControlledView):
             rtol=base.stopping.rtol or Stopping.rtol,
             seed=base.seed,
             devices=(base.device,),
+            seconds=self._seconds,
             stopped=lambda: job.stopping,
         )
         for event in events:
@@ -238,7 +253,9 @@ class Suggest(ControlledView):
     def _refresh(self) -> None:
         estimates = self.estimates
         # A race would be on the first system alone; methods of a sequence race in Flow.
-        self.best.layout.display = "none" if isinstance(self.base.problem, SystemSequence) else None
+        of_sequence = isinstance(self.base.problem, SystemSequence)
+        self.best.layout.display = self.seconds.layout.display = "none" if of_sequence else None
+        self.seconds.placeholder = TWENTY_SOLVES if not self.base.problem.has_grid else NO_LIMIT
         done, of = self._progress.work
         active = self._job is not None and self._job.alive
         self.status.progress = {"word": "tried", "iterations": done, "left": of - done} if active else {}

@@ -17,7 +17,7 @@ from workbench.plots.html_table import html_table
 from workbench.plots.scenes.scene import Axis, CurveOf, PointsOf, Scene
 from workbench.plots.scenes.style import curve_style
 from workbench.words.names import sentence_case
-from workbench.words.numbers import duration, number, percent
+from workbench.words.numbers import count, duration, number, percent
 
 COLUMNS = (
     "Rank", "First level", "Second level", "Coarse solver", "Setup + iterating", "Together", "Setup", "Iterations",
@@ -44,7 +44,10 @@ def row(place: int, estimate: Estimate, longest: float) -> list[Any]:
     """The cells of the pair of this rank, from 1. longest: seconds of a full bar."""
     parts, tip = estimate.pair.parts, {"tip": estimate.pair.code}
     first = ", ".join(filter(None, (sentence_case(parts["preconditioner"]), parts.get("precision"))))
-    named = [{"key": text, "text": text, **tip} for text in (first, sentence_case(parts["deflation"]))]
+    second = sentence_case(parts["deflation"])
+    if estimate.vectors:
+        second += f", {count(estimate.vectors)} vector{'s' * (estimate.vectors != 1)}"
+    named = [{"key": text, "text": text, **tip} for text in (first, second)]
     took = estimate.setup_seconds, estimate.iteration_seconds
     known = math.isfinite(estimate.seconds)
     bar = time_bar(*took, longest, sample(curve_style(0))["colour"]) if known else None

@@ -23,12 +23,23 @@ from workbench.live.compare.sweep_choices import (
     suggestion,
 )
 from workbench.live.compare.sweep_plot import SweepPlot
-from workbench.live.compare.sweep_text import LOWER, answer, columns, counted, left_out, marks, remaining, shortfall
+from workbench.live.compare.sweep_text import (
+    LOWER,
+    answer,
+    columns,
+    counted,
+    left_out,
+    low,
+    marks,
+    remaining,
+    shortfall,
+)
 from workbench.live.solve.controller import ControlledView, Controller
 from workbench.live.solve.form import Form
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.controls import button, row
+from workbench.live.ui.controls import button, column, folds, row
+from workbench.live.ui.declared_form import Control, DeclaredForm
 from workbench.live.ui.export import PICTURES
 from workbench.live.ui.file_names import make_folder, slug
 from workbench.live.ui.run_list import SWEEP, ListedRun, RunList
@@ -36,17 +47,28 @@ from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.sort_table import SortTable
 from workbench.live.ui.status import StatusLine
 from workbench.problems import Problem
-from workbench.registry.parameters import present_lists
 from workbench.run import MACHINE, Configuration, Result, State, Stopping, Sweep, sweep
 from workbench.run.choices.conflicts import Conflict
 from workbench.run.jobs.run_queue import QueueSlot
 from workbench.run.jobs.sweeping import Row, combinations, to_csv, to_json
 from workbench.run.jobs.thread_job import ThreadJob
-from workbench.settings import SECOND_LEVEL, SWEEP_WORKERS
+from workbench.settings import BLOCKS, SWEEP_WORKERS
 from workbench.words.names import PROBLEM, method_name, problem_name, sentence_case
 
 SHOW_PERIOD = 0.5
 """Seconds between two updates of table and map of an active sweep."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Workers:
+    """The workers that make the runs, None for this process."""
+
+    workers: str | None = None
+
+
+WORKERS = (
+    Control("workers", "workers", rule=SWEEP_WORKERS, looks={"placeholder": "none, local:2 or tcp://host:8786"}),
+)
 
 
 class SweepView(ControlledView):
@@ -79,7 +101,7 @@ class SweepView(ControlledView):
     ) -> None:
         self.listed = runs or RunList()
         self.base = base_of(problem, stopping, choices)
-        chosen = suggestion(self.base) if over is None else present_lists(type(self.base.problem), over)
+        chosen = suggestion(self.base) if over is None else self.base.problem.present_lists(over)
         if not isinstance(problem, Configuration):
             # The base does not show names that are both varied and fixed.
             combinations(self.base.problem, chosen, stopping=stopping, **choices)
@@ -111,7 +133,7 @@ class SweepView(ControlledView):
         self.status = self.controller.bar
         self.plan, self.best, self.saved = (StatusLine() for _ in range(3))
         self.choices = Choices(self.base.problem, self.over, self._changed, self._against)
-        self.form = Form(self._form_changed, self.base, alone=False) if has_form(self.base) else None
+        self.form = Form(self.base, changed=self._form_changed, alone=False) if has_form(self.base) else None
         self._of = self.runs
         self.table = SortTable(empty="Runs that are done are listed here.", lower=LOWER)
         self.map = SweepPlot(self._mark, self._picked)
@@ -121,25 +143,20 @@ class SweepView(ControlledView):
             for kind, text in (("csv", "Table (CSV)"), ("json", "Table (JSON)"))
         ]
         self.save_bar = SaveBar(
-            lambda: {f"sweep {self.map.view.value}": self.map.figure()},
+            lambda: {f"sweep {self.map.form.view}": self.map.figure()},
             provenance=lambda: self._ended().provenance,
             about=self._stem,
             folder=self.folder,
             status=self.saved,
         )
-        forms = [self.form.box] if self.form else []
-        self.workers = widgets.Text(
-            description="workers",
-            placeholder="none: this process; local:2, or tcp://host:8786 of a Dask scheduler",
-            tooltip=SWEEP_WORKERS.about,
-            continuous_update=False,
-            layout={"width": "480px", "max_width": "100%", "margin": "var(--wb-3) 0 0"},
-        )
-        self.workers.observe(lambda _: self._changed(), "value")
+        forms = [self.form.box.add_class("wb-sweepform")] if self.form else []
+        tell = lambda _: self._changed()  # noqa: E731
+        self.workers = DeclaredForm(Workers(), WORKERS, about="Workers of the sweep", changed=tell, wrong=tell)
+        self.workers.box.add_class("wb-workers")
         # Visitors of a page on a server may not name a scheduler.
-        offered = [self.workers] if os.environ.get(CLUSTERS) != "none" else []
-        asked = widgets.VBox([self.choices.box, *offered])
-        self.asked = widgets.Accordion([asked, *forms], titles=("Parameters",), selected_index=0)
+        offered = [self.workers.box] if os.environ.get(CLUSTERS) != "none" else []
+        asked = column("wb-asked", self.choices.box, *offered)
+        self.asked = folds(("Parameters", asked), *(("Fixed settings", form) for form in forms), shown=0)
         """Choices that vary and fixed settings; folded once a sweep begins."""
         self.box = self._layout()
         self._describe()
@@ -229,23 +246,18 @@ class SweepView(ControlledView):
         return sentence_case(self.base.problem.words)
 
     def _layout(self) -> widgets.Box:
-        exports = widgets.HBox([self.save_bar.box, *self.exports])
-        listed = widgets.VBox([self.table, exports.add_class("wb-buttons"), self.saved])
+        listed = column("", self.table, row("wb-buttons", self.save_bar.box, *self.exports), self.saved)
         halves = row("wb-halves", self.map.box, listed)
-        box = widgets.VBox([self.status, self.asked, self.plan, self.best.add_class("wb-answer"), halves])
-        return box.add_class("wb-explorer").add_class("wb-race").add_class("wb-sweep")
+        best = self.best.add_class("wb-answer")
+        return column("wb-explorer wb-race wb-sweep", self.status, self.asked, self.plan, best, halves)
 
     def _form_changed(self) -> None:
         assert self.form is not None
         try:
-            chosen = self.form.configuration()
+            self.base = self.form.configuration()
         except InputError as error:
             self._complain(str(error))
             return
-        # Stopping criteria that the form does not show stay.
-        of = chosen.stopping
-        stopping = dataclasses.replace(self.base.stopping, norm=of.norm, rtol=of.rtol, maxiter=of.maxiter)
-        self.base = dataclasses.replace(chosen, stopping=stopping)
         if self.base.problem.name != self.choices.problem.name:
             before, gone = self.choices.problem.name, self.choices.rebase(self.base.problem)
             self._note(f"the problem is now {self.base.problem.label}{left_out(gone, before)}")
@@ -264,7 +276,7 @@ class SweepView(ControlledView):
         try:
             over = self.choices.over()
             planned = points(self.base, over)
-            SWEEP_WORKERS.check(self.workers.value)
+            _ = self.workers.state
         except InputError as error:
             self._complain(str(error))
             return
@@ -294,20 +306,11 @@ class SweepView(ControlledView):
         self.publisher.wake()
         if self.form is None:
             return
-        blocks = {kind: fields for kind, fields in self.form.blocks.items() if kind != "problem"}
-        fixed_kinds = [kind for kind in blocks if kind not in self.over and not self._idle(kind)]
+        self.form.vary(self.over)
+        fixed_kinds = [kind for kind, field in self.form.fields().items() if kind in BLOCKS and not field.disabled]
         same = {kind: name for kind, name in self.base.parts.items() if kind in fixed_kinds or kind in PROBLEM}
         named = ", ".join(filter(None, (problem_name(same), method_name(same))))
         self.asked.titles = ("Parameters", f"Fixed settings: {named}")
-        for kind, fields in blocks.items():
-            for control in (fields.choice, *fields.fields.values()):
-                control.disabled = kind in self.over or self._idle(kind)
-        for name, control in {**self.form.blocks["problem"].fields, **self.form.settings}.items():
-            control.disabled = name in self.over
-
-    def _idle(self, kind: str) -> bool:
-        """True for the second level without deflation: there is no coarse system to solve, and nothing to combine."""
-        return kind in SECOND_LEVEL and self.base.deflation.name == "none" and "deflation" not in self.over
 
     def _ended(self) -> Sweep:
         if self.result is None:
@@ -330,7 +333,7 @@ class SweepView(ControlledView):
         self.best.say("")
         problem, same = fixed(self.base, over)
         asked = {"progress": self._progress, "on_result": self._keep, "cancelled": lambda: job.stopping}
-        self.result = sweep(problem, over, slot=job.slot, workers=self.workers.value, **asked, **same)
+        self.result = sweep(problem, over, slot=job.slot, workers=self.workers.present.workers, **asked, **same)
         self._show()
 
     def _end(self, job: ThreadJob) -> None:
@@ -380,9 +383,11 @@ class SweepView(ControlledView):
         rows, over = self.rows, self.map.over
         if not rows:
             return
-        found = marks(rows, over, str(self.map.value.value))
-        self.table.show(*columns(rows, over, self.map.owner), found)
-        self.best.say(answer(rows, over, str(self.map.value.value), self.map.runs.say, self.map.owner), "good")
+        found = marks(rows, over, self.map.value)
+        heads, cells = columns(rows, over, self.map.owner)
+        self.table.low = low(heads)
+        self.table.show(heads, cells, found)
+        self.best.say(answer(rows, over, self.map.value, self.map.runs.say, self.map.owner), "good")
 
     def _enable(self) -> None:
         for control in (*self.exports, self.save_bar.press):

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import ipywidgets as widgets
-
 from workbench import devices
 from workbench.errors import InputError
-from workbench.live.ui.controls import button
-from workbench.live.ui.field_form import FieldForm
-from workbench.live.ui.form_fields import Changed, Field, as_text
+from workbench.live.ui.controls import button, column
+from workbench.live.ui.controls import row as line
+from workbench.live.ui.declared_form import Control, DeclaredForm
+from workbench.live.ui.form_fields import Field, as_text
 from workbench.live.ui.form_schema import explanation
 from workbench.live.ui.words import shown
 from workbench.problems import Problem
-from workbench.registry import Block, Parameter, known, lookup, registered, unknown_name
+from workbench.registry import Block, Parameter, known, lookup, parameter, registered, unknown_name
 from workbench.registry.facts import facts
 from workbench.run import Configuration, Stopping, configure
 from workbench.run.choices.conflicts import Conflict, changes_of, conflicts, obstacles, reasons_of
@@ -30,8 +30,6 @@ MOST_SAID = 3
 MOST_WEIGHED = 8
 """Combinations of the other choices with which a value is checked."""
 ADD = "add …"
-BARE = {"description_width": "initial"}
-
 
 Against = Callable[[str, Sequence[Any]], dict[Any, list[Conflict]]]
 """A function of a choice and values of it that returns the conflicts of each value."""
@@ -112,14 +110,16 @@ def has_form(base: Configuration) -> bool:
 class Choices:
     """Rows to fill in. `changed` is called after every change, on any thread."""
 
-    def __init__(self, problem: Problem, over: Mapping[str, Sequence[Any]], changed: Changed, against: Against) -> None:
+    def __init__(
+        self, problem: Problem, over: Mapping[str, Sequence[Any]], changed: Callable[[], object], against: Against
+    ) -> None:
         self.problem = problem
         self.rows: list[ChoiceRow] = []
         self._away: dict[str, str] = {}
         self._changed, self._against = changed, against
         self.more = button("Add parameter", "vary one more parameter", self.add, width="112px")
-        self.list = widgets.VBox().add_class("wb-choices")
-        self.box = widgets.VBox([self.list, widgets.HBox([self.more]).add_class("wb-buttons")])
+        self.list = column("wb-choices")
+        self.box = column("", self.list, line("wb-buttons", self.more))
         self.load(problem, over)
 
     @property
@@ -139,9 +139,9 @@ class Choices:
         They come back with a problem that has them.
         """
         self.problem = problem
-        gone = {str(row.name.value): str(row.text.value) for row in self.rows if row.name.value not in self.names}
-        kept = [row for row in self.rows if row.name.value not in gone]
-        taken = {row.name.value for row in kept}
+        gone = {row.name: row.text for row in self.rows if row.name not in self.names}
+        kept = [row for row in self.rows if row.name not in gone]
+        taken = {row.name for row in kept}
         back = [name for name in self._away if name in self.names and name not in taken]
         self._set([*kept, *(self._row(name, self._away.pop(name)) for name in back)])
         self._away |= gone
@@ -151,7 +151,7 @@ class Choices:
 
     def add(self) -> None:
         """One more row, for the first choice that is not varied yet."""
-        taken = {row.name.value for row in self.rows}
+        taken = {row.name for row in self.rows}
         free = next((name for name in (*BLOCKS, *self.names) if name not in taken), None)
         if free is not None:
             self._set([*self.rows, self._row(free, "")])
@@ -161,15 +161,14 @@ class Choices:
         """The values of each choice, but for one. Raises InputError with the sentence for an unreadable value."""
         found: dict[str, list[Any]] = {}
         for row in self.rows:
-            name = str(row.name.value)
-            if name in found:
+            if row.name in found:
                 raise InputError(f"{row.title} is varied in two rows; write all its values into one")
-            if name != without:
-                found[name] = row.values(self.problem)
+            if row.name != without:
+                found[row.name] = row.values(self.problem)
         return found
 
     def _row(self, name: str, text: str) -> ChoiceRow:
-        return ChoiceRow(name, text, self.names, self.problem, self._changed, self._remove, self._against)
+        return ChoiceRow(Varied(name, text), self.names, self.problem, self._changed, self._remove, self._against)
 
     def _remove(self, row: ChoiceRow) -> None:
         self._set([other for other in self.rows if other is not row])
@@ -180,43 +179,66 @@ class Choices:
         self.list.children = tuple(row.box for row in rows)
         for row in before:
             if row not in rows:
-                row.close()
+                row.box.close()
 
 
-class ChoiceRow:
-    """One choice: its name, its values, and known values to add."""
+@dataclasses.dataclass(frozen=True)
+class Varied:
+    """A choice that varies. text: its values as one types them, with commas between."""
+
+    name: str = parameter("", "the choice that varies")
+    text: str = parameter("", "its values, with commas between")
+
+
+ROW = (
+    Control("name", "vary", looks={"kind": "choice", "about": ""}),
+    Control("text", "over"),
+    Control(
+        "known",
+        "known values",
+        rule=Parameter("known", str, ADD, "add a value to the list"),
+        looks={"kind": "choice", "about": "", "lasting": True, "act": True},
+    ),
+    Control("remove", "Remove", rule=Parameter("remove", str, "Remove", "do not vary this"), looks={"kind": "press"}),
+)
+
+
+class ChoiceRow(DeclaredForm[Varied]):
+    """One choice: its name, its values, known values to add, and a button that takes the row away. names: of all
+    choices of the problem; against: what speaks against values, as the menu of known ones says."""
 
     def __init__(
         self,
-        name: str,
-        text: str,
+        varied: Varied,
         names: Sequence[str],
         problem: Problem,
-        changed: Changed,
+        changed: Callable[[], object],
         remove: Callable[[ChoiceRow], object],
         against: Against,
     ) -> None:
-        self._changed, self._against = changed, against
-        self._problem = problem
-        self._quiet = False
-        self.name = widgets.Dropdown(options=_named(names, problem), value=name, description="vary", style=dict(BARE))
-        self.text = widgets.Text(text, description="over", continuous_update=False, style=dict(BARE))
-        self.known: KnownValues | None = None
-        self.remove = button("Remove", "do not vary this", lambda: remove(self), width="88px")
-        self.box = widgets.HBox().add_class("wb-choice")
-        self.offer(names, problem)
-        self.name.observe(lambda _change: self._renamed(), "value")
-        self.text.observe(lambda _change: self._changed(), "value")
+        self._names, self._problem, self._against = names, problem, against
+        acts = {"remove": lambda: remove(self)}
+        super().__init__(varied, ROW, about="Choice that varies", changed=lambda _: changed(), acts=acts)
+        self.box.add_class("wb-choice")
+
+    @property
+    def name(self) -> str:
+        """The name of the choice."""
+        return self.present.name
+
+    @property
+    def text(self) -> str:
+        """Its values as they are written."""
+        return self.present.text
 
     @property
     def title(self) -> str:
         """The name of the choice in words."""
-        return sentence_case(choice_name(str(self.name.value), self._problem.name))
+        return sentence_case(choice_name(self.name, self._problem.name))
 
     def values(self, problem: Problem) -> list[Any]:
         """The values that are written, in the form that the choice takes. Raises InputError."""
-        name = str(self.name.value)
-        words = split(str(self.text.value))
+        name, words = self.name, split(self.text)
         if not words:
             raise InputError(f"{self.title} has no value yet; write some with commas between, or remove it")
         if twice := next((word for word in words if words.count(word) > 1), ""):
@@ -234,40 +256,31 @@ class ChoiceRow:
 
     def offer(self, names: Sequence[str], problem: Problem) -> None:
         """Offer these choices, and the known values of the present one."""
-        self._problem = problem
-        if tuple(self.name.options) != _named(names, problem):
-            # New options forget what was chosen, which is no change of the user's.
-            chosen, self._quiet = self.name.value, True
-            self.name.options = _named(names, problem)
-            self.name.value = chosen
-            self._quiet = False
-        name = str(self.name.value)
-        values, about = _known(name, problem)
-        before = self.known
-        if before is None or (before.name, before.values) != (name, values):
-            self.known = KnownValues(name, values, self._add, self._against)
-            self.box.children = (self.name, self.text, self.known.box, self.remove)
-            if before is not None:
-                before.box.close()
-        self.text.placeholder = about
-        self.text.tooltip = f"{about}, with commas between"
+        self._names, self._problem = names, problem
+        self.renew()
 
-    def close(self) -> None:
-        for control in (*self.box.children, self.box):
-            control.close()
+    def turn(self, name: str = "") -> None:
+        """Offer the known values of the choice, and write one that is chosen to the others."""
+        chosen, text, known = (self.settings[field] for field in ("name", "text", "known"))
+        if chosen.value not in self._names:
+            chosen.value = self.name
+        if name == "name" and chosen.value != self.name:
+            # Values of one choice mean nothing to another.
+            text.value = ""
+        if known.value != ADD:
+            written = split(str(text.value))
+            text.value = ", ".join(dict.fromkeys([*written, str(known.value)]))
+        values, about = _known(str(chosen.value), self._problem)
+        chosen.options = tuple(self._names)
+        chosen.words = {each: sentence_case(choice_name(each, self._problem.name)) for each in self._names}
+        known.value, known.options = ADD, (ADD, *values)
+        known.words = {value: _label(str(chosen.value), value) for value in values}
+        self.about["text"] = f"{about}, with commas between" if about else ""
+        self.hidden = () if values else ("known",)
+        self.reasons = {}
 
-    def _renamed(self) -> None:
-        if self._quiet:
-            return
-        # Values of one choice mean nothing to another.
-        self.text.value = ""
-        self.offer([name for _, name in self.name.options], self._problem)
-        self._changed()
-
-    def _add(self, value: str) -> None:
-        written = split(str(self.text.value))
-        if value not in written:
-            self.text.value = ", ".join([*written, value])
+    def weigh(self, name: str) -> dict[Any, list[Conflict]]:
+        return self._against(self.name, self.settings["known"].options[1:]) if name == "known" else {}
 
 
 def split(text: str) -> list[str]:
@@ -280,32 +293,6 @@ def split(text: str) -> list[str]:
         elif part:
             parts += [part]
     return parts
-
-
-class KnownValues(FieldForm):
-    """A menu of the values of a choice that have names. add: called with one that is chosen."""
-
-    def __init__(self, name: str, values: Sequence[str], add: Callable[[str], object], against: Against) -> None:
-        self.name, self.values = name, values
-        self._add, self._against = add, against
-        declared = Parameter(name, str, ADD, "add a value to the list", choices=(ADD, *values))
-        named = [[ADD, ADD], *([value, _label(name, value)] for value in values)]
-        field = Field(declared, choices=named, label="known values", lasting=True, act=True)
-        super().__init__({name: field}, title="", about="Values to add", typed=self._chosen)
-        self.box.layout.visibility = "visible" if values else "hidden"
-        self.show()
-
-    def weigh(self, name: str) -> dict[Any, list[Conflict]]:
-        return self._against(name, self.values)
-
-    def _chosen(self, name: str) -> None:
-        """Report the chosen value; the menu then shows its hint again."""
-        field = self.settings[name]
-        value, field.value = str(field.value), ADD
-        self.reasons = {}
-        self.show()
-        if value != ADD:
-            self._add(value)
 
 
 def _read(field: Field, word: str) -> Any:
@@ -325,11 +312,6 @@ def _written(values: Sequence[Any]) -> str:
 def _owner(name: str, problem: Problem) -> str:
     """The owner of a choice, as `parameter_label` takes it: "run", or the problem by name."""
     return "run" if name in RUN or name in STOPPING else problem.name
-
-
-def _named(names: Sequence[str], problem: Problem) -> tuple[tuple[str, str], ...]:
-    """Choices for a menu: in words, and as code has them."""
-    return tuple((sentence_case(choice_name(name, problem.name)), name) for name in names)
 
 
 def _label(name: str, value: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import ipywidgets as widgets
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -16,8 +16,11 @@ from workbench.errors import InputError
 from workbench.live.compare.sweep_text import SEED, VALUES, Runs, absences, each_of, spent
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import Publisher
+from workbench.live.ui.controls import column, markup
+from workbench.live.ui.declared_form import Control, DeclaredForm
 from workbench.plots.figures import draw
 from workbench.plots.scenes.scene import Axis, CellsOf, CurveOf, ParallelOf, PointsOf, Scene
+from workbench.registry import parameter
 from workbench.run.jobs.sweeping import Row
 
 MOST_CURVES = 12
@@ -141,6 +144,79 @@ def _words(runs: Runs, place: int, chosen: Mapping[str, Any], reason: str) -> li
     return [", ".join(runs.chosen_text(name, value) for name, value in chosen.items()), reason or "not run yet"]
 
 
+@dataclasses.dataclass(frozen=True)
+class PlotChoices:
+    """The choices of the plot of a sweep. down: the rows of a map, or the choice with a curve for each of its values;
+    across: the columns, or the choice against which curves are drawn. value: compares runs."""
+
+    view: str = parameter("map", "against a number that varies, over two choices, or all at once", choices=VIEWS)
+    down: str = parameter("", "a choice that varies")
+    across: str = parameter("", "another choice that varies")
+    value: str = parameter("iterations", "the smallest is the best", choices=tuple(VALUES.values()))
+
+
+CONTROLS = (
+    Control("view", "plot", looks={"kind": "segments"}),
+    Control("down", looks={"kind": "choice"}),
+    Control("across", looks={"kind": "choice"}),
+    Control("value", "value", looks={"choices": [(name, text) for text, name in VALUES.items()]}),
+)
+
+
+class PlotForm(DeclaredForm[PlotChoices]):
+    """The choices of the plot, in a row. runs: those of the sweep, without rows."""
+
+    def __init__(self, changed: Callable[[PlotChoices], object]) -> None:
+        self.runs = Runs((), {}, "", "")
+        super().__init__(PlotChoices(), CONTROLS, about="Plot of the sweep", changed=changed)
+        self.box.add_class("wb-formrow")
+
+    @property
+    def view(self) -> str:
+        """The kind of plot: a map in place of curves where no choice is numeric."""
+        chosen = str(self.settings["view"].value)
+        return "map" if chosen == "curves" and not self.runs.numeric else chosen
+
+    def follow(self, runs: Runs) -> None:
+        """Offer the choices of another sweep."""
+        self.runs = runs
+        view = self.present.view
+        # A map of one row shows less than a curve.
+        if runs.numeric and len(runs.varied) == 1:
+            view = "curves"
+        elif len(runs.varied) > 1 and (view == "curves" and not runs.numeric):
+            view = "map"
+        self.change(view=view)
+
+    def turn(self, name: str = "") -> None:
+        """Offer the choices that the view can show; the two must differ, or the map would have one row. The name of the
+        other axis, chosen for one, swaps the two."""
+        runs, names = self.runs, list(self.runs.over)
+        curves = self.view == "curves"
+        fields = self.settings["down"], self.settings["across"]
+        if not names:
+            return
+        down, across = (field.value for field in fields)
+        if name == "down" and down == across:
+            across = self.present.down
+        elif name == "across" and down == across:
+            down = self.present.across
+        columns = runs.numeric if curves else names
+        across = across if across in columns else None
+        down = down if down in names and down != across else None
+        # Runs that differ in their seeds make a point, unless seeds are asked for.
+        rows, over = ([name for name in found if name != SEED] or found for found in (names, columns))
+        down = down or next((name for name in rows if name != across), rows[0])
+        across = across or next((name for name in reversed(over) if name != down), over[-1])
+        if down == across:
+            down = next((name for name in names if name != across), names[0])
+        words = ("a curve for each", "against") if curves else ("rows", "columns")
+        for field, value, offered, label in zip(fields, (down, across), (names, columns), words, strict=True):
+            field.words = {name: runs.name(name) for name in offered}
+            field.options, field.value, field.label = tuple(offered), value, label
+        self.hidden = ("down", "across") if self.view == "parallel" else ()
+
+
 class SweepPlot:
     """Menus, a note and a plot. Display `box`. changed: called when another value is chosen. picked: called with the
     place of a run, among the rows, that was clicked."""
@@ -149,43 +225,30 @@ class SweepPlot:
         self.rows: Sequence[Row] = ()
         self.over: Mapping[str, Sequence[Any]] = {}
         self.owner = ""
-        self.view = widgets.ToggleButtons(options=VIEWS, value="map")
-        self.view.tooltips = ("against a number that varies", "over two choices", "all choices at once")
-        self.down = widgets.Dropdown(description="rows")
-        self.across = widgets.Dropdown(description="columns")
-        self.value = widgets.Dropdown(options=VALUES, description="value")
-        self.note = widgets.HTML()
+        self._changed, self._value = changed, PlotChoices().value
+        self.form = PlotForm(self._turned)
+        self.note = markup()
         self.publisher = Publisher()
         self.plot = ChartView(self.publisher)
         self.plot.on_pick(lambda key: key and picked(int(key)))
-        self.choices = widgets.HBox([self.view, self.down, self.across, self.value]).add_class("wb-buttons")
-        self.box = widgets.VBox([self.choices, self.note, self.plot])
-        self._beginning = False
-        for control, other in ((self.down, self.across), (self.across, self.down)):
-            control.observe(lambda change, other=other: self._turned(change, other), "value")
-        self.view.observe(lambda _change: self._offer(), "value")
-        self.value.observe(lambda _change: (changed(), self._draw()), "value")
+        self.box = column("wb-sweepplot", self.form.box, self.note, self.plot)
 
     @property
-    def what(self) -> str:
-        """The value that is shown, in words."""
-        return next(text for text, name in VALUES.items() if name == self.value.value)
+    def value(self) -> str:
+        """The value that compares runs, as `spent` takes it."""
+        return self.form.present.value
 
     @property
     def runs(self) -> Runs:
         """The rows that are shown, with the value that compares them."""
-        return Runs(self.rows, self.over, str(self.value.value), self.what, self.owner)
+        what = next(text for text, name in VALUES.items() if name == self.value)
+        return Runs(self.rows, self.over, self.value, what, self.owner)
 
     def begin(self, over: Mapping[str, Sequence[Any]], owner: str) -> None:
         """Show a sweep over these choices, which has no rows yet. owner: its problem by name."""
         self.rows, self.over, self.owner = (), dict(over), owner
-        runs = self.runs
-        # A map of one row shows less than a curve.
-        if runs.numeric and len(runs.varied) == 1:
-            self.view.value = "curves"
-        elif len(runs.varied) > 1 and (self.view.value == "curves" and not runs.numeric):
-            self.view.value = "map"
-        self._offer()
+        self.form.follow(self.runs)
+        self._draw()
 
     def show(self, rows: Sequence[Row]) -> None:
         """Show the rows so far."""
@@ -202,72 +265,34 @@ class SweepPlot:
         """End the publisher of the plot."""
         self.publisher.close()
 
-    @property
-    def _view(self) -> str:
-        """The chosen kind of plot; a map in place of curves where no choice is numeric."""
-        runs, view = self.runs, str(self.view.value)
-        return "map" if view == "curves" and not runs.numeric else view
-
-    def _offer(self) -> None:
-        """Offer the choices that the view can show; the two must differ, or the map would have one row."""
-        runs = self.runs
-        names = list(self.over)
-        if not names:
-            return
-        curves = self._view == "curves"
-        columns = runs.numeric if curves else names
-        across = self.across.value if self.across.value in columns else None
-        down = self.down.value if self.down.value in names and self.down.value != across else None
-        # Runs that differ in their seeds make a point, unless seeds are asked for.
-        rows, over = ([name for name in found if name != SEED] or found for found in (names, columns))
-        down = down or next((name for name in rows if name != across), rows[0])
-        across = across or next((name for name in reversed(over) if name != down), over[-1])
-        if down == across:
-            down = next((name for name in names if name != across), names[0])
-        self._beginning = True
-        for control, value, options, word in (
-            (self.down, down, names, "a curve for each" if curves else "rows"),
-            (self.across, across, columns, "against" if curves else "columns"),
-        ):
-            control.options = [(runs.name(name), name) for name in options]
-            control.value, control.description = value, word
-            control.style.description_width = "initial"
-            control.layout.display = "none" if self._view == "parallel" else None
-        self._beginning = False
+    def _turned(self, chosen: PlotChoices) -> None:
+        if chosen.value != self._value:
+            self._value = chosen.value
+            self._changed()
         self._draw()
 
-    def _turned(self, change: Mapping[str, Any], other: widgets.Dropdown) -> None:
-        """Keep the axes distinct: choosing the other axis's name swaps the two."""
-        if self._beginning:
-            return
-        if change["new"] == other.value and change["old"] in [name for _, name in other.options]:
-            self._beginning = True
-            other.value = change["old"]
-            self._beginning = False
-        self._offer()
-
     def _draw(self) -> None:
-        if not (self.over and self.down.value and self.across.value):
+        if not self.over:
             return
         self.plot.show(self._scene())
-        runs = self.runs
-        shown = runs.varied if self._view == "parallel" else (self.down.value, self.across.value)
+        runs, chosen, view = self.runs, self.form.present, self.form.view
+        shown = runs.varied if view == "parallel" else (chosen.down, chosen.across)
         others = [name for name in runs.varied if name not in shown]
-        seeds = runs.repeated(*map(str, shown)) and self._view != "parallel"
+        seeds = runs.repeated(*shown) and view != "parallel"
         least = [name for name in others if not (seeds and name == SEED)]
         best = f"Each value is the minimum over {each_of(least, self.owner)}. " if least else ""
         if seeds:
-            bars = ", with a bar from the least to the largest" if self._view == "curves" else ""
+            bars = ", with a bar from the least to the largest" if view == "curves" else ""
             best += f"Each value is the median of {len(self.over[SEED])} seeds{bars}."
         whole = len(self.rows) == math.prod(len(values) for values in self.over.values())
-        striped = "" if whole or self._view != "map" else "Striped: not run yet. "
+        striped = "" if whole or view != "map" else "Striped: not run yet. "
         self.note.value = html.escape(f"{striped}{best}")
 
     def _scene(self) -> Scene:
-        down, across = str(self.down.value), str(self.across.value)
-        match self._view:
+        chosen = self.form.present
+        match self.form.view:
             case "curves":
-                return curves_scene(self.runs, down, across)
+                return curves_scene(self.runs, chosen.down, chosen.across)
             case "parallel":
                 return parallel_scene(self.runs)
-        return map_scene(self.runs, down, across)
+        return map_scene(self.runs, chosen.down, chosen.across)

@@ -165,6 +165,11 @@ def columns(
     return heads, cells
 
 
+def low(heads: Sequence[str]) -> list[str]:
+    """The columns that a table beside its plot leaves out: the parts of a time, whose sum stays."""
+    return [head for head in heads if head.startswith(("setup [", "iterating ["))]
+
+
 def _worker(row: Row) -> dict[str, str]:
     """The worker that made a run, and whether others were lost in it."""
     address, repeats = str(row.get("worker", "")), row.get("repeats", 0)

@@ -31,13 +31,14 @@ class FieldPanel:
         self.view = widgets.ToggleButtons(options=VIEWS)
         self.view.tooltips = ("a plane of the cube, cell by cell", "slices, surfaces and subdomains of the cube")
         self.column = widgets.BoundedIntText(
-            description="column of X, from 0",
-            min=0,
-            max=0,
-            layout={"width": "200px"},
+            value=1,
+            description="right-hand side",
+            min=1,
+            max=1,
+            layout={"width": "170px"},
             style={"description_width": "initial"},
         )
-        self.column.tooltip = "the right-hand side whose x and b − A x are shown, from 0"
+        self.column.tooltip = "the column of B whose x and b − A x are shown"
         self.box = widgets.VBox([self.view, self.column, self.field]).add_class("wb-fieldpanel")
         self._height = heights[1]
         self._hidden = False
@@ -64,7 +65,7 @@ class FieldPanel:
             self._run = run
             if coefficient:
                 self._scene, self._own = None, True
-        self.column.value = 0
+        self.column.value = 1
         self.field.follow(run, coefficient=coefficient)
         self._fill()
 
@@ -88,15 +89,15 @@ class FieldPanel:
         if solid:
             self._make()
         self.view.layout.display = None if self.field.solid else "none"
-        self.column.max = self.field.columns - 1
+        self.column.max = self.field.columns
         shown = self.volume if solid and self.volume is not None else self.field
         has_columns = self.field.columns > 1 and shown.quantity != COEFFICIENT
         self.column.layout.display = None if has_columns else "none"
-        self.field.column = self.column.value
+        self.field.column = self.column.value - 1
         self.field.layout.display = "none" if solid else None
         self.field.link.hidden = self._hidden or solid
         if self.volume is not None:
-            self.volume.column = self.column.value
+            self.volume.column = self.column.value - 1
             self.volume.layout.display = None if solid else "none"
             self.volume.link.hidden = self._hidden or not solid
         self.publisher.wake()
@@ -107,7 +108,7 @@ class FieldPanel:
                 return
             # Residual and error in all of a cube are noise to the eye; a plane of them shows where they are large.
             quantity = COEFFICIENT if self.field.quantity == COEFFICIENT else Quantity.SOLUTION.value
-            self.volume = VolumeView(self.publisher, height=self._height, quantity=quantity)
+            self.volume = VolumeView(self.publisher, height=self._height, quantity=quantity, group=self.field.group)
             self.volume.observe(self._fill, "quantity")
             self.volume.observe(lambda _change: self._turn(), ["quantity", "flat"])
             self._fill()

@@ -269,7 +269,9 @@ class FieldView(StreamView):
         """The subdomain of each of the cells shown."""
         if self.quantity == COEFFICIENT:
             return self.scene.labels if self.scene else None
-        return self._run.place.labels if self._run and self._run.place else None
+        place = self._run.place if self._run else None
+        # A vector without a grid is a band, on which there are no subdomains.
+        return place.labels if place and place.grid else None
 
     def _nesting(self) -> Nesting | None:
         """The levels of these subdomains, as soon as the run that is followed has them."""

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.lazy import sparse
 from workbench.plots.figures import Boundaries, boundaries, pattern_counts
 from workbench.plots.scenes.cuts import MOST_PIXELS, Cut
+from workbench.plots.scenes.parts import PALETTE, part_styles, parts_pattern, touching
 from workbench.plots.scenes.plane import COEFFICIENT as COEFFICIENT_BAR
 from workbench.plots.scenes.plane import ENTRIES, NO_SEGMENTS, Colormap, Plane
 from workbench.problems import LinearSystem
 from workbench.run.results.snapshots import Quantity, Snapshot
 from workbench.words.numbers import count as grouped
-from workbench.words.numbers import ordinal
+from workbench.words.numbers import extent, ordinal
 
 Picture = tuple[dict[str, Any], bytes]
 """A message for the browser, and its buffer."""
@@ -23,6 +26,7 @@ COEFFICIENT = "coefficient"
 NAMES = {COEFFICIENT: COEFFICIENT, **{quantity.value: quantity.value for quantity in Quantity}}
 """The quantities to choose from, and their names."""
 BARS = {Quantity.SOLUTION: "solution x", Quantity.RESIDUAL: "residual b − A x", Quantity.ERROR: "error x* − x"}
+PARTS = "grey: between subdomains"
 AUTOMATIC, LINEAR, LOGARITHMIC = COLOURS = ("automatic", "linear", "logarithmic")
 
 
@@ -30,8 +34,9 @@ AUTOMATIC, LINEAR, LOGARITHMIC = COLOURS = ("automatic", "linear", "logarithmic"
 class Scene:
     """All that can be drawn of a system. values: coefficient, shape of the grid, or entries per pixel of a matrix.
 
-    labels: the subdomain of each cell, shape of the grid, or None. notes: sentences for the line under the picture.
-    bar: what the colours of cells mean. even: these are linear however wide the values are.
+    labels: the subdomain of each cell, shape of the grid, of a matrix shape (N,), or None. notes: sentences for the
+    line under the picture. bar: what the colours of cells mean. even: these are linear however wide the values are.
+    matrix: the one whose pattern is drawn, where its subdomains can be coloured. palette: as of a `Plane`.
     """
 
     title: str
@@ -42,14 +47,23 @@ class Scene:
     notes: tuple[str, ...] = ()
     bar: str = COEFFICIENT_BAR
     even: bool = False
+    matrix: sparse.csr_array | None = None
+    palette: Sequence[str] = ()
 
     def with_labels(self, labels: np.ndarray | None) -> Scene:
-        """The scene with other subdomains, labels of shape (N,); those of a matrix are described in words only."""
+        """The scene with other subdomains, labels of shape (N,)."""
         if labels is None:
             return dataclasses.replace(self, labels=None)
         reported = (*self.notes, _subdomains_in_words(labels))
-        drawn = None if self.is_matrix else labels.reshape(self.values.shape)
+        drawn = labels if self.is_matrix else labels.reshape(self.values.shape)
         return dataclasses.replace(self, labels=drawn, notes=reported)
+
+    def in_parts(self, labels: np.ndarray) -> Scene:
+        """The pattern of a matrix in the colours of parts, labels of shape (N,). Cost: two passes over its entries."""
+        assert self.matrix is not None
+        styles = part_styles(touching(self.matrix, labels))
+        drawn = parts_pattern(self.matrix, labels, styles, self.values.shape[0])
+        return dataclasses.replace(self, values=drawn, palette=PALETTE)
 
     @property
     def cells(self) -> tuple[int, ...]:
@@ -65,11 +79,12 @@ def scene(title: str, system: LinearSystem) -> Scene:
     size = system.operator.shape[0]
     if system.grid is None:
         try:
-            counts = pattern_counts(system.operator.to_csr(), MOST_PIXELS // 2)
+            matrix = system.operator.to_csr()
+            counts = pattern_counts(matrix, MOST_PIXELS // 2)
         except InputError:
             raise InputError(f"{title} shows neither a grid nor its entries, so there is nothing to draw") from None
         entries = f", {grouped(system.operator.nnz)} entries" if system.operator.nnz else ""
-        return Scene(title, counts, True, size, notes=(f"{grouped(size)} unknowns{entries}",))
+        return Scene(title, counts, True, size, notes=(f"{grouped(size)} unknowns{entries}",), matrix=matrix)
     values = np.ones(system.grid) if system.coefficient is None else system.coefficient.reshape(system.grid)
     bar = system.coefficient_name or COEFFICIENT_BAR
     return Scene(title, values, unknowns=size, notes=(f"{grouped(size)} unknowns",), bar=bar)
@@ -96,9 +111,12 @@ def plane_of(
 ) -> Plane:
     """The plane of a scene, for `picture`. most: pixels per side."""
     if scene.is_matrix:
-        shades = Colormap.of_magnitudes(1, int(scene.values.max(initial=1)))
-        sides = ("column", "row")
-        return Plane(scene.values, ENTRIES, shades, "cividis", sides, matrix=scene.unknowns, title=scene.title)
+        if overlay and scene.labels is not None and scene.matrix is not None:
+            scene = scene.in_parts(scene.labels if parts is None else parts[scene.labels])
+        kinds = len(scene.palette)
+        shades = Colormap(0, kinds) if kinds else Colormap.of_magnitudes(1, int(scene.values.max(initial=1)))
+        look: dict[str, Any] = {"matrix": scene.unknowns, "title": scene.title, "palette": scene.palette}
+        return Plane(scene.values, PARTS if kinds else ENTRIES, shades, "cividis", ("column", "row"), **look)
     cut = Cut(scene.values.shape, normal, index, most=most)
     low, high = float(scene.values.min()), float(scene.values.max())
     shades = Colormap(low, high) if scene.even else Colormap.of_magnitudes(low, high)
@@ -142,7 +160,10 @@ def plane_picture(plane: Plane, cells: int) -> Picture:
         "aspect": plane.aspect,
         "cells": cells,
         "segments": len(plane.segments),
+        "kinds": list(plane.palette),
     }
+    if plane.palette:
+        return message, plane.values.astype(np.uint8).tobytes()
     if is_matrix:
         # Byte 0 means no entry.
         pixels = plane.colours.to_bytes(np.maximum(plane.values, 1))
@@ -159,8 +180,7 @@ def blank(title: str, note: str) -> dict[str, Any]:
 
 def _subdomains_in_words(labels: np.ndarray) -> str:
     sizes = np.bincount(labels)
-    least, most = int(sizes.min()), int(sizes.max())
-    each = f"{grouped(most)}" if least == most else f"{grouped(least)} to {grouped(most)}"
+    each = extent(int(sizes.min()), int(sizes.max()), grouped)
     return f"{grouped(sizes.size)} deflation subdomains of {each} unknowns"
 
 

@@ -95,7 +95,11 @@ class Preview:
         plain = cells.scene
         grid = None if plain.is_matrix else plain.values.shape
         try:
-            labels = deflation.labels(plain.unknowns, grid, cells.phase)
+            # A of fewer unknowns has other parts than that of the run.
+            if deflation.by_entries and cells.operator.shape[0] == plain.unknowns:
+                labels = deflation.labels_of(cells.operator, grid, cells.phase)
+            else:
+                labels = deflation.labels(plain.unknowns, grid, cells.phase)
         except InputError as error:
             if cells.are_final:
                 raise UnfitError(deflation.kind, error) from None

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from workbench.live.field.frame_batch import Frame
 from workbench.live.field.pictures import NONE, Picture, blank, field_picture, outlines, plane_of_look, shades_of
 from workbench.live.field.snapshot_source import Nesting, Place, SnapshotSource, why_nothing
+from workbench.live.field.volume_still import VolumeCut
 from workbench.live.transport.publisher import PollAgain
 from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.ui.run_handle import RunSource
@@ -20,20 +21,20 @@ from workbench.plots.figures import Boundaries
 from workbench.plots.scenes.cuts import LIVE_PIXELS, MOST_PIXELS, Cut
 from workbench.plots.scenes.plane import Colormap
 from workbench.records.film import Film
-from workbench.run.results.filming import CELLS, PIXELS, film_cut
+from workbench.run.results.filming import PIXELS, cells_per_side, film_cut
 from workbench.run.results.snapshots import Quantity, Snapshot
 from workbench.words.numbers import amount, count
 
 LATER = (
-    "the exact solution is not known; once the run has ended, the {count} states of x kept so far are compared with "
-    "its final x"
+    "the exact solution is not known. At the end of the run its {count} states of x so far are compared with the final "
+    "one"
 )
 NONE_KEPT = (
-    "the exact solution is not known, and no x was kept to compare with the final one; run it again in Solve or by "
-    "“Run again with timings”, which keep some, or choose the right-hand side ones-scaled"
+    "the exact solution is not known, and no earlier x was kept. Run it again in Solve, which keeps some, or choose "
+    "the right-hand side ones-scaled"
 )
 BAR = "final x − x"
-AGAINST = "final x of this run − x, in place of the error, since the exact solution is not known"
+AGAINST = "final x of this run − x: the exact solution is not known"
 
 
 def reported(film: Film | None) -> dict[str, Any]:
@@ -45,11 +46,18 @@ def reported(film: Film | None) -> dict[str, Any]:
 
 
 def film_look(
-    film: Film | None, place: int, quantity: Quantity, unknowns: int, grid: tuple[int, ...] | None, cut: Cut
+    film: Film | None,
+    place: int,
+    quantity: Quantity,
+    of: tuple[int, int],
+    unknowns: int,
+    grid: tuple[int, ...] | None,
+    cut: Cut | VolumeCut,
 ) -> Snapshot:
     """A quantity in one of the frames, the first being 0; a sentence where there is none. place: -1 for the last frame,
-    or the first where x is compared with the last. cut: the plane."""
-    look = Snapshot(quantity, cut)
+    or the first where x is compared with the last. of: the column, and the number of them. cut: the plane, or the whole
+    cube."""
+    (column, columns), look = of, Snapshot(quantity, cut, of[0])
     frames = film.frames if film else ()
     # Without a known solution there is no error in the frames.
     compared = quantity is Quantity.ERROR and not (frames and quantity.value in frames[0].vectors)
@@ -58,29 +66,32 @@ def film_look(
         return look
     frame = frames[min(place, len(frames) - 1) if place >= 0 else 0 if compared else -1]
     taken = Quantity.SOLUTION if compared else quantity
-    shape = film_cut(unknowns, grid, taken).shape
+    shape = film_cut(unknowns, grid, taken, columns).shape
     vectors = [one.vectors.get(taken.value) for one in (frame, frames[-1])]
     if any(vector is None or vector.shape != shape for vector in vectors):
         look.words = "the film of this run does not fit its grid"
         return look
-    shown, last = (_plane(vector, cut) for vector in vectors if vector is not None)
+    kept = [vector for vector in vectors if vector is not None]
+    shown, last = (_part(vector if columns == 1 else vector[column], cut) for vector in kept)
     look.iteration, look.words = frame.iteration, AGAINST if compared else ""
     look.values = last - shown if compared else shown
     return look
 
 
-def film_plane(normal: str, index: int, quantity: Quantity, grid: tuple[int, ...] | None, *, peaks: bool) -> Cut:
-    """The cut of a frame that is shown."""
-    most = CELLS if grid is not None and len(grid) == 3 else PIXELS
+def film_plane(
+    normal: str, index: int, quantity: Quantity, grid: tuple[int, ...] | None, columns: int, *, peaks: bool
+) -> Cut:
+    """The cut of a frame of one of these columns that is shown."""
+    most = cells_per_side(len(grid), columns) if grid is not None else PIXELS
     return Cut(grid, normal, index, peaks and quantity is not Quantity.SOLUTION, most)
 
 
-def _plane(vector: np.ndarray, cut: Cut) -> np.ndarray:
-    """The plane of a frame that is drawn; frames of a cube have fewer planes than the cube has cells along a side."""
+def _part(vector: np.ndarray, cut: Cut | VolumeCut) -> np.ndarray:
+    """The part of a frame that is drawn; frames of a cube have fewer planes than the cube has cells along a side."""
     values = vector.astype(np.float64)
     if cut.grid is None:
         return cut(values)
-    if len(cut.grid) == 2:
+    if isinstance(cut, VolumeCut) or len(cut.grid) == 2:
         return values
     axis = "zyx".index(cut.normal)
     return np.take(values, cut.index * values.shape[axis] // cut.grid[axis], axis=axis)
@@ -150,11 +161,12 @@ class RunField:
         goes_on = looker.goes_on
         filmed = film is not None and (0 <= choice.frame < len(film.frames) or looker.holds_film_only)
         if compared or filmed:
-            cut = film_plane(choice.normal, _index(choice, place), choice.quantity, _grid(place), peaks=peaked)
+            of = choice.column, looker.columns
+            cut = film_plane(choice.normal, _index(choice, place), choice.quantity, _grid(place), of[1], peaks=peaked)
             frames = (len(film.frames), film.over) if film else (0, False)
             new = stale or self._frames is None or (compared and frames != self._frames)
             self._frames = frames
-            look = film_look(film, choice.frame, choice.quantity, place.unknowns, cut.grid, cut) if new else None
+            look = film_look(film, choice.frame, choice.quantity, of, place.unknowns, cut.grid, cut) if new else None
         else:
             most = LIVE_PIXELS if live else MOST_PIXELS
             cut = Cut(_grid(place), choice.normal, _index(choice, place), peaked, most)
@@ -198,7 +210,7 @@ class RunField:
         if look is None or look.values is None or look.quantity is not choice.quantity:
             return None
         cut: Any = look.cut
-        column = f", column {look.column}" if self.looker.columns > 1 else ""
+        column = f", column {look.column + 1}" if self.looker.columns > 1 else ""
         title, bar = f"after iteration {count(look.iteration)}{column}", BAR if look.words == AGAINST else ""
         shades = shades_of(look, choice.colours)
         return figures.draw_plane(plane_of_look(look, shades, cut, title=title, bar=bar)) if shades else None

@@ -19,6 +19,7 @@ from workbench.records import BlockHistory, Record
 from workbench.run import Quantity, Result, Run, Session, State
 from workbench.run.results.snapshots import Cut, Snapshot, of_result
 from workbench.words.numbers import count as grouped
+from workbench.words.numbers import extent
 
 NO_SOLUTION = "no solution was kept of this run; run it again to see it"
 NO_SYSTEM = "the loaded run does not hold its matrix, so only its solution can be drawn; run it again to see the others"
@@ -26,7 +27,7 @@ NO_SYSTEM = "the loaded run does not hold its matrix, so only its solution can b
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Nesting:
-    """labels: the subdomain of each cell, shape of the grid. names: of the levels, finest first."""
+    """labels: the subdomain of each cell, shape of the grid, else (N,). names: of the levels, finest first."""
 
     labels: np.ndarray
     nested: NestedParts
@@ -35,8 +36,11 @@ class Nesting:
     @classmethod
     def of(cls, labels: np.ndarray, nested: NestedParts) -> Nesting:
         """The levels over subdomains with these labels. Cost: some passes over the labels."""
-        sizes, widest = nested.sizes, nested.widest(labels)
-        names = [_name(level, *known, labels.shape) for level, known in enumerate(zip(sizes, widest, strict=True))]
+        extents = [_unknowns(parts[labels]) for parts in nested.parts]
+        if labels.ndim > 1:
+            extents = [_box(widest, labels.shape) for widest in nested.widest(labels)]
+        levels = enumerate(zip(nested.sizes, extents, strict=True))
+        names = [f"level {level}: {grouped(count)} parts{extent}" for level, (count, extent) in levels]
         return cls(labels, nested, (*names[:-1], f"{names[-1]}, the coarsest"))
 
     def parts(self, level: int) -> np.ndarray:
@@ -48,16 +52,23 @@ class Nesting:
         return self.names[min(level, len(self.names) - 1)]
 
 
-def _name(level: int, count: int, box: tuple[int, ...], grid: tuple[int, ...]) -> str:
-    """A level in words, as in level 2: 768 parts, boxes of 16 × 16 × 16 cells."""
-    even = all(cells % side == 0 for cells, side in zip(grid, box, strict=True))
-    sides = " × ".join(map(str, reversed(box)))
-    return f"level {level}: {grouped(count)} parts, boxes of {'' if even else 'up to '}{sides} cells"
+def _box(widest: tuple[int, ...], grid: tuple[int, ...]) -> str:
+    """The extent of parts on a grid, as in: , boxes of 16 × 16 × 16 cells."""
+    even = all(cells % side == 0 for cells, side in zip(grid, widest, strict=True))
+    sides = " × ".join(map(str, reversed(widest)))
+    return f", boxes of {'' if even else 'up to '}{sides} cells"
+
+
+def _unknowns(labels: np.ndarray) -> str:
+    """The extent of parts without a grid."""
+    sizes = np.bincount(labels.ravel())
+    return f" of {extent(int(sizes.min()), int(sizes.max()), grouped)} unknowns"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Place:
-    """The place of a run's unknowns. system: None where it is not known. labels: of the grid's shape, or None."""
+    """The place of a run's unknowns. system: None where it is not known. labels: of the grid's shape, or (N,) without a
+    grid; None where there are no subdomains."""
 
     unknowns: int
     system: LinearSystem | None = None
@@ -136,14 +147,14 @@ class SnapshotSource:
 
     def title_of(self, look: Snapshot) -> str:
         """The problem, and the one of several right-hand sides that was drawn."""
-        return self.title if self.columns == 1 else f"{self.title}, column {look.column}"
+        return self.title if self.columns == 1 else f"{self.title}, column {look.column + 1}"
 
     def where(self) -> Place | None:
         """The place of the unknowns; None until it is known, which for a loaded run takes assembling the problem."""
         if self.place is None and (run := self.watched.run) is not None and run.setup.x is not None:
             system, labels = run.setup.system, run.setup.labels
-            drawn = labels.reshape(system.grid) if labels is not None and system.grid else None
-            self.place = Place(system.operator.shape[0], system, system.grid, drawn)
+            size = system.operator.shape[0]
+            self.place = Place(size, system, system.grid, _on_grid(labels, system.grid))
             levels = run.setup.projection.levels if run.setup.projection else None
             self._nested = (lambda: NestedParts.of(levels)) if levels is not None else None
         if self.place is None and isinstance(self.watched.source, (Result, Record)) and not self._placing:
@@ -222,9 +233,11 @@ class SnapshotSource:
             configuration, _ = self.watched.described()
             system = configuration.problem.assemble(configuration.seed)
             grid = system.grid
-            labels, boxes = configuration.deflation.labels_and_boxes(unknowns, grid, system.phase)
-            drawn = labels.reshape(grid) if labels is not None and grid else None
-            self.place = Place(unknowns, system, grid, drawn)
+            deflation = configuration.deflation
+            labels, boxes = deflation.labels_and_boxes(unknowns, grid, system.phase)
+            if labels is None:
+                labels = deflation.labels_of(system.operator, grid, system.phase)
+            self.place = Place(unknowns, system, grid, _on_grid(labels, grid))
             notes = self.watched.provenance.get("notes", ())
             self._nested = lambda: NestedParts.recorded(boxes, notes)
         # The vector can be drawn without its grid.
@@ -246,6 +259,10 @@ class SnapshotSource:
         if nested is not None:
             self._nesting = Nesting.of(labels, nested)
             self._wake()
+
+
+def _on_grid(labels: np.ndarray | None, grid: tuple[int, ...] | None) -> np.ndarray | None:
+    return labels.reshape(grid) if labels is not None and grid else labels
 
 
 def why_nothing(watched: RunHandle) -> str:

@@ -23,6 +23,7 @@ from workbench.live.field.pictures import (
     scene,
     shades_of,
 )
+from workbench.live.field.run_field import BAR, film_look, reported
 from workbench.live.field.snapshot_source import NO_SYSTEM, Place, SnapshotSource, why_nothing
 from workbench.live.field.volume_still import LIVE_CELLS, MOST_CELLS, Still, VolumeCut
 from workbench.live.transport.publisher import PollAgain, Publisher
@@ -32,6 +33,7 @@ from workbench.live.ui.assets import script
 from workbench.live.ui.run_handle import RunSource
 from workbench.live.ui.stream_view import StreamView
 from workbench.plots.scenes.plane import Colormap
+from workbench.run.results.filming import cells_per_side
 from workbench.run.results.snapshots import Quantity, Snapshot, SnapshotRequests
 from workbench.words.numbers import count as grouped
 
@@ -74,11 +76,13 @@ class VolumeView(StreamView):
     `coefficient`, `solution`, `residual` or `error`. colours: `linear`, `logarithmic` or `automatic`, as in the field
     view. position: of the slices normal to x, y and z, in side lengths. slices, surface, phases, subdomains: what is
     drawn. level: of the isosurface, as a share of the scale; of a signed quantity the surfaces of both signs are drawn.
-    apart: how far the subdomains are drawn apart, 0 to 1. height: in pixels, 0 follows the window. rate: pictures per
-    second that the page can paint, set by the page.
+    apart: how far the subdomains are drawn apart, 0 to 1. frame: which frame of the run's film, -1 for its present
+    state; of an error without a known solution, which x is compared with the last. height: in pixels, 0 follows the
+    window. rate: pictures per second that the page can paint, set by the page.
 
     During a run the solver thread reduces the vector to at most 64^3 cells, at most ten times a second and for at most
-    3% of its time; at rest to at most 128^3. Without WebGL2 the page draws the three slices in 2D.
+    3% of its time; at rest to at most 128^3. Frames of a film have at most 64^3. Without WebGL2 the page draws the
+    three slices in 2D.
 
     Examples:
         >>> from workbench.live import VolumeView
@@ -98,6 +102,7 @@ class VolumeView(StreamView):
     subdomains = traitlets.Bool(True).tag(sync=True)
     level = traitlets.Float(0.5, min=0, max=1).tag(sync=True)
     apart = traitlets.Float(0.0, min=0, max=1).tag(sync=True)
+    frame = traitlets.Int(-1).tag(sync=True)
     rate = traitlets.Float(10.0, min=0.1, max=60).tag(sync=True)
     column = traitlets.Int(0, min=0)
     """The right-hand side that is shown, of several; known to the kernel alone."""
@@ -107,6 +112,10 @@ class VolumeView(StreamView):
     def __init__(self, publisher: Publisher | None = None, **traits: Any) -> None:
         self.still: Still | None = None
         self.look: Snapshot | None = None
+        self._present: Snapshot | None = None
+        """The last snapshot of the present state."""
+        self._frames = (0, False)
+        """The number of frames of the film at the last look, and whether it had ended."""
         self._looker: SnapshotSource | None = None
         self._sentence = ("", "")
         self._waiting = ""
@@ -120,7 +129,7 @@ class VolumeView(StreamView):
         self._reel = FrameBatch()
         self._shades: Colormap | None = None
         super().__init__(publisher, **traits)
-        self.observe(self._touch, ["quantity", "colours", "column"])
+        self.observe(self._touch, ["quantity", "colours", "column", "frame"])
 
     def show(self, scene: Scene, *, live: bool = False) -> None:
         """Draw a problem; its volumes are made in the background. One that is not in 3D gets a sentence.
@@ -136,9 +145,9 @@ class VolumeView(StreamView):
         """Show another run, active or at rest."""
         looker = SnapshotSource(run, self.publisher.wake)
         with self._following:
-            self.still, self.look, self._shades, self._asked_scene = None, None, None, False
+            self.still, self.look, self._present, self._shades, self._asked_scene = None, None, None, None, False
             self._looker, self._sentence, self._live = looker, ("", ""), False
-        self.flat = False
+        self.flat, self.frame = False, -1
         self._touch()
 
     def close(self) -> None:
@@ -165,7 +174,7 @@ class VolumeView(StreamView):
         made = None
         if shot is not None:
             self._stale = False
-            made = self._reel.add(self._annotated(shot), (looker, self.quantity, self.colours, self.column))
+            made = self._reel.add(self._annotated(shot), (looker, self.quantity, self.colours, self.column, self.frame))
         made = made or self._reel.due()
         if made is not None:
             self.link.send(*made)
@@ -191,19 +200,33 @@ class VolumeView(StreamView):
         return self._seen(looker)
 
     def _seen(self, looker: SnapshotSource) -> tuple[bool, Frame | None]:
-        """A picture of a vector of the run."""
+        """A picture of a vector of the run, as it is or in a frame of its film."""
         place, quantity = looker.where(), Quantity(self.quantity)
         assert place is not None
         assert place.grid is not None
         layers, rows, columns = place.grid
-        live, run = looker.watched.busy, looker.watched.run
-        most = LIVE_CELLS if live else MOST_CELLS
-        cut = VolumeCut((layers, rows, columns), quantity is not Quantity.SOLUTION, most)
-        self._pace.keep(self.rate, run.snapshots if run is not None and live else None)
-        look = looker.poll(quantity, cut, self.column, due=self._pace)
-        goes_on = looker.goes_on or looker.waiting
-        self.look = look or self.look
-        latest = self.look
+        live, run, film = looker.watched.busy, looker.watched.run, looker.watched.film
+        goes_on = looker.goes_on
+        # Without a known solution only the frames of a film can be compared, with the last of them.
+        compared = quantity is Quantity.ERROR and not looker.knows_solution and film is not None and bool(film.frames)
+        filmed = film is not None and (0 <= self.frame < len(film.frames) or looker.holds_film_only)
+        peaks = quantity is not Quantity.SOLUTION and not compared
+        if compared or filmed:
+            live = False
+            of = self.column, looker.columns
+            cut = VolumeCut((layers, rows, columns), peaks, cells_per_side(3, of[1]))
+            given = of, place.unknowns, place.grid, cut
+            frames = (len(film.frames), film.over) if film is not None else (0, False)
+            new = self._stale or self.look is None or (compared and frames != self._frames)
+            self._frames = frames
+            look = film_look(film, self.frame, quantity, *given) if new else None
+        else:
+            cut = VolumeCut((layers, rows, columns), peaks, LIVE_CELLS if live else MOST_CELLS)
+            self._pace.keep(self.rate, run.snapshots if run is not None and live else None)
+            look = looker.poll(quantity, cut, self.column, due=self._pace)
+            goes_on = looker.goes_on or looker.waiting
+            self._present = look or self._present
+        latest = self.look = look or (self.look if compared or filmed else self._present)
         fits = latest is not None and (latest.quantity, latest.cut) == (quantity, cut)
         if latest is None or not fits or (look is None and not self._stale):
             return goes_on, None
@@ -212,7 +235,8 @@ class VolumeView(StreamView):
         def make() -> Picture:
             shades = shades_of(latest, self.colours)
             self._shades = shades.kept_from(self._shades) if shades and live and not stale else shades
-            return picture(latest, self._shades, cut, looker.title_of(latest), place)
+            message, buffer = picture(latest, self._shades, cut, looker.title_of(latest), place)
+            return {**message, "film": reported(film), **({"bar": BAR} if compared else {})}, buffer
 
         return goes_on, Frame(make, live)
 

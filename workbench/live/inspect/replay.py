@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import ipywidgets as widgets
 
@@ -16,16 +15,22 @@ from workbench.files.data_files import path_of
 from workbench.live.inspect.inside import InsideView
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button, row
+from workbench.live.ui.field_form import FieldForm
+from workbench.live.ui.form_fields import UploadField
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.run_list import FILE, RunList
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.records import Record, load
+from workbench.registry import Parameter
 from workbench.words.numbers import count
 
 NO_TRACE = "This run was saved without a trace. Run it again with “trace” ticked, and save that run."
-HINT = "Type the path of a run file, or upload one. “Run files” under Solve and Race writes them."
+HINT = "The button “Run files” in Solve and Race writes such files. They open on any machine; nothing is run."
+UPLOAD = "upload"
+MOST_UPLOAD = 10 << 20
+"""Bytes of a file that the page sends."""
 PATH_STYLE = {"description_width": "initial"}
 
 
@@ -45,6 +50,8 @@ class Replay(View):
         >>> view.close()
     """
 
+    names_problem = False
+
     def __init__(
         self, source: str | Path | Record | None = None, folder: str | Path | None = None, runs: RunList | None = None
     ) -> None:
@@ -55,9 +62,10 @@ class Replay(View):
             style=PATH_STYLE, layout={"flex": "1 1 320px", "max_width": "560px"},
         )  # fmt: skip
         self.path.observe(lambda change: change["new"] and self._open(), "value")
-        self.upload = widgets.FileUpload(accept=".npz", description="Upload a file", icon="", layout={"width": "140px"})
-        self.upload.tooltip = "a .run.npz file from this computer"
-        self.upload.observe(self._uploaded, "value")
+        files = {"kind": "file", "label": "A file of this computer", "accept": ".npz", "most": MOST_UPLOAD}
+        self.upload = UploadField(Parameter(UPLOAD, str, "", ""), **files)
+        self.form = FieldForm({UPLOAD: self.upload}, title="", about="Run file", typed=lambda _name: self._uploaded())
+        self.form.show()
         self.status = StatusLine()
         self._opener = LatestOnly("workbench-open")
         press = button("Open", "show the run in this file", self._open, style="primary")
@@ -71,8 +79,12 @@ class Replay(View):
         self._origin = widgets.HTML()
         made = widgets.Accordion([self._origin], titles=["How it was made"], selected_index=None)
         self._shown = widgets.VBox([self.save_bar.box, self.inside.box, made], layout={"display": "none"})
-        opening = row("wb-buttons", self.path, press, self.upload)
-        self.box = widgets.VBox([opening, self.status, self._shown]).add_class("wb-explorer").add_class("wb-replay")
+        opening = row("wb-buttons", self.path, press)
+        self.box = (
+            widgets.VBox([opening, self.form.box, self.status, self._shown])
+            .add_class("wb-explorer")
+            .add_class("wb-replay")
+        )
         self.status.say(HINT)
         if isinstance(source, Record):
             self.show(source)
@@ -112,9 +124,19 @@ class Replay(View):
         else:
             self.status.say(HINT)
 
-    def _uploaded(self, change: Mapping[str, Any]) -> None:
-        for file in change["new"]:
-            self._try(lambda name=str(file["name"]), content=bytes(file["content"]): self.show(_loaded(name, content)))
+    def _uploaded(self) -> None:
+        name, content, size = str(self.upload.value)[:60], self.upload.content, self.upload.size
+
+        def show() -> None:
+            if size > MOST_UPLOAD:
+                raise InputError(
+                    f"{name!r} has {size / 2**20:.1f} MiB, uploads may have {MOST_UPLOAD >> 20} MiB; put it where this "
+                    "page is computed and give its path"
+                )
+            self.show(_loaded(name, content))
+
+        self._try(show)
+        self.form.show()
 
     def _try(self, act: Callable[[], object]) -> None:
         """Run `act` in a thread of its own, because reading and drawing take longer than a callback should."""

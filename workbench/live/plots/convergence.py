@@ -24,6 +24,7 @@ from workbench.plots.scenes.scene import LineAt, Scene
 from workbench.records import Record
 from workbench.registry import unknown_name
 from workbench.run import Norm, RaceEntry, Session
+from workbench.run.jobs.ranking import Sample
 
 MOST_SAMPLES = 1 << 18
 """Samples in one message, a megabyte; what is left goes with the next."""
@@ -155,6 +156,12 @@ class ConvergenceView(StreamView):
         """Give a curve another label or style; does nothing if it has both."""
         if (curve.label, curve.style) != (label, style):
             curve.label, curve.style = label, style
+            self._resend()
+
+    def time_by(self, curve: Curve, clock: Sample | None) -> None:
+        """Draw a curve by the clock of a repetition of its run; by its own for None. Does nothing where it is so."""
+        if curve.clock is not clock:
+            curve.clock = clock
             self._resend()
 
     def clear(self) -> None:

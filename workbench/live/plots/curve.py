@@ -13,6 +13,7 @@ from workbench.plots.scenes.scene import Layer
 from workbench.plots.scenes.style import curve_style
 from workbench.records import History, Record
 from workbench.run import Norm, RaceEntry, Run, Session, State
+from workbench.run.jobs.ranking import Sample
 
 AXES = ("iterations", "seconds", "bytes")
 """Quantities on the horizontal axis: seconds of each run's own clock, bytes that its iterations read and write."""
@@ -23,6 +24,7 @@ class Curve:
     """One run on the plot. `session` is set as long as the run may grow; later only its history is kept.
 
     marked: a relative residual that is drawn in place of the run's own tolerance. setup_seconds: of the run, in s.
+    clock: of a repetition of the run, whose seconds are drawn in place of its own.
     """
 
     key: int
@@ -35,6 +37,7 @@ class Curve:
     marked: float | None = None
     iteration_bytes: int | None = None
     setup_seconds: float = 0.0
+    clock: Sample | None = None
     live: bool = False
     sent: int = 0
     reported: tuple[Any, ...] = ()
@@ -138,11 +141,19 @@ class Curve:
         """
         assert self.history is not None
         if axis == "seconds":
-            return self.history["seconds"] + (self.setup_seconds if with_setup else 0.0)
+            return self._seconds(self.history, with_setup=with_setup)
         iterations = np.arange(self.history.count, dtype=np.float64)
         if axis == "iterations":
             return iterations
         return iterations * (np.nan if self.iteration_bytes is None else self.iteration_bytes)
+
+    def _seconds(self, history: History, *, with_setup: bool) -> np.ndarray:
+        seconds, setup = history["seconds"], self.setup_seconds
+        if self.clock is not None:
+            # Where sums are added in another order, the repetition may have an iteration less.
+            places = np.minimum(np.arange(seconds.size), self.clock.seconds.size - 1)
+            seconds, setup = self.clock.seconds[places], self.clock.setup
+        return seconds + (setup if with_setup else 0.0)
 
     @property
     def ended(self) -> bool:

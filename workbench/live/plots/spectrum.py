@@ -31,6 +31,7 @@ from workbench.spectra.convergence_estimates import (
     usable_iterations,
 )
 from workbench.spectra.exact import LARGEST, spectra
+from workbench.words.names import sentence_case
 from workbench.words.numbers import count, number, rounded
 
 EXACT = 1024
@@ -138,7 +139,9 @@ class SpectrumView(RunView):
         try:
             count = usable_iterations(watched.history) if watched.history is not None else 0
         except InputError as error:
-            self.message.value = html.escape(str(error))
+            self.message.value = html.escape(sentence_case(f"{error}."))
+            for name in ("ritz", "estimates"):
+                self.plots[name].show(nothing_yet(name, self.message.value))
             return
         self._look_up(watched)
         self.press.layout.display = None if self._offered(watched) and not self.exact else "none"
@@ -171,7 +174,7 @@ class SpectrumView(RunView):
             return
         if size > EXACT:
             limit = f"up to {count(EXACT)} unknowns, and on request up to {count(LARGEST)}"
-            self.why = f"Exact spectra are computed {limit}; here are {count(size)}."
+            self.why = f"Exact spectra: {limit}. This problem has {count(size)}."
             return
         self._find(watched)
 
@@ -216,8 +219,8 @@ class SpectrumView(RunView):
         gap = history.residual_gap_at if history is not None else None
         if gap is not None and gap <= self.slider.value:
             notes.append(
-                f"At iteration {gap} the true residual had left the recurrence's; from there on neither "
-                f"Ritz values nor estimates can be trusted."
+                f"The true residual left that of the recurrence at iteration {gap}. Later Ritz values and estimates "
+                "are not to be trusted."
             )
         return "".join(f"<br>{html.escape(note)}" for note in notes)
 
@@ -227,8 +230,8 @@ def sentences(values: np.ndarray, found: Estimates, exact: np.ndarray | None) ->
     known = "" if exact is None else f" (exact: {rounded(exact[-1] / exact[0])})"
     iterations = "iterations" if values.size > 1 else "iteration"
     said = (
-        f"After {values.size} {iterations} Ritz values reach from {rounded(values[0])} to {rounded(values[-1])}: "
-        f"effective condition number {rounded(values[-1] / values[0])}{known}."
+        f"Ritz values reach from {rounded(values[0])} to {rounded(values[-1])} after {values.size} {iterations}. "
+        f"Effective condition number: {rounded(values[-1] / values[0])}{known}."
     )
     if not found.lower.size:
         return said, "The error estimates need more iterations than their delay d."
@@ -236,7 +239,7 @@ def sentences(values: np.ndarray, found: Estimates, exact: np.ndarray | None) ->
     if found.upper is None:
         return (
             said,
-            f"At iteration {at} ‖e‖ was at least {number(low)}; an upper bound needs the smallest eigenvalue.",
+            f"At iteration {at} ‖e‖ was at least {number(low)}. An upper bound needs the smallest eigenvalue.",
         )
     errors = f"At iteration {at} ‖e‖ was between {number(low)} and {number(found.upper[-1])}"
     return said, errors + ("." if found.true is None else f"; the true error was {number(found.true[at])}.")
@@ -246,10 +249,7 @@ def _promises(conditions: Mapping[str, float]) -> str:
     """The iterations of the CG bound for each spectrum; empty where no spectrum is known."""
     if not conditions:
         return ""
-    parts = [
-        f"{count(iterations_by_bound(condition))} on {_as_html(name)} (κ = {number(condition)})"
-        for name, condition in conditions.items()
-    ]
+    parts = [f"{count(iterations_by_bound(condition))} ({_as_html(name)})" for name, condition in conditions.items()]
     return f"<br>By the CG bound ‖e‖ falls by 10<sup>−6</sup> within {', '.join(parts)} iterations."
 
 

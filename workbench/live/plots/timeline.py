@@ -113,6 +113,11 @@ class TimelineView(StreamView):
             self.show(source)
 
     @property
+    def traces(self) -> list[Trace | None]:
+        """The traces of all runs that are shown, in the order of their lanes."""
+        return [run.trace for run in self._shown.runs]
+
+    @property
     def trace(self) -> Trace | None:
         """The trace on the timeline; of several runs that of the first."""
         return self._shown.trace

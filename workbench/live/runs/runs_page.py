@@ -84,6 +84,8 @@ class RunsPage(View):
         >>> RunsPage().close()
     """
 
+    names_problem = False
+
     def __init__(self, runs: RunList | None = None, folder: str | Path | None = None) -> None:
         self.runs = runs or RunList()
         self.publisher = Publisher()

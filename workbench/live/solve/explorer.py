@@ -25,7 +25,7 @@ from workbench.live.solve.form import Form
 from workbench.live.solve.problem_picture import ProblemPicture
 from workbench.live.solve.run_bar import Progress
 from workbench.live.transport.publisher import Publisher
-from workbench.live.ui.controls import button, row
+from workbench.live.ui.controls import button, column, folds, markup, row
 from workbench.live.ui.export import pictures
 from workbench.live.ui.frontend import FORGETS, in_voila
 from workbench.live.ui.page_link import asked_for
@@ -81,7 +81,7 @@ class Explorer(PausableView):
         """Called after every change of the form."""
         self.forgets = in_voila()
         """Set where a page that is loaded again has lost its runs."""
-        self.form = Form(self._form_changed, configuration)
+        self.form = Form(configuration, changed=self._form_changed)
         self.controller = Controller(
             self.publisher,
             self.run,
@@ -97,7 +97,8 @@ class Explorer(PausableView):
         )
         self.controller.notice = lambda: self.form.notice
         self.controls = self.status = self.controller.bar
-        self.trace = self.form.trace
+        self.trace = self.form.settings["trace"]
+        """The tick that records kernels of the next run."""
         # The line shows where the runs stop, which is set in the form.
         self.convergence = ConvergenceView(publisher=self.publisher, movable=False, group=self.group)
         self.curves = ListedCurves(self.convergence, self.runs, self._shows)
@@ -109,8 +110,7 @@ class Explorer(PausableView):
         self._hidden = False
         # Its sentences are those of the controller.
         self.both = BothBar(lambda: self.controller.attempt(self.run_on_both)())
-        lanes = widgets.VBox([self.both.box, self.timeline])
-        self.unfolded = widgets.Accordion([lanes], titles=["Timeline of the kernels"], selected_index=None)
+        self.unfolded = folds(("Timeline of the kernels", column("", self.both.box, self.timeline)))
         self.unfolded.observe(self._turn_page, "selected_index")
         self.outcome = Outcome(self.controller.attempt(self.run_plain))
         self.result = self.outcome.result
@@ -225,9 +225,9 @@ class Explorer(PausableView):
         return run.origin == SOLVE and problem_name(run.parts) == problem_name(self.runs.of(SOLVE)[-1].parts)
 
     def _layout(self) -> widgets.Box:
-        self._empty = row("wb-nothing", widgets.HTML(f'<p class="wb-note">{EMPTY}</p>'))
+        self._empty = row("wb-nothing", markup(f'<p class="wb-note">{EMPTY}</p>'))
         # Before the first run there is nothing to list, and nothing to save.
-        self._listed = widgets.VBox([self.table.box, self.exports.box, self.exports.status]).add_class("wb-listed")
+        self._listed = column("wb-listed", self.table.box, self.exports.box, self.exports.status)
         canvases = row("wb-canvases", self.convergence, self.panel.box)
         parts = [
             self._empty,
@@ -240,10 +240,8 @@ class Explorer(PausableView):
             self.unfolded,
             *([self.share] if self.share else []),
         ]
-        columns = row("wb-cols", self.form.box, widgets.VBox(parts).add_class("wb-stage"))
-        box = widgets.VBox([self.controls, columns])
-        box.add_class("wb").add_class("wb-explorer").add_class("wb-solving")
-        return box
+        columns = row("wb-cols", self.form.box, column("wb-stage", *parts))
+        return column("wb wb-explorer wb-solving", self.controls, columns)
 
     def _begin(self, start: Callable[[Session], None]) -> Session:
         with self._lock:

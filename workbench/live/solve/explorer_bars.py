@@ -11,7 +11,7 @@ import ipywidgets as widgets
 from workbench import devices
 from workbench.live.solve.explorer_text import BACKGROUND, STOPPED, ending, needs_plain_cg, result_html, setup_line
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.controls import button, row
+from workbench.live.ui.controls import button, markup, row
 from workbench.live.ui.export import FILES, KINDS, PICTURES, TIPS, export, file_stem, provenance
 from workbench.live.ui.run_list import ListedRun, numbered
 from workbench.live.ui.save_bar import Picture, SaveBar
@@ -117,7 +117,7 @@ class Outcome:
     down by rounding has."""
 
     def __init__(self, run_plain: Callable[[], None]) -> None:
-        self.result, self.setup, self.others = widgets.HTML(), widgets.HTML(), widgets.HTML()
+        self.result, self.setup, self.others = markup(), markup(), markup()
         self.plain = button("Run plain CG", PLAIN, run_plain, width="120px")
         self.box = row("wb-outcome", self.result, self.plain)
         self.show(None)

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import dataclasses
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
-from workbench.live.ui.form_fields import (
-    BlockChoice,
-    Changed,
-    Field,
-    as_text,
-    check_listed,
-    device_parameter,
-)
-from workbench.live.ui.undoable_form import UndoableForm
+from workbench.live.ui.declared_form import Control, DeclaredForm
+from workbench.live.ui.form_fields import Field, as_text, device_parameter
 from workbench.problems import Problem
-from workbench.registry import Parameter
+from workbench.registry import Parameter, known
 from workbench.registry.facts import choice_label, facts, parameter_label
 from workbench.run import Configuration, configure
 from workbench.run.choices.compatibility import unmet
 from workbench.run.choices.conflicts import Conflict, OperatorOf, changed, changes_of, conflicts, obstacles
-from workbench.settings import BLOCKS, FAMILIES, PHASES, RUN, SECOND_LEVEL, STOPPING, family_of, settings_of
+from workbench.settings import BLOCKS, FAMILIES, METHOD, PHASES, RUN, SECOND_LEVEL, STOPPING, family_of, settings_of
 
 TWO_LEVEL: dict[str, Any] = {"preconditioner": "neumann:2", "deflation": "levelset:8"}
 
@@ -37,115 +31,92 @@ EXAMPLES: dict[str, Callable[[], Configuration]] = {
     "Eight right-hand sides of rank 4": lambda: configure("poisson5", n=45, rhs="rank4:8", solver="block-cg"),
     "A stiffness matrix (generated, the size of bcsstk15)": lambda: configure("stand-in", preconditioner="ic"),
 }
-SHOWN = ("norm", "rtol", "maxiter")
-"""The stopping criteria that have a field."""
-MAIN = ("problem", "solver", "preconditioner", "deflation", "device", "rtol")
-"""The choices that are always in sight, each with the first parameter of its block."""
-ADVANCED = (
-    "rhs",
-    "columns",
-    "x0",
-    "seed",
-    "coarse",
-    "variant",
-    "norm",
-    "maxiter",
-    "precision",
-    "format",
-    "az",
-    "reduction",
-    "cluster",
-    "ranks",
-    "memory_limit",
-    "trace",
+TRACE = Parameter("trace", bool, False, "record every kernel of the next run; costs about a microsecond each")
+COLUMNS = Parameter("columns", int, 8, "how many right-hand sides", low=1, high=999_999)
+CONTROLS = (
+    Control("problem", "Problem"),
+    Control("solver", "Solver"),
+    Control("preconditioner", "Level 1"),
+    Control("deflation", "Level 2"),
+    Control("device"),
+    Control("rtol"),
+    Control("rhs", folded=True),
+    Control("columns", rule=COLUMNS, folded=True),
+    Control("x0", folded=True),
+    Control("seed", folded=True),
+    Control("coarse", "Coarse solver", folded=True),
+    Control("variant", "Projection", folded=True),
+    Control("norm", folded=True),
+    Control("maxiter", folded=True),
+    Control("precision", folded=True),
+    Control("format", folded=True),
+    Control("az", folded=True),
+    Control("reduction", folded=True),
+    Control("cluster", folded=True),
+    Control("ranks", folded=True),
+    Control("memory_limit", folded=True),
+    Control("trace", rule=TRACE, folded=True),
 )
-KINDS = ("problem", *BLOCKS)
-LABELS = {
-    "problem": "Problem",
-    "solver": "Solver",
-    "preconditioner": "Level 1",
-    "deflation": "Level 2",
-    "coarse": "Coarse solver",
-    "variant": "Projection",
-}
+"""Those of a whole run. The tick "trace" is no part of a configuration."""
+OF_METHOD = (*METHOD, "precision")
+"""The choices in which methods on one system differ."""
+ENTRY = tuple(control for control in CONTROLS if control.field in OF_METHOD)
+"""The controls of a method on a given system."""
+DECLARED = {**RUN, **STOPPING}
+LABELS = {control.field: control.label for control in CONTROLS if control.label}
 MOST_CHANGES = 2
 """Changes of one step that are named; others are counted."""
 LONGEST_VALUE = 24
 """Characters of a value that is named."""
-TRACE = Parameter("trace", bool, False, "record every kernel of the next run; costs about a microsecond each")
-COLUMNS = Parameter("columns", int, 8, "how many right-hand sides", low=1, high=999_999)
-OTHERS = ("trace", "columns")
-"""Fields that are no settings of a configuration."""
 
 
 class RightHandSideField(Field):
-    """A menu of right-hand sides. For a family it shows the name, and `columns` the number."""
-
-    def __init__(self, columns: Field) -> None:
-        self._columns = columns
-        offered = (*RUN["rhs"].choices, PHASES, *FAMILIES)
-        super().__init__(RUN["rhs"], choices=[(value, choice_label("rhs", value)) for value in offered])
-        self.options = offered
-
-    def put(self, value: Any) -> None:
-        family, columns = family_of(value)
-        if columns:
-            self._columns.put(columns)
-        super().put(family or value)
+    """A menu of right-hand sides, and of families of them by name."""
 
     def read(self) -> Any:
         return self.value if self.value in FAMILIES else super().read()
 
 
-class Form(UndoableForm[Configuration]):
-    """All choices of a run. `changed` is called after every change, from whichever thread brings it.
+class Form(DeclaredForm[Configuration]):
+    """The form of a run, or of a method: `configuration` is what its fields describe.
+
+    controls: `CONTROLS`, or some of them. changed: called after every change, from whichever thread brings it. base:
+    returns the configuration that holds what has no control, by default the one loaded last; call `renew` when that has
+    changed. alone: it describes one run, so that its choices must go together. examples, hint: of the menu of examples.
+    in_sight, links: as for `FieldForm` and `DeclaredForm`.
 
     Blocks that the problem rules out are listed with the reason and cannot be chosen. A second level that does not suit
     a new problem becomes none; `notice` says so until either changes. wrong: why the form describes no run, or "".
-    alone: it describes one run, so that its choices must go together.
     """
 
     off_reason = "without deflation there is no coarse system"
 
-    def __init__(self, changed: Changed, configuration: Configuration, *, alone: bool = True) -> None:
-        self._alone = alone
+    def __init__(
+        self,
+        configuration: Configuration,
+        controls: Sequence[Control] = CONTROLS,
+        *,
+        changed: Callable[[], object] = lambda: None,
+        base: Callable[[], Configuration] | None = None,
+        alone: bool = True,
+        title: str = "Method",
+        about: str = "Problem and method",
+        examples: Mapping[str, Callable[[], Configuration]] = EXAMPLES,
+        hint: str = "Choose a worked example …",
+        in_sight: Sequence[str] = (),
+        links: bool = True,
+    ) -> None:
+        self._base, self._alone, self._examples = base, alone, examples
         self.operator_of: OperatorOf = lambda _configuration: None
         """Returns A of a configuration, where a view has drawn it."""
-        self._changed: Changed = lambda: None
         self.wrong = self.notice = ""
         self._noticed = ("", "")
-        # No change is reported while the form is half built.
-        self._loading, self._altered = True, False
-        blocks = [BlockChoice(kind, self._notify, configuration.blocks[kind].name, self._show) for kind in KINDS]
-        declared = {**RUN, **STOPPING}
-        self.columns = Field(COLUMNS)
-        """The number of right-hand sides, where there are several."""
-        settings = {name: Field(declared[name]) for name in (*RUN, *SHOWN)}
-        settings["rhs"] = RightHandSideField(self.columns)
-        # Another machine may have other devices; this one says so when the run starts.
-        known = device_parameter(configuration.device).choices
-        settings["device"] = Field(declared["device"], choices=[(name, choice_label("device", name)) for name in known])
-        settings["device"].options = known
-        self.trace = Field(TRACE)
-        """The tick that records kernels of the next run; no part of a configuration."""
-        super().__init__(
-            configuration,
-            {**settings, "columns": self.columns, "trace": self.trace},
-            blocks,
-            title="Method",
-            about="Problem and method",
-            main=MAIN,
-            advanced=ADVANCED,
-            example={"label": "Example", "hint": "Choose a worked example …", "names": list(EXAMPLES)},
-        )
-        self._fill(configuration)
-        for field in self.settings.values():
-            field.observe(lambda _change: self._notify(), "value")
-            field.observe(lambda _change: self._show(), ["disabled", "options"])
-        self._loading = False
-        self.begin()
-        self._settle()
-        self._changed = changed
+        self._varied: Collection[str] = ()
+        tell = lambda _state: changed()  # noqa: E731
+        first = offered(configuration) if base else configuration
+        example = {"label": "Example", "hint": hint, "names": list(examples)} if examples else None
+        looks = {"title": title, "about": about, "example": example, "in_sight": in_sight, "links": links}
+        super().__init__(first, controls, changed=tell, wrong=tell, **looks)
 
     @property
     def complaint(self) -> str:
@@ -156,91 +127,99 @@ class Form(UndoableForm[Configuration]):
 
     def configuration(self) -> Configuration:
         """The configuration of the form. Raises InputError with the sentence for the first wrong value."""
-        chosen: dict[str, Any] = {kind: fields.block() for kind, fields in self.blocks.items()}
-        read = {name: field.read() for name, field in self.settings.items() if name not in OTHERS}
-        read["rhs"] = self._meant("rhs", read["rhs"])
-        # Stopping criteria without a field stay as they were loaded.
-        stopping = self._stopping.changed({name: read[name] for name in SHOWN})
-        return Configuration(**chosen, **{name: read[name] for name in RUN}, stopping=stopping)
+        return self.described()
+
+    def load(self, value: Configuration) -> None:
+        """Show a configuration, or its part that has controls; `changed` is called once, where it differs from what is
+        shown.
+
+        Raises InputError for one with a block that the form does not offer, and shows nothing of it; the form of a
+        method shows the default one in its place.
+        """
+        super().load(offered(value) if self._base else value)
+
+    def take_example(self, name: str) -> None:
+        """Show a worked example."""
+        if name in self._examples:
+            self.load(self._examples[name]())
+
+    def field_of(self, control: Control) -> Field:
+        name = control.field
+        if name == "rhs":
+            menu = (*RUN["rhs"].choices, PHASES, *FAMILIES)
+            field = RightHandSideField(RUN[name], choices=[(value, choice_label(name, value)) for value in menu])
+        elif name == "device":
+            # Another machine may have other devices; this one says so when the run starts.
+            menu = device_parameter(self._present.device).choices
+            field = Field(RUN[name], choices=[(value, choice_label(name, value)) for value in menu])
+        else:
+            return control.made(DECLARED)
+        field.options = menu
+        return field
+
+    def values_of(self, state: Configuration) -> Mapping[str, Any]:
+        family, columns = family_of(state.rhs)
+        rhs = {"rhs": family, "columns": columns} if columns else {}
+        return {**state.blocks, **settings_of(state, RUN), **settings_of(state.stopping, STOPPING), **rhs}
+
+    def state_of(self, read: Mapping[str, Any]) -> Configuration:
+        base = self._base() if self._base else self._present
+        values = {name: value for name, value in read.items() if name in RUN or name in self.blocks}
+        if "rhs" in read:
+            values["rhs"] = self._meant("rhs", read["rhs"])
+        stopping = base.stopping.changed({name: value for name, value in read.items() if name in STOPPING})
+        return dataclasses.replace(base, **values, stopping=stopping)
 
     def _meant(self, name: str, value: Any) -> Any:
         """A choice of a menu as a configuration has it: of right-hand sides with their number."""
-        return f"{value}{self.columns.read()}" if name == "rhs" and value in FAMILIES else value
-
-    def described(self) -> Configuration:
-        """`configuration`, for undo."""
-        return self.configuration()
+        return f"{value}{self.settings['columns'].read()}" if name == "rhs" and value in FAMILIES else value
 
     def difference(self, before: Configuration, after: Configuration) -> str:
         found = [*_changed_blocks(before, after), *_changed_settings(before, after)]
         more = len(found) - MOST_CHANGES
         return ", ".join([*found[:MOST_CHANGES], *([f"and {more} more"] if more > 0 else [])])
 
-    def load(self, configuration: Configuration) -> None:
-        """Show a configuration; `changed` is called once, where it differs from what is shown.
-
-        Raises InputError for one with a block that the form does not offer, and shows nothing of it.
-        """
-        for kind in KINDS:
-            check_listed(kind, configuration.blocks[kind].name)
-        with self.lock:
-            self._loading, self._altered = True, False
-            try:
-                self._fill(configuration)
-            finally:
-                self._loading = False
-                self._settle()
-            altered = self._altered
-        if altered:
-            self._changed()
-
-    def take_example(self, name: str) -> None:
-        """Show a worked example."""
-        if name in EXAMPLES:
-            self.load(EXAMPLES[name]())
-
-    def _fill(self, configuration: Configuration) -> None:
-        for kind, fields in self.blocks.items():
-            fields.load(configuration.blocks[kind])
-        stopping = self._stopping = configuration.stopping
-        values = {**settings_of(configuration, RUN), **settings_of(stopping, STOPPING)}
-        for name, value in values.items():
-            if name in self.settings:
-                self.settings[name].put(value)
-
-    def _notify(self) -> None:
-        with self.lock:
-            # While it is being filled, the form shows half of one configuration and half of another.
-            if self._loading:
-                self._altered = True
-                return
-            self._settle()
-        self._changed()
-
-    def _settle(self) -> None:
-        """Bring the choices on offer, marks and disabled fields in line with the configuration."""
+    def turn(self, name: str = "") -> None:
+        """Bring the choices on offer, and fields that are off, in line with problem and deflation."""
         self.reasons = {}
-        replaced = self._fitting_deflation()
-        shown = str(self.blocks["problem"].choice.value), str(self.blocks["deflation"].choice.value)
-        if replaced or shown != self._noticed:
-            self.notice, self._noticed = replaced, shown
-        self._grey_out()
-        self.wrong = self._check()
-        self._show()
+        if "problem" in self.blocks and "deflation" in self.blocks:
+            replaced = self._fitting_deflation()
+            shown = str(self.blocks["problem"].choice.value), str(self.blocks["deflation"].choice.value)
+            if replaced or shown != self._noticed:
+                self.notice, self._noticed = replaced, shown
+        if "rhs" in self.settings:
+            self.hidden = () if self.settings["rhs"].value in FAMILIES else ("columns",)
+        self._switch()
+
+    def vary(self, names: Collection[str]) -> None:
+        """Switch off what a sweep varies: blocks, settings and parameters of the problem, by name."""
+        with self.lock:
+            self._varied = names
+            self.off_reason = "it varies, or there is no deflation" if names else Form.off_reason
+            self._switch()
+            self.show()
+
+    def _switch(self) -> None:
+        """Switch off what is varied, and the second level without deflation: there is no coarse system to solve, and
+        nothing to combine."""
+        level = self.blocks.get("deflation")
+        idle = level is not None and level.choice.value == "none" and "deflation" not in self._varied
+        off = {*self._varied, *((*SECOND_LEVEL, "az") if idle else ())}
+        for name, field in self.fields().items():
+            kind, _, parameter = name.partition(".")
+            field.disabled = kind in off or (kind == "problem" and parameter in off)
 
     def _fitting_deflation(self) -> str:
         """Replace a second level that does not suit the problem by none; returns what was replaced and why, or ""."""
-        fields, problem = self.blocks["deflation"], self.blocks["problem"].cls
+        choice, problem = self.blocks["deflation"], self.blocks["problem"].cls
         assert issubclass(problem, Problem)
-        assert issubclass(fields.cls, Deflation)
-        reason = unmet(problem, fields.cls)
+        assert issubclass(choice.cls, Deflation)
+        reason = unmet(problem, choice.cls)
         if not reason:
             return ""
-        loading, self._loading = self._loading, True
-        fields.choice.value = "none"
-        self._loading = loading
+        choice.choice.value = "none"
         note = f"{reason[0].upper()}{reason[1:]}; set to none."
-        fields.note(note)
+        choice.note(note)
         return note
 
     def weigh(self, name: str) -> dict[Any, list[Conflict]]:
@@ -250,24 +229,29 @@ class Form(UndoableForm[Configuration]):
         try:
             meant = {self._meant(name, value): value for value in self.fields()[name].options}
             found = obstacles(self.configuration(), name, meant, self.operator_of)
-            return {meant[value]: against for value, against in found.items()}
+            return {meant[value]: list(map(self._own, against)) for value, against in found.items()}
         except InputError:
             return {}
 
-    def _check(self) -> str:
-        """Mark the fields with a wrong value, or those that do not go together, and return the sentence on them."""
+    def judge(self) -> str:
+        """Mark the fields with a wrong value, or those that do not go together; returns the sentence on them."""
         self.conflicts = ()
-        first = self.check()
-        try:
-            self.remember()
-        except InputError as error:
+        self.wrong = super().judge()
+        if self.wrong and not any(field.wrong for field in self.fields().values()):
             # A fault of several fields together, such as rtol and atol of 0, is marked at the tolerance.
-            if not first:
-                self.settings["rtol"].wrong = str(error)
-            return str(error)
-        if self._alone:
-            self.conflicts = tuple(conflicts(self.configuration()))
-        return self.conflict
+            if "rtol" in self.settings:
+                self.settings["rtol"].wrong = self.wrong
+            else:
+                self.conflicts = (Conflict(self.wrong, {}),)
+        if not self.wrong and self._alone:
+            self.conflicts = tuple(map(self._own, conflicts(self.configuration())))
+            self.wrong = self.conflict
+        return self.wrong
+
+    def _own(self, conflict: Conflict) -> Conflict:
+        """A conflict, without its changes where one of them is a setting of the base: a method cannot change those."""
+        own = not self._base or all(name.partition(".")[0] in self.fields() for name in conflict.changes)
+        return conflict if own else conflict._replace(changes={})
 
     def refuse(self, described: Configuration, found: Sequence[Conflict]) -> None:
         """Show conflicts that came to light elsewhere, unless the form describes something else by now."""
@@ -281,25 +265,28 @@ class Form(UndoableForm[Configuration]):
         """Make the changes that end all conflicts."""
         self.load(changed(self.configuration(), changes_of(self.conflicts)))
 
-    def _grey_out(self) -> None:
-        """Disable the second level without deflation: there is no coarse system to solve, and nothing to combine."""
-        self.hidden = () if self.settings["rhs"].value in FAMILIES else ("columns",)
-        idle = self.blocks["deflation"].choice.value == "none"
-        for kind in SECOND_LEVEL:
-            for field in (self.blocks[kind].choice, *self.blocks[kind].fields.values()):
-                field.disabled = idle
-        self.settings["az"].disabled = idle
 
-    def _show(self) -> None:
-        """Send the values of the fields to the page."""
-        if self._loading:
-            return
-        self.show()
+def method_form(
+    method: Configuration, base: Callable[[], Configuration], changed: Callable[[], object] = lambda: None
+) -> Form:
+    """The form of a method on the system of another configuration, for a race or a flow; base, changed: see `Form`.
+
+    Without a title: the page has a heading above it.
+    """
+    form = Form(method, ENTRY, base=base, changed=changed, title="", about="Method of an entry", examples={})
+    form.box.add_class("wb-adding")
+    return form
+
+
+def offered(configuration: Configuration) -> Configuration:
+    """A configuration with default blocks in place of those that no form offers, such as a user-defined method."""
+    unknown = {kind: rule.default for kind, rule in BLOCKS.items() if not known(kind, configuration.blocks[kind].name)}
+    return dataclasses.replace(configuration, **unknown) if unknown else configuration
 
 
 def _changed_blocks(before: Configuration, after: Configuration) -> Iterator[str]:
     """Blocks that differ, and parameters of those of one name that do."""
-    for kind in KINDS:
+    for kind in before.blocks:
         one, other = before.blocks[kind], after.blocks[kind]
         if one.name != other.name:
             yield f"{LABELS[kind]}: {facts(type(one)).label} → {facts(type(other)).label}"

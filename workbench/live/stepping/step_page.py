@@ -53,10 +53,8 @@ class StepPage(View):
         """The part of the configuration that is left out, as a sentence."""
         self._worker = LatestOnly("workbench-steps")
         named = configuration.solver.name
-        self.method = BlockChoice(
-            "solver", lambda: None, named if named in stepped_methods() else "cg", names=stepped_methods()
-        )
-        self.first = BlockChoice("preconditioner", lambda: None, BLOCKS["preconditioner"].default)
+        self.method = BlockChoice("solver", named if named in stepped_methods() else "cg", stepped_methods())
+        self.first = BlockChoice("preconditioner", BLOCKS["preconditioner"].default)
         self.columns = Field(COLUMNS, "columns", label="Right-hand sides")
         self.cells = Field(CELLS, "cells", label="Cells per side")
         others = [[ALONE, "no other method"], *([name, label] for label, name in method_options(stepped_methods()))]

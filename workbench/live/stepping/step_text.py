@@ -65,7 +65,7 @@ def about(walk: Walk, listings: Listings, ending: str) -> dict[str, Any]:
     return {
         "title": sentence_case(f"{chosen.solver.title} on {chosen.problem.label}"),
         "listings": listings.shown,
-        "meaning": "; ".join(_meaning(walk)),
+        "meaning": ". ".join(map(sentence_case, _meaning(walk))),
         "iterations": walk.iterations,
         "columns": walk.columns,
         "abreast": min(MOST_COLUMNS, walk.directions.count if walk.directions else walk.columns),
@@ -84,22 +84,23 @@ def _meaning(walk: Walk) -> list[str]:
     meaning = [f"{applied} applies {block_name(first)}" if first.name != "none" else f"{applied} is r"]
     if walk.setup.projection is not None:
         systems = "A and b are PA and Pb, deflated by" if walk.setup.variant.projects_system else "M⁻¹ also deflates by"
-        meaning.append(f"{systems} {block_name(chosen.deflation)}")
+        vectors = walk.setup.deflation_vectors
+        meaning.append(f"{systems} {chosen.parts['deflation']}, {count(vectors)} vector{'s' * (vectors != 1)}")
     if walk.columns > 1:
-        meaning.append("of a block vector the norms of its columns, smallest … largest; of a small matrix its diagonal")
+        meaning.append("the value of a block vector: the norms of its columns, smallest … largest")
+        meaning.append("the value of a small matrix: its diagonal")
     if isinstance(chosen.solver, HybridSolver):
-        meaning.append("lines in the order in which the schedule starts them; both sides run on the cores here")
+        meaning += ["lines in the order in which the schedule starts them", "both sides run on the cores here"]
     if walk.rows:
         meaning.append(f"the cores have {count(walk.rows)} of {count(walk.setup.b.size)} rows of A and of every vector")
-        meaning.append(
-            "A₁(m) is the product with a side's own columns, A₂(v) adds that with the columns of the other side"
-        )
+        meaning.append("A₁(m) is the product with a side's own columns")
+        meaning.append("A₂(v) adds that with the columns of the other side")
     if walk.directions is not None:
         terms = walk.directions.count
-        meaning.append(
-            f"S₁ to Sₖ are the {count(terms)} parts of M, Z their newest terms, P the directions made of all terms"
+        meaning += (
+            [f"S₁ to Sₖ are the {count(terms)} parts of M", "Z has their newest terms, P the directions of all terms"]
             if terms > 1
-            else "M is one preconditioner, so there is one direction in an iteration; a sum, as of Schwarz, gives more"
+            else ["M is one preconditioner: an iteration has one direction", "a sum, as of Schwarz, gives more"]
         )
     return meaning
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import ipywidgets as widgets
 
 Act = Callable[[], object]
+Box = TypeVar("Box", bound=widgets.Box)
 STYLE = {"description_width": "190px"}
 
 
@@ -18,9 +19,25 @@ def button(text: str, tooltip: str, act: Act, *, style: str = "", width: str = "
     return made
 
 
-def row(name: str, *children: widgets.Widget) -> widgets.HBox:
-    """A row that the style sheet knows by this name."""
-    return widgets.HBox(children).add_class(name)
+def row(names: str, *children: widgets.Widget) -> widgets.HBox:
+    """A row that the style sheet knows by these names, with spaces between; without one by none."""
+    return _named(widgets.HBox(children), names)
+
+
+def column(names: str, *children: widgets.Widget) -> widgets.VBox:
+    """Widgets one below the other, in a box with names as that of a row."""
+    return _named(widgets.VBox(children), names)
+
+
+def folds(*folded: tuple[str, widgets.Widget], shown: int | None = None) -> widgets.Accordion:
+    """Widgets that unfold below their titles, one at a time. shown: the place of the one that is unfolded at first."""
+    titles, children = zip(*folded, strict=True)
+    return widgets.Accordion(children, titles=titles, selected_index=shown)
+
+
+def markup(text: str = "") -> widgets.HTML:
+    """Words with marks of HTML; the caller has escaped what others wrote."""
+    return widgets.HTML(text)
 
 
 def slider(title: str, options: Sequence[tuple[str, Any]], **traits: Any) -> widgets.SelectionSlider:
@@ -38,4 +55,10 @@ def menu(title: str, options: Sequence[tuple[str, Any]], **traits: Any) -> widge
 
 def group(title: str, *controls: widgets.Widget) -> widgets.VBox:
     """Controls below a heading."""
-    return widgets.VBox([widgets.HTML(f"<h3>{title}</h3>"), *controls]).add_class("wb-turngroup")
+    return column("wb-turngroup", markup(f"<h3>{title}</h3>"), *controls)
+
+
+def _named(box: Box, names: str) -> Box:
+    for name in names.split():
+        box.add_class(name)
+    return box

@@ -10,6 +10,7 @@ from workbench.errors import InputError
 from workbench.live.ui.form_fields import BlockChoice, Field
 from workbench.live.ui.form_schema import blocks_schema, explanation, parameter_schema
 from workbench.live.ui.form_view import FormView
+from workbench.live.ui.listeners import Listeners
 from workbench.live.ui.words import shown
 from workbench.registry import Block, as_block
 from workbench.registry.facts import choice_label, parameter_label
@@ -62,6 +63,8 @@ class FieldForm:
         self.lock = threading.RLock()
         """Taken while marks and the message to the page follow from the fields, not while a form reports to others."""
         self._acts, self._typed = acts or {}, typed
+        self.on_show = Listeners(f"the form of {about}")
+        """Called after each time that the fields were sent to the page, on the thread that sent them."""
         schema = {
             "title": title,
             "about": about,
@@ -106,18 +109,19 @@ class FieldForm:
             field = self.settings.get(declared.name)
             if field is not None:
                 field.declare(declared, cls.name)
-                self.about[declared.name] = field.looks.get("about", explanation(declared, cls.name))
+                self.about[declared.name] = explained(field)
 
     def show(self) -> None:
         """Send the values and marks of the fields to the page."""
         with self.lock:
             self.box.state = self._state()
+        self.on_show.notify()
 
     def _state(self) -> dict[str, Any]:
         fields = self.fields()
         return {
             "values": {name: field.shown for name, field in fields.items()},
-            "options": {name: list(field.options) for name, field in self.settings.items() if field.options},
+            "options": {name: field.offered for name, field in self.settings.items() if field.options},
             "off": [name for name, field in fields.items() if field.disabled],
             "offReason": self.off_reason,
             "hidden": sorted(self.hidden),
@@ -133,6 +137,15 @@ class FieldForm:
             "changed": [name for name, field in fields.items() if field.changed],
             **self.extra,
         }
+
+    @property
+    def marked(self) -> str:
+        """The first error that is marked, with the label of its field; empty where all fields are right."""
+        fields = self.fields()
+        for name, words in self.box.state["wrong"].items():
+            label = fields[name].label if name in fields else ""
+            return words if not label or words.startswith(label) else f"{label}: {words}"
+        return ""
 
     @property
     def conflict(self) -> str:
@@ -217,6 +230,11 @@ class FieldForm:
 
 def _named(sentence: str) -> str:
     return shown(with_names(sentence))
+
+
+def explained(field: Field) -> str:
+    """The words below a field: those of its looks, else its meaning and bounds."""
+    return field.looks.get("about", explanation(field.declared, field.owner))
 
 
 def field_schema(field: Field) -> dict[str, Any]:

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+import html
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
-import ipywidgets as widgets
 from matplotlib.figure import Figure
 
-from workbench.live.transport.closing import close_all
-from workbench.live.ui.controls import button
+from workbench.live.ui.controls import button, column, markup
+from workbench.live.ui.declared_form import Control, DeclaredForm
 from workbench.plots.figures.edited import FONTS, labels_of, relabelled, resized, restyled
+from workbench.registry import Parameter
 
-SIZES = (6, 7, 8, 9, 10, 12)
+SIZES = ("6", "7", "8", "9", "10", "12")
+STYLE = (
+    Control("font", "font", rule=Parameter("font", str, next(iter(FONTS)), "font of all texts", choices=tuple(FONTS))),
+    Control(
+        "size",
+        "size (pt)",
+        rule=Parameter("size", float, 8.0, "of all texts", low=4, high=24),
+        looks={"kind": "choice", "choices": [[size, size] for size in SIZES], "about": ""},
+    ),
+)
 PROVENANCE = "provenance"
 
 
@@ -33,6 +44,35 @@ class FigureChoices:
         return restyled(printed, font=self.font, size=self.size, caption=caption)
 
 
+class FigureForm(DeclaredForm[FigureChoices]):
+    """The choices for figures with these labels. notes: the names of texts that may be printed beneath."""
+
+    def __init__(self, choices: FigureChoices, labels: Sequence[str], notes: Iterable[str]) -> None:
+        self._labels, self._notes = {f"-{place}": name for place, name in enumerate(labels)}, tuple(notes)
+        lines = [line for place, name in self._labels.items() for line in _line(place, name)]
+        ticks = [_tick(f"beneath-{note}", f"{note} beneath", "a line below the figure") for note in self._notes]
+        super().__init__(choices, [*lines, *STYLE, *ticks], about="Figures to save")
+        self.box.add_class("wb-formrow")
+
+    def values_of(self, state: FigureChoices) -> Mapping[str, Any]:
+        labels = {place: state.labels.get(name, name) for place, name in self._labels.items()}
+        return {
+            "font": state.font,
+            "size": state.size,
+            **{f"shown{place}": label is not None for place, label in labels.items()},
+            **{f"label{place}": label or self._labels[place] for place, label in labels.items()},
+            **{f"beneath-{note}": note in state.beneath for note in self._notes},
+        }
+
+    def state_of(self, read: Mapping[str, Any]) -> FigureChoices:
+        labels = {
+            name: (read[f"label{place}"].strip() or name) if read[f"shown{place}"] else None
+            for place, name in self._labels.items()
+        }
+        beneath = tuple(note for note in self._notes if read[f"beneath-{note}"])
+        return FigureChoices(labels, read["font"], read["size"], beneath)
+
+
 class FigureDialog:
     """Display `toggle`, which opens `box`. figures: those that would be saved, looked at when it opens.
 
@@ -40,38 +80,28 @@ class FigureDialog:
     """
 
     def __init__(self, figures: Callable[[], Mapping[str, Figure]], notes: Mapping[str, bool]) -> None:
-        self._figures = figures
-        self._rows: dict[str, widgets.HBox] = {}
-        """A line for each label: a tick to print it, and its text."""
+        self._figures, self._notes = figures, tuple(notes)
         self.toggle = button("Adjust …", "runs, labels, font, and what is printed beneath", self._turn, width="80px")
-        self.font = widgets.Dropdown(options=list(FONTS), description="font", layout={"width": "190px"})
-        self.size = widgets.Dropdown(options=SIZES, value=8, description="size (pt)", layout={"width": "150px"})
-        for control in (self.font, self.size):
-            control.style.description_width = "initial"
-        self.notes = {name: _tick(name, on) for name, on in notes.items()}
-        self.rows = widgets.VBox()
-        beneath = [widgets.Label("printed beneath:"), *self.notes.values()]
-        style = widgets.HBox([self.font, self.size, *beneath]).add_class("wb-buttons")
-        self.box = widgets.VBox([self.rows, style]).add_class("wb-figure-dialog")
+        first = FigureChoices(beneath=tuple(name for name, on in notes.items() if on))
+        self.form = FigureForm(first, (), self._notes)
+        self.note = markup()
+        self.box = column("wb-figure-dialog", self.note, self.form.box)
         self.box.layout.display = "none"
 
     @property
     def choices(self) -> FigureChoices:
         """The present choices; an empty label keeps the usual one."""
-        labels: dict[str, str | None] = {}
-        for name, line in self._rows.items():
-            shown, text = line.children
-            labels[name] = (str(text.value).strip() or name) if shown.value else None
-        beneath = [name for name, tick in self.notes.items() if tick.value]
-        return FigureChoices(labels, str(self.font.value), float(self.size.value or 8), beneath)
+        return self.form.present
 
     def look(self) -> None:
         """Offer the labels of the figures as they are now; those that were there keep what was chosen."""
         names = list(dict.fromkeys(name for figure in self._figures().values() for name in labels_of(figure)))
-        before, self._rows = self._rows, {}
-        for name in names:
-            self._rows[name] = before.pop(name, None) or _line(name)
-        self._show([*self._rows.values()] or [widgets.HTML("These figures have no legend.")])
+        before, kept = self.form, self.choices.labels
+        labels = {name: kept.get(name, name) for name in names}
+        self.form = FigureForm(dataclasses.replace(self.choices, labels=labels), names, self._notes)
+        self.box.children = (self.note, self.form.box)
+        before.box.close()
+        self.note.value = "" if names else "These figures have no legend."
 
     def _turn(self) -> None:
         opens = self.box.layout.display == "none"
@@ -80,22 +110,15 @@ class FigureDialog:
                 self.look()
             # Nothing to save yet: the font can be chosen all the same.
             except ValueError as reason:
-                self._show([widgets.Label(str(reason))])
+                self.note.value = html.escape(str(reason))
         self.box.layout.display = None if opens else "none"
 
-    def _show(self, lines: Sequence[widgets.Widget]) -> None:
-        kept = {*lines, *self._rows.values()}
-        replaced = [line for line in self.rows.children if line not in kept]
-        self.rows.children = lines
-        for line in replaced:
-            close_all(line)
+
+def _tick(field: str, label: str, help: str) -> Control:
+    return Control(field, label, rule=Parameter(field, bool, True, help))
 
 
-def _tick(name: str, on: bool) -> widgets.Checkbox:
-    return widgets.Checkbox(value=on, description=name, indent=False, layout={"width": "auto"})
-
-
-def _line(name: str) -> widgets.HBox:
-    field = widgets.Text(name, layout={"flex": "1 1 200px", "max_width": "520px"})
-    field.tooltip = "how this run is called in the figure; untick it to leave it out"
-    return widgets.HBox([_tick("", True), field]).add_class("wb-figure-run")
+def _line(place: str, name: str) -> tuple[Control, Control]:
+    """A tick that prints a label, and the text that is printed."""
+    text = Parameter(f"label{place}", str, name, "how this run is called in the figure")
+    return _tick(f"shown{place}", name, "untick it to leave it out"), Control(text.name, "as", rule=text)

@@ -1,16 +1,14 @@
 """The fields of a form, as Python sees them: values with bounds, and a choice among the blocks of one kind.
 
-They are plain traits and no widgets: one `FormView` shows them all over one connection.
+They are no widgets: one `FormView` shows them all over one connection.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
-
-import traitlets
 
 from workbench import devices
 from workbench.errors import InputError
@@ -20,19 +18,17 @@ from workbench.registry import Block, Parameter, known, lookup, registered
 from workbench.registry.facts import parameter_label
 from workbench.settings import BLOCKS, RUN
 
-Changed = Callable[[], None]
 
-
-class Field(traitlets.HasTraits):
+class Field:
     """One value of a form. owner: the block that it belongs to, or "run". looks: entries of its schema in place of
     those of the parameter, such as another label or kind of control."""
 
-    value = traitlets.Any()
-    options = traitlets.Tuple()
-    disabled = traitlets.Bool(False)
-
     def __init__(self, declared: Parameter, owner: str = "run", **looks: Any) -> None:
-        super().__init__(options=tuple(declared.choices))
+        self.value = declared.default
+        self.options: tuple[Any, ...] = tuple(declared.choices)
+        self.words: Mapping[Any, str] = {}
+        """Words of the options, where these become others."""
+        self.disabled = False
         self.looks, self.wrong = looks, ""
         self.declare(declared, owner)
         self.put(declared.default)
@@ -76,11 +72,27 @@ class Field(traitlets.HasTraits):
         """True if the value is not the default."""
         return bool(self.value != Field(self.declared, self.owner).value)
 
+    @property
+    def offered(self) -> list[Any]:
+        """The options for the page; those with words of their own as pairs."""
+        return [[value, self.words[value]] if value in self.words else value for value in self.options]
+
     def sentence(self, error: InputError) -> str:
         """The sentence of an error, with the readable name in place of the name in code."""
         words = str(error).removeprefix(f"{self.owner}: ")
         named = words.removeprefix(self.declared.name)
         return shown(f"{self.label}{named}" if named != words else words)
+
+
+class UploadField(Field):
+    """A file that came from the page. value: its name; size in bytes; content: empty where it is too large to come."""
+
+    size = 0
+    content = b""
+
+    def typed(self, text: Mapping[str, Any]) -> None:
+        self.size, self.content = int(text["size"]), text["content"] or b""
+        self.value = str(text["name"])
 
 
 class Choice(Field):
@@ -99,33 +111,39 @@ class Choice(Field):
 class BlockChoice:
     """The choice of one kind of block with the fields of the block chosen.
 
-    changed: called after every change. reported: called when a sentence below the choice is another. names: of the
-    blocks that it offers, by default all.
+    names: of the blocks that it offers, by default all.
     """
 
-    def __init__(
-        self,
-        kind: str,
-        changed: Changed,
-        chosen: str,
-        reported: Changed = lambda: None,
-        names: Iterable[str] = (),
-    ) -> None:
+    def __init__(self, kind: str, chosen: str, names: Iterable[str] = ()) -> None:
         check_listed(kind, chosen)
         self.kind = kind
         self.choice = Choice(kind, chosen)
         if names:
             self.choice.options = tuple(names)
-        self.fields: dict[str, Field] = {}
-        self.remark = ""
-        self._changed, self._reported = changed, reported
-        self._rebuild()
-        self.choice.observe(self._chosen, "value")
+        self._of = self._remark = ""
+        self._fields: dict[str, Field] = {}
 
     @property
     def cls(self) -> type[Block]:
         """The class of the block chosen."""
         return lookup(self.kind, str(self.choice.value))
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """The fields of the block chosen, by name of the parameter; another block has new ones."""
+        self._begin()
+        return self._fields
+
+    @property
+    def remark(self) -> str:
+        """The sentence below the choice, which ends with the choice of another block."""
+        self._begin()
+        return self._remark
+
+    def note(self, sentence: str) -> None:
+        """Say something below the choice until another block is chosen; empty for nothing."""
+        self._begin()
+        self._remark = sentence
 
     def block(self) -> Block:
         """The block as the fields describe it. Raises InputError with the sentence for a wrong value."""
@@ -139,25 +157,15 @@ class BlockChoice:
         for name, field in self.fields.items():
             field.put(values[name])
 
-    def note(self, sentence: str) -> None:
-        """Say something below the choice until another block is chosen; empty for nothing."""
-        if sentence != self.remark:
-            self.remark = sentence
-            self._reported()
-
     def all_fields(self) -> Iterable[tuple[str, Field]]:
         """The fields of the block chosen, by the names that the page uses."""
         return ((f"{self.kind}.{name}", field) for name, field in self.fields.items())
 
-    def _chosen(self, _change: object) -> None:
-        self._rebuild()
-        self.note("")
-        self._changed()
-
-    def _rebuild(self) -> None:
-        self.fields = {declared.name: Field(declared, self.cls.name) for declared in self.cls.parameters()}
-        for field in self.fields.values():
-            field.observe(lambda _change: self._changed(), "value")
+    def _begin(self) -> None:
+        """Make new fields where another block was chosen."""
+        if self._of != self.cls.name:
+            self._of, self._remark = self.cls.name, ""
+            self._fields = {declared.name: Field(declared, self._of) for declared in self.cls.parameters()}
 
 
 def check_listed(kind: str, name: str) -> None:

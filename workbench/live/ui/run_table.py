@@ -11,6 +11,7 @@ import ipywidgets as widgets
 from workbench.errors import InputError
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.ui import run_list
+from workbench.live.ui.controls import column
 from workbench.live.ui.run_handle import ACTIVE, RunHandle
 from workbench.live.ui.run_list import ListedRun, RunList, names
 from workbench.live.ui.sort_table import SortTable, sample
@@ -52,8 +53,9 @@ MARK_NAMES = {
 }  # fmt: skip
 CONVERGED = "converged"
 STAR = " *"
-STARRED = '<p class="wb-empty">* Other runs used the machine at the same time.</p>'
+STARRED = "* Other runs used the machine at the same time."
 """The legend of the star behind a time."""
+OF_MANY = f"Runs of {' and '.join(run_list.IN_NUMBERS)} are counted from {run_list.FIRST_OF_MANY}."
 WORDS = {
     State.QUEUED: "queued",
     State.SETUP: "setting up",
@@ -74,7 +76,7 @@ class RunTable:
         self.message = StatusLine()
         self.message.layout.display = "none"
         self.legend = widgets.HTML(layout={"display": "none"})
-        self.box = widgets.VBox([self.table, self.legend, self.message]).add_class("wb-runlist")
+        self.box = column("wb-runlist", self.table, self.legend, self.message)
         self._changed, self._active = True, False
         self._next = 0.0
         self._dropped = 0
@@ -108,8 +110,10 @@ class RunTable:
         marks = ["failed" if run.handle.state is State.FAILED else "" for run in listed]
         columns, rows = self._cells(listed)
         starred = any(isinstance(cell, dict) and cell["text"].endswith(STAR) for cells in rows for cell in cells)
-        self.legend.value = STARRED
-        self.legend.layout.display = None if starred else "none"
+        many = any(run.number >= run_list.FIRST_OF_MANY for run in listed)
+        said = " ".join([STARRED] * starred + [OF_MANY] * many)
+        self.legend.value = f'<p class="wb-empty">{said}</p>' if said else ""
+        self.legend.layout.display = None if said else "none"
         with self.table.hold_sync():
             self.table.verbs = offered
             self.table.show(columns, rows, marks, [_facts(run) for run in listed])

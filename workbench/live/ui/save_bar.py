@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import ipywidgets as widgets
 from matplotlib.figure import Figure
 
 from workbench.errors import InputError
-from workbench.live.ui.controls import button
+from workbench.live.ui.controls import button, column, row
+from workbench.live.ui.declared_form import Control, DeclaredForm
 from workbench.live.ui.figure_dialog import PROVENANCE, FigureDialog
 from workbench.live.ui.file_names import make_folder, slug
 from workbench.live.ui.run_pictures import PAINTING
@@ -21,11 +22,26 @@ from workbench.plots import figures
 from workbench.plots.figures.edited import relabelled
 from workbench.plots.figures.saving import Table
 from workbench.plots.scenes.scene import Scene
+from workbench.registry import parameter
 
 Picture = Figure | Scene | Sequence[Scene]
 """Pictures that can be saved: a figure, or scenes one above the other."""
-FORMATS = {"SVG": "svg", "PDF": "pdf", "PNG": "png"}
-WIDTHS = {"one column, 85 mm": 1, "two columns, 175 mm": 2}
+FORMATS = ("svg", "pdf", "png")
+WIDTHS = {"1": "one column, 85 mm", "2": "two columns, 175 mm"}
+
+
+@dataclasses.dataclass(frozen=True)
+class FigureFile:
+    """The form in which figures are saved. width: columns of a page, 1 or 2."""
+
+    kind: str = parameter("svg", "format of the files", choices=FORMATS)
+    width: int = parameter(2, "width of the figures", low=1, high=2)
+
+
+CONTROLS = (
+    Control("kind", "as", looks={"choices": [[kind, kind.upper()] for kind in FORMATS]}),
+    Control("width", "width", looks={"kind": "choice", "choices": list(WIDTHS.items())}),
+)
 
 
 class SaveBar(View):
@@ -62,16 +78,13 @@ class SaveBar(View):
         self._pictures, self._provenance, self._about = pictures, provenance, about
         self.status = status or StatusLine()
         self.saver = Saver(self.status, folder)
-        style = {"description_width": "initial"}
-        self.format = widgets.Dropdown(options=FORMATS, description="as", style=style, layout={"width": "88px"})
-        self.columns = widgets.Dropdown(options=WIDTHS, value=2, layout={"width": "178px"})
-        self.columns.tooltip = "width of the figures"
+        self.form = DeclaredForm(FigureFile(), CONTROLS, about="Files of figures")
+        self.form.box.add_class("wb-formrow")
         self.press = button("Save figures", "save what is shown, with its numbers as CSV", self._pressed, width="104px")
         self._notes = notes
         self.dialog = FigureDialog(self._figures, {**dict.fromkeys(noted, True), PROVENANCE: False})
-        parts = [self.press, self.format, self.columns, self.dialog.toggle, self.saver.box]
-        self.row = widgets.HBox(parts).add_class("wb-buttons")
-        self.box = widgets.VBox([self.row, self.dialog.box, *([] if status else [self.status])]).add_class("wb-save")
+        self.row = row("wb-buttons", self.press, self.form.box, self.dialog.toggle, self.saver.box)
+        self.box = column("wb-save", self.row, self.dialog.box, *([] if status else [self.status]))
 
     def save(self, kind: str | None = None, columns: int | None = None) -> list[Path]:
         """Write all figures into the folder as "svg", "pdf" or "png", 1 or 2 columns wide; by default as chosen.
@@ -86,15 +99,15 @@ class SaveBar(View):
         return self.saver.folder
 
     def _write(self, folder: Path, kind: str | None = None, columns: int | None = None) -> list[Path]:
-        kind = kind or str(self.format.value)
-        if kind not in FORMATS.values():
-            raise InputError(f"a figure is saved as {', '.join(FORMATS.values())}, got {kind!r}")
+        kind = kind or self.form.present.kind
+        if kind not in FORMATS:
+            raise InputError(f"a figure is saved as {', '.join(FORMATS)}, got {kind!r}")
         shown = self._figures()
         if not shown:
             raise InputError("there is no figure to save yet; let the run make an iteration")
         make_folder(folder)
         about = self._provenance()
-        chosen, wide = self.dialog.choices, columns or int(self.columns.value or 2)
+        chosen, wide = self.dialog.choices, columns or self.form.present.width
         paths = []
         with PAINTING:
             for name, figure in shown.items():

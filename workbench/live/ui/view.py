@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import anywidget
 import ipywidgets as widgets
@@ -12,13 +13,18 @@ from workbench.live.transport import cells
 from workbench.live.transport.closing import close_all
 from workbench.live.ui.assets import module, style_sheet
 
+Bundle = Mapping[str, object] | tuple[Mapping[str, object], Mapping[str, object]]
 CLOSED = "This view is closed; make another."
+SAVED = "{}, a live view of the workbench: run this cell to see it."
+"""The text of a view in a notebook that was saved and is opened without its kernel, and where there are no widgets."""
 
 
 class View:
     """A view of several widgets. Display it, or its `box`."""
 
     box: widgets.Box
+    names_problem: ClassVar[bool] = True
+    """False for a view that does not use the problem of its page, whose header then names none."""
 
     def open_at(self, at: str) -> None:
         """Show the item of an address, which anybody may have written; by default there is none."""
@@ -31,7 +37,7 @@ class View:
     def _repr_mimebundle_(self, **options: Any) -> Any:
         cells.displayed(self)
         show = self.box._repr_mimebundle_
-        return show(**options) if show else _closed()
+        return _named(self, show(**options)) if show else _closed()
 
 
 class StyleSheet(anywidget.AnyWidget):
@@ -80,7 +86,14 @@ class LiveWidget(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         cells.displayed(self)
-        return super()._repr_mimebundle_(**options)
+        return _named(self, super()._repr_mimebundle_(**options))
+
+
+def _named(view: object, bundle: Bundle | None) -> Bundle:
+    """The bundle of a view with a text that names it. bundle: data by MIME type, or these and metadata."""
+    data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, None)
+    said = {**data, "text/plain": SAVED.format(type(view).__name__)}
+    return said if metadata is None else (said, metadata)
 
 
 def _closed(**_options: object) -> dict[str, str]:

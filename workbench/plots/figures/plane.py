@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm, Normalize, SymLogNorm
+from matplotlib.colors import ListedColormap, LogNorm, Normalize, SymLogNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
@@ -48,11 +48,12 @@ def paint(axes: Axes, plane: Plane, *, bar: bool = True) -> None:
         values, extent, origin = np.ma.masked_equal(values, 0), (0, end, end, 0), "upper"
     else:
         extent, origin = (0, 1, 0, plane.aspect), "lower"
-    norm = _norm(plane.colours)
-    image = axes.imshow(values, cmap=MAPS[plane.map], norm=norm, extent=extent, origin=origin, interpolation="nearest")
+    norm = Normalize(1, len(plane.palette)) if plane.palette else _norm(plane.colours)
+    shades = ListedColormap(plane.palette) if plane.palette else MAPS[plane.map]
+    image = axes.imshow(values, cmap=shades, norm=norm, extent=extent, origin=origin, interpolation="nearest")
     image.set_label(plane.where or image.get_label())
     figure = axes.get_figure()
-    if bar and figure is not None:
+    if bar and figure is not None and not plane.palette:
         linear = f", linear within ±{plane.colours.threshold:.3g}" if isinstance(norm, SymLogNorm) else ""
         figure.colorbar(image, ax=axes, label=f"{plane.bar}{linear}")
     if len(plane.segments):

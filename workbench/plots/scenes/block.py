@@ -52,11 +52,11 @@ def residuals_scene(run: Record | History, tolerance: float) -> Scene:
         >>> from workbench.plots.scenes import residuals_scene
         >>> result = run_through(Run(configure("two-layer", n=16, solver="block-cg", rhs="random:4")))
         >>> [curve.name for curve in residuals_scene(result.record(), 1e-6).layers[:4]]
-        ['column 0', 'column 1', 'column 2', 'column 3']
+        ['column 1', 'column 2', 'column 3', 'column 4']
     """
     columns = block_history(run).columns
     k = np.arange(len(columns))
-    curves = [CurveOf(f"column {j}", k, column, j) for j, column in enumerate(columns.T)]
+    curves = [CurveOf(f"column {j + 1}", k, column, j) for j, column in enumerate(columns.T)]
     said = f"Relative residuals of {len(curves)} columns by iteration."
     layers = [*curves, LineAt(tolerance, "tolerance {}", fitted=True)]
     return Scene("residuals of columns", ITERATIONS, Axis(RESIDUAL, log=True), layers, spoken=said, logs="y")
@@ -140,7 +140,7 @@ def columns_scene(run: Record | History, tolerance: float) -> Scene:
     relative = block_history(run).columns.T
     values = np.where(np.isfinite(relative), np.maximum(relative, FLOOR), np.nan)
     cells = CellsOf(RESIDUAL, values, map="viridis", figures=False, absent=["not begun"] * values.size)
-    y = Axis("column j", "count", whole=True, word="column")
+    y = Axis("column j", whole=True, word="column", names=[str(j) for j in range(1, len(values) + 1)])
     reached = int((np.nan_to_num(values[:, -1], nan=np.inf) <= tolerance).sum())
     at_most = number(tolerance)
     said = f"Relative residual by column and iteration; {reached} of {len(values)} columns are at most {at_most}."

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from workbench.plots.scenes.scene import ITERATIONS, Axis, CellsOf, CurveOf, Layer, LineAt, PointsOf, Scene
+from workbench.plots.scenes.scene import ITERATIONS, Axis, CellsOf, CurveOf, Layer, LineAt, PointsOf, Scene, blank
 from workbench.records import Record
 from workbench.words.distinct import distinct_names
-from workbench.words.numbers import number
+from workbench.words.numbers import count, number
 
 RESIDUAL = Axis("‖r‖ / ‖b‖", log=True)
 AGAINST = {
@@ -77,6 +78,21 @@ def convergence_scene(
         layers.append(LineAt(tolerance, "tolerance {}", fitted=True))
     note = "" if records else "No run has ended yet."
     return Scene("convergence", ITERATIONS, RESIDUAL, layers, note=note, logs="y")
+
+
+def now_and_last_scene(now: np.ndarray | None, last: np.ndarray | None = None, tolerance: float | None = None) -> Scene:
+    """Relative residuals of a solve, which may be active, and of the last one pale behind it, shape (n,) each; a
+    sentence without one."""
+    title = dataclasses.replace(RESIDUAL, title="‖r‖/‖b‖")
+    if now is None:
+        return blank("live curve", "Nothing solved yet.", ITERATIONS, title)
+    layers: list[Layer] = [] if last is None else [CurveOf("last", np.arange(last.size), last, plain=True, faint=True)]
+    layers.append(CurveOf("now", np.arange(now.size), now, plain=True, chosen=True))
+    if tolerance is not None:
+        layers.append(LineAt(tolerance, "tolerance {}", fitted=True))
+    reached = number(float(now[-1])) if now.size else "unknown"
+    spoken = f"Relative residual of the present solve: {reached} after {count(now.size - 1)} iterations."
+    return Scene("live curve", ITERATIONS, title, layers, spoken=spoken, logs="y")
 
 
 def residual_gap_scene(

@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -144,7 +145,8 @@ class Plane:
     bar: the quantity. map: of colours, as for `CellsOf`. sides: what lies across and up, empty for a band. matrix: its
     number of rows, 0 for a grid. segments: lines between subdomains x0, y0, x1, y1 in side lengths, shape (k, 4), of
     which every `step`-th is there. title: of what, and when. where: the plane of a cube, as in y = 0.258. unit: of
-    lengths. aspect: height over width; segments are in shares of both.
+    lengths. aspect: height over width; segments are in shares of both. palette: of values 1, 2, .. that are kinds, a
+    colour each, in place of `colours` and `map`; 0 is nothing.
     """
 
     values: np.ndarray
@@ -159,3 +161,4 @@ class Plane:
     where: str = ""
     unit: str = "side lengths"
     aspect: float = 1.0
+    palette: Sequence[str] = ()

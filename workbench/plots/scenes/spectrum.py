@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 
 import numpy as np
 
-from workbench.plots.scenes.scene import ITERATIONS, Axis, CurveOf, Layer, LineAt, PointsOf, Scene
+from workbench.plots.scenes.scene import ITERATIONS, Axis, CurveOf, Layer, LineAt, PointsOf, Scene, blank
 from workbench.spectra.convergence_estimates import Estimates, cg_bound, nonzero
 from workbench.words.numbers import number
 
@@ -15,6 +16,7 @@ EXACT = 2
 """The style of exact eigenvalues."""
 HALF = 0.32
 """The share of the height of a row that a stroke reaches up and down."""
+UNNEEDED = "No iteration was needed, so there are no Ritz values."
 
 
 def ritz_scene(columns: Mapping[int, np.ndarray], exact: np.ndarray | None, last: int, spoken: str) -> Scene:
@@ -119,6 +121,26 @@ def levels_scene(spectra: Mapping[str, np.ndarray], *, deflates: bool = True) ->
         spoken.append(names[-1])
     y = Axis("operator", names=names[::-1], span=(-0.6, len(rows) - 0.4))
     return Scene("levels", Axis("eigenvalue", log=True), y, layers, spoken=f"Exact spectra: {'; '.join(spoken)}.")
+
+
+def strokes_scene(
+    values: np.ndarray | None, last: np.ndarray | None = None, note: str = "Nothing solved yet."
+) -> Scene:
+    """A stroke for each Ritz value of a solve, ascending, and in the row below for those of the last one. None: before
+    there are any, for the reason of `note`."""
+    x, y = Axis("Ritz value", log=True), Axis("", names=("last", "now"), span=(-0.6, 1.6))
+    if values is None or not values.size:
+        return blank("live spectrum", note if values is None else UNNEEDED, x, y)
+    layers = [
+        PointsOf("", part, np.full(part.size, row), tall=HALF, word="Ritz value", faint=row == 0)
+        for row, part in enumerate((last, values))
+        if part is not None and part.size
+    ]
+    condition = number(float(values[-1] / values[0]))
+    span = f"from {number(values[0])} to {number(values[-1])}"
+    x = dataclasses.replace(x, title=f"Ritz value ({values.size} now, κ ≈ {condition})")
+    spoken = f"{values.size} Ritz values, {span}; condition number {condition}."
+    return Scene("live spectrum", x, y, layers, spoken=spoken, logs="x")
 
 
 def nothing_yet(name: str, note: str) -> Scene:

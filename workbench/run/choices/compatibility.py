@@ -50,6 +50,16 @@ def index_cuts(system: LinearSystem, *blocks: Preconditioner | Deflation) -> lis
     ]
 
 
+def check_near_null(system: LinearSystem, preconditioner: Preconditioner, deflation: Deflation) -> None:
+    """Raise InputError for a near null space that no block of a run takes."""
+    if system.near_null is not None and not any(block.takes_near_null for block in (deflation, *preconditioner.blocks)):
+        raise InputError(
+            f"near_null is for deflation parts and preconditioner amg, and this run has deflation {deflation.name} and "
+            f"preconditioner {preconditioner.name}; choose one of them, or leave near_null out",
+            changes={"deflation": "parts"},
+        )
+
+
 def unmet(problem: type[Problem] | Problem, deflation: type[Deflation] | Deflation) -> str:
     """The requirement of a deflation that a problem does not meet, as a sentence; empty if the two are compatible.
 

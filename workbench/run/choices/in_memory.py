@@ -11,6 +11,7 @@ import numpy as np
 from workbench.arrays.validation import (
     HostFunction,
     common_dtype,
+    finite_array,
     finite_block,
     finite_vector,
     matvec_function,
@@ -31,7 +32,7 @@ from workbench.operators import (
     Operator,
     as_operator,
 )
-from workbench.operators.matrix_checks import check_finite, check_indices
+from workbench.operators.matrix_checks import OF_MINUS_A, check_finite, check_indices
 from workbench.operators.null_space import (
     ROUNDING,
     constants,
@@ -210,10 +211,27 @@ def system_of(
     return LinearSystem(operator, b.astype(dtype, copy=False), null_space=vectors, notes=notes), x0
 
 
+def with_near_null(system: LinearSystem, near_null: object) -> LinearSystem:
+    """The system with vectors that its A maps to little, shape (N,) or (N, m), or None. Raises InputError for another
+    shape, NaN and infinity."""
+    if near_null is None:
+        return system
+    vectors, size = finite_array(near_null, "near_null"), system.operator.shape[0]
+    if vectors.ndim not in (1, 2) or vectors.shape[0] != size or 0 in vectors.shape:
+        raise InputError(
+            f"near_null has shape {vectors.shape}, but the matrix has {size} rows; pass shape ({size}, m) for m "
+            "vectors, such as those of workbench.deflation.rigid_body_modes"
+        )
+    vectors = vectors if vectors.ndim == 2 else vectors[:, None]
+    if np.iscomplexobj(vectors) and system.operator.dtype.kind != "c":
+        raise InputError("near_null is complex, and the matrix is real; pass real and imaginary parts as vectors")
+    return dataclasses.replace(system, near_null=vectors)
+
+
 def _checked_function(operator: LinearOperatorAdapter, vectors: np.ndarray | None, *, bilinear: bool) -> np.ndarray:
     """The null vectors of an A without entries: those given, or the constants where A maps them to zero.
 
-    Raises InputError where A is not symmetric, and where it does not map the given ones to zero.
+    Raises InputError where A is not symmetric, or negative, and where it does not map the given ones to zero.
     """
     function, size, allowed = operator.function, operator.shape[0], ROUNDING * precision_of(operator)
     found = random_products(function, bilinear=bilinear)
@@ -222,6 +240,11 @@ def _checked_function(operator: LinearOperatorAdapter, vectors: np.ndarray | Non
         needed = "COCG needs A = A^T" if bilinear else "CG needs a symmetric (Hermitian) positive definite A"
         values = form.format(f"{found.left:.6g}", f"{found.right:.6g}")
         raise InputError(f"A, a LinearOperator, is not symmetric: {values} for two random vectors; {needed}")
+    if found.are_negative and not bilinear:
+        raise InputError(
+            f"A, a LinearOperator, has (x, A x) = {max(found.curvatures):.6g} or less for two random vectors x: "
+            f"{OF_MINUS_A}"
+        )
     if vectors is None:
         ones = constants(size, operator.dtype)
         mapped = excess_of_products(function(np.array(ones)), ones, (found.of_x, found.of_y), allowed) is None

@@ -16,6 +16,7 @@ from workbench.devices.accelerator.placed_phase import PlacedPhase
 from workbench.devices.interchange import array_of, in_place, on_host, returned_as, vector_for
 from workbench.errors import InputError
 from workbench.operators import as_operator
+from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.process.forks import WorkLock
 from workbench.records import History
@@ -29,6 +30,7 @@ from workbench.run.choices.in_memory import (
     kind_of,
     own_entries,
     system_of,
+    with_near_null,
 )
 from workbench.run.choices.stopping import Reason, Stopping
 from workbench.run.loop.single.iterations import SingleIterations
@@ -45,7 +47,7 @@ from workbench.solvers import Solver
 from workbench.solvers.block.base import BlockSolver
 
 if TYPE_CHECKING:
-    from workbench.devices.operator_protocols import DeviceVector
+    from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -162,6 +164,11 @@ class Prepared:
         """Wall-clock time of the last full setup, in s, without the compilation of kernels."""
         return self._setup.phases.seconds
 
+    @property
+    def deflation_vectors(self) -> int:
+        """The number of deflation vectors of the present setup."""
+        return self._setup.deflation_vectors
+
     def solve(self, b: Any, x0: Any = None, stopped: Callable[[], bool] = lambda: False) -> PreparedResult:
         """Solve A x = b, or A X = B column by column, each from x0.
 
@@ -194,15 +201,28 @@ class Prepared:
     def product(self, x: Any) -> DeviceVector:
         """A x, shape (N,), of the library of x. Raises InputError for an x that `solve` refuses as b."""
         with self._alone():
+            return self._applied(self._setup.bound, x, "x")
+
+    def precondition(self, r: object) -> DeviceVector:
+        """M^-1 r by the first level alone, shape (N,), of the library of r. Raises InputError as `product`."""
+        with self._alone():
             setup = self._setup
-            device, dtype = setup.device, setup.operator.dtype
-            given = vector_for(device, in_place(x, "x"), "x", setup.operator.shape[0], dtype)
-            out, held = device.zeros(given.size, dtype), device.holds(given)
-            setup.bound.apply(device.to_device(given) if held else device.array(given, dtype), out)
-            out, _ = setup.null_space.without_empty_rows(out, device)
-            if not held:
-                return returned_as(x, np.array(device.to_host(out)))
-            device.synchronize()
+            M = setup.first_level
+            if isinstance(M, ElementWise):
+                M = setup.device.applied(M, setup.operator.shape[0], setup.operator.dtype)
+            return self._applied(M, r, "r")
+
+    def _applied(self, operator: DeviceOperator, x: object, name: str) -> DeviceVector:
+        """An operator of the setup on a vector, shape (N,), of the library of x."""
+        setup = self._setup
+        device, dtype = setup.device, setup.operator.dtype
+        given = vector_for(device, in_place(x, name), name, setup.operator.shape[0], dtype)
+        out, held = device.zeros(given.size, dtype), device.holds(given)
+        operator.apply(device.to_device(given) if held else device.array(given, dtype), out)
+        out, _ = setup.null_space.without_empty_rows(out, device)
+        if not held:
+            return returned_as(x, np.array(device.to_host(out)))
+        device.synchronize()
         return array_of(out)
 
     def update(
@@ -343,14 +363,15 @@ def prepare(
     M: Any = "jacobi",
     deflation: Any = "none",
     nullspace: Any = None,
+    near_null: object = None,
     **more: Any,
 ) -> Prepared:
     """Set up A once, to solve for many right-hand sides.
 
     A: a `Configuration`, which says the method as well, a `LinearSystem` (with grid and phases), or what `solve` takes.
-    rtol, atol, maxiter, solver, M, deflation, nullspace: as in `solve`. more: further settings of `configure`, such as
-    coarse, variant, device, or stopping for all of the criteria. Raises InputError as `solve` does, and for keywords
-    next to a `Configuration`.
+    rtol, atol, maxiter, solver, M, deflation, nullspace, near_null: as in `solve`. more: further settings of
+    `configure`, such as coarse, variant, device, or stopping for all of the criteria. Raises InputError as `solve`
+    does, and for keywords next to a `Configuration`.
 
     Cost: that of the setup of one solve.
 
@@ -363,7 +384,8 @@ def prepare(
     """
     if isinstance(A, Configuration):
         stopping = (rtol, atol, maxiter) == (Stopping.rtol, Stopping.atol, Stopping.maxiter)
-        if more or not stopping or (solver, M, deflation, nullspace) != (None, "jacobi", "none", None):
+        given = solver, M, deflation, nullspace, near_null
+        if more or not stopping or given != (None, "jacobi", "none", None, None):
             raise InputError("a configuration says the method already; change it with dataclasses.replace")
         return Prepared(A)
     method = Solver.named(solver or "cg")
@@ -373,6 +395,7 @@ def prepare(
         kind, nullspace = kind_of(method), own(on_host(nullspace, "nullspace"))
         operator = as_operator(own_entries(on_host(A, "A")), kind)
         system, _ = system_of(operator, np.zeros(operator.shape[0], operator.dtype), None, kind, nullspace)
+    system = with_near_null(system, own(on_host(near_null, "near_null")))
     configuration = configure(
         InMemoryProblem(),
         solver=method,

@@ -68,8 +68,8 @@ THINNED = "The curve of this run is thinned to {} points; the rows between are i
 
 
 def is_race(text: str) -> bool:
-    """True if a text is the link of a race, or the path of a file with one."""
-    return bool(LINK.match(text)) or text.strip().endswith(ENDING)
+    """True if a text is the link of a race, the address of a page with one, or the path of a file with one."""
+    return bool(LINK.match(LINK.within(text))) or text.strip().endswith(ENDING)
 
 
 def to_link(race: RaceRecord) -> str:
@@ -87,6 +87,12 @@ def from_link(text: str) -> RaceRecord:
     if not LINK.match(text):
         raise InputError(f"a link to a race begins with {LINK.prefix}, got {text.strip()[:20]!r}; copy the whole text")
     return race_of(LINK.unpack(text))
+
+
+def race_at(text: str) -> RaceRecord:
+    """The race of a text that `is_race` is true for. Raises InputError for any other."""
+    link = LINK.within(text)
+    return from_link(link) if LINK.match(link) else load_race(text.strip())
 
 
 def save_race(race: RaceRecord, path: str | Path) -> Path:

@@ -31,6 +31,25 @@ class Sample:
     setup: float
     seconds: np.ndarray
 
+    @property
+    def total(self) -> float:
+        """Seconds of the setup and all iterations."""
+        return self.setup + float(self.seconds[-1])
+
+
+def middle(samples: Sequence[Sample]) -> Sample | None:
+    """The run whose total time is the median, of an even number the faster one of the two in the middle; None without a
+    run.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.run.jobs.ranking import Sample, middle
+        >>> middle([Sample(setup, np.array([0.0, 1.0])) for setup in (3.0, 1.0, 2.0)]).setup
+        2.0
+    """
+    ordered = sorted(samples, key=lambda sample: sample.total)
+    return ordered[(len(ordered) - 1) // 2] if ordered else None
+
 
 @dataclasses.dataclass(frozen=True)
 class Median:

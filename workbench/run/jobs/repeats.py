@@ -79,8 +79,14 @@ class Repeats:
 
     @property
     def alive(self) -> bool:
-        """True from the start to the end of the last run."""
-        return self._thread is not None and self._thread.is_alive()
+        """True from the start to the end of the last run, or until it has ended after `stop`."""
+        return self._works and not self.lingering
+
+    @property
+    def lingering(self) -> bool:
+        """All runs have ended after `stop`, but an iteration or a setup is still finishing in the background."""
+        race = self._race
+        return self._works and self._stopped and not (race is not None and race.alive)
 
     @property
     def state(self) -> State:
@@ -96,8 +102,6 @@ class Repeats:
     def ending(self) -> bool:
         """True after `stop`, until the last run has ended."""
         return self._stopped and self.alive
-
-    lingering = False
 
     @property
     def steady(self) -> bool:
@@ -141,6 +145,10 @@ class Repeats:
         with self._changing:
             self.samples = {other: kept for other, kept in self.samples.items() if other is not entry}
 
+    @property
+    def _works(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
     def _work(self) -> None:
         try:
             while due := self.due:
@@ -177,7 +185,7 @@ def is_known(times: Sequence[float]) -> bool:
 
 
 def _is_known(samples: Sequence[Sample]) -> bool:
-    return is_known([sample.setup + float(sample.seconds[-1]) for sample in samples])
+    return is_known([sample.total for sample in samples])
 
 
 def _seconds(entry: RaceEntry) -> float:

@@ -77,6 +77,9 @@ class Iterations(abc.ABC):
         Raises DeviceError.
         """
 
+    def gather(self) -> None:  # noqa: B027  most have nothing to gather
+        """Make several iterations between two checks where the caller sees none of them, and it costs no iteration."""
+
     @abc.abstractmethod
     def x(self) -> DeviceVector:
         """The present solution of the original system, in host memory."""

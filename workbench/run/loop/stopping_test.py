@@ -12,6 +12,7 @@ import numpy as np
 
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
+from workbench.operators.matrix_checks import OF_MINUS_A
 from workbench.run.choices.stopping import Norm, Reason, Stopping
 from workbench.run.loop.best import BestIterates
 from workbench.run.loop.breakdown import diagnose, suspects
@@ -222,7 +223,7 @@ class StoppingTest:
 
     def _of(self, column: ColumnState) -> str:
         """A phrase for one of several columns; empty for a single one."""
-        return "" if self.single else f" of column {self.place.start + column.place}"
+        return "" if self.single else f" of column {self.place.start + column.place + 1}"
 
     def _stalls(self, iteration: int) -> bool:
         """True if the norm seems to have met its limit by rounding, in a method that may restart."""
@@ -305,7 +306,7 @@ class StoppingTest:
         """The end of a run whose columns have all ended: the worst of theirs."""
         at = at or f"at iteration {iteration}"
         if failed := self._unconverged:
-            which = ", ".join(str(self.place.start + column.place) for column in failed)
+            which = ", ".join(str(self.place.start + column.place + 1) for column in failed)
             reason = failed[0].reason or Reason.INACCURATE
             return Termination(reason, gap if self.single else f"columns {which}, {at}")
         if all(column.reason is Reason.CONVERGED for column in self.columns):
@@ -330,6 +331,9 @@ class StoppingTest:
             detail = stuck
         elif str(found) and not (solver.curvature_is_recomputed and found.reason is Reason.INDEFINITE):
             detail += f" by the recurrence; recomputed, {found}"
+        if found.reason is Reason.INDEFINITE and row.iteration <= 1:
+            # The first direction is that of b, which proves nothing about the others.
+            detail += f"; if A is negative definite, {OF_MINUS_A}"
         if found.reason is Reason.ROUNDING:
             largest = max(map(ColumnState.relative, self.columns, self._measures.true_residuals()))
             detail += f"; true residual {relative(largest)} of ||b||"
@@ -348,7 +352,7 @@ class StoppingTest:
             return measures.drift(workspace)[j] / (row.residuals[j] or math.nan)
 
         if found := null_component(self._setup, reason, b, true[j], row.iteration):
-            reason, of = Reason.INCONSISTENT, "" if self.single else f"for column {self.place.start + j}, "
+            reason, of = Reason.INCONSISTENT, "" if self.single else f"for column {self.place.start + j + 1}, "
             detail = f"{detail}; {of}{found}"
         else:
             # There may be no room for its vectors.
@@ -391,6 +395,6 @@ class StoppingTest:
                 return self._end_of_all(iteration, [true], "", at)
             of_b = self.single.relative(true)
             return Termination(reason, f"{detail}; x is {said}, whose true residual is {relative(of_b)} of ||b||")
-        kept = [f"column {self.place.start + place} of X is {said}" for place, said, _ in taken[:MOST_NAMED]]
+        kept = [f"column {self.place.start + place + 1} of X is {said}" for place, said, _ in taken[:MOST_NAMED]]
         others = ", and others" if len(taken) > MOST_NAMED else ""
         return Termination(reason, f"{detail}; {', '.join(kept)}{others}")

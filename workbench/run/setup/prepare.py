@@ -19,7 +19,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.machines.profile import profile
 from workbench.operators import BoundOperator, Operator, TwoPhaseStencil
-from workbench.operators.empty_rows import without_empty_rows
+from workbench.operators.empty_rows import check_stencil, without_empty_rows
 from workbench.operators.matrix import in_format
 from workbench.operators.null_space import NullSpace, null_space_of
 from workbench.operators.slab_stencil import SlabStencil
@@ -27,7 +27,7 @@ from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.problems.files import rows_of
 from workbench.run.cancellation import check_stopped
-from workbench.run.choices.compatibility import index_cuts, needing_entries
+from workbench.run.choices.compatibility import check_near_null, index_cuts, needing_entries
 from workbench.run.choices.configuration import Configuration, asks_for_blocks
 from workbench.run.choices.conflicts import all_at_once, check
 from workbench.run.choices.in_memory import InMemoryPreconditioner
@@ -100,6 +100,8 @@ def prepare(
                 need = check(configuration, device)
                 system = assembled(configuration, device.slab)
         else:
+            if not configuration.solver.complex_symmetric:
+                check_stencil(system.operator)
             system = numbered(system)
             if (slab := device.slab) and not system.slab:
                 system, x0 = rows_of(system, slab), None if x0 is None else x0[slab.rows]
@@ -130,6 +132,10 @@ def prepare(
     if empty is not None:
         rows = device.total(empty.size)
         notes.append(f"A has {count(rows)} empty row{'s' * (rows > 1)}, of zeros alone; x is 0 there")
+    if null_space.components is not None:
+        parts = int(null_space.components.max()) + (empty is None)
+        notes.append(f"A has {count(parts)} components that nothing couples; x has mean 0 in each")
+    check_near_null(system, configuration.preconditioner, configuration.deflation)
     notes += index_cuts(system, configuration.preconditioner, configuration.deflation)
     if system.given_rhs_name and configuration.rhs == RUN["rhs"].default:
         notes.append(f"{system.given_rhs_name} comes with the matrix; rhs given solves with it")
@@ -277,7 +283,7 @@ def _levels(
     notes += first_level.notes
     context = DeflationContext(
         operator, bound, first_level, device, system.grid, system.phase, null_space, configuration.seed, system.slab,
-        before.parts if before else None,
+        before.parts if before else None, system.near_null,
     )  # fmt: skip
     check_stopped(stopped)
     with phases("deflation vectors"), needing_entries(configuration.deflation):

@@ -150,7 +150,7 @@ def prepare_columns(
             b, x = scaled(b, -exponent), scaled(x, -exponent)
             B[:, j], removed[j], _ = make_consistent(b, range_of_A, exponent, host)
         except InputError as error:
-            raise InputError(f"column {j}: {error}") from None
+            raise InputError(f"column {j + 1}: {error}") from None
         x, of_starts[j] = start_complement(x, null_space, host, given=is_given)
         zero[j] = configuration.stopping.atol == 0 and is_zero(B[:, j], host) and not is_zero(x, host)
         X[:, j] = 0 if zero[j] else x
@@ -304,7 +304,7 @@ def _starts(
 
 
 def _columns(changed: np.ndarray) -> str:
-    return "all columns" if changed.all() else f"columns {', '.join(map(str, np.flatnonzero(changed)))}"
+    return "all columns" if changed.all() else f"columns {', '.join(map(str, np.flatnonzero(changed) + 1))}"
 
 
 def rows_in(file: VectorFile, system: LinearSystem) -> np.ndarray:

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import threading
 import time
 from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.jit import compile_time as compiling
+from workbench.process import limits
 
 if TYPE_CHECKING:
-    import psutil
-
     from workbench.devices.protocol import Device
 
 DEVICE = "start of the device"
@@ -112,7 +110,7 @@ class SetupPhases:
 
     def plain(self) -> list[dict[str, Any]]:
         """The phases as plain data."""
-        return [dataclasses.asdict(phase) for phase in self.done]
+        return [{"name": phase.name, "seconds": phase.seconds, "nbytes": phase.nbytes} for phase in self.done]
 
     def shown(self) -> list[list[Any]]:
         """[name, seconds, done] of each phase, the present one last."""
@@ -130,14 +128,7 @@ class SetupPhases:
 
     def _in_use(self) -> int:
         budget = getattr(self._device, "budget", None)
-        return self._process.memory_info().rss if budget is None else budget.allocated
-
-    @functools.cached_property
-    def _process(self) -> psutil.Process:
-        # Imported within the first phase, which counts that.
-        import psutil
-
-        return psutil.Process()
+        return limits.resident() if budget is None else budget.allocated
 
 
 def _clock() -> float:

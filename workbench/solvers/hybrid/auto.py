@@ -166,9 +166,9 @@ CORES = "pipecg-cpu"
 class HybridAuto(HybridSolver):
     """Hybrid 1, 2 or 3, or pipelined CG on one device: the fastest by a performance model.
 
-    The model (`iteration_seconds`) divides the bytes of passes, products and copies by the bandwidths of two machine
-    profiles, or of a short measurement, and overlaps what the schedule runs concurrently. The notes of the run contain
-    the selection and the predicted times of the alternatives. With a slow link, one device alone is the fastest.
+    The model divides the bytes of passes, products and copies by the bandwidths of two machine profiles, or of a short
+    measurement, and overlaps what the schedule runs concurrently. The notes of the run contain the selection and the
+    predicted times of the alternatives. With a slow link, one device alone is the fastest.
 
     Cost of the measurement: some dozen passes, copies and products.
     """

@@ -17,7 +17,7 @@ from workbench.live.ui.run_list import RunList
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 
-EMPTY = "No run yet. Runs of Solve, Race and Your method of all pages are listed here when they have ended."
+EMPTY = "No run yet. Runs of Solve, Race and Your method of all pages appear here at their end."
 
 
 class ClassPage(View):

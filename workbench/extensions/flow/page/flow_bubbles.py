@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-import ipywidgets as widgets
 import numpy as np
 
 from workbench.errors import InputError
@@ -15,6 +14,7 @@ from workbench.extensions.flow.rising_bubbles import RisingBubbles
 from workbench.live.builders.bubble_editor import BubbleEditor
 from workbench.live.builders.bubble_model import BubbleModel, Drawing, Row, in_words
 from workbench.live.transport.publisher import Publisher
+from workbench.live.ui.controls import column
 from workbench.live.ui.status import StatusLine
 from workbench.problems import Problem
 from workbench.problems.bubble_geometry import Geometry, to_text
@@ -69,7 +69,7 @@ class FlowBubbles:
         model = BubbleModel(FlowDrawing(self._known))
         self.editor = BubbleEditor(model, self._answered, publisher, alone=True, normal="y", position=0.5)
         self.status = StatusLine()
-        self.box = widgets.VBox([self.editor.canvas, self.status])
+        self.box = column("", self.editor.canvas, self.status)
         self._say()
 
     def show(self, *, begun: bool) -> bool:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
-import ipywidgets as widgets
-
 from workbench.errors import InputError
 from workbench.extensions.flow.rising_bubbles import RisingBubbles
-from workbench.live.compare.race_form import EntryForm
-from workbench.live.ui.field_form import FieldForm
-from workbench.live.ui.form_fields import BlockChoice
+from workbench.live.solve.form import Form, method_form
+from workbench.live.ui.controls import column, folds
+from workbench.live.ui.declared_form import Control
 from workbench.run import Configuration
 from workbench.sequences.method import problem_of
 from workbench.sequences.systems import SystemSequence
@@ -51,63 +50,47 @@ SIZES = ("n", "height", "count", "radius", "geometry_seed")
 """Parameters that are others in space: 128 cells per side of the plane would be millions there."""
 
 
-class SequenceForm(FieldForm):
-    """The problem. changed: called after every change. Sizes are kept for the plane and for space, each."""
+class SequenceForm(Form):
+    """The problem of a flow. changed: called after every change. Sizes are kept for the plane and for space, each."""
 
-    def __init__(self, problem: SystemSequence, changed: Callable[[], object]) -> None:
-        blocks = [BlockChoice("problem", lambda: None, problem.name, names=OFFERED)]
-        super().__init__(
-            {},
-            blocks,
-            title="Flow",
-            about="Problem of the flow",
-            in_sight=IN_SIGHT,
-            example={"label": "Example", "hint": "Choose a flow …", "names": list(EXAMPLES)},
-            typed=self._settle,
-        )
-        self._changed = changed
+    def __init__(self, configuration: Configuration, changed: Callable[[], object]) -> None:
         self._dimensions = 2
         self._sizes = {
             2: sizes_of(RisingBubbles.create(FORTY)),
             3: sizes_of(RisingBubbles.create(EXAMPLES["Seven light bubbles in 3D"])),
         }
-        self.load(problem)
-
-    def take_example(self, name: str) -> None:
-        """Show the problem of an example."""
-        self.load(RisingBubbles.create(EXAMPLES[name]))
-        self._changed()
-
-    def load(self, problem: SystemSequence) -> None:
-        """Show a problem."""
-        self.blocks["problem"].load(problem)
-        self._dimensions = problem.dimensions if isinstance(problem, RisingBubbles) else 2
-        self.check()
-        self.show()
+        super().__init__(
+            configuration,
+            (Control("problem", names=OFFERED),),
+            changed=changed,
+            alone=False,
+            title="Flow",
+            about="Problem of the flow",
+            examples={name: functools.partial(self._example, name) for name in EXAMPLES},
+            hint="Choose a flow …",
+            in_sight=IN_SIGHT,
+            links=False,
+        )
 
     def problem(self) -> SystemSequence:
         """The problem of the fields. Raises InputError with the sentence for a wrong value."""
-        made = self.blocks["problem"].block()
-        assert isinstance(made, SystemSequence)
-        return made
+        return problem_of(self.configuration())
 
-    def _settle(self, name: str) -> None:
-        if name == "problem.dimensions":
-            self._turn()
-        self.check()
-        self.show()
-        self._changed()
-
-    def _turn(self) -> None:
-        """Show the sizes that were last chosen with this number of dimensions."""
-        fields, before = self.blocks["problem"].fields, self._dimensions
-        now = fields["dimensions"].value
-        if now not in self._sizes or now == before:
+    def turn(self, name: str = "") -> None:
+        """Show the sizes that were last chosen with this number of dimensions, where that was changed."""
+        super().turn(name)
+        fields = self.blocks["problem"].fields
+        now = fields["dimensions"].value if set(SIZES) <= fields.keys() else 2
+        if now not in self._sizes or now == self._dimensions:
             return
-        self._sizes[before] = {name: fields[name].value for name in SIZES}
+        if name == "problem.dimensions":
+            self._sizes[self._dimensions] = {size: fields[size].value for size in SIZES}
+            for size, value in self._sizes[now].items():
+                fields[size].put(value)
         self._dimensions = now
-        for name, value in self._sizes[now].items():
-            fields[name].put(value)
+
+    def _example(self, name: str) -> Configuration:
+        return dataclasses.replace(self.present, problem=RisingBubbles.create(EXAMPLES[name]))
 
 
 def sizes_of(problem: RisingBubbles) -> dict[str, object]:
@@ -118,7 +101,8 @@ def sizes_of(problem: RisingBubbles) -> dict[str, object]:
 class FlowForm:
     """Problem and methods. Display `box`. configurations: of the methods at first, of one problem.
 
-    problem_changed: called when the problem is another. method_changed: with the place of a method that is another.
+    problem_changed: called when the problem is another. method_changed: with the place of a method that is another, or
+    that no longer goes together with the problem.
     """
 
     def __init__(
@@ -127,17 +111,15 @@ class FlowForm:
         problem_changed: Callable[[], object],
         method_changed: Callable[[int], object],
     ) -> None:
-        self._first = configurations[0]
-        self.of_problem = SequenceForm(problem_of(configurations[0]), problem_changed)
-        self._changed: Callable[[int], object] = lambda _place: None
+        self._first, self._quiet = configurations[0], False
+        self._problem_changed = problem_changed
+        self.of_problem = SequenceForm(configurations[0], self._follow)
         self.of_methods = [
-            EntryForm(self._base, lambda place=place: self._changed(place)) for place in range(len(METHODS))
+            method_form(configuration, self._base, functools.partial(method_changed, place))
+            for place, configuration in enumerate(configurations)
         ]
-        for form, configuration in zip(self.of_methods, configurations, strict=True):
-            form.load(configuration)
-        self._changed = method_changed
-        folded = widgets.Accordion([form.box for form in self.of_methods], titles=METHODS, selected_index=0)
-        self.box = widgets.VBox([self.of_problem.box, folded]).add_class("wb-flowform")
+        methods = folds(*zip(METHODS, (form.box for form in self.of_methods), strict=True), shown=0)
+        self.box = column("wb-flowform", self.of_problem.box, methods)
 
     def configuration(self, place: int) -> Configuration:
         """A method on the problem. Raises InputError for a wrong value, and choices that do not go together."""
@@ -149,13 +131,29 @@ class FlowForm:
 
     def load(self, *configurations: Configuration) -> None:
         """Show methods, and the problem of the first."""
-        self.of_problem.load(problem_of(configurations[0]))
+        self.show(problem_of(configurations[0]))
         for form, configuration in zip(self.of_methods, configurations, strict=False):
             form.load(configuration)
 
+    def show(self, problem: SystemSequence) -> None:
+        """Show another problem of the caller's, who is not told of it."""
+        self._quiet = True
+        self.of_problem.load(dataclasses.replace(self.of_problem.present, problem=problem))
+        self._quiet = False
+        self._renew()
+
+    def _follow(self) -> None:
+        if not self._quiet:
+            self._renew()
+            self._problem_changed()
+
+    def _renew(self) -> None:
+        """Let the methods be on the problem."""
+        for form in self.of_methods:
+            form.renew()
+
     def _base(self) -> Configuration:
         try:
-            problem = self.of_problem.problem()
-        except (InputError, AttributeError):
+            return self.of_problem.configuration()
+        except InputError:
             return self._first
-        return dataclasses.replace(self._first, problem=problem)

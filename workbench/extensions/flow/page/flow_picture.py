@@ -55,7 +55,7 @@ class Replay:
 
 
 class FlowPicture:
-    """Display `field`, `volume` and `controls`, in this order. `follow` says whose picture it is."""
+    """Display `volume`, `field` and `controls`, in this order. `follow` says whose picture it is."""
 
     def __init__(self, publisher: Publisher) -> None:
         self._publisher, self._moving = publisher, False

@@ -22,7 +22,7 @@ from workbench.extensions.flow.rising_bubbles import RisingBubbles
 from workbench.live.solve.controller import Controller, PausableView
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.transport.rate_limit import RateLimit
-from workbench.live.ui.controls import button, row
+from workbench.live.ui.controls import button, column, markup, row
 from workbench.live.ui.extension_view import ExtensionView
 from workbench.live.ui.share_bar import ShareBar
 from workbench.problems import Problem
@@ -94,7 +94,7 @@ class FlowView(ExtensionView, PausableView):
         self.bubbles = FlowBubbles(lambda: self.sequence.problem, self._begin_with, self.publisher)
         self.field, self.volume = self.picture.field, self.picture.volume
         self.curves = FlowCurves(self.publisher)
-        self.facts, self.verdict = widgets.HTML(), VerdictLine()
+        self.facts, self.verdict = markup(), VerdictLine()
         self.files = FlowFiles(lambda: self.sequence, self._pictures, self.folder)
         self.race = StepRace(lambda: self.player, self.publisher.wake)
         self.share = ShareBar(lambda: self.form.configuration(0), self._load, self.folder)
@@ -180,9 +180,9 @@ class FlowView(ExtensionView, PausableView):
         self.publisher.wake()
 
     def _layout(self) -> widgets.Box:
-        shown = [self.bubbles.box, self.field, self.volume, self.picture.controls, self.facts]
-        left = widgets.VBox(shown).add_class("wb-flowleft")
-        right = widgets.VBox(self.curves.methods).add_class("wb-flowright")
+        shown = [self.bubbles.box, self.volume, self.field, self.picture.controls, self.facts]
+        left = column("wb-flowleft", *shown)
+        right = column("wb-flowright", *self.curves.methods)
         stage = [
             self.race.box,
             self.verdict.box,
@@ -193,10 +193,9 @@ class FlowView(ExtensionView, PausableView):
             self.files.status,
             *([] if self._drawn else [self.share]),
         ]
-        columns = row("wb-cols", self.form.box, widgets.VBox(stage).add_class("wb-stage"))
+        columns = row("wb-cols", self.form.box, column("wb-stage", *stage))
         bar = row("wb-flowbar", self.controller.bar, self.back, self.take, self.again)
-        box = widgets.VBox([bar, columns])
-        return box.add_class("wb").add_class("wb-explorer").add_class("wb-solving").add_class("wb-flow")
+        return column("wb wb-explorer wb-solving wb-flow", bar, columns)
 
     def _new_player(self) -> None:
         self.player = Player(self.sequence, self.publisher.wake)
@@ -242,14 +241,14 @@ class FlowView(ExtensionView, PausableView):
         geometry = drawn.geometry()
         kept = self.sequence.problem if isinstance(self.sequence.problem, RisingBubbles) else RisingBubbles()
         taken = dataclasses.replace(kept, bubbles=to_text(geometry), dimensions=geometry.centres.shape[1])
-        self.form.of_problem.load(taken)
+        self.form.show(taken)
         self._reset()
 
     def _begin_with(self, problem: RisingBubbles) -> None:
         """Begin again with a problem whose bubbles the user has moved. Raises InputError once the flow has begun."""
         if self._begun:
             raise InputError("the flow has begun; press Restart to move its bubbles")
-        self.form.of_problem.load(problem)
+        self.form.show(problem)
         self._reset()
 
     @property
@@ -279,8 +278,6 @@ class FlowView(ExtensionView, PausableView):
         self.reset()
 
     def _problem_changed(self) -> None:
-        for form in self.form.of_methods:
-            form.settle()
         if not self._begun:
             self.reset()
         self.publisher.wake()

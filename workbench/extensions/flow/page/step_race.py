@@ -6,14 +6,12 @@ import html
 from collections.abc import Callable
 from typing import Any
 
-import ipywidgets as widgets
-
 from workbench.errors import InputError
 from workbench.extensions.flow import records
 from workbench.extensions.flow.pace import short_names, verdict
 from workbench.extensions.flow.page.player import Player
 from workbench.files import TemporaryFolder
-from workbench.live.ui.controls import button, row
+from workbench.live.ui.controls import button, column, markup, row
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.words import shown
 from workbench.plots.html_table import html_table
@@ -29,15 +27,15 @@ MORE: tuple[dict[str, Any], ...] = (
     {"preconditioner": "neumann:2", "deflation": "blocks:8"},
 )
 """Methods that race against the two of the view."""
-HEADINGS = ("method", "iterations per step", "ms per step", "of which setup")
+HEADINGS = ("method", "deflation vectors", "iterations per step", "ms per step", "of which setup")
 
 
 class VerdictLine:
     """A sentence and its reason. Display `box`, which is hidden while there is no verdict."""
 
     def __init__(self) -> None:
-        self.status, self.why = StatusLine(), widgets.HTML()
-        self.box = widgets.VBox([self.status, self.why]).add_class("wb-flowverdict")
+        self.status, self.why = StatusLine(), markup()
+        self.box = column("wb-flowverdict", self.status, self.why)
         self.box.layout.display = "none"
 
     def show(self, sequence: Sequence) -> None:
@@ -58,13 +56,13 @@ class StepRace:
         self._player, self._wake = player, wake
         self.press = button("Race four methods", f"on the last {STEPS} steps, the same for all; pauses", self.start)
         self.stop_press = button("Stop race", "end it; what was measured stays", self.stop)
-        self.status, self.table, self.verdict = StatusLine(), widgets.HTML(), VerdictLine()
+        self.status, self.table, self.verdict = StatusLine(), markup(), VerdictLine()
         self.racing: Player | None = None
         self._folder = TemporaryFolder("flow")
         self._shown: tuple[object, ...] = ()
         self._steps = 0
         top = row("wb-buttons", self.press, self.stop_press, self.status)
-        self.box = widgets.VBox([top, self.verdict.box, self.table]).add_class("wb-steprace")
+        self.box = column("wb-steprace", top, self.verdict.box, self.table)
 
     def start(self) -> None:
         """Pause the flow, and replay its latest steps once the machine is free."""
@@ -93,8 +91,7 @@ class StepRace:
             self.status.say("Compiling kernels." if racing.compiling else "Setting up four methods.", "busy")
         else:
             steps = f"{count(sequence.steps)} of {count(self._steps)} steps"
-            ended = "" if racing.alive else f", of {sequence.problem.words}"
-            self.status.say(f"{steps} raced{ended}.", "good" if sequence.done else "busy")
+            self.status.say(f"{steps} raced.", "good" if sequence.done else "busy")
         if news == self._shown:
             return
         self._shown = news
@@ -104,10 +101,11 @@ class StepRace:
             ranking = sequence.ranking()
             names = short_names([each["method"] for each in ranking])
             rows = [
-                (name, *([each["failure"]] if each["failure"] else (number(each[key]) for key in keys)))
+                (name, count(each["deflation_vectors"]) if each["deflation_vectors"] else "–")
+                + ((each["failure"],) if each["failure"] else tuple(number(each[key]) for key in keys))
                 for name, each in zip(names, ranking, strict=True)
             ]
-            self.table.value = html_table(HEADINGS, rows, numbers=(1, 2, 3))
+            self.table.value = html_table(HEADINGS, rows, numbers=(1, 2, 3, 4))
 
     def close(self) -> None:
         """End the race, and remove its record."""

@@ -69,6 +69,8 @@ class Schedules(View):
         True
     """
 
+    names_problem = False
+
     def __init__(self, like: str = "k20m", method: str = "hybrid3") -> None:
         for kind, name, known in (("machine", like, HOSTS), ("method", method, METHODS)):
             if name not in known:

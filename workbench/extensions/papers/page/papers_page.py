@@ -23,6 +23,8 @@ class PapersPage(ExtensionView):
     computes.
     """
 
+    names_problem = False
+
     def __init__(
         self,
         runs: RunList | None = None,

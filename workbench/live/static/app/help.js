@@ -55,7 +55,7 @@ export function helpPanel(model, startTour) {
       panel.close();
       startTour();
     });
-    const hint = element("p", "wb-note", "Rest the pointer on a term of the page, or move to its field by Tab, to read its sentence of the glossary.");
+    const hint = element("p", "wb-note", "A term explains itself under the pointer, and when Tab reaches its field.");
     display(START, tour, element("h3", "", "Keys"), keys, element("h3", "", "Pages"), pages, hint);
   }
 

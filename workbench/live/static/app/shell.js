@@ -116,6 +116,7 @@ function render({ model, el }) {
 
   function showProblem() {
     const problem = model.get("problem");
+    chip.hidden = !problem.name;
     write(name, problem.name ?? "");
     write(facts, problem.facts ? ` · ${problem.facts}` : "");
   }

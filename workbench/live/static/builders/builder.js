@@ -14,7 +14,7 @@ import { amountOf, axesOf, bubblePlane, circleOf, extent, lettersOf, rowsOf } fr
 const SHADES = coloursOf("cividis");
 const SAME_STROKE = 700;
 const POINTER = "Click or drag on free space: add. Drag a bubble: move. Drag its rim: resize.";
-const BY_KEYS = "Tab or [ ] select, arrows move (Shift finer), + − or the wheel resize, Insert adds, Delete removes, Ctrl+Z undoes.";
+const BY_KEYS = "Tab or [ ]: select. Arrows: move, with Shift finer. + − or the wheel: resize. Insert, Delete: add, remove. Ctrl+Z: undo.";
 
 function render({ model, el }) {
   const root = element("div", "wb-view wb-builder");

@@ -1,7 +1,8 @@
 import { typeset } from "../ui/numbers.js";
 import { startDrawing } from "../transport/engine.js";
-import { fieldChoices, filmControl, sectionControls } from "./fieldcontrols.js";
+import { fieldChoices, sectionControls } from "./fieldcontrols.js";
 import { FieldPlot } from "./fieldplot.js";
+import { filmControl } from "./filmcontrol.js";
 import { copied, link } from "../transport/link.js";
 import { element, focusable, keepInStep, tallOf, write } from "../ui/page.js";
 import { linked } from "../ui/linked.js";
@@ -68,8 +69,9 @@ function render({ model, el }) {
 }
 
 function spoken(picture) {
-  const { low, high } = picture;
+  const { low, high, kinds = [] } = picture;
   const title = titleOf(picture);
+  if (kinds.length) return `${title}.`;
   return low === high ? `${title}: ${typeset(low)}.` : `${title} from ${typeset(low)} to ${typeset(high)}.`;
 }
 

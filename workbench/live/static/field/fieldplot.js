@@ -1,4 +1,4 @@
-import { drawAxes, linearTicks } from "../ui/axes.js";
+import { drawAxes, label, linearTicks } from "../ui/axes.js";
 import { countText } from "../ui/numbers.js";
 import { drawBand } from "./band.js";
 import { mapOf, wordsOf } from "./colormaps.js";
@@ -104,7 +104,7 @@ export class FieldPlot extends Stage {
       const labels = picture.band ? shadeTicks(picture).map(([, text]) => text) : [`0${tick(picture.y.high)}`];
       // Pixels that the numbers on the left and the colour bar on the right take.
       this.numbers = Math.max(...labels.map((text) => context.measureText(text).width));
-      this.bar = picture.band ? 16 : barRoom(context, picture);
+      this.bar = picture.band || picture.kinds.length ? 16 : barRoom(context, picture);
       // The title of the bar has a line of its own where it would run into that of the axis.
       const [named, titled] = (picture.band ? [] : [picture.y.label, titleOf(picture)]).map((text) => context.measureText(text).width);
       const least = Math.min(this.most - (MARGIN.top + MARGIN.bottom) * palette.zoom, width - MARGIN.left - this.numbers - this.bar);
@@ -136,7 +136,8 @@ export class FieldPlot extends Stage {
     // Cells stay sharp when enlarged; none is lost when the picture has more of them than the page has pixels.
     context.imageSmoothingEnabled = picture.width > size * scale;
     context.imageSmoothingQuality = picture.live ? "low" : "high";
-    this.cells = coloured(this.cells, picture, wordsOf(mapOf(picture, this.palette)));
+    const { kinds = [] } = picture;
+    this.cells = coloured(this.cells, picture, kinds.length ? wordsOfKinds(kinds) : wordsOf(mapOf(picture, this.palette)));
     context.drawImage(this.cells.canvas, box.left, box.top, size, tall);
     const { pixels, segments } = picture;
     if (segments) this.drawBoundaries(box, new Float32Array(pixels.slice(pixels.length - 16 * segments).buffer));
@@ -160,7 +161,10 @@ export class FieldPlot extends Stage {
       grid: false,
     });
     const own = this.above > MARGIN.top * palette.zoom;
-    drawBar(context, box, palette, picture, [box.right + this.bar, box.top - (own ? 7 + 15 * palette.zoom : 7)]);
+    if (picture.kinds.length) {
+      // Kinds have no scale; its title says what they are.
+      label(context, palette.soft, picture.bar, box.right, box.top - (own ? 7 + 15 * palette.zoom : 7), "right", "bottom");
+    } else drawBar(context, box, palette, picture, [box.right + this.bar, box.top - (own ? 7 + 15 * palette.zoom : 7)]);
   }
 
   // A dark line under a light one can be seen on every colour.
@@ -181,8 +185,8 @@ export class FieldPlot extends Stage {
 }
 
 // All that the picture depends on in addition to its cells and the room for it.
-function around({ x, y, bar, low, high, scale, signed, threshold, down }) {
-  return JSON.stringify([x, y, bar, low, high, scale, signed, threshold, down]);
+function around({ x, y, bar, low, high, scale, signed, threshold, down, kinds }) {
+  return JSON.stringify([x, y, bar, low, high, scale, signed, threshold, down, kinds]);
 }
 
 // The cells in colours: `last`, what this made for the picture before, with new cells where these are as many.
@@ -195,6 +199,16 @@ function coloured(last, { width, height, low, high, sparse, pixels }, map) {
   if (low === high) colours.fill(colours[128], sparse ? 1 : 0);
   for (let k = 0; k < words.length; k += 1) words[k] = colours[pixels[k]];
   context.putImageData(data, 0, 0);
+  return made;
+}
+
+// Pixels of values 1, 2, ... that are kinds, each in its colour as #rrggbb; of 0 none.
+function wordsOfKinds(colours) {
+  const made = new Uint32Array(256);
+  colours.forEach((colour, k) => {
+    const channels = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+    new Uint8ClampedArray(made.buffer, 4 * (k + 1), 4).set([...channels, 255]);
+  });
   return made;
 }
 

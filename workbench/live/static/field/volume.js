@@ -6,7 +6,9 @@ import { element, focusable, tallOf, write } from "../ui/page.js";
 import { turning } from "../ui/rotation.js";
 import { onThemeChange, theme } from "../ui/theme.js";
 import { follow, setTraits } from "../ui/traits.js";
+import { linked } from "../ui/linked.js";
 import { coloursOf, mapOf } from "./colormaps.js";
+import { filmControl } from "./filmcontrol.js";
 import { drawScale, inWords, scaleRoom, volumeControls } from "./volumecontrols.js";
 import { drawFlat, flatStage } from "./volumeflat.js";
 import { volumeHandles, volumeRoom, zooming } from "./volumeframe.js";
@@ -47,7 +49,9 @@ function render({ model, el }) {
   });
   if (!renderer) write(excuse, NO_WEBGL);
   const controls = volumeControls(model, moved, () => Boolean(renderer));
-  root.append(controls.rows, heading, plot, excuse, note);
+  const film = filmControl(model, (iteration) => others.tell(iteration));
+  const others = linked(model, ({ iteration }) => film.look(iteration));
+  root.append(controls.rows, heading, plot, film.row, excuse, note);
   const handles = volumeHandles(plot, () => model.get("position"), (axis, share) => {
     setTraits(model, { position: model.get("position").map((place, other) => (other === axis ? share : place)) });
   });
@@ -84,6 +88,7 @@ function render({ model, el }) {
     fresh = true;
     frames += 1;
     controls.know(picture, still);
+    film.show(picture);
     stage.invalidate(picture.live ? "live" : "moving");
   });
   const wire = link(model, (content, buffer) => {
@@ -213,7 +218,7 @@ function render({ model, el }) {
   return () => {
     for (const forget of forgotten) forget();
     report.cancel();
-    for (const part of [feed, turn, controls, room, stage, wire]) part.close();
+    for (const part of [feed, turn, controls, film, others, room, stage, wire]) part.close();
     renderer?.close();
     root.remove();
   };

@@ -9,6 +9,8 @@ const FLOW_COLUMNS = ["start", "end", "cause", "kernel"];
 // More arrows than this cannot be distinguished: then only those of the event that is pointed at are drawn.
 const MOST_ARROWS = 60;
 const TIP = 5;
+// Pixels that a box keeps from an arrow which passes its lane.
+const KEPT = 3;
 
 export class Flows {
   constructor() {
@@ -54,24 +56,50 @@ export class Flows {
       const down = other.top > one.top;
       const [x0, y0] = [plot.toX(this.end[k]), down ? one.top + one.height : one.top];
       const [x1, y1] = [plot.toX(this.start[k]), down ? other.top : other.top + other.height];
-      arrow(context, mine(k) ? palette.accent : palette.soft, x0, y0, x1, y1);
+      const between = plot.lanes.map((lane, row) => [lane, plot.band(row)]).slice(Math.min(from, to) + 1, Math.max(from, to));
+      let at = x0;
+      const passed = (down ? between : between.reverse()).map(([lane, { top: above, height }]) => {
+        at = passage(plot, lane, at);
+        return { x: at, y: down ? above : above + height, far: down ? above + height : above };
+      });
+      arrow(context, mine(k) ? palette.accent : palette.soft, { x: x0, y: y0 }, passed, { x: x1, y: y1 });
     }
     context.restore();
     if (few || pointed) for (const word of plot.words) label(context, ...word);
   }
 }
 
-// A curve that leaves and arrives upright, with a head.
-function arrow(context, colour, x0, y0, x1, y1) {
-  const [middle, way] = [(y0 + y1) / 2, Math.sign(y1 - y0)];
+// Where an arrow passes a lane: between two of its boxes, or along the border of two without room between, as near to x as
+// there is one in sight; at x where there is none.
+export function passage(plot, lane, x) {
+  const { span, box } = plot;
+  const [time, kept] = [plot.toTime(x), (KEPT * span.width) / box.width];
+  const next = firstAbove(lane.start, lane.count, time);
+  const places = [next - 1, next].filter((place) => place >= 0).map((place) => {
+    const [before, after] = [place > 0 ? lane.end[place - 1] : -Infinity, place < lane.count ? lane.start[place] : Infinity];
+    return after - before < 2 * kept ? (before + after) / 2 : Math.min(Math.max(time, before + kept), after - kept);
+  });
+  const seen = places.filter((at) => at >= span.from && at <= span.to);
+  return seen.length ? plot.toX(seen.sort((one, other) => Math.abs(one - time) - Math.abs(other - time))[0]) : x;
+}
+
+// A curve that leaves and arrives upright, with a head. passed: where it passes lanes, upright, from y to far.
+function arrow(context, colour, from, passed, to) {
+  const way = Math.sign(to.y - from.y);
   [context.strokeStyle, context.fillStyle, context.lineWidth] = [colour, colour, 1.25];
   context.beginPath();
-  context.moveTo(x0, y0);
-  context.bezierCurveTo(x0, middle, x1, middle, x1, y1 - way * TIP);
+  context.moveTo(from.x, from.y);
+  let at = from;
+  for (const { x, y, far = y } of [...passed, { x: to.x, y: to.y - way * TIP }]) {
+    const middle = (at.y + y) / 2;
+    context.bezierCurveTo(at.x, middle, x, middle, x, y);
+    context.lineTo(x, far);
+    at = { x, y: far };
+  }
   context.stroke();
   context.beginPath();
-  context.moveTo(x1, y1);
-  context.lineTo(x1 - TIP * 0.7, y1 - way * TIP);
-  context.lineTo(x1 + TIP * 0.7, y1 - way * TIP);
+  context.moveTo(to.x, to.y);
+  context.lineTo(to.x - TIP * 0.7, to.y - way * TIP);
+  context.lineTo(to.x + TIP * 0.7, to.y - way * TIP);
   context.fill();
 }

@@ -4,9 +4,9 @@ const STEP = 1.25;
 const LINE = 16;
 const SLOWNESS = 1000;
 export const HELP =
-  "Drag to move, or in the strip above the lanes to go elsewhere; Ctrl with the wheel zooms at the pointer (the wheel alone once the " +
-  "timeline has the focus). Keys: W and S zoom, A and D or the left and right arrow keys move, Home shows all. Shift-drag selects a " +
-  "stretch, whose sums the table then shows; Escape ends that. Shift with the arrow keys goes from event to event.";
+  "Drag moves the picture, or the window in the strip above. Ctrl with the wheel zooms at the pointer. Once the timeline has the " +
+  "focus, the wheel alone does. W and S zoom. A and D, or the left and right arrow keys, move. Home shows all. Shift-drag selects a " +
+  "stretch, whose sums the table shows. Escape ends that. Shift with the arrow keys goes from event to event.";
 
 // isEmpty(): whether there is nothing to move along.
 export function gestures(canvas, engine, isEmpty) {

@@ -4,8 +4,8 @@ const CLICK = 4;
 const STEP = 1.25;
 const LINE_PIXELS = 16;
 export const HELP =
-  "Drag to zoom in, double click or 0 to see all again. Ctrl with the wheel zooms at the pointer (the wheel alone once the plot " +
-  "has the focus, with Shift up and down), arrow keys move, plus and minus zoom. Shift-drag measures a slope. A click on a name hides its curve.";
+  "Drag zooms in, a double click or 0 shows all again. Ctrl with the wheel zooms at the pointer. Once the plot has the focus, the wheel " +
+  "alone does, with Shift up and down. Arrow keys move, plus and minus zoom. Shift-drag measures a slope. A click on a name hides its curve.";
 
 // state(): what was painted last; held(event): whether another hand has the pointer.
 export function plotGestures(canvas, engine, state, held) {

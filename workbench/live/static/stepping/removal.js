@@ -5,11 +5,10 @@ import { shape } from "./smallplot.js";
 // M and every level removed in all their corrections.
 
 const FRAME = { width: 640, height: 224, left: 44, top: 24, right: 630, bottom: 180 };
-const REMOVES = "What each level removes from the error, in one application of the preconditioner to the present residual";
+const REMOVES = "Error that each level removes when M is applied to the present residual";
 const READING =
-  "How to read it: each column is what is left of the error after one more correction, by the level that is named below it. Where it " +
-  "is lower than the column before, that level has removed the difference; where it is higher, it has added to the error, which the " +
-  "levels after it have to repair. Dashed: what would be left if E were solved with exactly.";
+  "Each column: the error after one more correction, by the level below it. A lower column: that level removed the difference. A " +
+  "higher one: it added to the error, which later levels repair. Dashed: the error with an exact solve with E.";
 // Pixels that the name of a column needs at least.
 const ROOM = 16;
 

@@ -37,8 +37,9 @@ function render({ model, el }) {
   function draw() {
     const held = root.contains(document.activeElement) ? document.activeElement.closest("[data-field]")?.dataset.field : "";
     fields.clear();
-    root.replaceChildren(...(schema.title ? [head] : []), ...(schema.example ? [example] : []), ...schema.main.flatMap((at) => group(at, true)), advanced);
+    const above = [...(schema.title ? [head] : []), ...(schema.example ? [example] : []), ...schema.main.flatMap((at) => group(at, true))];
     folded.replaceChildren(...[...schema.main, ...schema.advanced].flatMap((at) => group(at, false)));
+    root.replaceChildren(...above, ...(folded.hasChildNodes() ? [advanced] : []));
     if (held) fields.get(held)?.control.focus();
   }
 
@@ -170,7 +171,7 @@ function render({ model, el }) {
   head.append(element("h3", "", schema.title), element("span", "wb-fill"), ...(schema.undo ? buttons : []));
   function showHead() {
     const names = state().examples ?? schema.example?.names ?? [];
-    fill(choose, ["", ...names], new Map([["", schema.example?.hint]]));
+    fill(choose, [["", schema.example?.hint ?? ""], ...names.map((each) => [each, each])]);
     buttons[0].disabled = !state().canUndo;
     buttons[1].disabled = !state().canRedo;
     const inside = [...fields].filter(([, field]) => advanced.contains(field.control)).map(([at]) => at);
@@ -178,7 +179,6 @@ function render({ model, el }) {
     const wrong = inside.some((at) => state().wrong[at]);
     write(counted, `${inside.length} fields${changed ? `, ${changed} changed` : ""}${wrong ? ", one is wrong" : ""}`);
     if (wrong) advanced.open = true;
-    advanced.hidden = inside.length === 0;
   }
 
   const example = element("div", "wb-f wb-example");

@@ -41,6 +41,7 @@ function formula(declared, current, say) {
 
 function textBox(declared) {
   const control = element("input", "wb-input");
+  control.type = "text";
   control.placeholder = declared.placeholder ?? "";
   if (declared.kind === "int" || declared.kind === "float") control.inputMode = "decimal";
   control.spellcheck = false;
@@ -72,12 +73,14 @@ function choice(declared, current, say, ask) {
   });
   for (const seen of ["pointerenter", "focus"]) control.addEventListener(seen, ask);
   const show = (value, options, reasons = {}) => {
-    fill(control, options ?? [...names.keys()], names);
+    const offered = (options ?? [...names.keys()]).map((each) => (Array.isArray(each) ? each : [each, names.get(each) ?? each]));
+    const named = new Map(offered);
+    fill(control, offered);
     control.value = value;
     // In place: the list may be open.
     for (const option of control.options) {
       const reason = reasons[option.value];
-      const name = names.get(option.value) ?? option.value;
+      const name = named.get(option.value) ?? option.value;
       option.text = reason ? `${name} · ${shortened(inWords(reason))}` : name;
       option.title = reason ? inWords(reason) : "";
       option.disabled = Boolean(reason?.off);
@@ -90,11 +93,12 @@ function choice(declared, current, say, ask) {
 const MOST = 96; // characters of a reason in a list, which is as wide as its longest line
 const shortened = (words) => (words.length > MOST ? `${words.slice(0, MOST - 1)}…` : words);
 
-export function fill(select, values, names) {
-  const wanted = JSON.stringify(values);
+// offered: pairs of a value and its words.
+export function fill(select, offered) {
+  const wanted = JSON.stringify(offered);
   if (select.dataset.values === wanted) return;
   select.dataset.values = wanted;
-  select.replaceChildren(...values.map((value) => new Option(names.get(value) ?? value, value)));
+  select.replaceChildren(...offered.map(([value, words]) => new Option(words, value)));
 }
 
 // A few choices side by side, of which one is taken; the arrows move among them, as among radio buttons.

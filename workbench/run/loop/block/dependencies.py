@@ -42,9 +42,9 @@ def dependencies(B: np.ndarray) -> dict[int, list[int]]:
 
 
 def sentence(B: np.ndarray, rank: int, first: int) -> str:
-    """A note for B of a rank that is smaller than its number of columns. first: the number of its first column."""
-    parts = [
-        f"{first + j} on {', '.join(str(first + other) for other in others)}" for j, others in dependencies(B).items()
-    ]
+    """A note for B of a rank that is smaller than its number of columns. first: the index of its first column. Columns
+    are counted from 1, as on the page."""
+    named = {first + j + 1: [str(first + other + 1) for other in others] for j, others in dependencies(B).items()}
+    parts = [f"{column} on {', '.join(others)}" for column, others in named.items()]
     which = f": {'; '.join(parts)}" if parts else ""
     return f"columns of B depend on one another, so the search directions have rank {rank}{which}"

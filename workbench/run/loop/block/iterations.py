@@ -198,7 +198,7 @@ class BlockIterations(Iterations):
         middle = (place.start + place.stop) // 2
         at = self.chunks.index(place)
         self.chunks[at : at + 1] = slice(place.start, middle), slice(middle, place.stop)
-        self._setup.notes.append(f"columns {place.start} to {place.stop - 1} did not fit the memory, and were halved")
+        self._setup.notes.append(f"columns {place.start + 1} to {place.stop} did not fit the memory, and were halved")
         self._begin(at)
 
     def _named(self, ending: Termination) -> Termination:
@@ -207,7 +207,7 @@ class BlockIterations(Iterations):
             return ending
         place = self._chunk.place
         which = (
-            f"column {place.start}" if place.stop == place.start + 1 else f"columns {place.start} to {place.stop - 1}"
+            f"column {place.stop}" if place.stop == place.start + 1 else f"columns {place.start + 1} to {place.stop}"
         )
         return Termination(ending.reason, f"{ending.detail} of {which}")
 

@@ -75,6 +75,10 @@ class SingleIterations(Iterations):
         self._resolve()
         return ending
 
+    def gather(self) -> None:
+        if self._recurrence:
+            self._recurrence.gather()
+
     def x(self) -> np.ndarray:
         """The run's own array where that is the solution."""
         return self._measures.returned_x()

@@ -66,21 +66,31 @@ class Recurrence:
     def keep(self) -> bool:
         """Let `rewind` begin again with the compiled programs; False where a method or device does not allow that."""
         workspace = self.workspace
-        of_cg = {self._square, "delta", "gamma"} <= workspace.slots.keys()
-        if not (self._uniform and type(workspace) is Workspace and of_cg):
+        if not self._is_of_cg:
             return False
         if self._on_host:
             for name, operator in workspace.operators.items():
                 if not workspace.inlines(name):
                     workspace.operators[name] = KeptOperator(operator)
-            gather = getattr(self.watch, "gather", None)
-            if gather and not self._single:
-                gather(ROWS)
+            self.gather()
             # Compiled again once, from now on kept.
             self._generator = self._iterates()
         workspace.keep()
         self._kept = workspace.programs
         return True
+
+    def gather(self) -> None:
+        """Let up to `ROWS` iterations be made between two checks on the cores too, where that costs no iteration."""
+        gather = getattr(self.watch, "gather", None)
+        if gather and self._is_of_cg and self._on_host and not (self._single or self._clock):
+            gather(ROWS)
+
+    @property
+    def _is_of_cg(self) -> bool:
+        """True for a method with the scalars of CG and the same lines in all iterations, on one device."""
+        workspace = self.workspace
+        of_cg = {self._square, "delta", "gamma"} <= workspace.slots.keys()
+        return self._uniform and type(workspace) is Workspace and of_cg
 
     @property
     def _on_host(self) -> bool:

@@ -1,0 +1,113 @@
+"""Multigrid on the graph of a matrix: unsmoothed aggregation with flexible CG on every level (K-cycle)."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+import numpy as np
+
+from workbench.deflation.coarse import Factor
+from workbench.deflation.coarse_dense import DenseFactor, inverse_on_range
+from workbench.deflation.hierarchy import hierarchy
+from workbench.deflation.multilevel import MultilevelFactor
+from workbench.devices.bound import Request
+from workbench.devices.clock import TimedCalls
+from workbench.devices.operator_protocols import CoarseLevel, DeviceVector, Dots, OperatorTraits
+from workbench.devices.ops.levels import narrowed, widened
+from workbench.devices.protocol import Device
+from workbench.lazy import sparse
+from workbench.operators import Operator
+from workbench.preconditioners.base import Preconditioner
+from workbench.registry import parameter, register
+
+BOTTOM = 120
+"""Unknowns of the last level, at most: it is visited twice as often as the level above."""
+STEPS = (0, 2)
+"""Steps of flexible CG: none on A, whose iteration is CG itself, and two on each level below."""
+SCALING = 1.0
+"""The factor of corrections, which flexible CG on the level below has made optimal."""
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class AggregationCycle(Preconditioner):
+    """M^-1 = one cycle of multigrid on parts of the graph of A, for any sparse matrix, without a grid or coordinates.
+
+    An unknown of the next level is a part of about `size` unknowns, grown along strong couplings as by deflation parts;
+    prolongation is constant on a part, and matrices are sums over pairs of parts. Each level smooths by two Chebyshev
+    steps before and after, on the upper three quarters of an interval that row sums bound. Two steps of flexible CG
+    solve on every level below A, and the last one, of at most 120 unknowns, is inverted. All levels are in single
+    precision, A included, except where entries of the diagonal of A differ by more than 1e5; unknowns are numbered so
+    that a part is consecutive on every level.
+
+    M^-1 varies with r, by some percent, so that methods that update M^-1 r by a recurrence are refused, and flexible CG
+    (solver fcg) may save iterations. Elastic problems, and others with several unknowns at a node, have a near null
+    space that constants do not span: there deflation parts with `near_null` serves better.
+
+    Cost: an application reads A four times, and the levels below about once more for parts of 8; setup some ten reads
+    of A. Memory: about a copy of A in single precision and a third.
+
+    Raises InputError for an A without entries, of which only products are known, and for a diagonal entry that is not
+    positive.
+
+    Source: Notay and Vassilevski 2008 (flexible CG on the levels); aggregation by growth as in `parts`.
+    """
+
+    name: ClassVar[str] = "kcycle"
+    title: ClassVar[str] = "aggregation multigrid (K-cycle)"
+    is_cycle: ClassVar[bool] = True
+
+    size: int = parameter(8, "unknowns of a part of the first level, about", low=4, high=1000, unit="unknowns")
+    theta: float = parameter(0.15, "strong couplings have at least this share of the strongest ones", low=0.0, high=1.0)
+
+    def setup(self, operator: Operator, device: Device) -> WholeCycle:
+        double = np.result_type(operator.dtype, np.float64)
+        factor = self._factor(sparse.csr_array(operator.to_csr(), dtype=double))
+        size, dtype = operator.shape[0], operator.dtype
+        return WholeCycle(device.coarse_level(factor.form, factor.solve, size, dtype), factor, device, size, dtype)
+
+    def _factor(self, matrix: sparse.csr_array) -> Factor:
+        """A^-1 approximately, as levels; the inverse of a small A."""
+        if matrix.shape[0] <= BOTTOM:
+            return DenseFactor(inverse_on_range(matrix.toarray()))
+        levels = hierarchy(matrix, None, BOTTOM, SCALING, STEPS, first=(self.size, self.theta))
+        return MultilevelFactor(levels, "k", None)
+
+
+class WholeCycle(OperatorTraits):
+    """u = M^-1 r, with all three dot products of r and u. coarse: A^-1 approximately, in the precision of sums."""
+
+    def __init__(self, coarse: CoarseLevel, factor: Factor, device: Device, size: int, dtype: np.dtype) -> None:
+        self._coarse, self._factor = coarse, factor
+        self.waits, self.varies = coarse.waits, not factor.exact
+        if isinstance(factor, MultilevelFactor):
+            listed, precision = ", ".join(map(str, factor.sizes)), factor.levels.bottom.dtype
+            self.notes = (f"preconditioner kcycle has levels of {listed} unknowns, in {precision}",)
+        self._leave = device.bind(Request(narrowed, size, dtype, {}, wides=("solved",)))
+        precision = self._leave.form.wide
+        self._enter, self._right = None, None
+        if precision != dtype:
+            self._right = device.zeros(size, precision)
+            self._enter = device.bind(Request(widened, size, dtype, {"right": self._right}))
+
+    def apply(self, r: DeviceVector, u: DeviceVector, /, *_: str) -> Dots:
+        """u = M^-1 r. r and u must be distinct vectors."""
+        right = r
+        if self._enter:
+            self._enter(r)
+            right = self._right
+        return self._leave(self._coarse.solve(right), r, u)
+
+    def parts(self) -> TimedCalls:
+        """The calls that a trace records separately."""
+        yield from self._coarse.parts()
+
+    @property
+    def traffic(self) -> int:
+        return self._factor.traffic + self._leave.traffic + (self._enter.traffic if self._enter else 0)
+
+    @property
+    def flops(self) -> int:
+        # The levels multiply and add once for each 8 bytes of a matrix.
+        return self._leave.flops + self._factor.traffic // 4
