@@ -39,6 +39,8 @@ class DeviceError(InputError):
 
 KERNEL_MEMORY = "WORKBENCH_KERNEL_MEMORY"
 """The environment variable for the limit on the memory of a page, which `make app` sets for its kernels."""
+ALL_MEMORY = "WORKBENCH_ALL_MEMORY"
+"""The environment variable for the limit on the memory of all pages of a server together."""
 RUN_SECONDS = "WORKBENCH_RUN_SECONDS"
 """The environment variable for the limit on the iteration time of each run of a page, in seconds."""
 CLUSTERS = "WORKBENCH_CLUSTERS"
@@ -104,7 +106,10 @@ def error_message(error: BaseException, what: str = "the run") -> str:
         return str(error)
     if isinstance(error, MemoryError):
         limit = os.environ.get(KERNEL_MEMORY)
+        shared = os.environ.get(ALL_MEMORY)
         bound = f"this page may take {limit} ({KERNEL_MEMORY})" if limit else ""
+        if shared:
+            bound += f"{' and ' if bound else ''}all pages of its server {shared} together"
         rest = f"{bound}, so take a smaller problem" if bound else "take a smaller problem, or close other programs"
         return f"there is not enough memory{_detail(error)}; {rest}"
     return f"{what} failed by a {type(error).__name__}{_detail(error)}"

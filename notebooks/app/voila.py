@@ -8,14 +8,13 @@ from workbench.extensions.classroom.server.site import prepare_page
 c = get_config()  # noqa: F821 - traitlets puts it there
 
 # Every page has a kernel of its own, to which there is no way back once the page is left. The page then ends it, for
-# which it needs a token; where it cannot, as when the browser crashes, the kernel is ended after two minutes. A page
-# that is open keeps its kernel, however long it is not touched.
+# which it needs a token; where it cannot, as when the browser crashes, the kernel is ended after two minutes, in a
+# class after half an hour (`PageKernels`). A page that is open keeps its kernel, however long it is not touched.
 # Kernels are forked from a process that has imported the workbench, and share its memory.
 c.VoilaConfiguration.multi_kernel_manager_class = "workbench.extensions.classroom.server.PageKernels"
 c.VoilaConfiguration.prelaunch_hook = prepare_page
 # By its cookie the server knows a page of the teacher; the kernel is not given it.
 c.VoilaConfiguration.http_header_envs = ["Cookie"]
-c.MappingKernelManager.cull_idle_timeout = 120
 c.MappingKernelManager.cull_interval = 30
 c.MappingKernelManager.cull_connected = False
 

@@ -118,12 +118,15 @@ def lab_server(folder: Path, *options: str) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def voila_server(folder: Path, *options: str, notebook: str = "app/workbench.ipynb") -> Iterator[str]:
-    """Serve a copy of the app as `make app` does, or of another notebook, with further options. Yields the URL."""
+def voila_server(
+    folder: Path, *options: str, notebook: str = "app/workbench.ipynb", port: int | None = None
+) -> Iterator[str]:
+    """Serve a copy of the app as `make app` does, or of another notebook, with further options. port: a free one by
+    default. Yields the URL."""
     notebooks, env = _prepared(folder)
     options = (str(notebooks / notebook), f"--Voila.config_file_paths={notebooks / 'app'}", *options)
     with serving(
-        [sys.executable, "-m", "workbench.extensions.classroom.server.page_server", *options], folder, env
+        [sys.executable, "-m", "workbench.extensions.classroom.server.page_server", *options], folder, env, port
     ) as url:
         yield url
 
@@ -152,9 +155,9 @@ def _cache(folder: Path) -> Path:
 
 
 @contextlib.contextmanager
-def serving(command: Sequence[str], folder: Path, env: dict[str, str]) -> Iterator[str]:
+def serving(command: Sequence[str], folder: Path, env: dict[str, str], port: int | None = None) -> Iterator[str]:
     """A server as a process of its own, which runs in a folder and is ended with the block. Yields its URL."""
-    port = _free_port()
+    port = port or _free_port()
     command = [*command, "--no-browser", f"--port={port}"]
     written = folder / "server.log"
     with written.open("wb") as log:

@@ -54,7 +54,7 @@ def test_their_pictures_turn_and_their_exercises_judge(page, opened):
     lab.button(page, "Start").click()
     lab.until(page, lambda: "all have ended" in lab.said(page))
     assert answer(page, "2").startswith("Not yet: at 2.00 times, 20 iterations")
-    assert "measured here and now" in answer(page, "9.25")
+    assert "measured on this machine" in answer(page, "9.25")
 
     opened("deflation", "eigenvectors(configure", "on_change", "check(2)")
     page.locator("canvas[data-name='vectors'][aria-label^='9 vectors']").wait_for()

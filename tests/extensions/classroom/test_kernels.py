@@ -4,16 +4,20 @@ import asyncio
 import contextlib
 import os
 import re
+import socket
 import time
 
 import psutil
 import pytest
+from tornado.web import HTTPError
 
 from tests.waiting import LIMIT
 from workbench.errors import InputError
-from workbench.extensions.classroom.server import PageKernels
+from workbench.extensions.classroom.server import PageKernels, fork_server
+from workbench.extensions.classroom.server import kernels as module
 from workbench.extensions.classroom.server.forking import AVAILABLE, ForkServer
-from workbench.extensions.classroom.server.memory_limit import bytes_of
+from workbench.extensions.classroom.server.memory_shares import all_bytes, bytes_of
+from workbench.process.limits import memory
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="kernels are forked on Linux only")
 
@@ -25,17 +29,26 @@ def running():
     server.close()
 
 
-@pytest.fixture
-def lent(running, monkeypatch):
-    """Kernels of all these tests are forked by one server, since it imports for seconds."""
+def lending(server):
+    """What stands for a fork server that others use as well."""
 
     class Lent:
-        fork, process = staticmethod(running.fork), running.process
+        fork, process = staticmethod(server.fork), server.process
+
+        def __init__(self, **_options):
+            pass
 
         def close(self):
             pass
 
-    monkeypatch.setattr("workbench.extensions.classroom.server.kernels.ForkServer", Lent)
+    return Lent
+
+
+@pytest.fixture
+def lent(running, monkeypatch):
+    """Kernels of all these tests are forked by one server, since it imports for seconds."""
+
+    monkeypatch.setattr("workbench.extensions.classroom.server.kernels.ForkServer", lending(running))
 
 
 class Ended:
@@ -169,10 +182,46 @@ def test_without_a_fork_server_a_kernel_is_a_process_of_its_own(lent):
     assert answers("import os; print(os.getppid())", forks=Ended()) == [str(os.getpid())]
 
 
+THREADS = """
+import ctypes
+import numpy.linalg
+path = next(line.split()[-1] for line in open("/proc/self/maps") if "libscipy_openblas64" in line)
+print(ctypes.CDLL(path).scipy_openblas_get_num_threads64_())
+"""
+
+
+def test_pages_of_a_class_have_one_thread_of_blas_each(lent):
+    server = ForkServer(for_class=True)
+    try:
+        assert answers(THREADS, forks=lending(server)()) == ["1"]
+    finally:
+        server.close()
+
+
+def test_what_pages_share_is_computed_while_none_is_asked_for(monkeypatch):
+    """A request comes before the next step."""
+    ours, theirs = socket.socketpair()
+    done = []
+
+    def steps():
+        for k in range(4):
+            done.append(k)
+            if k == 1:
+                ours.sendall(b"{}\n")
+            yield
+        ours.shutdown(socket.SHUT_WR)
+
+    monkeypatch.setattr(fork_server.os, "fork", lambda: done.append("forked") or 7)
+    with ours, theirs:
+        assert fork_server.serve(theirs, steps()) is None
+        assert ours.recv(100) == b'{"pid": 7}\n'
+    assert done == [0, 1, "forked", 2, 3]
+
+
 FREE = """
 import os
 from workbench.process.limits import memory
-from workbench.extensions.classroom.server.memory_limit import data_bytes
+from workbench.extensions.classroom.server.memory_shares import data_bytes
 print(memory()[0] - data_bytes(os.getpid()))
 """
 TOO_LARGE = """
@@ -203,6 +252,67 @@ def test_a_kernel_takes_no_more_memory_than_it_may(lent):
     assert said.endswith("which fits")
 
 
+ALLOCATE = "import numpy; kept = numpy.ones({}); print(kept.size)"
+REFUSED = ("MemoryError", "_ArrayMemoryError")
+
+
+def test_pages_take_no_more_memory_together_than_they_may(lent):
+    """A page gets its half of what is free, then more when the other one has ended; a third one is refused."""
+
+    async def test(kernels):
+        one, first = await opened(kernels)
+        assert await answer(first, ALLOCATE.format(5 * 10**7)) == "50000000"
+        other, second = await opened(kernels)
+        # Of 1 GB, 400 MB and what both pages have of their own are taken.
+        assert await answer(second, ALLOCATE.format(5 * 10**7)) in REFUSED
+        assert await answer(second, ALLOCATE.format(2 * 10**7)) == "20000000"
+        assert await answer(first, ALLOCATE.format(10**8)) in REFUSED
+        kernels.memory.divide()
+        assert await answer(second, "more = numpy.ones(12 * 10**6); print(more.size)") == "12000000"
+        with pytest.raises(HTTPError, match="take the memory that all may take together"):
+            await kernels.start_kernel()
+        first.stop_channels()
+        await kernels.shutdown_kernel(one.kernel_id, now=True)
+        kernels.memory.divide()
+        assert await answer(second, "kept = numpy.ones(6 * 10**7); print(kept.size)") == "60000000"
+        second.stop_channels()
+        return [one.provisioner.pid, other.provisioner.pid]
+
+    run(test, all_memory="1GB")
+
+
+def test_a_page_with_a_turn_has_more_of_the_free_memory(lent):
+    async def test(kernels):
+        (one, first), (two, second) = await opened(kernels), await opened(kernels)
+        said = await answer(first, TAKES_TURN + ALLOCATE.format(45 * 10**6))
+        assert said == "45000000"
+        assert await answer(second, ALLOCATE.format(3 * 10**7)) in REFUSED
+        first.stop_channels()
+        second.stop_channels()
+        return [one.provisioner.pid, two.provisioner.pid]
+
+    run(test, all_memory="800MB", runs_at_once=1)
+
+
+TAKES_TURN = """
+from workbench.extensions.classroom.page.classroom import classroom
+from workbench.run import MACHINE, QueueSlot
+room, slot = classroom(), QueueSlot(MACHINE)
+slot.acquire(unless=lambda: False)
+"""
+
+
+@pytest.mark.parametrize(("text", "nbytes"), [("", None), ("2GB", 2 * 10**9), ("50%", memory()[0] // 2)])
+def test_the_memory_of_all_pages_is_read(text, nbytes):
+    assert all_bytes(text) == nbytes
+
+
+@pytest.mark.parametrize("text", ["0%", "101%", "-5%", "70", "half"])
+def test_a_wrong_memory_of_all_pages_is_refused(text):
+    with pytest.raises(SystemExit, match="such as 12GB; got|as in 1.5GB; got"):
+        PageKernels(all_memory=text)
+
+
 def test_a_run_ends_at_the_limit_of_its_page_and_a_page_has_no_cluster(lent):
     limit, cluster = answers(ENDS, CLUSTER, run_seconds="1e-9")
     assert re.fullmatch(r"PAGE_TIME .*s of 1e-09 s, which holds for all pages of its server", limit)
@@ -226,6 +336,29 @@ def test_a_wrong_size_of_memory_is_refused(text):
 def test_a_wrong_time_of_runs_is_refused(text):
     with pytest.raises(SystemExit, match="WORKBENCH_RUN_SECONDS must be seconds above 0"):
         PageKernels(run_seconds=text)
+
+
+def test_a_page_that_has_gone_makes_room_for_another(lent, monkeypatch):
+    async def test(kernels):
+        gone = await kernels.start_kernel()
+        with pytest.raises(HTTPError, match="this server shows 1 pages at once"):
+            await kernels.start_kernel()
+        monkeypatch.setattr(module, "AWAY", -1)
+        # One that is connected stays.
+        kernels.notify_connect(gone)
+        with pytest.raises(HTTPError, match="this server shows 1 pages at once"):
+            await kernels.start_kernel()
+        kernels.notify_disconnect(gone)
+        name = await kernels.start_kernel()
+        assert kernels.list_kernel_ids() == [name]
+        return [kernels.get_kernel(name).provisioner.pid]
+
+    run(test, most_pages=1)
+
+
+@pytest.mark.parametrize(("options", "seconds"), [({}, 120), ({"classroom": True}, 1800)])
+def test_a_class_keeps_pages_that_are_away_for_half_an_hour(lent, options, seconds):
+    assert PageKernels(**options).cull_idle_timeout == seconds
 
 
 def test_pages_that_open_at_once_are_counted(lent):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -30,9 +31,15 @@ def _bubbles(n: int, count: int, deflation: str = "none", coarse: str = "auto") 
     return configure("bubbles-2d", n=n, layout="random", count=count, deflation=deflation, coarse=coarse)
 
 
+@functools.cache
+def _eigenvalues() -> np.ndarray:
+    """Those of five bubbles on 24 x 24 cells."""
+    return spectrum(_bubbles(24, 5))
+
+
 def _tiny(count: int) -> Verdict:
     """Right for the number of tiny eigenvalues: as many as bubbles, since the walls make one more zero."""
-    values = spectrum(_bubbles(24, 5))
+    values = _eigenvalues()
     positive = values[values > ZERO * values[-1]]
     tiny = int((positive < TINY).sum())
     if count > tiny:
@@ -102,13 +109,17 @@ def risen() -> RisenBubbles:
     return RisenBubbles(prepared.system, former_labels.astype(np.int64), former_x)
 
 
+@functools.cache
+def _after_rising() -> tuple[int, ...]:
+    """Iterations without vectors, with those of the bubbles' present places, and with those of their former ones."""
+    system, former_labels, _ = risen()
+    spaces = ("none", "levelset:0", former_labels)
+    return tuple(prepare(system, M="neumann:2", deflation=each).solve(system.b).iterations for each in spaces)
+
+
 def _former_vectors(count: int) -> Verdict:
     """Right for the iterations with vectors of the former places of bubbles, within `ITERATIONS_TOLERANCE`."""
-    system, former_labels, _ = risen()
-    without, renewed, former = (
-        prepare(system, M="neumann:2", deflation=space).solve(system.b).iterations
-        for space in ("none", "levelset:0", former_labels)
-    )
+    without, renewed, former = _after_rising()
     sentence = f"without vectors it takes {without}, with those of the bubbles where they are {renewed}"
     if abs(count - former) > ITERATIONS_TOLERANCE * former:
         comparison = "more" if count < former else "less"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from workbench.extensions.lessons.exercise import Exercise, Number, Text, Verdict
 from workbench.preconditioners.schwarz.schwarz import Schwarz
 from workbench.records import BlockHistory
 from workbench.registry import find
-from workbench.run import Run, configure, run_through, solve
+from workbench.run import Configuration, Run, configure, run_through, solve
 from workbench.spectra.exact import spectrum
 from workbench.words.numbers import number
 
@@ -35,15 +37,25 @@ def _rank(answer: int) -> Verdict:
     return Verdict(True, f"{said}.")
 
 
+@functools.lru_cache(maxsize=4)
+def _eigenvalues(chosen: Configuration) -> np.ndarray:
+    return spectrum(chosen)
+
+
+@functools.lru_cache(maxsize=2 * MOST)
+def _block_iterations(chosen: Configuration, columns: int) -> int:
+    return run_through(Run(configure(chosen.problem, solver="block-cg", rhs=f"random:{columns}"))).iterations
+
+
 def _seen(s: int) -> Verdict:
     """kappa_s = lambda_N / lambda_s, with the s-th smallest positive eigenvalue."""
     chosen = configure("bubbles-2d", n=24)
-    values = spectrum(chosen)
+    values = _eigenvalues(chosen)
     positive = values[values > 1e-10 * values[-1]]
     kappas = positive[-1] / positive
     least = int(np.argmax(kappas < OUTLIER)) + 1
     columns = min(s, MOST)
-    result = run_through(Run(configure(chosen.problem, solver="block-cg", rhs=f"random:{columns}")))
+    iterations = _block_iterations(chosen, columns)
 
     def at(count: int) -> str:
         return f"for s = {count} it is {number(kappas[count - 1])}"
@@ -51,7 +63,7 @@ def _seen(s: int) -> Verdict:
     said = at(s)
     if s >= least:
         said += f", and {'already ' if s > least else ''}{at(s - 1)}"
-    return Verdict(s == least, f"{said}; block CG took {result.iterations} iterations for s = {columns}.")
+    return Verdict(s == least, f"{said}; block CG took {iterations} iterations for s = {columns}.")
 
 
 def _boxes(text: str) -> Verdict:

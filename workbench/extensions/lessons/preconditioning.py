@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import statistics
 
@@ -21,10 +22,16 @@ def _layers(preconditioner: str, n: int) -> Configuration:
     return configure("two-layer", n=n, preconditioner=preconditioner)
 
 
+@functools.cache
+def _condition(preconditioner: str) -> float:
+    """The condition number on 24 x 24 cells."""
+    values = spectrum(_layers(preconditioner, 24))
+    return float(values[-1] / values[0])
+
+
 def _fewer(factor: float) -> Verdict:
     """The bound grows with the square root of the condition number."""
-    values = {name: spectrum(_layers(name, 24)) for name in ("jacobi", "neumann:2")}
-    before, after = (float(each[-1] / each[0]) for each in values.values())
+    before, after = _condition("jacobi"), _condition("neumann:2")
     many, few = (iterations_by_bound(kappa) for kappa in (before, after))
     expected = math.sqrt(before / after)
     said = f"κ falls from {number(before)} to {number(after)}, and the bound from {many} iterations to {few}"
@@ -46,8 +53,9 @@ def _fewest_bytes(name: str) -> Verdict:
     return Verdict(name == best, f"{name} moves {found[name].words}; {said}.")
 
 
-def _break_even(factor: float) -> Verdict:
-    """By the ratio of iterations, up to which an iteration may cost more, and by its measured cost."""
+@functools.cache
+def _measured() -> dict[str, tuple[int, float]]:
+    """Iterations and median seconds of the solves with Jacobi and with boxes, once: in a class before others work."""
     chosen = {name: _layers(name, 48) for name in ("jacobi", BOXES)}
     iterations, seconds = {}, {name: [] for name in chosen}
     # In turns, so that other work on the machine meets both alike; the first round loads kernels.
@@ -56,13 +64,18 @@ def _break_even(factor: float) -> Verdict:
             result = run_through(Run(configuration))
             iterations[name] = result.iterations
             seconds[name].append(result.iteration_seconds)
-    many, few = iterations.values()
-    jacobi, boxes = (statistics.median(each[1:]) for each in seconds.values())
+    return {name: (iterations[name], statistics.median(seconds[name][1:])) for name in chosen}
+
+
+def _break_even(factor: float) -> Verdict:
+    """By the ratio of iterations, up to which an iteration may cost more, and by its measured cost."""
+    (many, jacobi), (few, boxes) = _measured().values()
     expected = many / few
     winner = f"{many if jacobi < boxes else few} iterations win"
     measured = (
-        f"measured here and now, median of {ROUNDS} solves in turns, it takes {number(boxes / few / (jacobi / many))} "
-        f"times as long, and {winner}: {duration(jacobi)} with Jacobi, {duration(boxes)} with boxes"
+        f"measured on this machine, median of {ROUNDS} solves in turns, it takes "
+        f"{number(boxes / few / (jacobi / many))} times as long, and {winner}: {duration(jacobi)} with Jacobi, "
+        f"{duration(boxes)} with boxes"
     )
     if abs(factor - expected) <= 0.05 * expected:
         return Verdict(True, f"{many} iterations against {few} leave it that time; {measured}.")

@@ -70,10 +70,11 @@ class QuadraticForm:
         root = (vectors * np.sqrt(values)) @ vectors.T
         return root @ self.jacobi_root if jacobi else root
 
-    def path(self, solver: str, start: np.ndarray, *, jacobi: bool = False) -> np.ndarray:
-        """The errors of the iterates of a method of the workbench, shape (steps + 1, 2), from the error `start`.
+    def path(self, solver: str, start: np.ndarray, *, jacobi: bool = False, steps: int = MOST_STEPS) -> np.ndarray:
+        """The errors of the iterates of a method of the workbench, from the error `start`, at most (steps + 1, 2).
 
-        It ends after 60 steps, or where the A-norm of the error is a hundredth of that at the start. Cost: a solve.
+        It ends after 60 steps or as many as given, or where the A-norm of the error is a hundredth of that at the
+        start. Cost: a solve.
         """
         A = self.matrix
         errors = [np.array(start, float)]
@@ -81,7 +82,7 @@ class QuadraticForm:
 
         def follow(run: Run) -> bool:
             errors.append(np.array(run.x) - SOLUTION)
-            return energy_norm(A, errors[-1]) <= least
+            return len(errors) > steps or energy_norm(A, errors[-1]) <= least
 
         if least > 0:
             solve(

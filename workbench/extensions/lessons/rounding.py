@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Verdict
@@ -22,6 +24,7 @@ UNKNOWNS = 32
 """Unknowns per side, of Poisson's equation."""
 
 
+@functools.lru_cache(maxsize=32)
 def single_and_double(rtol: float, n: int = UNKNOWNS) -> dict[str, Result]:
     """CG on Poisson's equation on n x n unknowns to a tolerance, in single and in double precision."""
     system = assembled(configure("poisson5", n=n))
@@ -50,6 +53,7 @@ def _delay(more: float) -> Verdict:
     return Verdict(True, f"{said} {number(rounded.error[at])}, one iteration before {number(rounded.error[at - 1])}.")
 
 
+@functools.cache
 def _attained(solver: str) -> float:
     """The smallest ||b - A x|| over the first one."""
     moments = walk(configure(STEPPED, solver=solver), ITERATIONS)

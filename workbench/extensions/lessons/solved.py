@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 from workbench.run import Configuration, Result, Run, run_through
 from workbench.run.loop.traffic import iteration_bytes
@@ -28,8 +29,9 @@ class Solved:
         return f"{self.iterations} × {amount(self.moved / max(1, self.iterations))} = {amount(self.moved)}"
 
 
+@functools.lru_cache(maxsize=64)
 def solved(configuration: Configuration) -> Solved:
-    """Solve by a method whose iterations move the same bytes, such as cg."""
+    """Solve by a method whose iterations move the same bytes, such as cg; once for equal configurations."""
     run = Run(configuration)
     each = iteration_bytes(run.setup)
     assert each is not None, f"iterations of {configuration.label} differ"

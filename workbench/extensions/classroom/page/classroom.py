@@ -119,9 +119,10 @@ class PageTurn:
         with self._changed:
             if message["request"] != self._request:
                 return
-            self._ahead = message["ahead"]
-            if self._ahead == 0:
-                MACHINE_USE.begin()
+            held, self._ahead = self._ahead == 0, message["ahead"]
+            # A turn that lasts is taken back while others wait, and comes again.
+            if held != (self._ahead == 0):
+                (MACHINE_USE.end if held else MACHINE_USE.begin)()
             self._changed.notify_all()
         MACHINE.wake()
 

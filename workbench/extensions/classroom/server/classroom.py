@@ -19,6 +19,8 @@ import time
 from http import cookies
 from typing import Any
 
+from workbench.extensions.classroom.server.turns import Turns
+
 LONGEST_LINE = 5 << 20
 """Bytes of a message: the file of a run, of at most 2 MiB, in hexadecimal digits."""
 LONGEST_HELLO = 200
@@ -46,7 +48,7 @@ class Classroom:
     pages may send a problem to all others and get the runs of all."""
 
     def __init__(self, runs_at_once: int = 0, *, collects: bool = False) -> None:
-        self.runs_at_once, self.collects = runs_at_once, collects
+        self.turns, self.collects = Turns(runs_at_once), collects
         self.address = ""
         """The address at which others in the network reach this server, as far as it knows; empty if they do not."""
         self.token = secrets.token_urlsafe(16)
@@ -57,8 +59,6 @@ class Classroom:
         """Tokens of kernels, and whether the page is a teacher's."""
         self.pages: list[_Page] = []
         self._opened = 0
-        self._waiting: list[tuple[_Page, int]] = []
-        """Pages and the numbers of their requests, in the order of their turns; the first ones have theirs."""
         self._short: dict[str, tuple[str, float]] = {}
         self.runs: list[dict[str, Any]] = []
 
@@ -79,6 +79,11 @@ class Classroom:
         self._admitted[token] = teacher
         return f"{self._socket.getsockname()[1]}:{token}"
 
+    def has_turn(self, place: str) -> bool:
+        """True while the page that was admitted with this port and token has a turn."""
+        token = place.partition(":")[2]
+        return any(page.token == token and self.turns.has(page) for page in self.pages)
+
     def find(self, code: str) -> str | None:
         """The link behind a short address; None for one that is too old or was never given."""
         oldest = time.time() - 86400 * SHORT_DAYS
@@ -93,11 +98,12 @@ class Classroom:
     def enter(self, page: _Page, token: str) -> None:
         """Take a page in. Raises KeyError for a wrong token."""
         page.teacher = self._admitted.pop(token)
+        page.token = token
         self._opened += 1
         page.number = self._opened
         self.pages.append(page)
         facts = {"page": page.number, "teacher": page.teacher, "collects": self.collects}
-        page.tell("hello", **facts, runs_at_once=self.runs_at_once, address=self.address)
+        page.tell("hello", **facts, runs_at_once=self.turns.at_once, address=self.address)
         self._count()
 
     def leave(self, page: _Page) -> None:
@@ -119,22 +125,10 @@ class Classroom:
         acts[message.pop("kind")](page, **message)
 
     def _on_turn(self, page: _Page, request: int) -> None:
-        self._waiting = [(other, asked) for other, asked in self._waiting if other is not page]
-        self._waiting.append((page, int(request)))
-        page.ahead = None
-        self._say_turns()
+        self.turns.ask(page, int(request))
 
     def _on_done(self, page: _Page) -> None:
-        self._waiting = [(other, asked) for other, asked in self._waiting if other is not page]
-        self._say_turns()
-
-    def _say_turns(self) -> None:
-        at_once = self.runs_at_once or len(self._waiting)
-        for place, (page, request) in enumerate(self._waiting):
-            ahead = max(0, place - at_once + 1)
-            if page.ahead != ahead:
-                page.ahead = ahead
-                page.tell("turn", request=request, ahead=ahead)
+        self.turns.done(page)
 
     def _on_name(self, page: _Page, name: str) -> None:
         page.name = " ".join(str(name).split())[:LONGEST_NAME]
@@ -190,9 +184,7 @@ class _Page(asyncio.Protocol):
     """The connection of one page. number: from 1, and 0 before it has shown its token."""
 
     def __init__(self, room: Classroom) -> None:
-        self.number, self.name, self.teacher, self.collects = 0, "", False, False
-        self.ahead: int | None = None
-        """The number sent last to the page about its turn."""
+        self.number, self.name, self.token, self.teacher, self.collects = 0, "", "", False, False
         self._room, self._rest = room, b""
         self._transport: Any = None
 
@@ -218,6 +210,10 @@ class _Page(asyncio.Protocol):
         """Send a message; a page that is closing is sent nothing."""
         with contextlib.suppress(OSError):
             self._transport.write(json.dumps({"kind": kind, **facts}).encode() + b"\n")
+
+    def say_turn(self, request: int, ahead: int) -> None:
+        """Send what `Turns` says about a request."""
+        self.tell("turn", request=request, ahead=ahead)
 
     def _read(self, message: dict[str, Any]) -> None:
         if self.number:

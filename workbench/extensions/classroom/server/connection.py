@@ -30,6 +30,15 @@ class NoDelayConnection(ZMQChannelsWebsocketConnection):
     class: --ServerApp.kernel_websocket_connection_class=workbench.extensions.classroom.server.NoDelayConnection.
     """
 
+    _protocol: str | None = None
+
+    @property
+    def subprotocol(self) -> str | None:
+        """The protocol of the connection, also for messages that come when it has ended; None for the legacy one."""
+        if (at := self.websocket_handler.ws_connection) is not None:
+            self._protocol = at.selected_subprotocol
+        return self._protocol
+
     async def prepare(self) -> None:
         """Prepare the connection. Raises HTTPError for a session's name that ZeroMQ would not take."""
         if not SESSION.fullmatch(self.session.session):

@@ -12,32 +12,41 @@ import gc
 import importlib
 import json
 import os
+import select
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from workbench.errors import InputError
+from workbench.extensions.lessons.references import references
 from workbench.live.ui.assets import style_sheet
 from workbench.registry import catalogue
 from workbench.registry.extensions import Extension, extensions
 
+CLASS = "class"
+"""The argument with which pages are forked for a class."""
 PRELOADED = ("ipykernel.kernelapp", "ipykernel.ipkernel", "numpy.random", "workbench.live")
 """Modules that every page imports."""
 
 
-def serve(requests: socket.socket) -> dict[str, Any] | None:
+def serve(requests: socket.socket, idle: Iterator[object]) -> dict[str, Any] | None:
     """Fork a kernel for each request. Returns the request and its "parent", the process number of this one, in the
-    forked process; None once the other end is closed."""
+    forked process; None once the other end is closed. idle: its steps are done while there is no request."""
     lines, parent = requests.makefile("rw"), os.getpid()
-    for line in lines:
+    while True:
+        # A request is answered before the next one is sent, so that none waits in the buffer of the lines.
+        while not select.select([requests], [], [], 0)[0] and next(idle, idle) is not idle:
+            pass
+        line = lines.readline()
+        if not line:
+            return None
         child = os.fork()
         if child == 0:
             return {**json.loads(line), "parent": parent}
         lines.write(json.dumps({"pid": child}) + "\n")
         lines.flush()
-    return None
 
 
 def preload(modules: Sequence[str]) -> None:
@@ -53,6 +62,14 @@ def preload(modules: Sequence[str]) -> None:
                 extension.imported(name)
     style_sheet()
     catalogue()
+    gc.collect()
+    gc.freeze()
+
+
+def shared_by_all() -> Iterator[None]:
+    """Compute what lessons compute for every student alike, in steps of at most a second, and keep it from the garbage
+    collector of the kernels."""
+    yield from references()
     gc.collect()
     gc.freeze()
 
@@ -99,7 +116,7 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     preload(PRELOADED)
     with socket.socket(fileno=os.dup(sys.stdin.fileno())) as requests:
-        request = serve(requests)
+        request = serve(requests, shared_by_all() if sys.argv[1:] == [CLASS] else iter(()))
     if request:
         become_kernel(request)
 

@@ -1,4 +1,4 @@
-"""The frames of messages that come over a kernel's websocket, checked before Jupyter believes their numbers.
+"""The frames of messages on a kernel's websocket, checked before Jupyter or Voila believes their numbers.
 
 Both protocols of Jupyter begin a binary message with a count of offsets and the offsets of its parts, which Jupyter
 reads as they are: a count of 2^40 in eight bytes stops the server, and offsets that go back and forth copy the message

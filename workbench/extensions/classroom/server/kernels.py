@@ -6,6 +6,7 @@ import asyncio
 import functools
 import os
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,15 +16,26 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager, ServerKernelManager
 from tornado.web import HTTPError
 
-from workbench.errors import CLASS, CLUSTERS, DOWNLOADED_MB, KERNEL_MEMORY, MOST_UNKNOWNS, RUN_SECONDS, InputError
+from workbench.errors import (
+    ALL_MEMORY,
+    CLASS,
+    CLUSTERS,
+    DOWNLOADED_MB,
+    KERNEL_MEMORY,
+    MOST_UNKNOWNS,
+    RUN_SECONDS,
+    InputError,
+)
 from workbench.extensions.classroom.server.classroom import Classroom, cookie_of
 from workbench.extensions.classroom.server.forking import AVAILABLE, ForkServer
-from workbench.extensions.classroom.server.memory_limit import bytes_of, limit_memory
+from workbench.extensions.classroom.server.memory_shares import LEAST_FREE, MemoryShares, all_bytes, bytes_of
 from workbench.process import limits
 
 COOKIES = "HTTP_COOKIE"
 """The variable with the cookies of the request for a page, in the environment of a kernel that Voila starts."""
 
+AWAY, AWAY_IN_CLASS = 120, 1800
+"""Seconds for which a page that has lost its connection keeps its kernel: a laptop is closed for a break of a class."""
 MOST_OFFLINE = 64 << 20
 """Bytes of a kernel's messages that are kept for a page that has lost its connection."""
 
@@ -35,13 +47,14 @@ class ForkingProvisioner(LocalProvisioner):
         """Launch a kernel; cmd: `<python> -m ipykernel_launcher`, followed by its arguments."""
         pages: PageKernels = cast(Any, self.parent).parent
         # Sentences of the kernel name the limit.
-        bounds = {KERNEL_MEMORY: pages.kernel_memory, RUN_SECONDS: pages.run_seconds}
+        bounds = {KERNEL_MEMORY: pages.kernel_memory, ALL_MEMORY: pages.all_memory, RUN_SECONDS: pages.run_seconds}
         bounds[MOST_UNKNOWNS] = pages.most_unknowns
         bounds[DOWNLOADED_MB] = str(pages.downloaded_mb)
         bounds[CLUSTERS] = "" if pages.clusters else "none"
         env = dict(kwargs["env"])
         # Cookies are for the server alone.
-        bounds[CLASS] = await pages.room.admit(teacher=pages.room.is_teacher(cookie_of(env.pop(COOKIES, ""))))
+        place = await pages.room.admit(teacher=pages.room.is_teacher(cookie_of(env.pop(COOKIES, ""))))
+        bounds[CLASS] = place
         kwargs["env"] = env | bounds
         if pages.forks and cmd[:3] == [sys.executable, "-m", "ipykernel_launcher"]:
             cwd = str(kwargs.get("cwd") or Path.cwd())
@@ -55,8 +68,8 @@ class ForkingProvisioner(LocalProvisioner):
                 self.pid = self.pgid = cast(Any, forked.pid)
         if self.process is None:
             await super().launch_kernel(cmd, **kwargs)
-        if pages.limit:
-            limit_memory(self.pid, pages.limit)
+        if pages.bounded:
+            pages.memory.add(self.pid, lambda: pages.room.has_turn(place))
         return self.connection_info
 
 
@@ -76,6 +89,12 @@ class PageKernels(AsyncMappingKernelManager):
     kernel_memory = traitlets.Unicode(
         os.environ.get(KERNEL_MEMORY, ""),
         help="Memory that a kernel may take for its runs, such as 1.5GB; no limit if empty. Linux only.",
+    ).tag(config=True)
+
+    all_memory = traitlets.Unicode(
+        os.environ.get(ALL_MEMORY, "70%" if sys.platform == "linux" else ""),
+        help="Memory that the kernels of all pages may take together, such as 12GB or 70% of the machine's; what would "
+        "take more is refused. No limit if empty. Linux only.",
     ).tag(config=True)
 
     run_seconds = traitlets.Unicode(
@@ -116,18 +135,25 @@ class PageKernels(AsyncMappingKernelManager):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         try:
-            self.limit = bytes_of(self.kernel_memory) if self.kernel_memory else None
-            """Bytes of `kernel_memory`."""
+            most = bytes_of(self.kernel_memory) if self.kernel_memory else None
+            self.memory = MemoryShares(all_bytes(self.all_memory), most)
+            self.bounded = bool(self.kernel_memory or self.all_memory)
             limits.page_seconds(self.run_seconds)
             limits.page_unknowns(self.most_unknowns)
         except InputError as error:
             # The server has not started; a traceback would hide the sentence.
             raise SystemExit(str(error)) from None
         self.room = Classroom(self.runs_at_once, collects=self.classroom)
+        # A run that has its turn has memory for it.
+        self.room.turns.changed = self.memory.divide
         self._starting = 0
         """The number of kernels that are starting and not counted yet."""
-        self.forks = ForkServer() if AVAILABLE else None
+        self.forks = ForkServer(for_class=self.classroom or self.runs_at_once > 0) if AVAILABLE else None
         """Started with the server, since its first page should not wait for imports."""
+
+    @traitlets.default("cull_idle_timeout")
+    def _cull_idle_timeout(self) -> int:
+        return AWAY_IN_CLASS if self.classroom else AWAY
 
     @traitlets.default("kernel_manager_class")
     def _kernel_manager_class(self) -> str:
@@ -135,11 +161,9 @@ class PageKernels(AsyncMappingKernelManager):
 
     async def start_kernel(self, **kwargs: Any) -> str:
         """Start the kernel of a page. Raises HTTPError where there are too many."""
-        if len(self) + self._starting >= self.most_pages:
-            sentence = (
-                f"this server shows {self.most_pages} pages at once, and as many are open; come back when one has been "
-                "closed, or start the server with a larger --PageKernels.most_pages"
-            )
+        if self._refusal:
+            await self._end_those_away()
+        if sentence := self._refusal:
             # Voila's page of errors shows the reason alone.
             raise HTTPError(503, sentence, reason=sentence)
         self._starting += 1
@@ -147,6 +171,33 @@ class PageKernels(AsyncMappingKernelManager):
             return await super().start_kernel(**kwargs)
         finally:
             self._starting -= 1
+
+    @property
+    def _refusal(self) -> str:
+        """Why there can be no further page, in a sentence; empty where there can."""
+        if len(self) + self._starting >= self.most_pages:
+            return (
+                f"this server shows {self.most_pages} pages at once, and as many are open; come back when one has been "
+                "closed, or start the server with a larger --PageKernels.most_pages"
+            )
+        free = self.memory.free()
+        # Those that are starting have taken nothing yet.
+        if free is not None and free < LEAST_FREE * (1 + self._starting):
+            return (
+                f"the pages that are open take the memory that all may take together ({self.all_memory}); come back "
+                "when one has been closed, or start the server with a larger --PageKernels.all_memory"
+            )
+        return ""
+
+    async def _end_those_away(self) -> None:
+        """End pages that have lost their connection for some time, the longest first, while there is no room."""
+        models = [self.kernel_model(name) for name in self.list_kernel_ids()]
+        away = sorted((each["last_activity"], each["id"]) for each in models if not each["connections"])
+        for since, name in away:
+            idle = datetime.now(UTC) - datetime.fromisoformat(since)
+            if self._refusal and idle.total_seconds() > AWAY:
+                self.log.warning("Kernel %s is ended for another page, since its own has gone", name)
+                await self.shutdown_kernel(name, now=True)
 
     def start_buffering(self, kernel_id: str, session_key: str, channels: dict[str, Any]) -> None:
         """Keep the messages of a kernel while its page is away, up to `MOST_OFFLINE` bytes; after more the page begins

@@ -12,7 +12,7 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 from zmq.eventloop.zmqstream import ZMQStream
 
 from workbench.extensions.classroom.server.connection import NoDelayConnection
-from workbench.extensions.classroom.server.framing import V1
+from workbench.extensions.classroom.server.framing import V1, check_frame
 
 MOST_UNREAD = 64 << 20
 """Bytes that the server keeps for a page that does not read, and on each channel for a kernel that does not. A single
@@ -26,8 +26,13 @@ class PageConnection(NoDelayConnection):
     """A connection of a stranger: one protocol, and bounds on what the server keeps for it.
 
     Voila reads each message to a page as one of `V1`, whatever the connection has: the first bytes of a legacy one are
-    then a count of 10^17 offsets. JupyterLab's pages, which Voila's are, offer `V1`.
+    then a count of 10^17 offsets, which are read for ever. JupyterLab's pages, which Voila's are, offer `V1`.
     """
+
+    @property
+    def subprotocol(self) -> str:
+        """`V1`, also once the page has closed: Jupyter then has none, and would make a legacy message of the next."""
+        return V1
 
     async def prepare(self) -> None:
         """Prepare the connection. Raises HTTPError where it would not have `V1`."""
@@ -56,10 +61,18 @@ class PageConnection(NoDelayConnection):
     def _write(self, message: bytes | str, binary: bool = False) -> None:
         """Send a message; end the connection where too many wait, since no message may be left out."""
         handler = self.websocket_handler
+        if handler.ws_connection is None:
+            return
+        try:
+            check_frame(message, V1)
+        except ValueError as error:
+            # Nothing makes such a message now. One that got here would keep the server from answering anyone.
+            self.log.error("A message to the page of kernel %s is left out: %s", self.kernel_id, error)
+            return
         if self._unread > MOST_UNREAD:
             self.log.warning("Connection to kernel %s ended: its page does not read", self.kernel_id)
             # A closing message would wait behind the others.
-            if handler.ws_connection is not None and handler.ws_connection.stream is not None:
+            if handler.ws_connection.stream is not None:
                 handler.ws_connection.stream.close()
             return
         try:

@@ -15,10 +15,12 @@ from tornado.ioloop import IOLoop
 from tornado.routing import Matcher, PathMatches, Rule
 from tornado.web import RequestHandler
 from voila.app import Voila
+from voila.tornado.handler import TornadoVoilaHandler
 
 from workbench.extensions.classroom.server.class_addresses import ShortAddress, TeachersAddress, say
 from workbench.extensions.classroom.server.classroom import Classroom
 from workbench.extensions.classroom.server.kernels import PageKernels
+from workbench.extensions.classroom.server.opening import Page
 from workbench.extensions.classroom.server.site import site_rules
 
 NOWHERE = r"logout|.*%00.*|(?:.*/)?\.\.(?:/.*)?"
@@ -41,12 +43,13 @@ class PageServer(Voila):
 
     def init_handlers(self) -> Any:
         """The handlers of all paths: refusals, addresses of a class, and the start page, before all those of Voila."""
-        voila: Any = super().init_handlers()
+        found: Any = super().init_handlers()
+        voila = [_in_order(each) for each in found]
         kernels = self.kernel_manager
         of_class = self.of_class(kernels.room) if isinstance(kernels, PageKernels) else []
         site = []
         if self.lessons:
-            *_, (_, _, page) = voila
+            *_, (_, _, page) = found
             site = site_rules(self.base_url, Path(self.lessons), self.root_dir, page, self.server_url or "")
         return [*self.refusals(), *of_class, *site, *voila]
 
@@ -81,6 +84,11 @@ class PageServer(Voila):
         nowhere = Rule(PathMatches(url_path_join(self.server_url or "/", f"(?:{NOWHERE})")), Refusal, NOT_FOUND)
         common = [Rule(ForeignSite(), Refusal, FROM_ELSEWHERE), nowhere]
         return [Rule(ForeignHost(self.hosts), Refusal, FORBIDDEN), *common] if is_local(self.ip) else common
+
+
+def _in_order(rule: tuple[object, ...]) -> tuple[object, ...]:
+    """A rule of Voila, with a page that is made in its order in place of Voila's own."""
+    return (rule[0], Page, *rule[2:]) if rule[1] is TornadoVoilaHandler else rule
 
 
 class ForeignHost(Matcher):

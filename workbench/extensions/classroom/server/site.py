@@ -14,10 +14,10 @@ from jupyter_server.utils import url_path_join
 from tornado.httputil import HTTPServerRequest
 from tornado.routing import PathMatches, Rule
 from tornado.web import RequestHandler
-from voila.tornado.handler import TornadoVoilaHandler
 
 from workbench.extensions.classroom.server.cookie import set_xsrf_cookie
 from workbench.extensions.classroom.server.named_links import LINKS, RACE
+from workbench.extensions.classroom.server.opening import Page
 from workbench.extensions.classroom.server.start_pictures import race_picture
 from workbench.extensions.lessons import LESSONS, Lesson
 from workbench.extensions.papers.printed import FILES, printed_in
@@ -91,7 +91,7 @@ class StartPage(RequestHandler):
         self.finish(self._text)
 
 
-class LessonPage(TornadoVoilaHandler):
+class LessonPage(Page):
     """A lesson with a kernel of its own. above: the head of the lesson, as HTML."""
 
     above: str
@@ -155,7 +155,7 @@ PAPERS_ARE = "Their tables and figures next to what this machine computes."
 LESSONS_ASK = "Each answers a question, with exercises that are checked."
 LESSONS_ARE = (
     "Forty-five minutes each, with exercises that are checked by what your answer computes. Each opens with a kernel "
-    "of its own; nothing is stored."
+    "of its own; your browser alone keeps your answers."
 )
 
 

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 
 import ipywidgets as widgets
+import traitlets
 
 from workbench.errors import InputError, error_message
 from workbench.extensions.lessons import Exercise, lesson
 from workbench.extensions.lessons.exercise import Choice, Number, Order
+from workbench.extensions.lessons.page.kept_answer import KeptAnswer
 from workbench.extensions.lessons.page.line_order import LineOrder
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button, row
+from workbench.live.ui.frontend import in_voila
 from workbench.live.ui.server_connection import server_connection
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 
 
 class ExerciseView(View):
-    """Display it. answer: fills the field and is checked at once."""
+    """Display it. answer: fills the field and is checked at once. kept_as: the name under which a browser keeps what a
+    reader answers, which comes back when the page is loaded again; empty for none."""
 
-    def __init__(self, exercise: Exercise, number: int, answer: object = None) -> None:
+    def __init__(self, exercise: Exercise, number: int, answer: object = None, kept_as: str = "") -> None:
         self.exercise = exercise
         self.verdict = StatusLine()
         self._worker = LatestOnly("workbench-exercise")
@@ -30,7 +35,10 @@ class ExerciseView(View):
         line: list[widgets.Widget] = [self.field, self.check_button]
         if isinstance(exercise.answer, Number) and exercise.answer.unit:
             line.insert(1, widgets.Label(exercise.answer.unit))
-        self.box = widgets.VBox([widgets.HTML(title), row("wb-buttons", *line), self.verdict])
+        self.kept = KeptAnswer(kept_as, self._restore) if kept_as else None
+        below = [self.kept] if self.kept is not None else []
+        self.box = widgets.VBox([widgets.HTML(title), row("wb-buttons", *line), self.verdict, *below])
+        self.field.observe(lambda change: self._keep(checked=False), "value")
         self.box.add_class("wb").add_class("wb-exercise")
         if answer is not None:
             read = exercise.answer.read(answer)
@@ -43,6 +51,7 @@ class ExerciseView(View):
         if answer is None or answer == "":
             self.verdict.say("Give an answer first.", "bad")
             return
+        self._keep(checked=True)
         self.verdict.say("computing …", "busy")
         self._worker.ask(lambda: self._judge(answer))
 
@@ -50,6 +59,17 @@ class ExerciseView(View):
         """End the computation and take it off the page."""
         self._worker.close()
         super().close()
+
+    def _keep(self, *, checked: bool) -> None:
+        if self.kept is not None:
+            self.kept.keep(self.field.value, checked=checked)
+
+    def _restore(self, answer: str, checked: bool) -> None:
+        """Show an answer that the browser kept, and judge it again. One that does not fit the field is left out."""
+        with contextlib.suppress(traitlets.TraitError):
+            self.field.value = answer
+            if checked:
+                self.check()
 
     def _judge(self, answer: object) -> None:
         try:
@@ -84,7 +104,8 @@ class Lesson:
         exercises = self.lesson.exercises
         if number not in range(1, len(exercises) + 1):
             raise InputError(f"lesson {self.lesson.name} has the exercises 1 to {len(exercises)}, and not {number}")
-        return ExerciseView(exercises[number - 1], number, answer)
+        kept_as = f"{self.lesson.name}:{number}" if in_voila() else ""
+        return ExerciseView(exercises[number - 1], number, answer, kept_as)
 
 
 def _field(exercise: Exercise) -> widgets.Dropdown | widgets.Text | LineOrder | widgets.Textarea:

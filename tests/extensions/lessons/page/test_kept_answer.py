@@ -1,0 +1,58 @@
+"""Answers that the browser keeps: sent when they change, and judged again when they come back."""
+
+import pytest
+
+from tests.waiting import until
+from workbench.extensions.lessons import lesson
+from workbench.extensions.lessons.page.exercise import ExerciseView
+
+
+@pytest.fixture
+def view():
+    made = []
+
+    def show(number, name="without-pain"):
+        made.append(ExerciseView(lesson(name).exercises[number - 1], number, kept_as=f"{name}:{number}"))
+        return made[-1]
+
+    yield show
+    for each in made:
+        each.close()
+
+
+def come_back(view, **content):
+    view.kept._receive(view.kept, {"kind": "kept", **content}, [])
+
+
+def test_an_answer_is_kept_when_it_changes_and_when_it_is_checked(view):
+    shown = view(1)
+    shown.field.value = "9"
+    assert (shown.kept.name, shown.kept.answer, shown.kept.checked) == ("without-pain:1", "9", False)
+    shown.check()
+    assert shown.kept.checked
+
+
+def test_an_answer_that_comes_back_is_judged_again(view):
+    shown = view(1)
+    come_back(shown, answer="9", checked=True)
+    assert shown.field.value == "9"
+    until(lambda: shown.verdict.text.startswith("Right"))
+
+
+def test_an_answer_that_was_not_checked_has_no_verdict(view):
+    shown = view(1)
+    come_back(shown, answer="9", checked=False)
+    assert (shown.field.value, shown.verdict.text) == ("9", "")
+
+
+@pytest.mark.parametrize("content", [{"answer": "none of the choices", "checked": True}, {"answer": 5}, {}])
+def test_what_is_no_answer_changes_nothing(content, view):
+    shown = view(2, "preconditioning")
+    come_back(shown, **content)
+    assert (shown.field.value, shown.verdict.text) == ("", "")
+
+
+def test_a_view_without_a_name_keeps_nothing():
+    shown = ExerciseView(lesson("without-pain").exercises[0], 1)
+    assert shown.kept is None
+    shown.close()

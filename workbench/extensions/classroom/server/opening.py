@@ -1,0 +1,47 @@
+"""Pages that are opened at once are made one after another, so that the first is there early and no cell times out."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator
+
+from voila.tornado.handler import TornadoVoilaHandler
+
+AT_ONCE = len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
+"""Pages that are made at the same time: one for each core, and one while a kernel starts."""
+LONGEST = 15.0
+"""Seconds after which a page that is still being made keeps the next one waiting no longer."""
+
+
+class Opening:
+    """A place among the pages that are made; also an asynchronous context."""
+
+    def __init__(self, places: asyncio.Semaphore) -> None:
+        self._places = places
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def __aenter__(self) -> None:
+        await self._places.acquire()
+        self._timer = asyncio.get_running_loop().call_later(LONGEST, self._free)
+
+    async def __aexit__(self, *_: object) -> None:
+        self._free()
+
+    def _free(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            self._places.release()
+
+
+class Page(TornadoVoilaHandler):
+    """Voila's page with a kernel of its own, made in its order."""
+
+    places = asyncio.Semaphore(AT_ONCE)
+
+    async def get_generator(self, path: str | None = None) -> AsyncGenerator[str, None]:
+        """The parts of the page, as soon as it is its turn."""
+        async with Opening(self.places):
+            async for part in super().get_generator(path):
+                yield part

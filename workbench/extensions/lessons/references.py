@@ -1,0 +1,41 @@
+"""References of judges: all that a verdict computes without regard to the answer, computed before it is asked for."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from workbench.errors import InputError
+from workbench.extensions.lessons import LESSONS
+from workbench.extensions.lessons.exercise import Choice, Exercise, Number
+from workbench.extensions.lessons.preconditioning import FIRST_LEVELS
+from workbench.run import Session, configure
+from workbench.spectra import spectra
+
+
+def references() -> Iterator[None]:
+    """Compute those of one exercise after another, by a check of some answer, and the spectra that lesson 4 shows.
+
+    The server of a class does it before pages are forked: they share what is kept, and the kernels that were loaded.
+    Cost: 0 to 0.7 s each, 5 s in all on a core.
+    """
+    for lesson in LESSONS.values():
+        for exercise in lesson.exercises:
+            # An answer that is out of bounds computes nothing.
+            with contextlib.suppress(InputError):
+                exercise.check(some_answer(exercise))
+            yield
+    for name in FIRST_LEVELS:
+        spectra(configure("two-layer", n=24, preconditioner=name))
+        yield
+    for name in ("jacobi", "schwarz:3x3,overlap=4"):
+        Session(configure("two-layer", n=24, preconditioner=name)).wait(60)
+        yield
+
+
+def some_answer(exercise: Exercise) -> object:
+    """An answer that can be judged, right or not."""
+    answer = exercise.answer
+    if isinstance(answer, Number):
+        return min(max(2, answer.low), answer.high)
+    return answer.options[0] if isinstance(answer, Choice) else answer.start
