@@ -22,6 +22,7 @@ from tests import hostile
 from tests.hostile import archived, arrays, documents, refused_or
 from workbench.cli.common import print_summary
 from workbench.deflation import as_subspace
+from workbench.errors import InputError
 from workbench.extensions.flow import records
 from workbench.extensions.lessons.exercise import Choice, Number, Order, Text
 from workbench.extensions.papers.report import Choices, Report, asked, configuration
@@ -160,13 +161,18 @@ def test_records(sequence, tmp_path):
     assert 0 < taken < count
 
 
-def test_a_record_that_replays_itself_is_refused(sequence, tmp_path):
+@pytest.mark.parametrize("circle", ["a", "ab"])
+def test_a_record_that_replays_itself_is_refused(circle, sequence, tmp_path):
     whole = dict(np.load(records.save(sequence, tmp_path / "whole")))
     about = json.loads(str(whole["about"]))
-    path = tmp_path / "a.seq.npz"
-    about["configuration"]["problem"] = {"kind": "problem", "name": "recorded", "parameters": {"path": str(path)}}
-    path.write_bytes(archived({**whole, "about": np.array(json.dumps(about))}))
-    assert not refused_or(lambda: Sequence(str(path)).step(), ignored, "itself")
+    paths = [tmp_path / f"{name}.seq.npz" for name in circle]
+    for path, replayed in zip(paths, [*paths[1:], paths[0]], strict=True):
+        parameters = {"path": str(replayed)}
+        about["configuration"]["problem"] = {"kind": "problem", "name": "recorded", "parameters": parameters}
+        path.write_bytes(archived({**whole, "about": np.array(json.dumps(about))}))
+    assert not refused_or(lambda: Sequence(str(paths[0])).step(), ignored, "itself")
+    with pytest.raises(InputError, match="replays itself"):
+        Sequence(str(paths[0])).step()
 
 
 def test_collections(run, tmp_path):

@@ -44,6 +44,18 @@ CASES = {
         {"problem": "stand-in", "preconditioner": "mg", "deflation": "levelset:4"},
         {"deflation": "none", "preconditioner": "amg:sa"},
     ),
+    "a cycle below a recurrence": (
+        {"problem": "poisson5", "n": 64, "solver": "pr-cg", "preconditioner": "kcycle"},
+        {"preconditioner": "neumann:2"},
+    ),
+    "a cycle on the grid, in a sum": (
+        {"problem": "bubbles-2d", "n": 64, "solver": "pr-cg", "preconditioner": "jacobi + mg"},
+        {"preconditioner": "neumann:2"},
+    ),
+    "no whole nodes": (
+        {"problem": "poisson5", "n": 8, "deflation": "parts:8,node=6"},
+        {"deflation.node": 2},
+    ),
     "triangles on an accelerator": (
         {"problem": "poisson5", "device": "opencl", "preconditioner": "ic"},
         {"preconditioner": "block-ic"},
@@ -111,6 +123,14 @@ def test_what_the_solver_reads_of_a_file_follows_the_solver(tmp_path):
     mended = changed(complex_symmetric(tmp_path), {"solver": "cocg"})
     found = conflicts(mended, lambda chosen: assembled(chosen).operator)
     assert changes_of(found) == {"preconditioner": "jacobi", "deflation": "none"}
+
+
+def test_a_cycle_on_the_matrix_of_a_file_is_refused_once_its_size_is_known(tmp_path):
+    for size, changes in ((120, {}), (121, {"preconditioner": "neumann:2"})):
+        path = tmp_path / f"{size}.mtx"
+        io.mmwrite(path, sparse.diags_array([2.0 + np.arange(size)], offsets=[0]).tocoo(), symmetry="symmetric")
+        chosen = configure("matrix-file", path=str(path), solver="pr-cg", preconditioner="kcycle")
+        assert changes_of(conflicts(chosen, lambda chosen: assembled(chosen).operator)) == changes
 
 
 SIDES = {2: (4, 8, 11, 16), 3: (4, 6, 8)}

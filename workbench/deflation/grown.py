@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import ClassVar
 
 import numpy as np
 
 from workbench.deflation.base import Deflation, DeflationContext
-from workbench.deflation.modes import modes_of_parts, translations
+from workbench.deflation.modes import check_nodes, modes_of_parts, translations
 from workbench.deflation.subspace import PiecewiseConstant, Subspace
 from workbench.devices.host.growth import STRONG, Growth
 from workbench.operators import Operator
@@ -62,6 +63,9 @@ class GrownParts(Deflation):
     def fewest(self, size: int, grid: tuple[int, ...] | None, *, closed: bool) -> int:
         # Parts have between a third of the size and a few times as many unknowns.
         return max(1, size // (4 * self.size)) - closed
+
+    def check(self, sides: tuple[int, ...]) -> None:
+        check_nodes(math.prod(sides), self.node)
 
     def labels_of(
         self, operator: Operator, grid: tuple[int, ...] | None, phase: np.ndarray | None = None

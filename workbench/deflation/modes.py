@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from workbench.arrays.validation import finite_array
@@ -43,11 +45,19 @@ def rigid_body_modes(coordinates: object) -> np.ndarray:
     return modes.reshape(nodes * dimensions, -1)
 
 
+def check_nodes(size: int, node: int) -> None:
+    """Raise InputError for a number of unknowns that are no whole nodes of `node` unknowns; 0 for no nodes."""
+    if node and size % node:
+        fitting = math.gcd(size, node)
+        raise InputError(
+            f"A has {size} rows, which are no whole nodes of {node} unknowns; use node {fitting}",
+            changes={"deflation.node": fitting},
+        )
+
+
 def translations(size: int, node: int) -> np.ndarray:
-    """A vector for each unknown of a node, 1 there in all nodes, shape (N, node). Raises InputError for another N than
-    that of whole nodes."""
-    if size % node:
-        raise InputError(f"A has {size} rows, which are no whole nodes of {node} unknowns; use another node")
+    """A vector for each unknown of a node, 1 in all nodes, shape (N, node). Raises InputError by `check_nodes`."""
+    check_nodes(size, node)
     return np.tile(np.eye(node), (size // node, 1))
 
 
@@ -63,8 +73,7 @@ def modes_of_parts(operator: Operator, near_null: np.ndarray, size: int, theta: 
     matrix = operator.to_csr()
     rows = matrix.shape[0]
     node = node or node_size(near_null)
-    if rows % node:
-        raise InputError(f"A has {rows} rows, which are no whole nodes of {node} unknowns; use node 1")
+    check_nodes(rows, node)
     of_nodes = matrix_of_nodes(matrix, node) if node > 1 else (matrix.data, matrix.indices, matrix.indptr)
     labels, count = grown_parts(of_nodes, max(2, size // node), theta)
     labels = np.repeat(labels, node)

@@ -67,6 +67,11 @@ class Preconditioner(Block):
         """True if M^-1 is linear in r to few digits only, whatever A is; see `OperatorTraits.varies`."""
         return False
 
+    def varies_on(self, sides: tuple[int, ...]) -> bool:
+        """True if M^-1 varies on a grid with these cells per side, or with this number of unknowns without a grid, as
+        far as is known before any setup. sides: empty where neither is known."""
+        return self.varies
+
     @property
     def on_workers(self) -> bool:
         """True if workers of a cluster can do a part of its work."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import ClassVar
 
 import numpy as np
@@ -60,6 +61,9 @@ class AggregationCycle(Preconditioner):
 
     size: int = parameter(8, "unknowns of a part of the first level, about", low=4, high=1000, unit="unknowns")
     theta: float = parameter(0.15, "strong couplings have at least this share of the strongest ones", low=0.0, high=1.0)
+
+    def varies_on(self, sides: tuple[int, ...]) -> bool:
+        return math.prod(sides) > BOTTOM
 
     def setup(self, operator: Operator, device: Device) -> WholeCycle:
         double = np.result_type(operator.dtype, np.float64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -96,6 +97,10 @@ class Multigrid(Preconditioner):
     degree: int = parameter(1, "order of the Neumann series, or Chebyshev steps", low=1, high=8)
     scaling: float = parameter(1.8, "factor of the corrections from the next level", low=0.5, high=2.0)
 
+    def varies_on(self, sides: tuple[int, ...]) -> bool:
+        # Phases make more unknowns of the next level, never fewer.
+        return len(sides) > 1 and not self._below.is_exact(math.prod(-(-cells // 2) for cells in sides))
+
     def setup(self, operator: Operator, device: Device) -> GridCycle:
         return self._cycle(operator, None, device)
 
@@ -164,10 +169,15 @@ class Multigrid(Preconditioner):
             product_work=(product.traffic, product.flops),
         )
 
+    @property
+    def _below(self) -> Multilevel:
+        """The cycles of the next level."""
+        return Multilevel(cycle=self.cycle, scaling=self.scaling)
+
     def _factor(self, rows: Rows, boxes: Boxes, device: Device) -> Factor:
         """`scaling` times the inverse of the next level's matrix, by cycles."""
         matrix = matrix_of_rows(rows, device, self.scaling)
-        return Multilevel(cycle=self.cycle, scaling=self.scaling).factor(matrix, Parts.of(boxes), linear=True)
+        return self._below.factor(matrix, Parts.of(boxes), linear=True)
 
     def _smoothing(self, operator: Stencil, product: BoundOperator, work: DeviceVector, device: Device) -> Smoothing:
         row_sum = DIFFUSION_ROW_SUM

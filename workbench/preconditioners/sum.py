@@ -140,6 +140,9 @@ class Sum(Preconditioner):
         """True if M^-1 of a member varies."""
         return any(block.varies for block in self.blocks)
 
+    def varies_on(self, sides: tuple[int, ...]) -> bool:
+        return any(block.varies_on(sides) for block in self.blocks)
+
     @property
     def on_workers(self) -> bool:
         """True if workers of a cluster can do a part of a member's work."""

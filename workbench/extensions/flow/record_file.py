@@ -3,8 +3,10 @@ values."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,9 @@ INCREMENTS = "increment", "increment_before"
 STATES = ("phi", "u", "p", "advection", "numbers", "labels", "volumes", "owner", "temperature", *INCREMENTS)
 ANY_LENGTH = ("volumes",)
 """Arrays of a state whose number of entries may differ."""
+
+_BEING_READ: ContextVar[frozenset[Path]] = ContextVar("records that are being read", default=frozenset())
+"""The grid of a replayed record is that of another record, and files may name one another in a circle."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,24 +96,43 @@ class Record:
 
 
 def load(path: str | Path) -> Record:
-    """Read a record. Raises InputError for other files, those that are cut, and those of another version."""
+    """Read a record. Raises InputError for other files, those that are cut, those of another version, and a record that
+    replays itself."""
     try:
-        with opened(path_of(path), "record of a sequence") as stream:
-            found = read_arrays(stream, (*TEXTS, *DTYPES, *(f"{STATE}{name}" for name in STATES)))
-        version = text_of(found["format"]) if "format" in found else ""
-        if version != FORMAT:
-            other = (
-                f"of version {version.rpartition(' ')[2]}, this workbench reads 1" if version[:8] == FORMAT[:8] else ""
-            )
-            raise InputError(f"it is {other or 'no record of a sequence'}")
-        missing = [name for name in (*TEXTS, *DTYPES) if name not in found]
-        if missing:
-            raise InputError(f"it has no {missing[0]}")
-        return _checked(found)
+        place = path_of(path)
+        with _being_read(place):
+            return _checked(_arrays(place))
     except InputError as error:
         raise InputError(
             f"cannot read {printable_path(path)} as a record: {error}; save it again, or choose another file"
         ) from None
+
+
+@contextlib.contextmanager
+def _being_read(place: Path) -> Generator[None]:
+    """Raise InputError for a file that is read to read itself."""
+    outer = _BEING_READ.get()
+    if place in outer:
+        raise InputError("it replays itself")
+    token = _BEING_READ.set(outer | {place})
+    try:
+        yield
+    finally:
+        _BEING_READ.reset(token)
+
+
+def _arrays(place: Path) -> Mapping[str, np.ndarray]:
+    """The arrays of a file, which are those of a record."""
+    with opened(place, "record of a sequence") as stream:
+        found = read_arrays(stream, (*TEXTS, *DTYPES, *(f"{STATE}{name}" for name in STATES)))
+    version = text_of(found["format"]) if "format" in found else ""
+    if version != FORMAT:
+        other = f"of version {version.rpartition(' ')[2]}, this workbench reads 1" if version[:8] == FORMAT[:8] else ""
+        raise InputError(f"it is {other or 'no record of a sequence'}")
+    missing = [name for name in (*TEXTS, *DTYPES) if name not in found]
+    if missing:
+        raise InputError(f"it has no {missing[0]}")
+    return found
 
 
 def marks_of(plain: list[list[Any]]) -> list[MethodMark]:

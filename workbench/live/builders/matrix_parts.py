@@ -16,6 +16,7 @@ from workbench.lazy import sparse
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.pictures import MOST_PIXELS, PARTS, Scene
 from workbench.live.plots.chart import ChartView
+from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button, row
@@ -111,8 +112,9 @@ class MatrixParts:
         return self._worker.wait(timeout)
 
     def close(self) -> None:
-        """Grow no more."""
+        """Grow no more, and take the button off the page, which may be in no box."""
         self._worker.close()
+        close_all(self.button)
 
     def _press(self) -> None:
         if self.grown is not None and self._use is not None:

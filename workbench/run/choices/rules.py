@@ -223,7 +223,7 @@ def _of_problem(c: Configuration) -> Rules:
     if problem.is_unsymmetric:
         yield from _of_unsymmetric(c)
     if size is not None:
-        c.deflation.check(problem.grid or (size.unknowns,))
+        c.deflation.check(_sides(c, size))
         yield c.precision == MIXED and not size.two_phases, TWO_PHASES, DOUBLE
     c.preconditioner.check_problem(problem)
     another = {"rhs": RUN["rhs"].default}
@@ -235,8 +235,7 @@ def _of_problem(c: Configuration) -> Rules:
         c.coarse.check_count(count)
         exact = count <= 0 or c.coarse.is_exact(count)
         yield from of_inexact(c, count, exact=exact)
-    # Vectors in single precision have no more digits than such boxes.
-    yield from of_varying(c, c.preconditioner.varies and c.precision != MIXED, inexact=not exact)
+    yield from of_varying(c, _first_varies(c, size), inexact=not exact)
 
 
 def _of_matrix(c: Configuration, operator: Operator) -> Rules:
@@ -252,7 +251,8 @@ def _of_matrix(c: Configuration, operator: Operator) -> Rules:
             yield bilinear, f"A is Hermitian, and solver {c.solver.name} needs A = A^T; {way_out}", {"solver": "cg"}
     two_phases = isinstance(operator.tall if isinstance(operator, SlabStencil) else operator, TwoPhaseStencil)
     yield c.precision == MIXED and not two_phases, TWO_PHASES, DOUBLE
-    c.deflation.check(c.problem.grid or (unknowns_of(operator),))
+    c.deflation.check(_sides(c, operator))
+    yield from of_varying(c, _first_varies(c, operator), inexact=False)
 
 
 def _of_complex_symmetric(c: Configuration) -> Rules:
@@ -306,6 +306,17 @@ def of_varying(c: Configuration, first_varies: bool, *, inexact: bool) -> Rules:
             f"or {words} {instead}",
             {kind: instead},
         )
+
+
+def _first_varies(c: Configuration, known: Operator | Size | None) -> bool:
+    """True if the first level is known to be to few digits."""
+    # Vectors in single precision have no more digits than the boxes of schwarz.
+    return c.precision != MIXED and c.preconditioner.varies_on(() if known is None else _sides(c, known))
+
+
+def _sides(c: Configuration, known: Operator | Size) -> tuple[int, ...]:
+    """Cells per side; the number of unknowns without a grid."""
+    return c.problem.grid or (unknowns_of(known),)
 
 
 def _check_unknowns(c: Configuration, unknowns: int) -> None:
