@@ -310,6 +310,8 @@ def test_both_names_of_the_density_ratio_and_a_former_value_without_reciprocal_a
         configure("two-layer", contrast=10, density_ratio=0.1)
     with pytest.raises(InputError, match="two-layer: contrast must be between 1e-09 and 1e\\+09, got 0"):
         configure("two-layer", contrast=0)
+    # Both ends are allowed: 1 / 1e-9 is a little below 1e9.
+    assert [configure("two-layer", contrast=end).problem.density_ratio for end in (1e9, 1e-9)] == [1e-9, 1 / 1e-9]
 
 
 @pytest.mark.parametrize(("name", "former"), [("two-layer", "contrast"), ("bubbles-2d", "contrast")])

@@ -148,7 +148,8 @@ class Former:
         """
         low, high = declared.low, declared.high
         if self.reciprocal:
-            low, high = (1 / bound if bound else None for bound in (high, low))
+            # 15 digits: 1 / 1e-9 is below 1e9 in double precision, which is a value at the bound.
+            low, high = (float(f"{1 / bound:.15g}") if bound else None for bound in (high, low))
         return self.turned(dataclasses.replace(declared, name=name, low=low, high=high).check(value, owner))
 
 
