@@ -41,7 +41,8 @@ def rigid_body_modes(coordinates: object) -> np.ndarray:
     modes = np.zeros((nodes, dimensions, dimensions + len(planes)))
     modes[:, range(dimensions), range(dimensions)] = 1
     for mode, (one, other) in enumerate(planes, start=dimensions):
-        modes[:, one, mode], modes[:, other, mode] = -places[:, other], places[:, one]
+        # No -0.
+        modes[:, one, mode], modes[:, other, mode] = 0.0 - places[:, other], places[:, one]
     return modes.reshape(nodes * dimensions, -1)
 
 
