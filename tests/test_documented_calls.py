@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.io import mmwrite
 from scipy.sparse.linalg import aslinearoperator
 
 import workbench.live
@@ -145,6 +146,8 @@ def given(tmp_path, monkeypatch):
     """What the pages leave to their reader."""
     monkeypatch.chdir(tmp_path)
     matrix = grid_stencil((8, 8)).to_csr()
+    mmwrite("matrix.mtx", matrix)
+    places = np.linspace(0.0, 1.0, 64)
     configuration = workbench.run.configure("two-layer", n=8)
     run = workbench.run.Run(configuration)
     save(workbench.run.run_through(run).record(), "some.run.npz")
@@ -157,6 +160,7 @@ def given(tmp_path, monkeypatch):
         "A": matrix,
         "operator": aslinearoperator(matrix),
         "b": b,
+        "K": np.exp(-50 * np.subtract.outer(places, places) ** 2) + 0.01 * np.eye(64),
         "c": np.arange(64.0),
         "B": np.stack([b, np.arange(64.0)], axis=1),
         "configuration": configuration,

@@ -206,3 +206,8 @@ def test_a_solve_of_a_factorized_system_that_does_not_converge_is_refused():
         factorized(squares(20), maxiter=3)(np.ones(400))
     with pytest.raises(InputError, match="b has shape"):
         factorized(squares(4))(np.ones(15))
+
+
+def test_several_right_hand_sides_are_refused():
+    with pytest.raises(InputError, match=r"b has shape \(3, 2\), and cg takes one right-hand side"):
+        cg(np.eye(3), np.ones((3, 2)))

@@ -101,6 +101,10 @@ def cg(
     if M is None and isinstance(A, _HasPreconditioner):
         M = A.psolve
     given, b = b, _column(b, "b")
+    if len(b.shape) == 2:
+        raise InputError(
+            f"b has shape {b.shape}, and cg takes one right-hand side; use factorized(A)(b), or workbench.run.solve"
+        )
     start = _start(A, x0, M, b)
     norm = b.sum_and_norm()[1] if isinstance(b, user_vector.UserVector) else float(np.linalg.norm(b))
     if norm == 0:

@@ -73,7 +73,7 @@ def test_a_name_of_bytes_that_are_no_text(tmp_path):
     assert PRINTED in out
     status, out, err = shell(r"$W show $'\xff.run'", tmp_path)
     assert (status, err) == (0, "")
-    assert r"\udcff" in out
+    assert "path=?.mtx" in out
 
 
 LONG = "a" * 300

@@ -73,3 +73,9 @@ def test_where_nothing_finds_them_one_sentence_says_so(monkeypatch):
     monkeypatch.setattr(eigenvectors.linalg, "eigsh", fails)
     with pytest.raises(InputError, match=r"ARPACK finds no 4 smallest eigenvectors of these 60 unknowns, .* ritz$"):
         space(PATH, "A")
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_too_few_unknowns_for_any_vector(size):
+    with pytest.raises(InputError, match="leave nothing to CG; use deflation none"):
+        solve(np.eye(size), np.ones(size), deflation="eigenvectors:1")

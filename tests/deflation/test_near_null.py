@@ -184,3 +184,21 @@ def test_amg_interpolates_the_modes(beam):
     assert found < 0.7 * plain
     with pytest.raises(InputError, match="takes no near_null; use amg:sa"):
         solve(A, b, M="amg:rs", near_null=modes)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_near_null_vectors_of_any_length(scale):
+    size = 300
+    matrix = sparse.diags_array([-np.ones(299), 2.001 * np.ones(size), -np.ones(299)], offsets=[-1, 0, 1]).tocsr()
+    found = [
+        solve(matrix, np.ones(size), deflation="parts:30", near_null=np.full((size, 1), by)).iterations
+        for by in (1.0, scale)
+    ]
+    assert found[0] == found[1]
+
+
+def test_near_null_vectors_that_are_zero_and_no_nodes_are_refused():
+    with pytest.raises(InputError, match="near_null column 1 is zero; leave it out"):
+        solve(sparse.eye_array(4, format="csr"), np.ones(4), deflation="parts:2", near_null=np.eye(4, 2) * [1, 0])
+    with pytest.raises(InputError, match="coordinates have no row; pass one for each node"):
+        rigid_body_modes(np.zeros((0, 2)))

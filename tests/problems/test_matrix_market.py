@@ -126,6 +126,10 @@ INCONSISTENT = {
         HEAD + "coordinate pattern general\n2 2 2\n1 1\n2\n",
         "line 4 ends after '2', but an entry has 2 words;",
     ),
+    "skew-symmetric with a diagonal": (
+        REAL + "skew-symmetric\n2 2 1\n1 1 3\n",
+        "line 1 says skew-symmetric, but the diagonal entry 1 is not 0",
+    ),
     "real hermitian": (REAL + "hermitian\n" + TWO, "line 1 says hermitian of real entries;"),
     "no size line": (GENERAL + "% only\n", "the file ends before its size line"),
     "short size": (GENERAL + "2 2\n1 1 1\n", "line 2 must have rows, columns and entries as"),

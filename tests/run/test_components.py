@@ -158,3 +158,19 @@ def test_stored_zeros_couple_nothing():
     assert components_of(operator, None).tolist() == 4 * [0] + 5 * [1]
     assert operator.csr.nnz == stored.nnz
     np.testing.assert_array_equal(operator.csr.toarray(), two.toarray())
+
+
+@pytest.mark.parametrize("stored_zero", [False, True])
+@pytest.mark.parametrize("boxes", ["schwarz:1", "schwarz:2", "schwarz:2,cut=index", "schwarz:2,solver=chebyshev:4"])
+def test_schwarz_boxes_that_hold_whole_components(boxes, stored_zero):
+    chain = np.diag(np.r_[1.0, np.full(7, 2.0), 1.0]) - np.eye(9, k=1) - np.eye(9, k=-1)
+    dense = np.kron(np.eye(3), chain)
+    matrix = sparse.csr_array(dense)
+    if stored_zero:
+        entries = matrix.tocoo()
+        places = np.r_[entries.row, 0, 26], np.r_[entries.col, 26, 0]
+        matrix = sparse.csr_array((np.r_[entries.data, 0.0, 0.0], places), shape=dense.shape)
+    b = dense @ np.random.default_rng(0).random(27)
+    result = solve(matrix, b, M=boxes, rtol=1e-10)
+    assert result.converged
+    assert np.allclose(result.x, np.linalg.pinv(dense) @ b, atol=1e-7)

@@ -134,3 +134,39 @@ def test_a_residual_below_rounding_is_not_stated_as_measured():
     said = f"the true residual is below {relative(2.0**-53)} of ||b||, less than rounding lets one verify"
     assert said in result.detail
     assert not result.history.true_residuals[:, 1].any()
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-60, 1e60, 1e300])
+def test_levels_in_single_precision_take_a_matrix_of_any_scale(scale):
+    wide = _long()
+    usual = solve(wide, np.ones(1000), M="kcycle", rtol=RTOL)
+    result = solve(wide * scale, np.ones(1000), M="kcycle", rtol=RTOL)
+    assert result.converged
+    assert abs(result.iterations - usual.iterations) <= 1
+
+
+@pytest.mark.parametrize("levels", [{"M": "kcycle"}, {"M": "ic", "deflation": "parts:2", "coarse": "multilevel"}])
+@pytest.mark.parametrize("scale", [1e-60, 1e-50, 1e50])
+def test_levels_in_single_precision_take_a_right_hand_side_of_any_scale(levels, scale):
+    wide = _long()
+    usual, result = (solve(wide, np.full(1000, by), rtol=RTOL, **levels) for by in (1.0, scale))
+    assert (result.reason, result.iterations) == (Reason.CONVERGED, usual.iterations)
+
+
+def _long():
+    """A chain of 1000 unknowns, so that 500 parts of it have levels."""
+    return sparse.diags_array([-np.ones(999), 2.1 * np.ones(1000), -np.ones(999)], offsets=[-1, 0, 1]).tocsr()
+
+
+def test_an_x_that_was_better_before_rounding_ended_a_run_is_found():
+    rng, size = np.random.default_rng(0), 1501
+    rows, columns_of, ring = rng.integers(0, size, 3002), rng.integers(0, size, 3002), np.arange(size)
+    places = np.r_[rows, ring], np.r_[columns_of, (ring + 1) % size]
+    weights = sparse.coo_array((np.r_[rng.random(3002) + 0.1, np.ones(size)], places), shape=(size, size)).tocsr()
+    weights = weights + weights.T
+    weights.setdiag(0)
+    matrix = sparse.csr_array(sparse.diags_array(weights.sum(axis=1) + 0.01) - weights, dtype="f4")
+    b = np.random.default_rng(1).random(size).astype("f4")
+    result = solve(matrix, b, M="ic", deflation=ring // 100)
+    assert result.reason is Reason.ROUNDING
+    assert result.true_relative_residual <= 4 * np.linalg.norm(b - matrix @ solve(matrix, b).x) / np.linalg.norm(b)

@@ -113,6 +113,12 @@ def test_the_order_stays_where_the_user_sees_it(grid, choices):
     assert not note_of(solve(shuffled(A, order), np.ones(SIDE**2), **choices))
 
 
+def test_the_order_stays_on_an_accelerator(grid):
+    pytest.importorskip("pyopencl")
+    A, order = grid
+    assert not note_of(solve(shuffled(A, order), np.ones(SIDE**2), M="jacobi", device="opencl"))
+
+
 def test_the_order_of_a_graph_with_hubs_stays():
     star = np.zeros((600, 600))
     star[0, 1:] = star[1:, 0] = -1

@@ -31,6 +31,8 @@ class CoarseSolver(Block):
 
     kind: ClassVar[str] = "coarse"
     on_ranks: ClassVar[bool] = True
+    in_single: ClassVar[bool] = False
+    """True if vectors of E may be in single precision, where those of A are in double."""
     accepts_singular: ClassVar[bool] = False
     """True if `factor` accepts a positive semidefinite E; otherwise one deflation vector is dropped first."""
     takes_placed: ClassVar[bool] = False

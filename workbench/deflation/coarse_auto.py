@@ -53,6 +53,7 @@ class Auto(CoarseSolver):
 
     name: ClassVar[str] = "auto"
     title: ClassVar[str] = "automatic (by estimated time)"
+    in_single: ClassVar[bool] = True
 
     def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
         return self.resolved(matrix, parts, on_host=True, exact=True)[0].factor(matrix, parts)

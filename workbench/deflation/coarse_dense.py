@@ -17,6 +17,8 @@ from workbench.process import limits
 from workbench.registry import parameter, register
 from workbench.settings import AUTO
 
+MOST_INVERSE = 1e13
+"""Entries of the inverse of a matrix with a diagonal of ones; beyond it the matrix is singular to rounding."""
 NULL_TOLERANCE = 1e-10
 """A matrix with unit diagonal counts as singular if its product with the null vector of E is at most this."""
 
@@ -38,6 +40,9 @@ def inverse_on_range(matrix: np.ndarray) -> np.ndarray:
         else:
             inverse = lapack.inverse(scaled + np.outer(null, null)) - np.outer(null, null)
     except np.linalg.LinAlgError:
+        inverse = pseudo_inverse(scaled)
+    if np.abs(inverse).max() > MOST_INVERSE:
+        # Another null vector, such as that of the coupled unknowns next to empty rows, passed for rounding.
         inverse = pseudo_inverse(scaled)
     return scale[:, None] * inverse * scale
 

@@ -58,10 +58,12 @@ class Eigenvectors(Deflation):
                 f"eigenvectors: at most {MAX_UNKNOWNS} unknowns, got {size}; use deflation ritz",
                 changes={"deflation": "ritz"},
             )
-        if self.count > size - 2:
+        most = size - 2
+        if self.count > most:
             raise InputError(
-                f"eigenvectors: {self.count} vectors of {size} unknowns leave nothing to CG; use at most {size - 2}",
-                changes={"deflation.count": max(1, size - 2)},
+                f"eigenvectors: {self.count} vectors of {size} unknowns leave nothing to CG; use "
+                + (f"at most {most}" if most > 0 else "deflation none"),
+                changes={"deflation.count": most} if most > 0 else {"deflation": "none"},
             )
 
     def space(self, context: DeflationContext) -> DenseSubspace:

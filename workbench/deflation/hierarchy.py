@@ -30,6 +30,9 @@ LEAST_REDUCTION = 0.6
 bubbles gain nothing from merging, and each level over-corrects them once more."""
 MOST_IN_SINGLE = 1e5
 """Ratio of diagonal entries of E, largest to smallest, up to which the levels are in single precision."""
+SINGLE_RANGE = 1e-30, 1e30
+"""Diagonal entries of E that single precision takes: vectors of its levels, which are scaled by their roots, neither
+under- nor overflow."""
 MOST_DENSE = 8192
 """Vectors of a last level that is inverted, at most."""
 MOST_BY_EIGENVALUES = 512
@@ -195,8 +198,10 @@ def _level(
 
 
 def _precision(dtype: np.dtype, diagonal: np.ndarray) -> np.dtype:
-    """Single precision, or double where that would lose the couplings of a stiff phase to its surroundings."""
-    double = diagonal.max() > MOST_IN_SINGLE * diagonal.min()
+    """Single precision, or double where that would lose the couplings of a stiff phase to its surroundings, or all."""
+    lowest, highest = diagonal.min(), diagonal.max()
+    fits = SINGLE_RANGE[0] <= lowest and highest <= SINGLE_RANGE[1]
+    double = not fits or highest / lowest > MOST_IN_SINGLE
     if dtype.kind == "c":
         return np.dtype(np.complex128 if double else np.complex64)
     return np.dtype(np.float64 if double else np.float32)

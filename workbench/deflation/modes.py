@@ -36,12 +36,15 @@ def rigid_body_modes(coordinates: object) -> np.ndarray:
     if places.ndim != 2 or places.shape[1] not in (2, 3) or np.iscomplexobj(places):
         raise InputError(f"coordinates have shape {places.shape}; pass real numbers of shape (n, 2) or (n, 3)")
     nodes, dimensions = places.shape
+    if not nodes:
+        raise InputError("coordinates have no row; pass one for each node")
     places = places - places.mean(axis=0)
     planes = [(0, 1), (1, 2), (2, 0)][: 1 if dimensions == 2 else 3]
     modes = np.zeros((nodes, dimensions, dimensions + len(planes)))
     modes[:, range(dimensions), range(dimensions)] = 1
     for mode, (one, other) in enumerate(planes, start=dimensions):
-        modes[:, one, mode], modes[:, other, mode] = -places[:, other], places[:, one]
+        # No -0.
+        modes[:, one, mode], modes[:, other, mode] = 0.0 - places[:, other], places[:, one]
     return modes.reshape(nodes * dimensions, -1)
 
 

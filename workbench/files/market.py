@@ -230,6 +230,10 @@ def read_market(text: Unpacked, check: Callable[[Header], None]) -> sparse.csr_a
         imaginary = np.flatnonzero(np.imag(made.diagonal()))
         if imaginary.size:
             raise InputError(f"line 1 says hermitian, but the diagonal entry {imaginary[0] + 1} is not real")
+    if header.symmetry == SKEW:
+        other = np.flatnonzero(made.diagonal())
+        if other.size:
+            raise InputError(f"line 1 says skew-symmetric, but the diagonal entry {other[0] + 1} is not 0")
     return made
 
 

@@ -41,6 +41,8 @@ class Preconditioner(Block):
     """Set where `renewed` can keep coarse levels of an earlier phase."""
     needs_stencil: ClassVar[bool] = False
     """Set where A has to be a nearest-neighbour stencil on a grid."""
+    in_single: ClassVar[bool] = False
+    """True if vectors may be in single precision within M, where those of A are in double."""
     takes_near_null: ClassVar[bool] = False
     """True if it makes its coarse levels from a near null space where one is given."""
     is_cycle: ClassVar[bool] = False

@@ -39,8 +39,8 @@ class AggregationCycle(Preconditioner):
     prolongation is constant on a part, and matrices are sums over pairs of parts. Each level smooths by two Chebyshev
     steps before and after, on the upper three quarters of an interval that row sums bound. Two steps of flexible CG
     solve on every level below A, and the last one, of at most 120 unknowns, is inverted. All levels are in single
-    precision, A included, except where entries of the diagonal of A differ by more than 1e5; unknowns are numbered so
-    that a part is consecutive on every level.
+    precision, A included, except where entries of the diagonal of A differ by more than 1e5, or lie outside 1e-30 to
+    1e30; unknowns are numbered so that a part is consecutive on every level.
 
     M^-1 varies with r, by some percent, so that methods that update M^-1 r by a recurrence are refused, and flexible CG
     (solver fcg) may save iterations. Elastic problems, and others with several unknowns at a node, have a near null
@@ -58,6 +58,7 @@ class AggregationCycle(Preconditioner):
     name: ClassVar[str] = "kcycle"
     title: ClassVar[str] = "aggregation multigrid (K-cycle)"
     is_cycle: ClassVar[bool] = True
+    in_single: ClassVar[bool] = True
 
     size: int = parameter(8, "unknowns of a part of the first level, about", low=4, high=1000, unit="unknowns")
     theta: float = parameter(0.15, "strong couplings have at least this share of the strongest ones", low=0.0, high=1.0)

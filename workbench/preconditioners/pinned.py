@@ -44,15 +44,51 @@ def pin_unknowns(matrix: sparse.csr_array, eps: float | None = None) -> Pinned:
     null = coupled_constants(matrix, eps)
     if null is None:
         return Pinned(matrix, 0, None)
-    diagonal = np.real(matrix.diagonal())
-    count, component = csgraph.connected_components(matrix, directed=False)
+    chosen = _one_of_each(matrix, csgraph.connected_components(matrix, directed=False)[1], null)
+    return Pinned(_with_pins(matrix, chosen), chosen.size, null)
+
+
+class Components:
+    """The connected components of a matrix that maps the constants to zero, for blocks that hold some of them whole.
+
+    Such a block is singular, and no other is. Without that null vector nothing is pinned. eps: as in `pin_unknowns`.
+    Cost: an application of A; for a singular A also a graph search.
+    """
+
+    def __init__(self, matrix: sparse.csr_array, eps: float | None = None) -> None:
+        self._null = coupled_constants(matrix, eps)
+        if self._null is not None:
+            # A graph of SciPy has an edge for a stored zero.
+            coupled = matrix.copy()
+            coupled.eliminate_zeros()
+            self._of_unknown = csgraph.connected_components(coupled, directed=False)[1]
+            self._sizes = np.bincount(self._of_unknown)
+
+    def pinned(self, block: sparse.csr_array, unknowns: np.ndarray) -> sparse.csr_array:
+        """The block of these unknowns, shape (n,), with an unknown pinned in each component that it holds whole."""
+        if self._null is None:
+            return block
+        held = self._of_unknown[unknowns]
+        found, component, sizes = np.unique(held, return_inverse=True, return_counts=True)
+        whole = (sizes == self._sizes[found])[component]
+        chosen = _one_of_each(block, component, np.where(whole, self._null[unknowns], 0))
+        return _with_pins(block, chosen) if chosen.size else block
+
+
+def _one_of_each(matrix: sparse.csr_array, component: np.ndarray, null: np.ndarray) -> np.ndarray:
+    """The unknown with the largest diagonal entry in each component where `null` is not zero."""
     # Repeated indices keep the last assignment: in ascending order of the diagonal, the largest of each component.
-    order = np.argsort(diagonal, kind="stable")
-    chosen = np.empty(count, np.int64)
+    order = np.argsort(np.real(matrix.diagonal()), kind="stable")
+    chosen = np.empty(component.max() + 1, np.int64)
     chosen[component[order]] = order
-    chosen = chosen[null[chosen] != 0]
-    pins = sparse.coo_array((diagonal[chosen], (chosen, chosen)), shape=matrix.shape)
-    return Pinned(sparse.csr_array(matrix + pins), chosen.size, null)
+    return chosen[null[chosen] != 0]
+
+
+def _with_pins(matrix: sparse.csr_array, chosen: np.ndarray) -> sparse.csr_array:
+    """The matrix with twice the diagonal entry of these unknowns."""
+    entries = np.real(matrix.diagonal())[chosen]
+    pins = sparse.coo_array((entries, (chosen, chosen)), shape=matrix.shape)
+    return sparse.csr_array(matrix + pins)
 
 
 def coupled_constants(matrix: sparse.csr_array, eps: float | None = None) -> np.ndarray | None:

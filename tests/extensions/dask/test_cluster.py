@@ -310,7 +310,7 @@ def test_boxes_that_cannot_be_factorized_are_reported_and_leave_no_process(monke
     pids = started(monkeypatch)
     A = np.eye(30) + np.diag(np.ones(29), 1) + np.diag(np.ones(29), -1)
     with pytest.raises(InputError, match="schwarz: a box (is not positive definite|cannot be factorized)"):
-        workbench_solve(A, np.ones(30), "local:2", "schwarz:3x1")
+        workbench_solve(A, np.ones(30), "local:2", "schwarz:3x1,cut=index")
     assert len(pids) == 2
     assert not alive(pids)
 

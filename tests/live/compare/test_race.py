@@ -613,7 +613,7 @@ def test_an_entry_is_stopped_held_and_removed_in_its_row(endless_race, eventuall
 
 def test_curves_and_rows_are_those_of_the_run_in_the_middle(race, eventually):
     view = race(state="ended")
-    view.measure.value = "seconds"
+    view.look.change(measure="seconds")
     entry = view.race.entries[0]
     count = entry.made.history.count
     clocks = [Sample(setup, np.linspace(0.0, 3.0, count - short)) for setup, short in ((5.0, 0), (2.0, 1), (1.0, 0))]

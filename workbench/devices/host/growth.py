@@ -17,7 +17,7 @@ from workbench.jit.compiled import kernel
 from workbench.jit.threads import launch
 from workbench.lazy import sparse
 from workbench.words.numbers import count as number_of
-from workbench.words.numbers import duration, span
+from workbench.words.numbers import duration, extent
 
 STRONG = 0.1
 """Share of the strongest couplings from which a coupling is strong, by default."""
@@ -59,7 +59,7 @@ class Growth:
         """Number and sizes of the parts, and the seconds of their growth, as a clause."""
         one, low, high = self.sizes.size == 1, int(self.sizes.min()), int(self.sizes.max())
         return (
-            f"{number_of(self.sizes.size)} part{'' if one else 's'} of {span(low, high, number_of)} unknowns, "
+            f"{number_of(self.sizes.size)} part{'' if one else 's'} of {extent(low, high, number_of)} unknowns, "
             f"grown along strong couplings in {duration(self.seconds)}"
         )
 
@@ -69,9 +69,9 @@ def grown_parts(matrix: Csr, size: int, threshold: float) -> tuple[np.ndarray, i
 
     A part begins at the oldest row at the border of earlier ones, or at the first that has no part yet, and takes
     rows along strong couplings, breadth first, up to `size`. Parts below a third of the size then join the neighbour to
-    which their strong couplings add up to most. A single row that is left joins by any coupling, and those without one
-    are put together in the order of their numbers. Consecutive parts are mostly neighbours. A complex entry counts with
-    its absolute value, as negative where its real part is.
+    which their strong couplings add up to most. A single row that is left joins by any coupling, and those that find no
+    neighbour with room are put together in the order of their numbers. Consecutive parts are mostly neighbours. A
+    complex entry counts with its absolute value, as negative where its real part is.
 
     The result depends on the numbering of the rows, and not on the number of threads. Cost: three reads of the matrix,
     in one thread but for the strongest couplings; 30 bytes a row.
@@ -203,7 +203,7 @@ def _join(
         best, most = -1, 0.0
         for at in range(count):
             root = found[at]
-            if sums[root] > most and (weak or sizes[root] < MOST * size):
+            if sums[root] > most and sizes[root] < MOST * size:
                 best, most = np.int64(root), sums[root]
             sums[root] = 0
         if best >= 0:

@@ -16,7 +16,9 @@ from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators import Operator, Stencil
 from workbench.operators.cuts import csr_of, cut_parameter, grows
+from workbench.operators.null_space import precision_of
 from workbench.preconditioners import Preconditioner
+from workbench.preconditioners.pinned import Components
 from workbench.preconditioners.preconditioner_sum import PreconditionerSum
 from workbench.preconditioners.schwarz import subdomains
 from workbench.preconditioners.schwarz.subdomain_factors import Subdomain
@@ -170,7 +172,11 @@ class OverlappingSubdomains(OperatorTraits):
         pattern = sparse.csr_array((np.ones(matrix.nnz, np.int32), matrix.indices, matrix.indptr), shape=matrix.shape)
         self.product_pattern = sparse.csc_array(pattern @ pieces.pattern)
         self.names = tuple(f"box {place}" for place in range(pieces.count))
-        made = [Subdomain(_block(matrix, part, side, chosen), side) for part, side in zip(parts, sides, strict=True)]
+        components = Components(matrix, precision_of(operator))
+        made = [
+            Subdomain(components.pinned(_block(matrix, part, side, chosen), part), side)
+            for part, side in zip(parts, sides, strict=True)
+        ]
         self._local = device.zeros(pieces.local_size, dtype)
         method = _method(chosen, made, dtype)
         self._sums: WorkerSums | None = None

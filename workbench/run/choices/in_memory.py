@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
+from workbench.arrays.scaling import scaled
 from workbench.arrays.validation import (
     HostFunction,
     common_dtype,
@@ -50,6 +51,9 @@ if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
 
     T = TypeVar("T")
+
+MOST_EXPONENT = 100
+"""Vectors of `near_null` with entries from 2^-100 to 2^100 stay as they are."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -225,6 +229,13 @@ def with_near_null(system: LinearSystem, near_null: object) -> LinearSystem:
     vectors = vectors if vectors.ndim == 2 else vectors[:, None]
     if np.iscomplexobj(vectors) and system.operator.dtype.kind != "c":
         raise InputError("near_null is complex, and the matrix is real; pass real and imaginary parts as vectors")
+    largest = np.abs(vectors).max(axis=0)
+    if not largest.all():
+        raise InputError(f"near_null column {int(np.argmin(largest))} is zero; leave it out")
+    exponents = np.frexp(largest)[1]
+    if np.abs(exponents).max() > MOST_EXPONENT:
+        # Their directions count alone; squares of entries near 1 are in range.
+        vectors = np.stack([scaled(vector, -int(by)) for vector, by in zip(vectors.T, exponents, strict=True)], 1)
     return dataclasses.replace(system, near_null=vectors)
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench import devices
 from workbench.lazy import sparse
 from workbench.operators import Matrix
 from workbench.operators.cuts import INDEX, grid_of, has_hubs, sampled
@@ -51,9 +52,9 @@ def renumbered(
     """The run in the order in which it is faster; None where the order stays.
 
     It stays for matrices below `LEAST` unknowns, those whose numbers are not random and graphs with hubs; for stencils,
-    grids and empty rows; for vectors on devices, random ones and those of files; where M is a function or a block cuts
-    by index. Cost: an ordering, which takes some reads of the matrix, and a sort of its rows; where the order stays, a
-    read of some rows.
+    grids and empty rows; on accelerators; for vectors on devices, random ones and those of files; where M is a function
+    or a block cuts by index. Cost: an ordering, which takes some reads of the matrix, and a sort of its rows; where the
+    order stays, a read of some rows.
 
     phases: of the setup, where others are noted already.
     """
@@ -61,6 +62,9 @@ def renumbered(
     if not isinstance(operator, Matrix) or operator.shape[0] < LEAST or operator.empty_rows.size:
         return None
     if grid_of(operator, system.grid) or configuration.ranks > 1 or configuration.cluster:
+        return None
+    # A GPU reads x from all over memory sooner than the host has renumbered it.
+    if not devices.device(configuration.device).whole_triangles:
         return None
     # Random numbers and files are in the order of A.
     own = (configuration.rhs, configuration.x0) == (RUN["rhs"].default, RUN["x0"].default)

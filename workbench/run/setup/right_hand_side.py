@@ -11,6 +11,7 @@ import numpy as np
 
 from workbench.arrays.scaling import is_extreme, max_abs, norm, scaled
 from workbench.arrays.validation import Drawn, cast, finite_block, finite_vector, random_numbers
+from workbench.deflation.coarse import CoarseSolver
 from workbench.devices.constant import constant, constant_of, entries
 from workbench.devices.interchange import vector_for
 from workbench.devices.operator_protocols import DeviceVector
@@ -19,6 +20,7 @@ from workbench.errors import InputError
 from workbench.files.columns import VectorFile
 from workbench.operators import BoundOperator
 from workbench.operators.null_space import NullSpace
+from workbench.preconditioners import Preconditioner
 from workbench.problems import LinearSystem
 from workbench.problems.right_hand_sides import moved_source, phase_indicators, random_columns
 from workbench.run.cancellation import check_stopped
@@ -99,7 +101,7 @@ def prepare_vectors(
     # Held, so that the norms and the solve share one copy of each.
     given = b, start
     held = [device.to_device(values) for values in given if constant_of(values) is None]
-    exponent = _exponent(b, start, bound, device)
+    exponent = _exponent(b, start, bound, device, _narrowest(configuration, dtype))
     if exponent:
         b, start = scaled(b, -exponent), scaled(start, -exponent)
         exact = None if exact is None else device.array(scaled(device.to_host(exact), -exponent), dtype)
@@ -212,13 +214,22 @@ def columns_of(configuration: Configuration, system: LinearSystem, device: Devic
     return random_columns((system.unknowns, s), family, configuration.seed, dtype, system.slab and system.slab.rows)
 
 
-def _exponent(b: np.ndarray, start: np.ndarray, bound: BoundOperator, device: Device) -> int:
+def _narrowest(configuration: Configuration, dtype: np.dtype) -> np.dtype:
+    """The precision of vectors of the iteration or of its levels, whichever is smaller."""
+    levels: list[Preconditioner | CoarseSolver] = [*configuration.preconditioner.blocks]
+    levels += [configuration.coarse] if configuration.deflated else []
+    return np.dtype(np.float32) if any(level.in_single for level in levels) else dtype
+
+
+def _exponent(b: np.ndarray, start: np.ndarray, bound: BoundOperator, device: Device, narrowest: np.dtype) -> int:
     """The power of two of the largest entry of b and A x0 where dot products might under- or overflow, else 0.
+
+    narrowest: the precision in which b has to be in range.
 
     Raises InputError for a b with NaN or infinity, whose norm is not finite.
     """
     vectors = [b] if is_zero(start, device) else [b, start]
-    if not any(is_extreme(_norm(values, device), b.dtype) for values in vectors):
+    if not any(is_extreme(_norm(values, device), narrowest) for values in vectors):
         return 0
     finite_vector(entries(b), "b", entries(b).size)
     found = of_b = device.largest(max_abs(entries(b)))
