@@ -245,8 +245,11 @@ def _assembled(header: Header, stored: sparse.coo_array) -> sparse.csr_array:
             raise InputError(_duplicate(rows, columns))
         return made
     aside = rows != columns
-    mirrored = stored.data[aside].conj() if header.symmetry == "hermitian" else stored.data[aside]
-    mirrored = -mirrored if header.symmetry == SKEW else mirrored
+    mirrored: np.ndarray = stored.data[aside]
+    if header.symmetry == "hermitian":
+        mirrored = mirrored.conj()
+    elif header.symmetry == SKEW:
+        mirrored = -mirrored
     # Concatenated rather than added, since adding would drop explicitly stored zeros, which papers count.
     values = np.concatenate([stored.data, mirrored])
     places = np.concatenate([rows, columns[aside]]), np.concatenate([columns, rows[aside]])
