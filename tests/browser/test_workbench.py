@@ -130,7 +130,7 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     mine = tmp_path / name
     mine.write_bytes(path.read_bytes())
     with page.expect_file_chooser() as choosing:
-        page.locator(".wb-replay .widget-upload").click()
+        page.locator(".wb-replay").get_by_role("button", name="Choose a file").click()
     choosing.value.set_files(mine)
     bench.until_said("bubbles in a square.*converged")
     bench.shoot("open")
