@@ -30,7 +30,7 @@ def box(page, selector):
     return page.locator(selector).locator("visible=true").first.bounding_box()
 
 
-def test_a_sweep_shows_its_answer_and_its_plot_before_its_table(bench):
+def test_a_sweep_shows_its_answer_and_its_table_beside_its_plot(bench):
     page = bench.page
     bench.turn_to("Sweep", ".wb-sweep")
     parameters = page.get_by_label("over", exact=True)
@@ -51,7 +51,8 @@ def test_a_sweep_shows_its_answer_and_its_plot_before_its_table(bench):
     bench.until_said("4 of 4 runs done")
     until(page, lambda: not parameters.first.is_visible())
     plot, table = box(page, ".wb-sweep canvas.wb-canvas"), box(page, ".wb-sweep .wb-sorted table")
-    assert plot["y"] + plot["height"] <= table["y"]
+    assert plot["x"] + plot["width"] <= table["x"]
+    assert table["y"] <= plot["y"]
     # All have converged, so no column repeats it.
     assert "state" not in page.locator(".wb-sweep th").all_inner_texts()
     left, _, right, _ = map(int, bench.seen(".wb-sweep canvas.wb-canvas")["box"].split(","))

@@ -2,16 +2,8 @@
 
 import contextlib
 
-import pytest
-
 from tests.browser import lab
 from tests.browser.lab import button, until
-
-
-@pytest.fixture
-def chromium():
-    with lab.browser() as made:
-        yield made
 
 
 def test_after_a_restart_a_lesson_says_so_once_and_brings_answers_back(chromium, tmp_path):
