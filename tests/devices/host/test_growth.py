@@ -129,3 +129,10 @@ def test_parts_of_a_grid_are_of_the_size_asked_for():
 def test_parts_do_not_depend_on_the_scale(scale):
     expected, _ = parts_of(squares(20, weak=1e-3), 10)
     assert np.array_equal(parts_of(scale * squares(20, weak=1e-3), 10)[0], expected)
+
+
+def test_rows_without_strong_couplings_do_not_become_one_part():
+    chain = sparse.csr_array(np.eye(30) + np.eye(30, k=1) + np.eye(30, k=-1))
+    labels, parts = parts_of(chain, 5)
+    assert np.bincount(labels).max() <= 10
+    assert parts >= 3

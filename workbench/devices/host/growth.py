@@ -69,9 +69,9 @@ def grown_parts(matrix: Csr, size: int, threshold: float) -> tuple[np.ndarray, i
 
     A part begins at the oldest row at the border of earlier ones, or at the first that has no part yet, and takes
     rows along strong couplings, breadth first, up to `size`. Parts below a third of the size then join the neighbour to
-    which their strong couplings add up to most. A single row that is left joins by any coupling, and those that find no
-    neighbour with room are put together in the order of their numbers. Consecutive parts are mostly neighbours. A
-    complex entry counts with its absolute value, as negative where its real part is.
+    which their strong couplings add up to most. A single row that is left joins by any coupling, a neighbour with
+    room if there is one, and rows without couplings are put together in the order of their numbers. Consecutive parts
+    are mostly neighbours. A complex entry counts with its absolute value, as negative where its real part is.
 
     The result depends on the numbering of the rows, and not on the number of threads. Cost: three reads of the matrix,
     in one thread but for the strongest couplings; 30 bytes a row.
@@ -201,11 +201,17 @@ def _join(
                         count += 1
                     sums[root] += abs(data[j])
         best, most = -1, 0.0
+        full, most_of_full = -1, 0.0
         for at in range(count):
             root = found[at]
-            if sums[root] > most and sizes[root] < MOST * size:
-                best, most = np.int64(root), sums[root]
+            if sizes[root] < MOST * size:
+                if sums[root] > most:
+                    best, most = np.int64(root), sums[root]
+            elif sums[root] > most_of_full:
+                full, most_of_full = np.int64(root), sums[root]
             sums[root] = 0
+        if best < 0 and weak:
+            best = full
         if best >= 0:
             parents[part] = best
             sizes[best] += sizes[part]
