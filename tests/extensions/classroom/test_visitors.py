@@ -50,6 +50,7 @@ class Watcher:
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "path"), [("app", "/"), ("notebooks", "/api")])
 def test_a_server_answers_within_seconds_whatever_its_visitors_do(program, path, request):
     url, folder, kernel = request.getfixturevalue(program)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import psutil
 import pytest
 
@@ -23,8 +25,12 @@ def pids_of(ranks):
 
 def gone(pids):
     """Whether none of the processes is alive."""
-    alive = [psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)]
-    return all(process.status() == psutil.STATUS_ZOMBIE for process in alive)
+    for pid in pids:
+        # A process may end between two looks.
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+                return False
+    return True
 
 
 @pytest.fixture(autouse=True)

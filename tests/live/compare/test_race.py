@@ -209,7 +209,8 @@ def test_a_race_that_is_replaced_while_it_is_timed_again_leaves_no_job(view_in, 
 def test_a_removed_entry_is_not_timed_again(view_in, eventually, monkeypatch):
     monkeypatch.setattr("workbench.run.jobs.repeats.KNOWN", -1.0)
     methods = ("jacobi", "neumann:2", "none")
-    view = view_in("race", *(lane_of(preconditioner=method) for method in methods), state="ended", budget=1e9)
+    view = view_in("race", *(lane_of(preconditioner=method) for method in methods), budget=1e9)
+    view.start()
     eventually(lambda: view.entries.repeats is not None and view.entries.repeats.alive)
     gone, *left = view.race.entries
     view.remove(gone)

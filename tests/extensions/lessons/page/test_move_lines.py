@@ -33,7 +33,7 @@ def test_a_change_is_marked_on_both_sides(moves):
         (before, "s = A(p)", moves.before.notes), (after, "s = w + beta*s", moves.after.notes)
     )]  # fmt: skip
     assert s[0] == s[1]
-    assert moves.lanes.trace is not None
+    until(lambda: moves.lanes.trace is not None)
 
 
 def test_a_line_that_reads_what_is_not_there_is_said_in_a_sentence(moves):
