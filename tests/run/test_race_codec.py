@@ -14,11 +14,9 @@ from workbench.errors import InputError
 from workbench.records import History, Record
 from workbench.run import Race, configure, user_solver
 from workbench.run.jobs import race_codec as codec
+from workbench.run.jobs import race_curves
 from workbench.run.jobs.race_codec import (
-    FILE_POINTS,
-    KEPT,
     LINK,
-    POINTS,
     SHORT,
     from_link,
     load_race,
@@ -27,6 +25,7 @@ from workbench.run.jobs.race_codec import (
     save_race,
     to_link,
 )
+from workbench.run.jobs.race_curves import FILE_POINTS, KEPT, POINTS
 from workbench.run.jobs.race_record import EntryRecord, RaceRecord
 from workbench.run.jobs.ranking import MEASURES, Sample, rank
 
@@ -108,9 +107,9 @@ def test_a_curve_keeps_its_ends_and_what_it_reaches(count, seed):
     random = np.random.default_rng(seed)
     relative = np.exp(-np.arange(count) * 30 / count + random.normal(size=count))
     clock = np.cumsum(random.exponential(size=count))
-    reached = codec._reached(relative, 1e-6)
+    reached = race_curves.reached(relative, 1e-6)
     for points in (50, POINTS, FILE_POINTS):
-        rows = codec.thinned(relative, clock, reached, points)
+        rows = race_curves.thinned(relative, clock, reached, points)
         assert rows.size <= max(points, 60)
         assert rows[0] == 0
         assert rows[-1] == count - 1

@@ -11,8 +11,7 @@ from workbench.errors import InputError
 from workbench.run import Race, Run, State, configure, run_through
 from workbench.run.choices.in_memory import InMemoryPreconditioner
 from workbench.run.choices.stopping import Reason
-from workbench.run.jobs.delay import delay
-from workbench.run.jobs.ranking import rank
+from workbench.run.jobs.ranking import delay, rank
 
 CHOICES = (
     {"preconditioner": "jacobi"},

@@ -68,8 +68,8 @@ class Components:
         """The block of these unknowns, shape (n,), with an unknown pinned in each component that it holds whole."""
         if self._null is None:
             return block
-        held = self._of_unknown[unknowns]
-        found, component, sizes = np.unique(held, return_inverse=True, return_counts=True)
+        components = self._of_unknown[unknowns]
+        found, component, sizes = np.unique(components, return_inverse=True, return_counts=True)
         whole = (sizes == self._sizes[found])[component]
         chosen = _one_of_each(block, component, np.where(whole, self._null[unknowns], 0))
         return _with_pins(block, chosen) if chosen.size else block

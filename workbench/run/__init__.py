@@ -31,7 +31,7 @@ from workbench.run.choices.stopping import Norm, Reason, Stopping
 from workbench.run.driver import Run
 from workbench.run.jobs.run_queue import MACHINE, QueueSlot, RunQueue
 from workbench.run.loop.best import FALL
-from workbench.run.loop.result import Column, Result, as_column
+from workbench.run.loop.result import Column, PreparedResult, Result, as_column
 from workbench.run.machine_use import MACHINE_USE
 from workbench.run.results.snapshots import Quantity
 from workbench.run.setup.numbering import renumbered
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from workbench.run.jobs.both_devices import BothDevices, on_both
     from workbench.run.jobs.job import Job, State
-    from workbench.run.jobs.prepared import Prepared, PreparedResult, Update, prepare
+    from workbench.run.jobs.prepared import Prepared, Update, prepare
     from workbench.run.jobs.races import Race, RaceEntry
     from workbench.run.jobs.recycling import RitzKeeper
     from workbench.run.jobs.session import Session
@@ -91,7 +91,7 @@ __getattr__ = exported(
     {
         "jobs.both_devices": ["BothDevices", "on_both"],
         "jobs.job": ["Job", "State"],
-        "jobs.prepared": ["Prepared", "PreparedResult", "Update", "prepare"],
+        "jobs.prepared": ["Prepared", "Update", "prepare"],
         "jobs.races": ["Race", "RaceEntry"],
         "jobs.recycling": ["RitzKeeper"],
         "jobs.session": ["Session"],

@@ -47,7 +47,7 @@ def spectrum(configuration: Configuration, system: LinearSystem | None = None) -
 
 
 def _is_registered(configuration: Configuration) -> bool:
-    """False for blocks that are held in memory, whose arrays may change in place."""
+    """False for blocks made of arrays in memory, which may change in place."""
     try:
         check_registered(configuration)
     except InputError:

@@ -1,4 +1,4 @@
-"""The contract of declared forms, held by each of them: marks, undo, labels, and messages that nobody may send."""
+"""The contract that every declared form keeps: marks, undo, labels, and messages that nobody may send."""
 
 import pytest
 

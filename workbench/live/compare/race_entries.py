@@ -132,9 +132,9 @@ class RaceEntries:
                 self.repeats = None
                 self._adopt(self.race)
 
-    def add(self, configuration: Configuration, number: int = 0, *, held: bool = False) -> RaceEntry:
+    def add(self, configuration: Configuration, number: int = 0, *, paused: bool = False) -> RaceEntry:
         """Add an entry, which starts at once if the race has been started, see `Race.add`."""
-        entry = self.race.add(configuration, number, held=held)
+        entry = self.race.add(configuration, number, paused=paused)
         # After that: a race whose entries have all ended might be timed again meanwhile.
         self.end_repeats()
         self.repeated = False
@@ -190,7 +190,7 @@ class RaceEntries:
         """Add an entry as it has ended, in its run of the list where that is still there."""
         if not value.ended:
             # To take an entry back starts nothing: its Resume does.
-            return self.add(value.configuration, value.number, held=self.race.begun)
+            return self.add(value.configuration, value.number, paused=self.race.begun)
         with self._lock:
             entry = self.race.recall(value.configuration, value.record, value.error, value.number)
             self._recalled = {**self._recalled, entry: value.samples} if value.samples else self._recalled

@@ -24,7 +24,8 @@ from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
 from workbench.plots.figures.film import growing
 from workbench.plots.scenes.scene import Scene
-from workbench.run.jobs.race_codec import ENDING, MOST_BYTES, POINTS, read_race, save_race, to_link
+from workbench.run.jobs.race_codec import ENDING, MOST_BYTES, read_race, save_race, to_link
+from workbench.run.jobs.race_curves import POINTS
 from workbench.run.jobs.race_record import RaceRecord
 from workbench.words.numbers import count
 

@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from workbench.machines.processor import usable_cores
 from workbench.problems import Problem
 from workbench.run import RaceEntry
-from workbench.run.jobs.delay import delay
-from workbench.run.jobs.ranking import Finish, Ranking
+from workbench.run.jobs.ranking import Finish, Ranking, delay
 from workbench.words.names import problem_parts, sentence_case, shortened
 from workbench.words.numbers import amount, count, duration, number, percent, rounded
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,9 @@ import ipywidgets as widgets
 
 from workbench.errors import CLUSTERS, InputError
 from workbench.live.compare.sweep_choices import (
+    WORKERS,
     Choices,
+    Workers,
     base_of,
     fixed,
     has_form,
@@ -39,7 +40,7 @@ from workbench.live.solve.form import Form
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button, column, folds, row
-from workbench.live.ui.declared_form import Control, DeclaredForm
+from workbench.live.ui.declared_form import DeclaredForm
 from workbench.live.ui.export import PICTURES
 from workbench.live.ui.file_names import make_folder, slug
 from workbench.live.ui.run_list import SWEEP, ListedRun, RunList
@@ -52,23 +53,11 @@ from workbench.run.choices.conflicts import Conflict
 from workbench.run.jobs.run_queue import QueueSlot
 from workbench.run.jobs.sweeping import Row, combinations, to_csv, to_json
 from workbench.run.jobs.thread_job import ThreadJob
-from workbench.settings import BLOCKS, SWEEP_WORKERS
+from workbench.settings import BLOCKS
 from workbench.words.names import PROBLEM, method_name, problem_name, sentence_case
 
 SHOW_PERIOD = 0.5
 """Seconds between two updates of table and map of an active sweep."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Workers:
-    """The workers that make the runs, None for this process."""
-
-    workers: str | None = None
-
-
-WORKERS = (
-    Control("workers", "workers", rule=SWEEP_WORKERS, looks={"placeholder": "none, local:2 or tcp://host:8786"}),
-)
 
 
 class SweepView(ControlledView):

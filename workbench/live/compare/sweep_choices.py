@@ -21,7 +21,7 @@ from workbench.registry.facts import facts
 from workbench.run import Configuration, Stopping, configure
 from workbench.run.choices.conflicts import Conflict, changes_of, conflicts, obstacles, reasons_of
 from workbench.run.jobs.sweeping import Row, combinations
-from workbench.settings import BLOCKS, METHOD, RUN, STOPPING, SWEEP_AXES, SWEEP_STOPPING
+from workbench.settings import BLOCKS, METHOD, RUN, STOPPING, SWEEP_AXES, SWEEP_STOPPING, SWEEP_WORKERS
 from workbench.words.names import choice_name, choice_text, sentence_case, with_names
 
 MOST_CHECKED = 100
@@ -180,6 +180,18 @@ class Choices:
         for row in before:
             if row not in rows:
                 row.box.close()
+
+
+@dataclasses.dataclass(frozen=True)
+class Workers:
+    """The workers that make the runs, None for this process."""
+
+    workers: str | None = None
+
+
+WORKERS = (
+    Control("workers", "workers", rule=SWEEP_WORKERS, looks={"placeholder": "none, local:2 or tcp://host:8786"}),
+)
 
 
 @dataclasses.dataclass(frozen=True)

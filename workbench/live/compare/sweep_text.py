@@ -166,7 +166,7 @@ def columns(
 
 
 def low(heads: Sequence[str]) -> list[str]:
-    """The columns that a table beside its plot leaves out: the parts of a time, whose sum stays."""
+    """The columns that a table next to its plot leaves out: the parts of a time, whose sum stays."""
     return [head for head in heads if head.startswith(("setup [", "iterating ["))]
 
 

@@ -97,7 +97,7 @@ def chosen_levels(operator: Operator, solver: Solver, device: Device, *, modes: 
 
 
 def parts_size(size: int) -> int:
-    """Unknowns of a part of a matrix of `size` unknowns; so many that E is factorized."""
+    """Unknowns of a part of a matrix of `size` unknowns, large enough that E is factorized."""
     return max(int(below(size, SIZES)), -(-size // MOST_UNPLACED))
 
 

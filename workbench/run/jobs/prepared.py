@@ -19,7 +19,6 @@ from workbench.operators import as_operator
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.process.forks import WorkLock
-from workbench.records import History
 from workbench.run.cancellation import check_stopped
 from workbench.run.choices.configuration import Configuration, configure
 from workbench.run.choices.in_memory import (
@@ -32,7 +31,8 @@ from workbench.run.choices.in_memory import (
     system_of,
     with_near_null,
 )
-from workbench.run.choices.stopping import Reason, Stopping
+from workbench.run.choices.stopping import Stopping
+from workbench.run.loop.result import PreparedResult, together
 from workbench.run.loop.single.iterations import SingleIterations
 from workbench.run.loop.single.recurrence import Recurrence
 from workbench.run.machine_use import MACHINE_USE
@@ -48,42 +48,6 @@ from workbench.solvers.block.base import BlockSolver
 
 if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class PreparedResult:
-    """The end of a solve with a prepared system.
-
-    x: the solution, shape (N,), or (N, s) for B of that shape. relative_residual, true_relative_residual: as in
-    `Result`, the largest of all columns. iterations: of the last column that converged. iteration_seconds: wall-clock
-    time of the iterations; seconds: of the whole call. histories: one for each column.
-
-    Examples:
-        >>> from workbench.run import configure, prepare
-        >>> prepared = prepare(configure("two-layer", n=16))
-        >>> prepared.solve(prepared.system.b).converged
-        True
-    """
-
-    x: DeviceVector
-    reason: Reason
-    detail: str
-    iterations: int
-    relative_residual: float
-    true_relative_residual: float
-    iteration_seconds: float
-    seconds: float
-    histories: tuple[History, ...]
-
-    @property
-    def converged(self) -> bool:
-        """The tolerance is met, verified by the true residual."""
-        return self.reason.converged
-
-    @property
-    def history(self) -> History:
-        """The history of the only right-hand side, or of the first of many."""
-        return self.histories[0]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -196,7 +160,7 @@ class Prepared:
                 self._solved(np.ascontiguousarray(column), start, time.perf_counter(), stopped)
                 for column, start in zip(b.T, starts, strict=True)
             ]
-        return _together(columns, returned_as(like, np.stack([column.x for column in columns], 1)), begun)
+        return together(columns, returned_as(like, np.stack([column.x for column in columns], 1)), begun)
 
     def product(self, x: Any) -> DeviceVector:
         """A x, shape (N,), of the library of x. Raises InputError for an x that `solve` refuses as b."""
@@ -217,10 +181,10 @@ class Prepared:
         setup = self._setup
         device, dtype = setup.device, setup.operator.dtype
         given = vector_for(device, in_place(x, name), name, setup.operator.shape[0], dtype)
-        out, held = device.zeros(given.size, dtype), device.holds(given)
-        operator.apply(device.to_device(given) if held else device.array(given, dtype), out)
+        out, is_placed = device.zeros(given.size, dtype), device.holds(given)
+        operator.apply(device.to_device(given) if is_placed else device.array(given, dtype), out)
         out, _ = setup.null_space.without_empty_rows(out, device)
-        if not held:
+        if not is_placed:
             return returned_as(x, np.array(device.to_host(out)))
         device.synchronize()
         return array_of(out)
@@ -404,19 +368,3 @@ def prepare(
         **{"stopping": Stopping(rtol=rtol, atol=atol, maxiter=maxiter), **more},
     )
     return Prepared(configuration, system)
-
-
-def _together(columns: list[PreparedResult], x: DeviceVector, begun: float) -> PreparedResult:
-    """The result for many right-hand sides: the first reason that is no convergence, if there is one."""
-    worst = next((column for column in columns if not column.converged), columns[-1])
-    return PreparedResult(
-        x=x,
-        reason=worst.reason,
-        detail=worst.detail,
-        iterations=max(column.iterations for column in columns),
-        relative_residual=max(column.relative_residual for column in columns),
-        true_relative_residual=max(column.true_relative_residual for column in columns),
-        iteration_seconds=sum(column.iteration_seconds for column in columns),
-        seconds=time.perf_counter() - begun,
-        histories=tuple(column.history for column in columns),
-    )

@@ -110,10 +110,10 @@ class Race:
         """The number of jobs before this one in the run queue, the active one included; 0 when active or not queued."""
         return self._slot.ahead
 
-    def add(self, configuration: Configuration, number: int = 0, *, held: bool = False) -> RaceEntry:
-        """Add an entry, which starts at once if the race has been started, or waits for `resume` if it is held. number:
+    def add(self, configuration: Configuration, number: int = 0, *, paused: bool = False) -> RaceEntry:
+        """Add an entry, which starts at once if the race has been started, or waits for `resume` if paused. number:
         as in `recall`."""
-        return self._add(configuration, lambda entry: setattr(entry, "held", held), number)
+        return self._add(configuration, lambda entry: setattr(entry, "held", paused), number)
 
     def recall(
         self, configuration: Configuration, record: Record | None, error: str = "", number: int = 0

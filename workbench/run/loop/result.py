@@ -1,8 +1,9 @@
-"""The result of a run."""
+"""The results of a run and of a solve with a prepared system."""
 
 from __future__ import annotations
 
 import dataclasses
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from workbench.records.film import Film
 from workbench.run.choices.stopping import Reason
 
 if TYPE_CHECKING:
+    from workbench.devices.operator_protocols import DeviceVector
     from workbench.records import Record
 
 
@@ -96,3 +98,55 @@ def as_column(result: Result) -> Result:
     """The result for one right-hand side as that for many of which there is one."""
     column = Column(result.reason, result.iterations, result.relative_residual, result.true_relative_residual)
     return dataclasses.replace(result, x=result.x[:, None], columns=(column,))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PreparedResult:
+    """The end of a solve with a prepared system.
+
+    x: the solution, shape (N,), or (N, s) for B of that shape. relative_residual, true_relative_residual: as in
+    `Result`, the largest of all columns. iterations: of the last column that converged. iteration_seconds: wall-clock
+    time of the iterations; seconds: of the whole call. histories: one for each column.
+
+    Examples:
+        >>> from workbench.run import configure, prepare
+        >>> prepared = prepare(configure("two-layer", n=16))
+        >>> prepared.solve(prepared.system.b).converged
+        True
+    """
+
+    x: DeviceVector
+    reason: Reason
+    detail: str
+    iterations: int
+    relative_residual: float
+    true_relative_residual: float
+    iteration_seconds: float
+    seconds: float
+    histories: tuple[History, ...]
+
+    @property
+    def converged(self) -> bool:
+        """The tolerance is met, verified by the true residual."""
+        return self.reason.converged
+
+    @property
+    def history(self) -> History:
+        """The history of the only right-hand side, or of the first of many."""
+        return self.histories[0]
+
+
+def together(columns: list[PreparedResult], x: DeviceVector, begun: float) -> PreparedResult:
+    """The result for many right-hand sides: the first reason that is no convergence, if there is one."""
+    worst = next((column for column in columns if not column.converged), columns[-1])
+    return PreparedResult(
+        x=x,
+        reason=worst.reason,
+        detail=worst.detail,
+        iterations=max(column.iterations for column in columns),
+        relative_residual=max(column.relative_residual for column in columns),
+        true_relative_residual=max(column.true_relative_residual for column in columns),
+        iteration_seconds=sum(column.iteration_seconds for column in columns),
+        seconds=time.perf_counter() - begun,
+        histories=tuple(column.history for column in columns),
+    )

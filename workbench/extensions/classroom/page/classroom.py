@@ -119,10 +119,10 @@ class PageTurn:
         with self._changed:
             if message["request"] != self._request:
                 return
-            held, self._ahead = self._ahead == 0, message["ahead"]
+            had_turn, self._ahead = self._ahead == 0, message["ahead"]
             # A turn that lasts is taken back while others wait, and comes again.
-            if held != (self._ahead == 0):
-                (MACHINE_USE.end if held else MACHINE_USE.begin)()
+            if had_turn != (self._ahead == 0):
+                (MACHINE_USE.end if had_turn else MACHINE_USE.begin)()
             self._changed.notify_all()
         MACHINE.wake()
 

@@ -40,8 +40,8 @@ class Turns:
 
     A turn ends when the page says so, or is taken back after `SLICE` seconds if another page waits: the run stops
     between two of its iterations, waits behind the requests that are there, and continues. A setup is one step, and
-    goes on without a turn; the next page does not wait for it. now: seconds, from any moment on. changed: called before
-    pages are told of their turns. All methods are called in the thread of an event loop.
+    continues without a turn; the next page does not wait for it. now: seconds, from any moment on. changed: called
+    before pages hear of their turns. All methods are called in the thread of an event loop.
     """
 
     def __init__(self, at_once: int, now: Callable[[], float] | None = None) -> None:

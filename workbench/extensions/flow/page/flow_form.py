@@ -136,7 +136,7 @@ class FlowForm:
             form.load(configuration)
 
     def show(self, problem: SystemSequence) -> None:
-        """Show another problem of the caller's, who is not told of it."""
+        """Show another problem of the caller's, to whom it is not reported."""
         self._quiet = True
         self.of_problem.load(dataclasses.replace(self.of_problem.present, problem=problem))
         self._quiet = False
