@@ -11,7 +11,9 @@ from scipy import sparse
 from tests.contracts.cases import FIRST
 from workbench.devices import device
 from workbench.operators import as_operator
+from workbench.operators.cuts import components
 from workbench.operators.null_space import components_of, null_space_of
+from workbench.preconditioners.pinned import pin_unknowns
 from workbench.run import Reason, prepare, solve
 from workbench.scipy import cg
 
@@ -174,3 +176,20 @@ def test_schwarz_boxes_that_hold_whole_components(boxes, stored_zero):
     result = solve(matrix, b, M=boxes, rtol=1e-10)
     assert result.converged
     assert np.allclose(result.x, np.linalg.pinv(dense) @ b, atol=1e-7)
+
+
+def test_stored_zeros_join_no_components_that_are_pinned():
+    path = np.array([[1.0, -1], [-1, 1]])
+    A = sparse.csr_array(sparse.block_diag([path, path]))
+    rows, columns = [0, 3], [3, 0]
+    stored = sparse.coo_array(
+        (np.append(A.tocoo().data, [0.0, 0.0]), tuple(map(np.append, A.tocoo().coords, (rows, columns)))), shape=A.shape
+    )
+    stored = sparse.csr_array(stored)
+    assert stored.nnz == A.nnz + 2
+    count, labels = components(stored)
+    assert (count, labels.tolist()) == (2, [0, 0, 1, 1])
+    # One unknown of each is pinned, so that the matrix is definite.
+    regular, pins, _ = pin_unknowns(stored)
+    assert pins == 2
+    assert np.linalg.eigvalsh(regular.toarray()).min() > 0.1

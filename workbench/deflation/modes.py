@@ -12,6 +12,7 @@ from workbench.devices.host.growth import grown_parts, matrix_of_nodes, node_siz
 from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators import Operator
+from workbench.operators.cuts import components
 from workbench.operators.null_space import excess, precision_of
 
 
@@ -97,13 +98,11 @@ def _note(count: int, node: int, vectors: int, kept: np.ndarray) -> str:
 
 def _one_of_each_component(matrix: sparse.csr_array, labels: np.ndarray, ranks: np.ndarray) -> np.ndarray:
     """The part of each component of the graph of A in which the most null vectors are independent."""
-    from scipy.sparse import csgraph
-
-    components, of_row = csgraph.connected_components(matrix, directed=False)
+    number, of_row = components(matrix)
     of_part = np.empty(ranks.size, np.int64)
     of_part[labels] = of_row
     order = np.argsort(ranks, kind="stable")
-    chosen = np.full(components, -1)
+    chosen = np.full(number, -1)
     # Repeated indices keep the last assignment.
     chosen[of_part[order]] = order
     return chosen[chosen >= 0]

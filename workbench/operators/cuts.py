@@ -39,6 +39,21 @@ def grows(operator: Operator, cut: str) -> bool:
     return cut == COUPLINGS and operator.nnz is not None and not isinstance(operator, MatrixRows)
 
 
+def components(matrix: sparse.csr_array) -> tuple[int, np.ndarray]:
+    """The number of connected components of the graph of A, and the component of each row, int32 of shape (N,).
+
+    Stored zeros couple nothing; in SciPy's graphs they are edges. Cost: a search, about five products with A.
+    """
+    from scipy.sparse import csgraph
+
+    coupled = sparse.csr_array((matrix.data != 0, matrix.indices, matrix.indptr), shape=matrix.shape)
+    if not coupled.data.all():
+        # The indices are those of A.
+        coupled = coupled.copy()
+        coupled.eliminate_zeros()
+    return csgraph.connected_components(coupled, directed=False)
+
+
 def has_hubs(matrix: sparse.csr_array) -> bool:
     """True for a graph with hubs: a row has more than `HUB` times the mean number of entries.
 

@@ -21,6 +21,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators.base import Operator
+from workbench.operators.cuts import components
 from workbench.operators.matrix import Matrix
 from workbench.operators.matrix_rows import MatrixRows, stored_rows
 from workbench.operators.stencil import Stencil
@@ -148,15 +149,7 @@ def components_of(operator: Operator, empty: np.ndarray | None) -> np.ndarray | 
     """
     if not isinstance(operator, Matrix):
         return None
-    from scipy.sparse import csgraph
-
-    matrix = operator.csr
-    coupled = sparse.csr_array((matrix.data != 0, matrix.indices, matrix.indptr), shape=matrix.shape)
-    if not coupled.data.all():
-        # Stored zeros couple nothing; the indices are those of A.
-        coupled = coupled.copy()
-        coupled.eliminate_zeros()
-    count, labels = csgraph.connected_components(coupled, directed=False)
+    count, labels = components(operator.csr)
     if empty is not None:
         # Each is a component of its own.
         numbers = np.ones(count, np.int32)

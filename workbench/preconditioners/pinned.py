@@ -17,9 +17,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csgraph
 
 from workbench.lazy import sparse
+from workbench.operators.cuts import components
 from workbench.operators.null_space import excess
 
 
@@ -44,7 +44,7 @@ def pin_unknowns(matrix: sparse.csr_array, eps: float | None = None) -> Pinned:
     null = coupled_constants(matrix, eps)
     if null is None:
         return Pinned(matrix, 0, None)
-    chosen = _one_of_each(matrix, csgraph.connected_components(matrix, directed=False)[1], null)
+    chosen = _one_of_each(matrix, components(matrix)[1], null)
     return Pinned(_with_pins(matrix, chosen), chosen.size, null)
 
 
@@ -58,18 +58,14 @@ class Components:
     def __init__(self, matrix: sparse.csr_array, eps: float | None = None) -> None:
         self._null = coupled_constants(matrix, eps)
         if self._null is not None:
-            # A graph of SciPy has an edge for a stored zero.
-            coupled = matrix.copy()
-            coupled.eliminate_zeros()
-            self._of_unknown = csgraph.connected_components(coupled, directed=False)[1]
+            self._of_unknown = components(matrix)[1]
             self._sizes = np.bincount(self._of_unknown)
 
     def pinned(self, block: sparse.csr_array, unknowns: np.ndarray) -> sparse.csr_array:
         """The block of these unknowns, shape (n,), with an unknown pinned in each component that it holds whole."""
         if self._null is None:
             return block
-        components = self._of_unknown[unknowns]
-        found, component, sizes = np.unique(components, return_inverse=True, return_counts=True)
+        found, component, sizes = np.unique(self._of_unknown[unknowns], return_inverse=True, return_counts=True)
         whole = (sizes == self._sizes[found])[component]
         chosen = _one_of_each(block, component, np.where(whole, self._null[unknowns], 0))
         return _with_pins(block, chosen) if chosen.size else block

@@ -10,6 +10,7 @@ from scipy import linalg
 from workbench.devices.host.growth import grown_parts
 from workbench.errors import InputError
 from workbench.lazy import sparse
+from workbench.operators.cuts import components
 
 MOST_UNKNOWNS, MOST_ENTRIES = 10_000, 500_000
 """Beyond these the places are not looked for: they would take more than about half a second."""
@@ -35,15 +36,13 @@ def graph_places(matrix: sparse.csr_array) -> np.ndarray:
 
     Source: Hall 1970, An r-dimensional quadratic placement algorithm; LOBPCG, Knyazev 2001.
     """
-    from scipy.sparse import csgraph
-
     size = matrix.shape[0]
     if size > MOST_UNKNOWNS or matrix.nnz > MOST_ENTRIES:
         raise InputError(f"places of more than {MOST_UNKNOWNS} unknowns or {MOST_ENTRIES} entries take too long")
     couplings = sparse.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
     couplings = sparse.csr_array(couplings - sparse.diags_array(couplings.diagonal()))
     couplings.eliminate_zeros()
-    component = csgraph.connected_components(couplings, directed=False)[1]
+    component = components(couplings)[1]
     connected = np.flatnonzero(component == np.bincount(component).argmax())
     if connected.size < max(4, FEWEST * size):
         raise InputError("the graph falls into parts without couplings, so that its eigenvectors place nothing")
