@@ -22,8 +22,8 @@ LAST = "browser"
 THROUGH = f"tests/{LAST}/test_workbench.py"
 """What of it runs without --all and without a path."""
 AGAIN = ("--reruns", "1", "-raR")
-"""In the browser a failed test runs once more, since pages, kernels and servers share the machine. It is listed with
-why it failed."""
+"""After the first part a failed test runs once more, since pages, kernels, servers and ranks share the machine with
+whatever else it does. It is listed with why it failed."""
 MOST = 4
 """Maximum of processes: each takes some hundreds of megabytes, and has a process that compiles kernels."""
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -45,7 +45,7 @@ def main(words: Sequence[str]) -> int:
     parts: list[list[str]] = [[], [], []]
     for path in paths:
         parts[part(path)].append(path)
-    again = ((), (), AGAIN)
+    again = ((), AGAIN, AGAIN)
     codes = [pytest([*options, *more, *paths, *arguments]) for more, paths in zip(again, parts, strict=True) if paths]
     wrong = [code for code in codes if code not in (0, NO_TESTS)]
     return wrong[0] if wrong else min(codes)

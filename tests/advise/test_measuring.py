@@ -238,7 +238,8 @@ def test_no_estimate_of_a_search_stands_three_times_off_two_measured_neighbours(
     *events, end = advising(name, n=size)
     advice = end.advice
     rows = {row.pair: row for row in advice.estimates if row.measured}
-    assert len(rows) > 1
+    # Of the others each may have been stopped, where other work disturbs them.
+    assert len(rows) > 1 or all(row.at_least for row in advice.estimates if row.pair not in rows)
     for row in advice.estimates:
         low, high = bounds(row.pair, rows)
         assert row.measured or row.at_least or low <= row.seconds <= high, row

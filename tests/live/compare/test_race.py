@@ -631,6 +631,6 @@ def test_curves_and_rows_are_those_of_the_run_in_the_middle(race, eventually):
     shown = dict(zip(view.table.columns, view.table.rows[0], strict=True))
     assert [shown[name]["key"] for name in ("Setup", "Iterating", "Together")] == [2.0, 3.0, 5.0]
     assert view.ranking().finished[0].amount == pytest.approx(5.0)
-    assert "those of the run in the middle" in view.note.text
+    eventually(lambda: "those of the run in the middle" in view.note.text)
     # The picture for a file has the same clock.
     assert view.files.scene().layers[0].x[-1] == 5.0
