@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.io import mmwrite
 from scipy.sparse import linalg
 
+from tests import elastic
 from tests.conftest import random_matrix, refusal
 from tests.devices.test_interchange import Tensor
 from workbench.advise import advise, advising, advisor, budget, measuring, predictions
@@ -20,6 +21,7 @@ from workbench.advise.advice import Advice, Probed, Ranked, RuledOut, Stage, con
 from workbench.advise.predictions import MULTILEVEL, LevelPair, Probe, coarsened, level_pairs, predict, second_levels
 from workbench.advise.sequence_search import SequenceSearch
 from workbench.cli import main
+from workbench.deflation import rigid_body_modes
 from workbench.errors import InputError
 from workbench.extensions.flow import records
 from workbench.jit import compile_time
@@ -284,6 +286,42 @@ def test_pairs_that_are_likely_to_be_fast_come_first(size, first):
     of_grid = level_pairs(problem(n=64), problem(n=64).assemble(), ("cpu",))
     assert [(pair.preconditioner, pair.deflation) for pair in of_grid[:2]] == [("mg", "none"), ("mg", "none")]
     assert of_grid[1].precision == "mixed"
+
+
+def rbf(size):
+    """A kernel matrix of random points in a square, plus 0.01 I."""
+    points = np.random.default_rng(1).random((size, 2))
+    distance = np.linalg.norm(points[:, None] - points, axis=2)
+    return np.exp(-((distance / 0.2) ** 2)) + 0.01 * np.eye(size)
+
+
+def test_a_dense_kernel_matrix_is_advised_a_factor_of_low_rank():
+    K, b = rbf(300), np.ones(300)
+    advice = advise(K, b, rtol=1e-8)
+    iterations = {row.pair.preconditioner: row.iterations for row in advice.estimates}
+    assert {name.partition(":")[0] for name in iterations} <= {"jacobi", "chebyshev", "pivoted-cholesky"}
+    assert iterations["pivoted-cholesky:100"] < 0.5 * solve(K, b, rtol=1e-8).iterations
+    assert solve(K, b, rtol=1e-8, **advice.choices).converged
+
+
+@pytest.mark.parametrize("size", [199, 200])
+def test_a_matrix_with_a_fourth_of_its_entries_is_dense_from_200_unknowns_on(size):
+    K = rbf(size)
+    system, _ = system_of(K, np.ones(size))
+    near, _ = system_of(sparse.csr_array(np.where(K > 0.9, K, 0)), np.ones(size))
+    assert (predictions.is_dense(system), predictions.is_dense(near)) == (size >= 200, False)
+    pairs = level_pairs(InMemoryProblem(), system, ("cpu",))
+    first = pairs[0].preconditioner, pairs[0].deflation
+    assert first == (("pivoted-cholesky:100", "none") if size >= 200 else ("mic", "none"))
+
+
+def test_a_near_null_space_is_tried_with_what_takes_it():
+    A, places, load = elastic.cantilever((13, 5))
+    modes = rigid_body_modes(places)
+    advice = advise(A, load, rtol=1e-8, seconds=1.0, near_null=modes)
+    assert {row.pair.deflation.partition(":")[0] for row in advice.estimates} == {"parts"}
+    assert solve(A, load, rtol=1e-8, near_null=modes, **advice.choices).iterations == advice.estimates[0].iterations
+    assert "near_null is for a matrix in memory" in refusal(advise, "two-layer", near_null=modes)
 
 
 def test_an_unsolvable_tolerance_is_refused():

@@ -245,7 +245,7 @@ def test_chunks_are_shared_and_summed():
         x, parts, sums = np.random.default_rng(5).standard_normal(100), np.zeros((7, 2)), np.zeros(2)
         kernel, theirs = compiled.generated(SHARED), copied((x, parts, sums))
         kinds = compiled.kinds_of((counters(threads), x, parts, sums))
-        assert not kernel.compile(kinds)(counters(threads), (x, parts, sums))
+        assert not kernel.compile(kinds).launch(counters(threads), (x, parts, sums))
         run(kernel, theirs, threads)
         np.testing.assert_allclose(parts, theirs[1], rtol=1e-13)
         np.testing.assert_allclose(sums, theirs[2], rtol=1e-13)

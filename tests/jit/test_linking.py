@@ -156,8 +156,8 @@ def test_nested_tuples_of_all_kinds_are_read(arguments):
     # Code for these types does nothing where an array in the innermost tuple is of another class.
     kinds = compiled.kinds_of((counters(1), out, *arguments))
     before = out.copy()
-    assert kernel.compile(kinds)(counters(1), (out.view(np.recarray), *arguments)) == launching.WRONG_TYPES
-    assert kernel.compile(kinds)(counters(1), (out, *arguments[:-1], (arguments[-1],))) == launching.WRONG_TYPES
+    assert kernel.compile(kinds).launch(counters(1), (out.view(np.recarray), *arguments)) == launching.WRONG_TYPES
+    assert kernel.compile(kinds).launch(counters(1), (out, *arguments[:-1], (arguments[-1],))) == launching.WRONG_TYPES
     assert (out == before).all()
 
 

@@ -33,7 +33,7 @@ from workbench.preconditioners import Preconditioner
 from workbench.problems import LinearSystem, Problem
 from workbench.run import Stopping, configure
 from workbench.run.choices.compatibility import index_cuts
-from workbench.run.choices.in_memory import InMemoryProblem, has_columns, system_of
+from workbench.run.choices.in_memory import InMemoryProblem, has_columns, system_of, with_near_null
 from workbench.run.machine_use import MACHINE_USE, sharing
 from workbench.sequences.systems import SystemSequence
 from workbench.settings import SEARCH_SECONDS
@@ -56,6 +56,7 @@ def advise(
     devices: Sequence[str] = ("cpu",),
     probe_n: int | None = None,
     seconds: float | None = None,
+    near_null: object = None,
     progress: Callable[[str], None] | None = None,
     **parameters: object,
 ) -> Advice:
@@ -69,6 +70,8 @@ def advise(
 
     seconds: the time of the search, without the compilation of kernels; a setup in progress is not interrupted. By
     default 20 times the fastest solve, at least 2 s, where A has no grid, else no limit. One pair is solved anyway.
+
+    near_null: vectors that A maps to little, as of `workbench.run.solve`; pairs that take them are tried alone.
 
     Cost: about ten solves with the best pair, or `seconds`. Raises InputError for unknown names, for what `solve`
     refuses, and when no pair converges.
@@ -84,6 +87,7 @@ def advise(
     """
     doing = ""
     asked = {"rtol": rtol, "seed": seed, "devices": devices, "probe_n": probe_n, "seconds": seconds}
+    asked["near_null"] = near_null
     for event in advising(problem, b, **asked, **parameters):  # pyright: ignore[reportArgumentType]
         if isinstance(event, Stage) and progress and (not event.doing or event.doing != doing):
             pairs = f"{event.candidates} pair{'s' * (event.candidates != 1)}"
@@ -103,6 +107,7 @@ def advising(
     devices: Sequence[str] = ("cpu",),
     probe_n: int | None = None,
     seconds: float | None = None,
+    near_null: object = None,
     stopped: Callable[[], bool] = lambda: False,
     **parameters: object,
 ) -> Iterator[Event]:
@@ -118,7 +123,7 @@ def advising(
     """
     started = time.perf_counter()
     seconds = SEARCH_SECONDS.check(seconds)
-    full, system = _asked(problem, b, seed)
+    full, system = _asked(problem, b, seed, near_null)
     full = full.changed(parameters)
     sequence = isinstance(full, SystemSequence)
     for name, value in (("probe_n", probe_n), ("seconds", seconds)):
@@ -178,7 +183,7 @@ def advising(
     yield Ranked(Advice(full, tuple(ranking), search.refused, took, rtol, seed, notes))
 
 
-def _asked(problem: object, b: object, seed: int) -> tuple[Problem, LinearSystem | None]:
+def _asked(problem: object, b: object, seed: int, near_null: object) -> tuple[Problem, LinearSystem | None]:
     """The problem, and its system where it is given in memory."""
     if not isinstance(problem, str | Problem):
         A = on_host(problem, "A")
@@ -186,9 +191,11 @@ def _asked(problem: object, b: object, seed: int) -> tuple[Problem, LinearSystem
         given = random_numbers(seed, operator.shape[0]) if b is None else on_host(b, "b")
         if has_columns(given):
             raise InputError(f"b has {given.shape[1]} columns; the advisor ranks pairs for one, so give a vector")
-        return InMemoryProblem(), system_of(operator, given)[0]
+        return InMemoryProblem(), with_near_null(system_of(operator, given)[0], near_null)
     if b is not None:
         raise InputError("b is for a matrix in memory; a problem by name has its own, so leave b out")
+    if near_null is not None:
+        raise InputError("near_null is for a matrix in memory; pass A and b in place of a name")
     return configure(problem).problem if isinstance(problem, str) else problem, None
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from workbench.deflation import Deflation
 from workbench.devices.fastest import bandwidth
 from workbench.errors import InputError
 from workbench.operators import LinearOperatorAdapter, Stencil, TwoPhaseStencil
@@ -62,8 +63,19 @@ EARLY = {
         ("ic", "parts:100"),
         ("ic", "none"),
     ),
+    "dense": (
+        ("pivoted-cholesky:100", "none"),
+        ("pivoted-cholesky:200", "none"),
+        ("jacobi", "none"),
+    ),
+    "near null": (
+        ("ic", "parts:100"),
+        ("chebyshev:3", "parts:100"),
+        ("amg:sa", "none"),
+    ),
     "large": (
         ("ic", "parts:100"),
+        ("kcycle", "none"),
         ("mic", "none"),
         ("amg:sa", "none"),
         ("chebyshev:3", "parts:100"),
@@ -72,7 +84,14 @@ EARLY = {
         ("jacobi", "none"),
     ),
 }
-"""Pairs that are tried first: on a grid, and of a matrix without one below and from `SECOND_LEVEL_PAYS` unknowns on."""
+"""Pairs that are tried first: on a grid, and of a matrix without one that is dense, that has a near null space, or that
+is below `SECOND_LEVEL_PAYS` unknowns, or beyond."""
+DENSE = 0.25
+"""The share of entries from which a matrix without a grid counts as dense, such as a kernel matrix."""
+LEAST_DENSE = 200
+"""Unknowns of a dense matrix; below, anything is fast."""
+OF_DENSE = ("jacobi", "chebyshev:3", *(f"pivoted-cholesky:{rank}" for rank in (50, 100, 200, 400)))
+"""First levels of a dense matrix: incomplete factors and coarse levels of one are as dense, and take N^3 operations."""
 SECOND_LEVEL_PAYS = 35_000
 PART_SIZES = (50, 100, 200)
 """Unknowns of a part of the graph, of a matrix without a grid."""
@@ -145,12 +164,13 @@ def level_pairs(problem: Problem, system: LinearSystem, devices: tuple[str, ...]
     if isinstance(system.operator, LinearOperatorAdapter):
         # The others need the diagonal or entries of A.
         first_levels = ["none", "jacobi", "chebyshev:3"]
+    if is_dense(system):
+        first_levels = [*OF_DENSE]
     found = []
     for device in devices:
         for deflation, coarse in second_levels(system, ratio):
             for first in first_levels:
-                name = first.partition(":")[0]
-                if _go_together(known[name], deflation, system):
+                if _go_together(known[first.partition(":")[0]], deflation, system):
                     dimensions = len(system.grid or ())
                     found.append(LevelPair(first, deflation, coarse, device, dimensions=dimensions))
                     mixed = dataclasses.replace(found[-1], precision=MIXED)
@@ -160,10 +180,24 @@ def level_pairs(problem: Problem, system: LinearSystem, devices: tuple[str, ...]
 
 def _promising_first(pairs: list[LevelPair], system: LinearSystem) -> list[LevelPair]:
     """The pairs of `EARLY`, then the others as they are: a good time early stops the slow ones soon."""
-    small = system.operator.shape[0] < SECOND_LEVEL_PAYS
-    early = EARLY["grid" if system.grid is not None else "small" if small else "large"]
+    early = EARLY[_kind(system)]
     places = {levels: place for place, levels in enumerate(early)}
     return sorted(pairs, key=lambda pair: places.get((pair.preconditioner, pair.deflation), len(early)))
+
+
+def _kind(system: LinearSystem) -> str:
+    """The kind of a system in `EARLY`."""
+    if system.grid is not None:
+        return "grid"
+    if system.near_null is not None:
+        return "near null"
+    return "dense" if is_dense(system) else "small" if system.operator.shape[0] < SECOND_LEVEL_PAYS else "large"
+
+
+def is_dense(system: LinearSystem) -> bool:
+    """True for a matrix without a grid that stores a fourth of its entries or more."""
+    size, entries = system.operator.shape[0], system.operator.nnz
+    return system.grid is None and entries is not None and entries >= DENSE * size**2 and size >= LEAST_DENSE
 
 
 def _of_extensions(known: Iterable[type]) -> list[str]:
@@ -171,7 +205,11 @@ def _of_extensions(known: Iterable[type]) -> list[str]:
 
 
 def _go_together(first: type[Block], deflation: str, system: LinearSystem) -> bool:
-    """A multigrid cycle has the levels that deflation would add."""
+    """A multigrid cycle has the levels that deflation would add, and one of both levels takes a near null space."""
+    if system.near_null is not None:
+        both = first, registry.lookup("deflation", deflation.partition(":")[0])
+        if not any(issubclass(each, Preconditioner | Deflation) and each.takes_near_null for each in both):
+            return False
     if first.name not in WITH_LEVELS:
         return True
     needs_stencil = issubclass(first, Preconditioner) and first.needs_stencil
@@ -197,7 +235,12 @@ def second_levels(system: LinearSystem, ratio: int = 1) -> list[tuple[str, str]]
     grid = system.grid
     if grid is None:
         size = system.operator.shape[0]
-        return found + [(f"parts:{of}", AUTO) for of in PART_SIZES if MIN_CELLS * of <= size]
+        if is_dense(system) and system.near_null is None:
+            return found
+        sizes = [of for of in PART_SIZES if MIN_CELLS * of <= size]
+        # A near null space has to be taken by something, however small the matrix is.
+        sizes = sizes or [max(1, size // MIN_CELLS)] * (system.near_null is not None)
+        return found + [(f"parts:{of}", AUTO) for of in sizes]
     sides = tuple(ratio * cells for cells in grid)
     if len(grid) > 1:
         found += [("stripes", "cholesky")]

@@ -11,10 +11,11 @@ import numpy as np
 from workbench.devices.dot_lines import DOTS, PRODUCT
 from workbench.devices.operator_protocols import DeviceVector, Dots, OnePass, OperatorTraits
 from workbench.devices.programs.function import LinesDevice
+from workbench.lines.schedule import Inlined
 
 
 @dataclasses.dataclass(frozen=True)
-class ElementWise(OperatorTraits):
+class ElementWise(Inlined, OperatorTraits):
     """A diagonal M^-1, applied element by element inside the fused kernels of a solver.
 
     formula: an expression in `v`, the argument, and in the names of `factors`, vectors on the device.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from workbench.devices.bound import OVERRIDES, Bound, Request, RowForm
 from workbench.jit.compiled import Kernel
 from workbench.jit.frames import each_row, summed_rows
+from workbench.jit.sequences import Launch
 from workbench.jit.threads import chunks_of, launch, prepare
 from workbench.jit.tiles import widths
 from workbench.lines.types import accumulator
@@ -29,29 +29,30 @@ def filling(form: RowForm, fixed: Mapping[str, object]) -> Callable[..., tuple[o
     """A function from the arguments of a call to all arguments of a kernel of rows: those, the fixed ones, and () for
     what is not used.
 
-    It is compiled: a loop over the arguments would take half as long as a launch.
+    It is compiled, once for a form: a loop over the arguments would take half as long as a launch.
     """
-    free = [name for name in form.arguments if name not in fixed]
+    blocks = form.blocks
     known = {name: fixed.get(name, ()) for name in form.arguments}
-    known |= {name: _flat(value) for name, value in known.items() if name not in form.blocks}
-    names: dict[str, object] = {"flat": _flat, "ndarray": np.ndarray}
+    known |= {name: _flat(value) for name, value in known.items() if name not in blocks}
+    return _filling(form, tuple(name for name in form.arguments if name not in fixed))(*form.filled(known))
+
+
+@functools.lru_cache(512)
+def _filling(form: RowForm, free: tuple[str, ...]) -> Callable[..., Callable[..., tuple[object, ...]]]:
+    """A function of the fixed arguments, by parameter, that returns that of those in `free`."""
     parts = []
-    for k, (parameter, value) in enumerate(zip(form.parameters, form.filled(known), strict=True)):
+    for k, parameter in enumerate(form.parameters):
         if parameter not in free:
-            names[f"fixed_{k}"] = value
             parts.append(f"fixed_{k}")
         elif parameter in form.blocks:
             parts.append(f"free_{parameter}")
         else:
             is_flat = f"free_{parameter}.__class__ is ndarray and free_{parameter}.ndim == 1"
             parts.append(f"free_{parameter} if {is_flat} else flat(free_{parameter})")
-    parameters = ", ".join(f"free_{name}" for name in free)
-    return eval(_compiled(f"lambda {parameters}: ({', '.join(parts)},)"), names)
-
-
-@functools.lru_cache(512)
-def _compiled(text: str) -> types.CodeType:
-    return compile(text, "<arguments of a kernel>", "eval")
+    outer = ", ".join(f"fixed_{k}" for k in range(len(parts)))
+    inner = ", ".join(f"free_{name}" for name in free)
+    text = f"lambda {outer}: lambda {inner}: ({', '.join(parts)},)"
+    return eval(compile(text, "<arguments of a kernel>", "eval"), {"flat": _flat, "ndarray": np.ndarray})
 
 
 class OnCores(Bound):
@@ -86,6 +87,10 @@ class OnCores(Bound):
     def __call__(self, *free: object) -> np.ndarray | None:
         launch(self._size, self._kernel, self._arguments(*free), *self._last)
         return self._sums
+
+    def on(self, *free: object) -> tuple[Launch, np.ndarray | None]:
+        """A call on fixed arguments as a part of a sequence, and the array that then has the sums."""
+        return Launch(self._size, self._kernel, self._arguments(*free), *self._last), self._sums
 
 
 def chunks(request: Request) -> np.ndarray:

@@ -29,15 +29,16 @@ class Rows:
     """
 
     def __init__(self, table: np.ndarray, slots: Mapping[str, int]) -> None:
-        self._table, self._slots = table, slots
+        # Of a real table a view, so that each read is one of an array.
+        self._table, self._slots = table.real, slots
         self.count = len(table)
 
     def scalar(self, place: int, name: str) -> float:
         """The real part of a scalar in row `place`, NaN where the recurrence has no such scalar."""
         slot = self._slots.get(name, -1)
-        return float(self._table[place, slot].real) if slot >= 0 else np.nan
+        return float(self._table[place, slot]) if slot >= 0 else np.nan
 
     def column(self, name: str) -> np.ndarray:
         """The real part of a scalar in all rows but the last, shape (count - 1,); NaN as for `scalar`."""
         slot = self._slots.get(name, -1)
-        return np.real(self._table[:-1, slot]) if slot >= 0 else np.full(self.count - 1, np.nan)
+        return self._table[:-1, slot] if slot >= 0 else np.full(self.count - 1, np.nan)

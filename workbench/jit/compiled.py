@@ -148,7 +148,7 @@ class Kernel:
     def __init__(self, function: types.FunctionType | None, source: Source) -> None:
         self.py_func, self.source = function, source
         self._coming: dict[Kinds, Future[bytes]] = {}
-        self._linked: dict[Kinds, linking.Launch] = {}
+        self._linked: dict[Kinds, linking.Linked] = {}
         self.run: linking.Launch = _not_loaded
 
     def of(self, **constants: object) -> Kernel:
@@ -164,7 +164,7 @@ class Kernel:
     def run_other(self, taken: np.ndarray, arguments: tuple[object, ...]) -> None:
         """Run it with the code for the types of these arguments, which `run` does not take. Raises KernelError where
         they, or the kernel, are not in the grammar."""
-        self.run = self.compile(kinds_of((taken, *arguments)))
+        self.run = self.compile(kinds_of((taken, *arguments))).launch
         if self.run(taken, tuple(map(linking.plain, arguments))):
             raise RuntimeError(f"kernel {self.source.name} does not take the arguments that it was compiled for")
 
@@ -178,7 +178,7 @@ class Kernel:
                 self._coming[kinds] = self._ask(kinds)
                 _unsettled[self, kinds] = None
 
-    def compile(self, kinds: Kinds) -> linking.Launch:
+    def compile(self, kinds: Kinds) -> linking.Linked:
         """The code for these types; waits for it where it is still being compiled."""
         with loading:
             self.prepare(kinds)

@@ -9,6 +9,7 @@ import pickle
 import struct
 import sys
 from collections.abc import Callable
+from typing import NamedTuple
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -39,6 +40,17 @@ IMPLIED = ("memcpy", "memmove", "memset")
 """Functions that the code generator calls for what a module only describes."""
 Launch = Callable[[np.ndarray, tuple[object, ...]], int]
 """The code of a kernel: takes the array of what is taken, and the arguments."""
+
+
+class Linked(NamedTuple):
+    """The code of a kernel for arguments of some types. address: of `launch` of `c_abi`. words: the bytes of the
+    numbers among the arguments, None where one has another type."""
+
+    launch: Launch
+    address: int
+    words: Callable[[tuple[object, ...]], bytes | None]
+
+
 _LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.py_object, ctypes.py_object, ctypes.py_object)
 OF_KINDS = {
     INT: frozenset((int, *(np.dtype(letter).type for letter in np.typecodes["AllInteger"]))),
@@ -62,7 +74,7 @@ _kept: list[llvm.ResourceTracker] = []
 """Libraries that LLVM has linked: it unloads those without a reference."""
 
 
-def link(code: bytes, kinds: Kinds) -> Launch:
+def link(code: bytes, kinds: Kinds) -> Linked:
     """The function `launch(taken, arguments)` of an object file for arguments of these types (see `c_abi`).
 
     The code must be from this machine. Raises RuntimeError where it needs a symbol that this process does not have.
@@ -77,10 +89,11 @@ def link(code: bytes, kinds: Kinds) -> Launch:
         library.import_symbol(name, address)
     linked = library.link(compiler, f"kernel {next(_counter)}")
     _kept.append(linked)
-    launch = _LAUNCH(linked[LAUNCH])
+    address = linked[LAUNCH]
+    launch = _LAUNCH(address)
     numbers = [(path, kind) for path, kind in leaves(kinds[1:]) if isinstance(kind, np.dtype)]
     if not numbers:
-        return functools.partial(launch, b"")
+        return Linked(functools.partial(launch, b""), address, lambda _: b"")
     words_of = _reader(numbers)
 
     def with_numbers(taken: np.ndarray, arguments: tuple[object, ...]) -> int:
@@ -91,7 +104,7 @@ def link(code: bytes, kinds: Kinds) -> Launch:
             return WRONG_TYPES
         return launch(words, taken, arguments) if words else WRONG_TYPES
 
-    return with_numbers
+    return Linked(with_numbers, address, words_of)
 
 
 @functools.cache
@@ -134,7 +147,7 @@ def is_laid_out(array: np.ndarray, number: float) -> bool:
 def plain(argument: object) -> object:
     """An argument as `launch` takes it: an array of NumPy's own class, or a number."""
     if isinstance(argument, np.ndarray):
-        return argument.view(np.ndarray)
+        return argument if type(argument) is np.ndarray else argument.view(np.ndarray)
     return tuple(map(plain, argument)) if isinstance(argument, tuple) else argument
 
 

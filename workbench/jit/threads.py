@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from workbench.jit import environment, pool
 from workbench.jit.compiled import Kernel, kinds_of, loading
 from workbench.jit.linking import linker
 from workbench.jit.work_stealing import counters
+
+if TYPE_CHECKING:
+    from workbench.jit.c_abi import Kinds
 
 CHUNK = 16384
 """Elements of a chunk: 128 KiB of doubles, so that a chunk of two or three vectors stays in a core's own cache."""
@@ -42,9 +47,19 @@ _threads = environment.threads()
 _all, _one = counters(cores()), counters(1)
 
 
-def prepare(kernel: Kernel, *arguments: object) -> None:
-    """Load a kernel for these arguments, or begin to compile it, as part of the setup; it does not run."""
-    kernel.prepare(kinds_of((_all, *arguments)))
+def launch_on_one_core(run: Callable[..., int], *arguments: object) -> int:
+    """The result of machine code that launches kernels by itself, no other kernel at the same time. The array `taken`
+    of one core is its last argument."""
+    with _one_at_a_time:
+        return run(*arguments, _one)
+
+
+def prepare(kernel: Kernel, *arguments: object) -> Kinds:
+    """Load a kernel for these arguments, or begin to compile it, as part of the setup; it does not run. Returns the
+    kinds of the arguments."""
+    kinds = kinds_of((_all, *arguments))
+    kernel.prepare(kinds)
+    return kinds
 
 
 def _forked() -> None:

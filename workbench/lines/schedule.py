@@ -9,9 +9,9 @@ local: it is kept in registers, and is stored only when a later step needs it an
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Protocol, runtime_checkable
 
 from workbench.lines.parse import parse_expression
 from workbench.lines.types import (
@@ -34,19 +34,16 @@ RECOMPUTE_LIMIT = 2
 """Storing and reading back moves three words (write, fetch on write, read); up to two further reads cost less."""
 
 
-@runtime_checkable
-class Inlined(Protocol):
-    """An operator that acts element by element, so that it can join a pass: u = M(r) becomes u = formula of r."""
+class Inlined:
+    """An operator that acts element by element, so that it can join a pass: u = M(r) becomes u = formula of r.
 
-    @property
-    def formula(self) -> str:
-        """An expression in `v`, the argument, and the names of `factors`."""
-        ...
+    A base class, since a protocol takes longer to test than a pass over a small vector.
+    """
 
-    @property
-    def factors(self) -> Mapping[str, object]:
-        """Vectors that the formula reads, by name, on the device."""
-        ...
+    formula: str
+    """An expression in `v`, the argument, and the names of `factors`."""
+    factors: Mapping[str, object]
+    """Vectors that the formula reads, by name, on the device."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +54,14 @@ class Pass:
     body: tuple[Formula | Dot, ...]
     loads: tuple[str, ...]
     stores: tuple[str, ...]
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    # Kept, since every solve asks for the kernels of its passes, and their lines are trees.
+    @functools.cached_property
+    def _hash(self) -> int:
+        return hash((self.scalars, self.body, self.loads, self.stores))
 
     @property
     def arrays(self) -> tuple[str, ...]:

@@ -26,28 +26,27 @@ def describe_machine() -> dict[str, Any]:
         >>> describe_machine()["cores_usable"] >= 1
         True
     """
-    threads = processor.allowed_threads()
-    total, usable = _limits(threads, int(time.monotonic()))
+    described = _described(processor.allowed_threads(), int(time.monotonic()))
+    return described | {"gpus": list(described["gpus"]), "packages": dict(described["packages"])}
+
+
+@functools.lru_cache(1)
+def _described(threads: frozenset[int], _second: int) -> dict[str, Any]:
+    """The description, whose limits are from tens of files that may be changed at any time: read once a second."""
     model, physical, cache, boards = _hardware(threads)
     return {
         "cpu": model,
         "cores_physical": physical,
         "cores_logical": processor.logical_cores(),
-        "cores_usable": usable,
+        "cores_usable": processor.usable_cores(),
         "last_level_cache_bytes": cache,
-        "memory_bytes": total,
-        "gpus": list(boards),
+        "memory_bytes": limits.memory()[0],
+        "gpus": boards,
         "os": platform.platform(),
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "workbench": workbench.__version__,
-        "packages": dict(_packages()),
+        "packages": _packages(),
     }
-
-
-@functools.lru_cache(1)
-def _limits(_threads: frozenset[int], _second: int) -> tuple[int, int]:
-    """Bytes of memory and usable cores, from tens of files, which may be changed at any time: read once a second."""
-    return limits.memory()[0], processor.usable_cores()
 
 
 @functools.cache

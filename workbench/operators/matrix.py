@@ -77,7 +77,7 @@ class Matrix:
         self._check()
         diagonal = self.csr.diagonal()
         rows = rows_of_zeros(self.csr, np.flatnonzero(diagonal == 0))
-        object.__setattr__(self, "empty_rows", rows_of_zeros(self.csr.T, rows))
+        object.__setattr__(self, "empty_rows", rows_of_zeros(self.csr.T, rows) if rows.size else rows)
         self._check_diagonal(diagonal)
 
     def _check(self) -> None:

@@ -17,6 +17,7 @@ from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows, widened_squares
 from workbench.errors import InputError
 from workbench.jit.compiled import settle
+from workbench.jit.sequences import Repetition, Sequence
 from workbench.lines.types import accumulator
 
 if TYPE_CHECKING:
@@ -37,12 +38,15 @@ class Watch:
         self._norm, self._bounds = "", (0.0, np.inf)
         self._table = np.empty((0, 0))
         self._count = 0
+        self._repetition: Repetition | None = None
+        self._start_was_made = False
 
     def prepare(self, norm: str, *, uniform: bool) -> None:
         """Nothing to do: programs are compiled when they are created."""
 
     def rewind(self) -> None:
-        """Nothing to do."""
+        """Let the next call of `advance` be the first one."""
+        self._start_was_made = False
 
     def gather(self, every: int) -> None:
         """Keep up to `every` rows from now on, until a row meets a limit of `set_threshold` or breaks down."""
@@ -55,10 +59,15 @@ class Watch:
         self._norm, self._bounds = norm, widened_squares(limit, maximum, np.dtype(float))
 
     def advance(self, recurrence: Iterator[None], count: int, *, uniform: bool = False) -> None:
-        """Iterate; the scalars are valid until the next iteration."""
+        """Iterate; the scalars are valid until the next iteration. uniform: the iterations are calls of the last program
+        of the workspace, which machine code repeats where it is one sequence."""
         self._count = 0
+        start_was_made, self._start_was_made = self._start_was_made, True
         if count == 1:
             next(recurrence)
+            return
+        if uniform and start_was_made and (repeat := self._repeated()):
+            self._count = repeat(count, *self._bounds)
             return
         scalars, slots, (low, high) = self._workspace.scalars, self._workspace.slots, self._bounds
         norm, delta, gamma = (slots[name] for name in (self._norm, "delta", "gamma"))
@@ -68,6 +77,17 @@ class Watch:
             self._count += 1
             if not (low < row[norm].real <= high and row[delta].real > 0 and row[gamma].real > 0):
                 return
+
+    def _repeated(self) -> Repetition | None:
+        """The last program as a repetition; None where Python takes part in it, or several cores do."""
+        space = self._workspace
+        sequence, *others = space.programs[-1].runs
+        if others or not isinstance(sequence, Sequence) or not sequence.is_short:
+            return None
+        if self._repetition is None or self._repetition.sequence is not sequence:
+            norm, delta, gamma = (space.slots[name] for name in (self._norm, "delta", "gamma"))
+            self._repetition = Repetition(sequence, space.scalars, self._table, (norm, delta, gamma))
+        return self._repetition
 
     def rows(self) -> Rows:
         """The rows of the last call of `advance`."""

@@ -8,15 +8,19 @@ not depend on the number of threads.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from workbench.devices.on_cores import OnCores
+from workbench.devices.ops.applied import Applied
 from workbench.devices.programs.one_pass import OnePass
 from workbench.devices.programs.program import Storage
 from workbench.jit.compiled import Kernel
 from workbench.jit.frames import one_pass
+from workbench.jit.sequences import Copy, Launch, Sequence
 from workbench.jit.threads import chunks_of, launch, prepare
 from workbench.kernel_language.lines_text import LinesText, PassFunctions
 from workbench.lines.entries import of_lines
@@ -71,12 +75,11 @@ def _compiled(
     return PassKernel(kernel, np.array(list(used.values()), np.int64), sums)
 
 
-def bind_pass(compiled: PassKernel, step: Pass, arrays: list[np.ndarray], scalars: np.ndarray) -> Callable[[], None]:
+def bind_pass(compiled: PassKernel, step: Pass, arrays: list[np.ndarray], scalars: np.ndarray) -> Sequence:
     """A launch of the kernel on fixed arrays."""
-    size, kernel = len(arrays[0]) if arrays else 0, compiled.kernel
-    arguments = (tuple(arrays), scalars, compiled.slots, *compiled.rows(size, scalars.dtype))
-    prepare(kernel, *arguments)
-    return lambda: launch(size, kernel, *arguments)
+    size = len(arrays[0]) if arrays else 0
+    rows = compiled.rows(size, scalars.dtype)
+    return Sequence([Launch(size, compiled.kernel, tuple(arrays), scalars, compiled.slots, *rows)])
 
 
 class OnePassOnCores(OnePass):
@@ -157,8 +160,13 @@ class StepByStep:
         return runs
 
     def batched(self, runs: list[Callable[[], None]], workspace: Storage) -> list[Callable[[], None]]:
-        """The calls as they are: merging them gains nothing here."""
-        return runs
+        """The calls, with those that are sequences of launches merged as far as they follow one another."""
+        merged: list[Callable[[], None]] = []
+        for is_sequence, group in itertools.groupby(runs, lambda run: isinstance(run, Sequence)):
+            calls = list(group)
+            parts = (part for call in calls if isinstance(call, Sequence) for part in call.parts)
+            merged += [Sequence(parts)] if is_sequence else calls
+        return merged
 
 
 def _application(
@@ -169,6 +177,12 @@ def _application(
     scalars: DeviceVector,
     targets: list[tuple[int, int]],
 ) -> Callable[[], None]:
+    """An application whose dot products become scalars, each at a target: its place, and that of the product."""
+    if isinstance(operator, Applied) and isinstance(operator.bound, OnCores):
+        launched, sums = operator.bound.on(x, out)
+        copies = [Copy(sums, which, scalars, slot) for slot, which in targets] if sums is not None else []
+        return Sequence([launched, *copies])
+
     def apply() -> None:
         dots = operator.apply(x, out, *wanted)
         for slot, which in targets:

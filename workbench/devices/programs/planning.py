@@ -4,6 +4,7 @@ programs as earlier ones of its kind, and planning takes longer than the iterati
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -27,21 +28,17 @@ from workbench.lines.types import (
 )
 
 
-class Formula(NamedTuple):
-    """An element-wise operator without its vectors."""
+@dataclasses.dataclass(frozen=True)
+class Formula(Inlined):
+    """An element-wise operator without its vectors, of which it has the names."""
 
     formula: str
-    names: tuple[str, ...]
+    factors: Mapping[str, None] = dataclasses.field(hash=False)
 
     @classmethod
     def of(cls, operator: Inlined) -> Formula:
         """That of an operator."""
-        return cls(operator.formula, tuple(operator.factors))
-
-    @property
-    def factors(self) -> dict[str, None]:
-        """The names of its vectors."""
-        return dict.fromkeys(self.names)
+        return cls(operator.formula, dict.fromkeys(operator.factors))
 
 
 class Offer(NamedTuple):

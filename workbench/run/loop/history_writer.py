@@ -87,7 +87,7 @@ class SingleHistoryWriter(HistoryWriter):
         norms, at = columns[self._norm.value], self.history.count + np.arange(rows.count - 1)
         within = (norms > test.columns[0].confirm_below) & (norms <= test.columns[0].divergence)
         usual = within & (rows.column("delta") > 0) & (rows.column("gamma") > 0)
-        if not (np.all(usual) and self._noted(norms, at, test)):
+        if not (usual.all() and self._noted(norms, at, test)):
             return 0
         columns = {name: self._setup.unscaled_norm(column) for name, column in columns.items()}
         columns |= {name: rows.column(name) for name in ("alpha", "beta")}

@@ -82,7 +82,8 @@ class StoppingTest:
     ) -> None:
         self._stopping, self._setup, self._measures, self.place = stopping, setup, measures, place
         self._limit = stopping.limit(setup.unknowns)
-        self._time_limit = stopping.time_limit
+        self.time_limit = stopping.time_limit
+        """As in `Stopping`, read once."""
         self._norm = Norm(stopping.norm)
         roundoff, rtol = float(np.finfo(setup.b.dtype).eps) / 2, stopping.rtol
         self.columns = [
@@ -154,7 +155,7 @@ class StoppingTest:
         ending = self._by_norm(row, workspace, last=last)
         if ending is None and row.iteration >= self._limit:
             ending = Termination(Reason.MAXITER, f"{row.iteration} iterations")
-        most, reason, clause = self._time_limit
+        most, reason, clause = self.time_limit
         if ending is None and row.seconds >= most:
             ending = Termination(reason, f"{duration(row.seconds)}{clause}")
         if ending is None or ending.reason.converged:

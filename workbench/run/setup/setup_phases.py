@@ -11,7 +11,8 @@ import dataclasses
 import threading
 import time
 from collections.abc import Generator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.jit import compile_time as compiling
 from workbench.process import limits
@@ -39,6 +40,30 @@ class SetupPhase:
     name: str
     seconds: float
     nbytes: int
+
+
+class Begun(NamedTuple):
+    """The state as a phase began: clock and memory in use, the phase around it, and those within that one so far."""
+
+    clock: float
+    nbytes: int
+    outer: str
+    inner: tuple[float, int]
+
+
+class Phase:
+    """A phase as a context; a generator would take longer than the phase of a small system."""
+
+    def __init__(self, phases: SetupPhases, name: str) -> None:
+        self._phases, self._name = phases, name
+
+    def __enter__(self) -> None:
+        self._begun = self._phases.begin(self._name)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._phases.end(self._name, self._begun, failed=kind is not None)
 
 
 class SetupPhases:
@@ -82,22 +107,28 @@ class SetupPhases:
             yield
         self.compile_seconds += compiling.spent() - compiled
 
-    @contextlib.contextmanager
-    def __call__(self, name: str) -> Generator[None]:
-        """A phase. Cost: two reads of the memory in use, tens of microseconds."""
+    def __call__(self, name: str) -> Phase:
+        """A phase, as a context. Cost: two reads of the memory in use, some microseconds."""
+        return Phase(self, name)
+
+    def begin(self, name: str) -> Begun:
+        """Begin a phase within the present one; returns what `end` needs."""
         self._thread = threading.get_ident()
-        begun, before = _clock(), self._in_use()
-        outer, self._present = self._present, name
-        earlier, self._inner = self._inner, (0.0, 0)
+        begun = Begun(_clock(), self._in_use(), self._present, self._inner)
+        self._present, self._inner = name, (0.0, 0)
+        return begun
+
+    def end(self, name: str, begun: Begun, *, failed: bool) -> None:
+        """End a phase; one that failed is not listed."""
         try:
-            yield
-            if self._device is not None and not outer:
+            if self._device is not None and not begun.outer and not failed:
                 self._device.synchronize()
         finally:
-            self._present = outer
-            seconds, nbytes = _clock() - begun, self._in_use() - before
-            inner, self._inner = self._inner, (earlier[0] + seconds, earlier[1] + nbytes)
-        self._add(SetupPhase(name, seconds - inner[0], nbytes - inner[1]))
+            self._present = begun.outer
+            seconds, nbytes = _clock() - begun.clock, self._in_use() - begun.nbytes
+            inner, self._inner = self._inner, (begun.inner[0] + seconds, begun.inner[1] + nbytes)
+        if not failed:
+            self._add(SetupPhase(name, seconds - inner[0], nbytes - inner[1]))
 
     def follow(self, done: Sequence[SetupPhase], present: str, before: int) -> None:
         """Show the phases of a setup in another process, behind the first `before` of this one."""

@@ -134,7 +134,7 @@ class SingleIterations(Iterations):
             # How many are due depends on a clock, and all ranks must make as many.
             count = self._setup.device.agreed(count)
         rows, seconds = recurrence.advance(count, column.confirm_below, column.divergence, self.history.count)
-        if math.isfinite(self._configuration.stopping.time_limit[0]):
+        if math.isfinite(test.time_limit[0]):
             # All ranks end with the same iteration.
             seconds = self._setup.device.agreed(seconds)
         self._interval.note(count, seconds)

@@ -15,7 +15,6 @@ from workbench.devices.rows import Rows
 from workbench.lines.schedule import Inlined, factor_name
 from workbench.run.choices.stopping import Norm
 from workbench.run.loop.history_writer import SQUARES
-from workbench.run.loop.single.kept_operator import KeptOperator
 from workbench.run.setup.solve_setup import SolveSetup
 
 if TYPE_CHECKING:
@@ -68,13 +67,7 @@ class Recurrence:
         workspace = self.workspace
         if not self._is_of_cg:
             return False
-        if self._on_host:
-            for name, operator in workspace.operators.items():
-                if not workspace.inlines(name):
-                    workspace.operators[name] = KeptOperator(operator)
-            self.gather()
-            # Compiled again once, from now on kept.
-            self._generator = self._iterates()
+        self.gather()
         workspace.keep()
         self._kept = workspace.programs
         return True
@@ -107,25 +100,21 @@ class Recurrence:
 
     def renew(self, setup: SolveSetup) -> bool:
         """Continue with another setup of the same device, vectors and kinds of operators, see `keep`; False where they
-        are not of the same kind, and nothing has changed. On an accelerator programs are bound and recorded again."""
+        are not of the same kind, and nothing has changed. Programs are bound, and on an accelerator recorded, again."""
         space, pairs = self.workspace, {"A": setup.A, "M": setup.M}
         before = {name: space.operators[name] for name in pairs}
         if any(_planned_by(before[name]) != _planned_by(operator) for name, operator in pairs.items()):
             return False
         for name, operator in pairs.items():
-            known = before[name]
-            if isinstance(known, KeptOperator):
-                known.inner = operator
-            elif isinstance(known, Inlined):
+            if isinstance(known := before[name], Inlined):
                 for factor, vector in operator.factors.items():
                     setup.device.assign(space.vectors[factor_name(name, factor)], vector)
             else:
                 space.operators[name] = operator
         self._setup = setup
-        if not self._on_host:
-            for program in self._kept:
-                program.bind()
-            self.watch.prepare(self._square, uniform=self._uniform)
+        for program in self._kept:
+            program.bind()
+        self.watch.prepare(self._square, uniform=self._uniform)
         return True
 
     def _before(self) -> None:
