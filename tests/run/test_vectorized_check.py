@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.devices.rows import Rows
+from workbench.jit.launches import Repetition
 from workbench.records import History
-from workbench.run import Run, Stopping, configure
+from workbench.run import Run, Stopping, configure, solve
 from workbench.run.loop.history_writer import best_so_far, roots
 
 NORMS = st.lists(st.floats(1e-9, 1e9), min_size=1, max_size=20)
@@ -71,3 +72,33 @@ def test_a_run_is_the_same_row_by_row(accelerator, stopping, monkeypatch):
     for name in ("residual", "preconditioned", "natural", "alpha", "beta"):
         np.testing.assert_array_equal(at_once.history[name], one_by_one.history[name])
     assert np.all(np.diff(at_once.history["seconds"]) >= 0)
+
+
+def hermitian(dtype, size=143):
+    """A diagonally dominant matrix of five diagonals; complex entries on two of them where the dtype has them."""
+    above = np.diag(np.full(size - 1, -1 + 0.3j if np.dtype(dtype).kind == "c" else -1), 1)
+    above = above - np.diag(np.ones(size - 11), 11)
+    return (above + above.conj().T + np.diag(np.linspace(4.1, 4.5, size))).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128", "complex64"])
+@pytest.mark.parametrize("M", ["jacobi", "ic", "none"])
+def test_iterations_that_machine_code_repeats_are_those_that_are_seen_one_by_one(dtype, M, monkeypatch):
+    A, rtol = hermitian(dtype), 1e-9 if np.finfo(dtype).bits == 64 else 1e-5
+    b = np.random.default_rng(1).standard_normal(143).astype(dtype)
+    repeated = []
+    call = Repetition.__call__
+    monkeypatch.setattr(Repetition, "__call__", lambda *given: repeated.append(call(*given)) or repeated[-1])
+    found = solve(A, b, M=M, rtol=rtol)
+    assert sum(repeated) == found.iterations > 4
+    seen = solve(A, b, M=M, rtol=rtol, callback=lambda run: None)
+    assert sum(repeated) == found.iterations == seen.iterations
+    np.testing.assert_array_equal(found.x, seen.x)
+    for name in ("residual", "preconditioned", "natural", "alpha", "beta"):
+        np.testing.assert_array_equal(found.history[name], seen.history[name])
+
+
+def test_iterations_in_which_python_takes_part_are_not_repeated(monkeypatch):
+    monkeypatch.setattr(Repetition, "__call__", None)
+    A = hermitian("float64")
+    assert solve(A, np.ones(143), M=lambda r: r / 2, rtol=1e-8).converged

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.devices.bound import OVERRIDES, Bound, Request, RowForm
 from workbench.jit.compiled import Kernel
 from workbench.jit.frames import each_row, summed_rows
-from workbench.jit.sequences import Launch
+from workbench.jit.launches import Launch
 from workbench.jit.threads import chunks_of, launch, prepare
 from workbench.jit.tiles import widths
 from workbench.lines.types import accumulator

@@ -14,6 +14,7 @@ from workbench.lines.block_passes import BlockPass
 from workbench.lines.types import OperatorDot
 
 if TYPE_CHECKING:
+    from workbench.devices.bound import Bound
     from workbench.devices.clock import Clock
 
 DeviceVector = Any
@@ -56,6 +57,11 @@ class OperatorTraits:
     column_sums: DeviceVector | None = None
     """Partial sums of the dot products (x_j, out_j) of block vectors, shape (groups, columns), which an application
     leaves; None where it computes none."""
+
+    def calls(self, x: DeviceVector, out: DeviceVector) -> Sequence[tuple[Bound, tuple[DeviceVector, ...]]] | None:
+        """The calls of bound kernels, each with its vectors, that an application is, the dot products being those of
+        the last; None where it is more than those."""
+        return None
 
 
 class DeviceOperator(Protocol):

@@ -30,7 +30,7 @@ class Rows:
 
     def __init__(self, table: np.ndarray, slots: Mapping[str, int]) -> None:
         # Of a real table a view, so that each read is one of an array.
-        self._table, self._slots = table.real, slots
+        self._table, self._slots = np.real(table), slots
         self.count = len(table)
 
     def scalar(self, place: int, name: str) -> float:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator, Stencil, check_diagonal
+
+if TYPE_CHECKING:
+    from workbench.devices.bound import Bound
 
 FIRST_SHIFT = 1e-3
 LAST_SHIFT = 1e3
@@ -36,6 +39,9 @@ class Factorized(OperatorTraits):
     def apply(self, r: DeviceVector, u: DeviceVector, /, *wanted: str) -> Dots:
         """u = M^-1 r and dot products. r and u must be distinct vectors."""
         return self._solve.apply(r, u, *wanted)
+
+    def calls(self, x: DeviceVector, out: DeviceVector) -> Sequence[tuple[Bound, tuple[DeviceVector, ...]]] | None:
+        return self._solve.calls(x, out) if isinstance(self._solve, OperatorTraits) else None
 
     @property
     def traffic(self) -> int:

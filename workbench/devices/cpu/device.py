@@ -17,7 +17,7 @@ from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows, widened_squares
 from workbench.errors import InputError
 from workbench.jit.compiled import settle
-from workbench.jit.sequences import Repetition, Sequence
+from workbench.jit.launches import Launches, Repetition
 from workbench.lines.types import accumulator
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ class Watch:
         self._norm, self._bounds = norm, widened_squares(limit, maximum, np.dtype(float))
 
     def advance(self, recurrence: Iterator[None], count: int, *, uniform: bool = False) -> None:
-        """Iterate; the scalars are valid until the next iteration. uniform: the iterations are calls of the last program
-        of the workspace, which machine code repeats where it is one sequence."""
+        """Iterate; the scalars are valid until the next iteration. uniform: iterations are calls of the last program of
+        the workspace, which machine code repeats where it is launches alone."""
         self._count = 0
         start_was_made, self._start_was_made = self._start_was_made, True
         if count == 1:
@@ -81,12 +81,12 @@ class Watch:
     def _repeated(self) -> Repetition | None:
         """The last program as a repetition; None where Python takes part in it, or several cores do."""
         space = self._workspace
-        sequence, *others = space.programs[-1].runs
-        if others or not isinstance(sequence, Sequence) or not sequence.is_short:
+        launches, *others = space.programs[-1].runs
+        if others or not isinstance(launches, Launches) or not launches.are_short:
             return None
-        if self._repetition is None or self._repetition.sequence is not sequence:
+        if self._repetition is None or self._repetition.launches is not launches:
             norm, delta, gamma = (space.slots[name] for name in (self._norm, "delta", "gamma"))
-            self._repetition = Repetition(sequence, space.scalars, self._table, (norm, delta, gamma))
+            self._repetition = Repetition(launches, space.scalars, self._table, (norm, delta, gamma))
         return self._repetition
 
     def rows(self) -> Rows:

@@ -9,6 +9,8 @@ from workbench.devices.operator_protocols import OperatorTraits
 from workbench.lines.types import OperatorDot
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
 
     from workbench.devices.bound import Request
@@ -43,6 +45,9 @@ class Applied(OperatorTraits):
     def apply(self, *vectors: DeviceVector | str) -> Dots:
         """Returns the dot products, None for an operator without any."""
         return self.bound(*vectors[: self._count])
+
+    def calls(self, x: DeviceVector, out: DeviceVector) -> Sequence[tuple[Bound, tuple[DeviceVector, ...]]] | None:
+        return [(self.bound, (x, out))] if self._count == 2 else None
 
     @property
     def traffic(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -179,6 +179,9 @@ class FactorizedInverse(OperatorTraits):
         """u = G^H G r. The two may not be the same vector."""
         self._lower(r, self._middle)
         return self._upper(self._middle, u, r)
+
+    def calls(self, x: DeviceVector, out: DeviceVector) -> Sequence[tuple[Bound, tuple[DeviceVector, ...]]]:
+        return [(self._lower, (x, self._middle)), (self._upper, (self._middle, out, x))]
 
     @property
     def traffic(self) -> int:

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from workbench.devices.on_cores import OnCores
-from workbench.devices.ops.applied import Applied
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.programs.one_pass import OnePass
 from workbench.devices.programs.program import Storage
 from workbench.jit.compiled import Kernel
 from workbench.jit.frames import one_pass
-from workbench.jit.sequences import Copy, Launch, Sequence
+from workbench.jit.launches import Launch, Launches, copies
 from workbench.jit.threads import chunks_of, launch, prepare
 from workbench.kernel_language.lines_text import LinesText, PassFunctions
 from workbench.lines.entries import of_lines
@@ -75,11 +75,11 @@ def _compiled(
     return PassKernel(kernel, np.array(list(used.values()), np.int64), sums)
 
 
-def bind_pass(compiled: PassKernel, step: Pass, arrays: list[np.ndarray], scalars: np.ndarray) -> Sequence:
+def bind_pass(compiled: PassKernel, step: Pass, arrays: list[np.ndarray], scalars: np.ndarray) -> Launches:
     """A launch of the kernel on fixed arrays."""
     size = len(arrays[0]) if arrays else 0
     rows = compiled.rows(size, scalars.dtype)
-    return Sequence([Launch(size, compiled.kernel, tuple(arrays), scalars, compiled.slots, *rows)])
+    return Launches([Launch(size, compiled.kernel, tuple(arrays), scalars, compiled.slots, *rows)])
 
 
 class OnePassOnCores(OnePass):
@@ -160,12 +160,12 @@ class StepByStep:
         return runs
 
     def batched(self, runs: list[Callable[[], None]], workspace: Storage) -> list[Callable[[], None]]:
-        """The calls, with those that are sequences of launches merged as far as they follow one another."""
+        """The calls, with those that are launches alone merged as far as they follow one another."""
         merged: list[Callable[[], None]] = []
-        for is_sequence, group in itertools.groupby(runs, lambda run: isinstance(run, Sequence)):
+        for are_launches, group in itertools.groupby(runs, lambda run: isinstance(run, Launches)):
             calls = list(group)
-            parts = (part for call in calls if isinstance(call, Sequence) for part in call.parts)
-            merged += [Sequence(parts)] if is_sequence else calls
+            parts = (part for call in calls if isinstance(call, Launches) for part in call.parts)
+            merged += [Launches(parts)] if are_launches else calls
         return merged
 
 
@@ -178,10 +178,12 @@ def _application(
     targets: list[tuple[int, int]],
 ) -> Callable[[], None]:
     """An application whose dot products become scalars, each at a target: its place, and that of the product."""
-    if isinstance(operator, Applied) and isinstance(operator.bound, OnCores):
-        launched, sums = operator.bound.on(x, out)
-        copies = [Copy(sums, which, scalars, slot) for slot, which in targets] if sums is not None else []
-        return Sequence([launched, *copies])
+    calls = operator.calls(x, out) if isinstance(operator, OperatorTraits) else None
+    made = [bound.on(*vectors) for bound, vectors in calls or () if isinstance(bound, OnCores)]
+    if calls and len(made) == len(calls):
+        _, sums = made[-1]
+        copied = [copies(sums, which, scalars, slot) for slot, which in targets] if sums is not None else []
+        return Launches([*(launched for launched, _ in made), *itertools.chain(*copied)])
 
     def apply() -> None:
         dots = operator.apply(x, out, *wanted)

@@ -33,7 +33,7 @@ class Formula(Inlined):
     """An element-wise operator without its vectors, of which it has the names."""
 
     formula: str
-    factors: Mapping[str, None] = dataclasses.field(hash=False)
+    factors: Mapping[str, object] = dataclasses.field(hash=False)
 
     @classmethod
     def of(cls, operator: Inlined) -> Formula:

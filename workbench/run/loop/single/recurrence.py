@@ -106,7 +106,7 @@ class Recurrence:
         if any(_planned_by(before[name]) != _planned_by(operator) for name, operator in pairs.items()):
             return False
         for name, operator in pairs.items():
-            if isinstance(known := before[name], Inlined):
+            if isinstance(before[name], Inlined):
                 for factor, vector in operator.factors.items():
                     setup.device.assign(space.vectors[factor_name(name, factor)], vector)
             else:

@@ -1,7 +1,7 @@
 """Launches on fixed arguments in order, as one call of machine code.
 
-A pass over a few hundred numbers takes less time than Python takes to launch it. `run(steps, count, taken)` makes the
-launches of a sequence, and copies of numbers between them, without Python; `repeat` makes them several times, keeps a
+A pass over a few hundred numbers takes less time than Python takes to launch it. `run(steps, count, taken)` makes
+launches, and copies of numbers between them, without Python; `repeat` makes them several times, keeps a
 row of scalars each time, and ends with the first row that meets a limit. Both hold no GIL. A step is four words: the
 address of `launch` (see `c_abi`) and of its objects; or zero, and the addresses from and to which a word is copied.
 """
@@ -136,7 +136,7 @@ class Launch:
 
 
 class Copy(NamedTuple):
-    """target[to] = source[place], words of arrays."""
+    """target[to] = source[place], words of arrays; see `copies`."""
 
     source: np.ndarray
     place: int
@@ -154,17 +154,24 @@ class Copy(NamedTuple):
         return (0, *places, 0), (self.source, self.target)
 
 
-class Sequence:
+def copies(source: np.ndarray, place: int, target: np.ndarray, to: int) -> list[Copy]:
+    """target[to] = source[place], word by word, of double precision, real or complex."""
+    words = source.itemsize // WORD
+    source, target = source.view(np.float64), target.view(np.float64)
+    return [Copy(source, words * place + k, target, words * to + k) for k in range(words)]
+
+
+class Launches:
     """Launches and copies, which a call makes in order; one by one where a pass is worth sharing between cores."""
 
     def __init__(self, parts: Iterable[Launch | Copy]) -> None:
         self.parts = tuple(parts)
-        self.is_short = all(part.size < threads.WORTH_SHARING for part in self.parts)
+        self.are_short = all(part.size < threads.WORTH_SHARING for part in self.parts)
         self._was_made = False
 
     def __call__(self) -> None:
-        # The words of a sequence that is made once, as the start of a method, would take longer than its launches.
-        if self.is_short and self._was_made:
+        # The words of launches that are made once, as at the start of a method, would take longer than they do.
+        if self.are_short and self._was_made:
             _made(threads.launch_on_one_core(_library().run, *self.steps))
             return
         self._was_made = True
@@ -180,25 +187,26 @@ class Sequence:
 
 
 class Repetition:
-    """A short sequence, repeated by machine code until a row of scalars meets a limit.
+    """Short launches, repeated by machine code until a row of scalars meets a limit.
 
-    scalars: those of the sequence, real ones or complex. table: for the rows, shape (most, scalars). places: of the
+    scalars: those of the launches, real ones or complex. table: for the rows, shape (most, scalars). places: of the
     squared norm, delta and gamma.
     """
 
     def __init__(
-        self, sequence: Sequence, scalars: np.ndarray, table: np.ndarray, places: tuple[int, int, int]
+        self, launches: Launches, scalars: np.ndarray, table: np.ndarray, places: tuple[int, int, int]
     ) -> None:
-        self.sequence, self._kept = sequence, (scalars, table)
+        self.launches, self._kept = launches, (scalars, table)
         width = scalars.itemsize // WORD
         self._places = np.array(places, np.int64) * width
-        addresses = scalars.ctypes.data, scalars.size * width, table.ctypes.data, self._places.ctypes.data
-        self._arguments = addresses
+        arrays = scalars, table, self._places
+        at_scalars, at_table, at_places = (array.ctypes.data for array in arrays)
+        self._arguments = at_scalars, scalars.size * width, at_table, at_places
 
     def __call__(self, most: int, low: float, high: float) -> int:
         """Make up to `most` repetitions, until one whose squared norm is not above `low`, or is above `high`, or whose
         delta or gamma is not positive; returns their number."""
-        steps = self.sequence.steps
+        steps = self.launches.steps
         return _made(threads.launch_on_one_core(_library().repeat, *steps, most, *self._arguments, low, high))
 
 
