@@ -33,7 +33,7 @@ def test_a_run_is_named_by_its_blocks_and_a_problem_by_what_it_is():
     [
         ("preconditioner", "schwarz:3x3,overlap=4", "Schwarz 3 × 3 (overlap 4)"),
         ("preconditioner", "jacobi + neumann:1", "Jacobi + Neumann 1"),
-        ("preconditioner", "amg:rs", "algebraic multigrid (method Ruge-Stüben)"),
+        ("preconditioner", "amg:rs", "algebraic multigrid of PyAMG (method Ruge-Stüben)"),
         ("preconditioner", "none", "no preconditioner"),
         ("deflation", "blocks:1", "1 block"),
         ("deflation", "levelset:0", "one vector per phase"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from importlib import util
 
 from workbench import devices
 from workbench.live.compare.race_form import of_system
@@ -17,7 +18,8 @@ PARTS, MIN_CELLS = 8, 4
 """Subdomains per side, fewer where one would have fewer cells per side."""
 NONE = "none"
 OPENCL = "opencl"
-VARIATIONS = ("pipelined CG", "multigrid", "mixed precision", "the same on OpenCL")
+MULTIGRID, OF_PYAMG = "multigrid", "multigrid of PyAMG"
+VARIATIONS = ("pipelined CG", MULTIGRID, OF_PYAMG, "mixed precision", "the same on OpenCL")
 """Variations of a method, in words for a button."""
 
 
@@ -76,14 +78,18 @@ def variations(entries: Sequence[Configuration]) -> dict[str, Configuration]:
         return {}
     first = entries[0]
     alone = {"deflation": NONE, **{kind: BLOCKS[kind].default for kind in SECOND_LEVEL}}
-    multigrid = "mg" if first.problem.grid is not None else "amg:sa"
-    changes = ({"solver": "pipecg"}, {"preconditioner": multigrid, **alone}, {"precision": "mixed"}, {"device": OPENCL})
+    cycles = ({"preconditioner": name, **alone} for name in ("mg", "amg:sa"))
+    changes = ({"solver": "pipecg"}, *cycles, {"precision": "mixed"}, {"device": OPENCL})
     proposed = dict(zip(VARIATIONS, changes, strict=True))
+    if first.problem.grid is None:
+        del proposed[MULTIGRID]
+    if first.problem.grid is not None or not util.find_spec("pyamg"):
+        del proposed[OF_PYAMG]
     if OPENCL not in devices.names():
         del proposed[VARIATIONS[-1]]
     if first.solver.complex_symmetric:
         # The other methods are for Hermitian A, which only its entries tell from this.
-        proposed = {words: proposed[words] for words in proposed if words not in VARIATIONS[:2]}
+        proposed = {words: proposed[words] for words in proposed if words not in VARIATIONS[:3]}
     made = {words: changed(first, values) for words, values in proposed.items()}
     return {words: each for words, each in made.items() if each not in entries and not conflicts(each)}
 

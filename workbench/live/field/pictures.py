@@ -26,7 +26,7 @@ COEFFICIENT = "coefficient"
 NAMES = {COEFFICIENT: COEFFICIENT, **{quantity.value: quantity.value for quantity in Quantity}}
 """The quantities to choose from, and their names."""
 BARS = {Quantity.SOLUTION: "solution x", Quantity.RESIDUAL: "residual b − A x", Quantity.ERROR: "error x* − x"}
-PARTS = "grey: between subdomains"
+PARTS = "grey: between parts"
 AUTOMATIC, LINEAR, LOGARITHMIC = COLOURS = ("automatic", "linear", "logarithmic")
 
 
