@@ -78,7 +78,7 @@ def cg(
     ||b - A x|| <= max(rtol ||b||, atol), which the true residual confirms, or after maxiter iterations, by default
     10 N. M: near A^-1, a matrix, a LinearOperator, or a name such as "ic" or "neumann:2". callback: called with x after
     each iteration. deflation: a name such as "parts:100", labels or vectors; coarse, variant, device: names, as in
-    `workbench.run.solve`. device: by default the cores, or the CUDA device in whose memory b lies.
+    `workbench.run.solve`. device: by default the cores, or the CUDA device in whose memory a b of shape (N,) lies.
 
     Returns x, shape (N,), and 0 where it converged, else the number of iterations. As in SciPy, A and M are not
     checked for symmetry where only products of them are known. Arrays may be of CuPy and other libraries with DLPack;

@@ -18,7 +18,6 @@ from scipy import sparse
 
 from tests.conftest import in_threads
 from workbench.devices.cpu import Cpu
-from workbench.devices.programs import on_cores
 from workbench.jit import compiled, threads
 from workbench.jit.threads import CHUNK, MOST_CHUNKS, WORTH_SHARING
 
@@ -143,8 +142,8 @@ def test_one_text_is_one_function():
 
 
 def test_programs_that_differ_in_names_alone_share_their_kernels(monkeypatch):
-    made, bind = set(), on_cores.prepare
-    monkeypatch.setattr(on_cores, "prepare", lambda kernel, *given: made.add(kernel) or bind(kernel, *given))
+    made, bind = set(), threads.prepare
+    monkeypatch.setattr(threads, "prepare", lambda kernel, *given: made.add(kernel) or bind(kernel, *given))
     for names in ("axyg", "tprs", "zuvw"):
         a, x, y, g = names
         # Scalars of other places in the workspace too: two more lines before those that are alike.
