@@ -82,7 +82,7 @@ def hermitian(dtype, size=143):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "complex128", "complex64"])
-@pytest.mark.parametrize("M", ["jacobi", "ic", "none"])
+@pytest.mark.parametrize("M", ["jacobi", "ic", "fsai", "none"])
 def test_iterations_that_machine_code_repeats_are_those_that_are_seen_one_by_one(dtype, M, monkeypatch):
     A, rtol = hermitian(dtype), 1e-9 if np.finfo(dtype).bits == 64 else 1e-5
     b = np.random.default_rng(1).standard_normal(143).astype(dtype)

@@ -14,7 +14,6 @@ from workbench.lines.block_passes import BlockPass
 from workbench.lines.types import OperatorDot
 
 if TYPE_CHECKING:
-    from workbench.devices.bound import Bound
     from workbench.devices.clock import Clock
 
 DeviceVector = Any
@@ -22,6 +21,8 @@ DeviceVector = Any
 Dots = Any
 """Dot products on the device, (x, out), (out, out) and (x, x), those that were asked for; the next application of the
 same operator overwrites them."""
+KernelCalls = Sequence[tuple[Callable[..., Dots], tuple[DeviceVector, ...]]]
+"""Calls of bound kernels, each with its vectors, in order."""
 
 
 class OnePass(Protocol):
@@ -58,7 +59,7 @@ class OperatorTraits:
     """Partial sums of the dot products (x_j, out_j) of block vectors, shape (groups, columns), which an application
     leaves; None where it computes none."""
 
-    def calls(self, x: DeviceVector, out: DeviceVector) -> Sequence[tuple[Bound, tuple[DeviceVector, ...]]] | None:
+    def calls(self, x: DeviceVector, out: DeviceVector) -> KernelCalls | None:
         """The calls of bound kernels, each with its vectors, that an application is, the dot products being those of
         the last; None where it is more than those."""
         return None

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from workbench.devices.host.factorization import csr_pivots, stencil_pivots
-from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
+from workbench.devices.operator_protocols import DeviceVector, Dots, KernelCalls, OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator, Stencil, check_diagonal
-
-if TYPE_CHECKING:
-    from workbench.devices.bound import Bound
 
 FIRST_SHIFT = 1e-3
 LAST_SHIFT = 1e3
@@ -40,7 +37,7 @@ class Factorized(OperatorTraits):
         """u = M^-1 r and dot products. r and u must be distinct vectors."""
         return self._solve.apply(r, u, *wanted)
 
-    def calls(self, x: DeviceVector, out: DeviceVector) -> Sequence[tuple[Bound, tuple[DeviceVector, ...]]] | None:
+    def calls(self, x: DeviceVector, out: DeviceVector) -> KernelCalls | None:
         return self._solve.calls(x, out) if isinstance(self._solve, OperatorTraits) else None
 
     @property

@@ -9,12 +9,10 @@ from workbench.devices.operator_protocols import OperatorTraits
 from workbench.lines.types import OperatorDot
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy as np
 
     from workbench.devices.bound import Request
-    from workbench.devices.operator_protocols import DeviceVector, Dots
+    from workbench.devices.operator_protocols import DeviceVector, Dots, KernelCalls
 
 
 class BindingDevice(Protocol):
@@ -46,7 +44,7 @@ class Applied(OperatorTraits):
         """Returns the dot products, None for an operator without any."""
         return self.bound(*vectors[: self._count])
 
-    def calls(self, x: DeviceVector, out: DeviceVector) -> Sequence[tuple[Bound, tuple[DeviceVector, ...]]] | None:
+    def calls(self, x: DeviceVector, out: DeviceVector) -> KernelCalls | None:
         return [(self.bound, (x, out))] if self._count == 2 else None
 
     @property

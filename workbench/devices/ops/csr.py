@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from workbench.kernel_language.row_kernels import RowKernel, kernel
 from workbench.lazy import sparse
 
 if TYPE_CHECKING:
-    from workbench.devices.operator_protocols import DeviceVector, Dots
+    from workbench.devices.operator_protocols import DeviceVector, Dots, KernelCalls
     from workbench.devices.ops.applied import BindingDevice
 
 
@@ -180,7 +180,7 @@ class FactorizedInverse(OperatorTraits):
         self._lower(r, self._middle)
         return self._upper(self._middle, u, r)
 
-    def calls(self, x: DeviceVector, out: DeviceVector) -> Sequence[tuple[Bound, tuple[DeviceVector, ...]]]:
+    def calls(self, x: DeviceVector, out: DeviceVector) -> KernelCalls:
         return [(self._lower, (x, self._middle)), (self._upper, (self._middle, out, x))]
 
     @property
