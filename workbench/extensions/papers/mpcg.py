@@ -153,11 +153,11 @@ def _speedups(rows: list[dict[str, Any]]) -> None:
 
 
 def sweeps_compared(
-    which: str, curve: str, *ours: str, reasons: Mapping[str, Reason] = NO_REASONS, **more: Any
+    which: str, curve: str, *ours: str, reasons: Mapping[str, Reason] = NO_REASONS, fitted: str = ""
 ) -> Compared:
     """A comparison of the seconds of Jacobi sweeps: printed, modelled, and measured here in columns `ours`."""
     names: dict[str, Any] = {"printed": f"printed_{which}_s", "modelled": f"modelled_{which}_s", "curve": curve}
-    return Compared(**names, ours=ours, sizes=SIDE, elsewhere=True, reasons=reasons, **more)
+    return Compared(**names, ours=ours, sizes=SIDE, elsewhere=True, reasons=reasons, fitted=fitted)
 
 
 def _sweeps(table: str, what: str) -> Item:

@@ -90,7 +90,7 @@ def counts(values: Iterable[Mapping[str, Any]]) -> dict[Standing, int]:
 
 
 def verdict(entry: Entry) -> str:
-    """What becomes of the printed numbers of an item, in words."""
+    """The standing of the printed numbers of an item, in words."""
     if entry["failed"]:
         return "failed"
     found = counts(entry["compared"])
