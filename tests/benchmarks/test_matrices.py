@@ -130,9 +130,11 @@ def test_slow_contestants_are_solved_with_once():
 def test_both_petsc_cycles_take_the_modes_and_the_recommended_options():
     plane, space, elastic = made.disk(100), made.pores(64), made.beam(800)
     for system, threshold in ((plane, None), (space, 0.5)):
-        for _, cycle, options in contestants.cycles_of_petsc(system):
+        for _, cycle, options, modes in contestants.cycles_of_petsc(system):
             assert options.get("pc_hypre_boomeramg_strong_threshold") == (threshold if cycle == "hypre" else None)
-    assert [cycle for _, cycle, _ in contestants.cycles_of_petsc(elastic)] == ["gamg", "hypre"]
+            assert not modes
+    taken = {name: modes for name, _, _, modes in contestants.cycles_of_petsc(elastic)}
+    assert taken == {"gamg": True, "hypre": False, "hypre, HMIS": False, "hypre, modes": True}
     assert elastic.node == 3
 
 
