@@ -9,7 +9,7 @@ import numpy as np
 from workbench.extensions.lessons.residual_polynomials import Recurrence
 from workbench.plots.scenes.scene import ITERATIONS, Axis, CurveOf, Layer, LineAt, PointsOf, Scene
 from workbench.spectra.convergence_estimates import cg_bound
-from workbench.words.numbers import number
+from workbench.words.numbers import counted, number
 
 SAMPLES = 400
 """Samples of the polynomial at equal distances, and as many at equal ratios."""
@@ -50,7 +50,8 @@ def polynomial_scene(
     ]
     if zeros.size:
         layers.append(PointsOf("Ritz values", zeros, np.full(at, floor), 2, 5, "x", word="zero, a Ritz value;"))
-    spoken = f"Residual polynomial after {at} iterations; its zeros are {', '.join(map(number, zeros)) or 'none'}."
+    spoken = f"Residual polynomial after {counted(at, 'iteration')}; "
+    spoken += f"its zeros are {', '.join(map(number, zeros)) or 'none'}."
     return Scene(
         f"{name}, {'size' if size else 'values'}",
         # On a linear axis from 0, where p is 1.
@@ -76,8 +77,8 @@ def error_scene(made: Recurrence, condition: float, at: int, rounded: Mapping[st
         for name, y, style, dash in curves
     ]
     layers.append(LineAt(at, upright=True))
-    spoken = f"After {at} iterations the error is {number(made.error[at])} of that at first, and the CG bound "
-    spoken += f"{number(cg_bound(condition, at)[-1])}."
+    spoken = f"After {counted(at, 'iteration')} the error is {number(made.error[at])} of its initial value, "
+    spoken += f"and the CG bound {number(cg_bound(condition, at)[-1])}."
     return Scene("error", ITERATIONS, ERROR, layers, spoken=spoken, logs="y")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.extensions.lessons.quadratic import QuadraticForm, energy_norm
 from workbench.plots.scenes.scene import Axis, CurveOf, Layer, PointsOf, Scene
-from workbench.words.numbers import number, percent
+from workbench.words.numbers import counted, number, percent
 
 __all__ = ["quadratic_scene"]
 
@@ -58,7 +58,7 @@ def quadratic_scene(
     layers.append(PointsOf("solution", np.zeros(1), np.zeros(1), INK, size=6, marker="x", texts=[["the solution"]]))
     seen, title = COORDINATES[jacobi, stretched]
     x, y = (Axis(f"{seen}, {which} entry", span=(-VIEW, VIEW), marks=MARKS) for which in ("first", "second"))
-    said = "; ".join(f"{name}: {len(errors) - 1} steps" for name, errors in paths.items())
+    said = "; ".join(f"{name}: {counted(len(errors) - 1, 'step')}" for name, errors in paths.items())
     return Scene(
         f"quadratic {title}", x, y, layers, title=title, ways="xy", square=True,
         spoken=f"{title}. Condition number {number(form.condition(jacobi=jacobi))}. {said}.",
@@ -93,14 +93,14 @@ def _path(form: QuadraticForm, map_: np.ndarray, name: str, errors: np.ndarray, 
     texts = [
         [
             f"{name}, step {step}" if step else "start",
-            f"A-norm of the error {percent(norm / norms[0])} of that at first",
+            f"A-norm of the error {percent(norm / norms[0])} of its initial value",
         ]
         if norms[0] > 0
         else ["start", "the solution"]
         for step, norm in enumerate(norms)
     ]
     steps = len(errors) - 1
-    legend = f"{name}: {steps} {'step' if steps == 1 else 'steps'}"
+    legend = f"{name}: {counted(steps, 'step')}"
     return [
         CurveOf(legend, x, y, style, plain=True, chosen=not style),
         PointsOf("", x, y, style, size=3.5, marker=".", texts=texts, of=legend),

@@ -23,7 +23,7 @@ from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import row
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
-from workbench.words.numbers import number, percent
+from workbench.words.numbers import counted, number, percent
 
 METHODS = {"steepest descent": "sd", "CG": "cg"}
 START, AXES = "start", ("first", "second")
@@ -129,15 +129,15 @@ class Geometry2D(View):
                 f" CG's directions are at {number(plain)}° to each other, in stretched coordinates at {number(seen)}°."
             )
         return (
-            f"Condition number {whose}: {condition}. Until the A-norm of the error is {percent(REDUCTION)} of that at "
-            f"first, {counts}.{angles}"
+            f"Condition number {whose}: {condition}. Until the A-norm of the error is {percent(REDUCTION)} of its "
+            f"initial value, {counts}.{angles}"
         )
 
 
 def _ended(A: np.ndarray, errors: np.ndarray) -> str:
     steps = len(errors) - 1
     reached = energy_norm(A, errors[-1]) <= REDUCTION * energy_norm(A, errors[0])
-    taken = f"{steps} {'step' if steps == 1 else 'steps'}"
+    taken = counted(steps, "step")
     return f"takes {taken}" if reached else f"takes more than {taken}"
 
 

@@ -11,6 +11,7 @@ from workbench.errors import InputError
 from workbench.extensions.lessons.polynomial_scene import error_scene, polynomial_scene
 from workbench.extensions.lessons.residual_polynomials import (
     FEWEST,
+    FORMER,
     LARGEST,
     LEAST,
     MOST,
@@ -27,7 +28,7 @@ from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.registry import unknown_name
 from workbench.spectra.convergence_estimates import iterations_by_bound
-from workbench.words.numbers import chosen, count, number
+from workbench.words.numbers import chosen, count, counted, number
 
 GOAL = 1e-6
 OWN = "of your own"
@@ -59,6 +60,8 @@ class PolynomialView(View):
         rounding: bool = False,
     ) -> None:
         named = isinstance(spectrum, str)
+        if isinstance(spectrum, str):
+            spectrum = FORMER.get(spectrum, spectrum)
         if named and spectrum not in SPECTRA:
             raise InputError(unknown_name("spectrum", spectrum, SPECTRA))
         if not FEWEST <= size <= MOST:
@@ -195,9 +198,9 @@ class PolynomialView(View):
         needed = f"It is {chosen(GOAL)} after {count(met.pop('') or 0)}"
         needed += "".join(f", in {name} {'never' if k is None else f'after {count(k)}'}" for name, k in met.items())
         self.words.say(
-            f"After {count(at)} iterations the error is {number(float(made.error[at]))} of that at first. {needed}; "
-            f"the CG bound says {count(iterations_by_bound(condition, GOAL))}, by the condition number "
-            f"{number(condition)}."
+            f"After {counted(at, 'iteration')} the A-norm of the error is {number(float(made.error[at]))} of its "
+            f"initial value. {needed}; the CG bound says {count(iterations_by_bound(condition, GOAL))}, by the "
+            f"condition number {number(condition)}."
         )
 
     def _settle(self, last: int) -> None:
