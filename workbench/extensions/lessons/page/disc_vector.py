@@ -52,8 +52,13 @@ class DiscVector(View):
 
     @property
     def cells(self) -> np.ndarray:
-        """True where v is 1, shape (n, n)."""
-        return five_bubbles().disc(self.middle.tolist(), self.radius)
+        """True where v is 1, shape (n, n): the cells of a bubble where the disc all but covers it."""
+        bubbles = five_bubbles()
+        far = np.hypot(*(bubbles.centres - self.middle).T)
+        near = int(far.argmin())
+        if far[near] <= SNAP and abs(self.radius - bubbles.radius) <= SNAP:
+            return bubbles.labels == near + 1
+        return bubbles.disc(self.middle.tolist(), self.radius)
 
     @property
     def quotient(self) -> float:
@@ -84,7 +89,7 @@ class DiscVector(View):
 
     def _show(self) -> None:
         bubbles = five_bubbles()
-        cells = self._settled()
+        cells = self.cells
         edge, values = rim(cells, bubbles.labels > 0), eigenvalues(0)
         self.chart.show(disc_scene(bubbles, cells, edge))
         self.spectrum.show(quotient_scene(values, edge.quotient))
@@ -94,15 +99,6 @@ class DiscVector(View):
             [Handle(MIDDLE, "middle of the disc", x, y), Handle(RIM, "rim of the disc", side, y, square=True)]
         )
         self.words.say(sentence(cells, edge.cost, edge.curvature, edge.diagonal, values))
-
-    def _settled(self) -> np.ndarray:
-        """The cells of v: those of a bubble where the disc all but covers it."""
-        bubbles = five_bubbles()
-        far = np.hypot(*(bubbles.centres - self.middle).T)
-        near = int(far.argmin())
-        if far[near] <= SNAP and abs(self.radius - bubbles.radius) <= SNAP:
-            return bubbles.labels == near + 1
-        return self.cells
 
 
 def sentence(cells: np.ndarray, cost: np.ndarray, curvature: float, diagonal: float, values: np.ndarray) -> str:

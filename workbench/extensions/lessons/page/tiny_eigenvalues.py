@@ -22,7 +22,8 @@ from workbench.live.ui.controls import row
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.registry import unknown_name
-from workbench.words.numbers import count, number
+from workbench.words.names import SUBSCRIPTS
+from workbench.words.numbers import chosen, count, number
 
 VECTORS, COLUMNS = "vectors", "columns"
 WAYS = (VECTORS, COLUMNS)
@@ -92,18 +93,18 @@ class TinyEigenvalues(View):
         moved = moved and many > 0
         whole, left = eigenvalues(0), eigenvalues(many, moved=moved)
         gone = int((whole < TINY).sum() - (left < TINY).sum())
-        vectors = f"{many} vector{'s' * (many != 1)}"
+        words = f"{many} vector{'s' * (many != 1)}"
         zeros = f"{1 + many} zero{'s' * (many > 0)}"
         self.spectrum.show(removed_scene(whole, left, ("M⁻¹A, 1 zero", f"M⁻¹PA, {zeros}"), gone))
-        name = f"{vectors}{', bubbles moved' if moved else ''}"
+        name = f"{words}{', bubbles moved' if moved else ''}"
         self._seen |= {"0 vectors": (0, False), name: (many, moved)}
-        curves = {each: errors(*chosen[:1], moved=chosen[1]) for each, chosen in self._seen.items()}
+        curves = {each: errors(vectors, moved=moved) for each, (vectors, moved) in self._seen.items()}
         spread = {each: (np.arange(curve.size), curve) for each, curve in curves.items()}
         self.curve.show(curves_scene(spread, name, "‖x* − xₖ‖ / ‖x*‖, A-norms", TOLERANCE, products=False))
         tiny = int((left < TINY).sum())
         self.words.say(
-            f"With {vectors}{' of the cells before' if moved else ''}, {count(tiny)} positive eigenvalue"
-            f"{'s are' if tiny != 1 else ' is'} below {number(TINY)}, and κ = {number(float(left[-1] / left[0]))}. "
+            f"With {words}{' of the cells before' if moved else ''}, {count(tiny)} positive eigenvalue"
+            f"{'s are' if tiny != 1 else ' is'} below {chosen(TINY)}, and κ = {number(float(left[-1] / left[0]))}. "
             f"The error is a millionth after {count(reached(curves[name]))} iterations, without vectors after "
             f"{count(reached(curves['0 vectors']))}."
         )
@@ -113,21 +114,18 @@ class TinyEigenvalues(View):
         left = values[columns - 1 :]
         name = f"s = {columns}"
         self._seen |= {"s = 1": (1, False), name: (columns, products)}
-        curves = {each: largest_residuals(chosen[0]) for each, chosen in self._seen.items()}
+        curves = {each: largest_residuals(of) for each, (of, _) in self._seen.items()}
         spread = {
             each: (np.arange(curve.size) * (self._seen[each][0] if products else 1), curve)
             for each, curve in curves.items()
         }
-        rows = ("M⁻¹A", f"from λ{str(columns).translate(LOWERED)} on")
+        rows = ("M⁻¹A", f"from λ{str(columns).translate(SUBSCRIPTS)} on")
         self.spectrum.show(removed_scene(values, left, rows, columns - 1))
         self.curve.show(curves_scene(spread, name, "largest ‖rⱼ‖ / ‖bⱼ‖", TOLERANCE, products=products))
         steps, alone = reached(curves[name]), reached(curves["s = 1"])
         ratio = number(float(left[-1] / left[0]))
         self.words.say(
             f"{name}: κₛ = {ratio}. Block CG takes {count(steps)} iterations and multiplies {count(columns * steps)} "
-            f"columns by A; one column alone takes {count(alone)} iterations, so {count(columns * alone)} for "
-            f"{columns} of them one by one."
+            f"columns by A; one column alone takes {count(alone)}, so about "
+            f"{count(columns * alone)} for {columns} of them one by one."
         )
-
-
-LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
