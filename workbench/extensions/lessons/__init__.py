@@ -8,9 +8,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from workbench.errors import InputError, quoted
 from workbench.extensions.lessons.exercise import Exercise, Verdict
+
+if TYPE_CHECKING:
+    from workbench.extensions.lessons.next_step import NextStep
 
 __all__ = ["LESSONS", "Exercise", "Lesson", "Verdict", "lesson"]
 
@@ -33,7 +38,16 @@ class Lesson:
     @property
     def exercises(self) -> Sequence[Exercise]:
         """The exercises in the order of the text."""
-        return importlib.import_module(f"workbench.extensions.lessons.{self.name.replace('-', '_')}").EXERCISES
+        return self._module.EXERCISES
+
+    @property
+    def next_steps(self) -> Sequence[NextStep]:
+        """Where it leads: problems and views of the workbench; none for a lesson that lists none."""
+        return vars(self._module).get("NEXT_STEPS", ())
+
+    @property
+    def _module(self) -> ModuleType:
+        return importlib.import_module(f"workbench.extensions.lessons.{self.name.replace('-', '_')}")
 
     @property
     def stem(self) -> str:

@@ -15,6 +15,7 @@ from workbench.extensions.lessons import Exercise, lesson
 from workbench.extensions.lessons.exercise import Choice, Number, Order
 from workbench.extensions.lessons.page.kept_answer import KeptAnswer
 from workbench.extensions.lessons.page.line_order import LineOrder
+from workbench.extensions.lessons.page.next_steps import next_steps
 from workbench.extensions.lessons.progress import Attempt, Progress
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button, row
@@ -153,6 +154,11 @@ class Lesson:
             raise InputError(f"{known}, and {quoted(number)} is none of them{instead}")
         name = f"{self.lesson.name}:{number}"
         return ExerciseView(exercises[number - 1], number, answer, name if in_voila() else "", name)
+
+    def next_steps(self) -> widgets.HTML:
+        """Where the lesson leads: on a served page links that open the workbench there, in a new tab; in a notebook the
+        calls that do."""
+        return next_steps(self.lesson)
 
 
 def _field(exercise: Exercise) -> widgets.Dropdown | widgets.Text | LineOrder | widgets.Textarea:
