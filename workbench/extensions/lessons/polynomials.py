@@ -8,7 +8,9 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Numbers, Verdict
+from workbench.extensions.lessons.next_step import NextStep
 from workbench.extensions.lessons.residual_polynomials import Recurrence, cg_on, checked_spectrum
+from workbench.run import configure
 from workbench.spectra.convergence_estimates import iterations_by_bound
 from workbench.words.numbers import apart, count, counted, number
 
@@ -124,3 +126,17 @@ EXERCISES = (
         "compare how much of the error each holds, which is 1/λ, and how many zeros of p the others need.",
     ),
 )
+
+NEXT_STEPS = (
+    NextStep(
+        "The spectrum of a run: five bubbles, whose tiny eigenvalues hold CG up.",
+        "solve.solve",
+        lambda: configure("bubbles-2d", n=24, layout="random", count=5),
+    ),
+    NextStep(
+        "The same with the tiny eigenvalues deflated.",
+        "solve.solve",
+        lambda: configure("bubbles-2d", n=24, layout="random", count=5, deflation="levelset:0"),
+    ),
+)
+"""Where the lesson leads: problems and views of the workbench."""

@@ -1,4 +1,4 @@
-"""Exercises of lesson 4: first levels on two fluid layers, by condition number, bytes and time."""
+"""Exercises of lesson 4: preconditioners on two fluid layers, by condition number, bytes and time."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import statistics
 
 from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Verdict
+from workbench.extensions.lessons.next_step import NextStep
 from workbench.extensions.lessons.solved import solved
 from workbench.run import Configuration, Run, configure, run_through
 from workbench.spectra.convergence_estimates import iterations_by_bound
@@ -100,7 +101,8 @@ EXERCISES = (
         "the bound depends on the square root of the condition number.",
     ),
     Exercise(
-        "Two layers on 64 × 64 cells. Which first level reads and writes the fewest bytes in all its iterations?",
+        "Two layers on 64 × 64 cells. With which preconditioner do all iterations together read and write the fewest "
+        "bytes?",
         Choice(FIRST_LEVELS),
         _fewest_bytes,
         "compare the products of iterations and bytes of an iteration, not one of the two.",
@@ -114,3 +116,17 @@ EXERCISES = (
         "the time of a run is its iterations times the time of one; compare the iterations of both in the race.",
     ),
 )
+
+NEXT_STEPS = (
+    NextStep(
+        "The same layers on 256 × 256 cells: add mic, ssor and neumann:4, whose terms need a second pass.",
+        "compare.race",
+        lambda: configure("two-layer", n=256, preconditioner="neumann:3"),
+    ),
+    NextStep(
+        "Multigrid, whose iterations hardly grow with the grid: double n.",
+        "solve.solve",
+        lambda: configure("two-layer", n=64, preconditioner="mg"),
+    ),
+)
+"""Where the lesson leads: problems and views of the workbench."""

@@ -7,6 +7,7 @@ import functools
 import numpy as np
 
 from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Verdict
+from workbench.extensions.lessons.next_step import NextStep
 from workbench.extensions.lessons.residual_polynomials import DENSE, SPECTRA, cg_on
 from workbench.plots.scenes.convergence import convergence_scene
 from workbench.plots.scenes.scene import Scene
@@ -119,3 +120,17 @@ EXERCISES = (
         "single precision carries about seven digits; the picture shows where its true residual becomes flat.",
     ),
 )
+
+NEXT_STEPS = (
+    NextStep(
+        "Pipelined CG with residual replacement, line by line: what does it do to orthogonality?",
+        "learn.step",
+        lambda: configure("two-layer", n=16, solver="pipecg-rr"),
+    ),
+    NextStep(
+        "CG and its variants to the accuracy that each attains: add pipecg, and set a tolerance of 10⁻¹⁴.",
+        "compare.race",
+        lambda: configure("two-layer", n=16),
+    ),
+)
+"""Where the lesson leads: problems and views of the workbench."""

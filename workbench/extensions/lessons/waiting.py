@@ -12,6 +12,7 @@ from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
 from workbench.extensions.lessons.exercise import Exercise, Number, Order, Text, Verdict
 from workbench.extensions.lessons.first_difference import FirstDifference, first_difference
+from workbench.extensions.lessons.next_step import NextStep
 from workbench.extensions.models.host_and_gpu import machine
 from workbench.extensions.models.schedules import Method, slice_iterations
 from workbench.extensions.models.several_gpus import ON_SEVERAL, expected_on
@@ -286,3 +287,17 @@ EXERCISES = (
         "compare both curves at this number of GPUs, and at half of it.",
     ),
 )
+
+NEXT_STEPS = (
+    NextStep(
+        "Pipelined CG line by line: which lines need a sum?",
+        "learn.step",
+        lambda: configure("two-layer", n=8, solver="pipecg"),
+    ),
+    NextStep(
+        "CG, Gropp's CG and pipelined CG here, where there is no waiting: add gropp and pipecg.",
+        "compare.race",
+        lambda: configure("two-layer", n=128),
+    ),
+)
+"""Where the lesson leads: problems and views of the workbench."""

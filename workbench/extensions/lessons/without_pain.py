@@ -8,7 +8,9 @@ import math
 import numpy as np
 
 from workbench.extensions.lessons.exercise import Exercise, Number, Verdict
+from workbench.extensions.lessons.next_step import NextStep
 from workbench.extensions.lessons.quadratic import QuadraticForm, angle_between, energy_norm
+from workbench.run import configure
 from workbench.words.numbers import apart, chosen, number
 
 A = np.array([[5.0, 2.0], [2.0, 2.0]])
@@ -102,3 +104,22 @@ EXERCISES = (
         "compare the two entries on the diagonal of A at this angle; if they differ, Jacobi rescales the unknowns.",
     ),
 )
+
+NEXT_STEPS = (
+    NextStep(
+        "Both methods with Jacobi on Poisson's equation: why does nothing change? Its diagonal is constant.",
+        "compare.race",
+        lambda: configure("poisson5", n=32, preconditioner="jacobi"),
+    ),
+    NextStep(
+        "Two fluid layers, whose diagonal varies by a factor of 1000: compare with and without Jacobi.",
+        "compare.race",
+        lambda: configure("two-layer", n=32, preconditioner="jacobi"),
+    ),
+    NextStep(
+        "CG line by line, with the values of all scalars.",
+        "learn.step",
+        lambda: configure("poisson5", n=16, preconditioner="none"),
+    ),
+)
+"""Where the lesson leads: problems and views of the workbench."""

@@ -8,7 +8,8 @@ import ipywidgets as widgets
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.extensions.lessons.polynomial_scene import error_scene, polynomial_scene
+from workbench.extensions.lessons.page.pointing import Pointing
+from workbench.extensions.lessons.polynomial_scene import SYMBOLS, error_scene, polynomial_scene
 from workbench.extensions.lessons.residual_polynomials import (
     FEWEST,
     FORMER,
@@ -71,7 +72,10 @@ class PolynomialView(View):
             raise InputError(f"iteration must be between 0 and {self.values.size}, got {iteration}")
         self.deflated = np.zeros(self.values.size, bool)
         """True for each of `values` that CG does not see."""
+        self.marked = ""
+        """The key of `SYMBOLS` that the pictures mark."""
         self._worker = LatestOnly("workbench-polynomial")
+        self.pointing = Pointing(SYMBOLS, lambda key: self._worker.ask(lambda: self.mark(key)))
         self._settling = False
         self._name, self._span = "", (1.0, 2.0)
         self.preset = widgets.Dropdown(
@@ -100,7 +104,7 @@ class PolynomialView(View):
         self.field.observe(lambda _change: self._settling or self._worker.ask(self._read), "value")
         controls = row("wb-buttons", self.preset, self.slider, self.shown, self.rounding)
         charts = row("wb-twocolumns", self.chart, self.error_chart)
-        self.box = widgets.VBox([controls, charts, self.words, self.field, self.save_bar.box])
+        self.box = widgets.VBox([controls, charts, self.words, self.field, self.save_bar.box, self.pointing])
         self.box.add_class("wb").add_class("wb-explorer").add_class("wb-polynomial")
         self._fit()
         self._show()
@@ -115,6 +119,11 @@ class PolynomialView(View):
         changed = self.values.copy()
         changed[place] = value
         self.values = checked_spectrum(changed)
+        self._show()
+
+    def mark(self, key: str) -> None:
+        """Mark what a key of `SYMBOLS` names, such as "ritz"; "" marks nothing."""
+        self.marked = key
         self._show()
 
     def deflate(self, place: int) -> None:
@@ -183,8 +192,10 @@ class PolynomialView(View):
         at = self.slider.value
         condition = float(values.max() / values.min())
         rounded = {name: cg_on(values, 4 * MOST, name) for name in PRECISIONS} if self.rounding.value else {}
-        self.chart.show(polynomial_scene(self._name, values, made, at, self._span, size=self.shown.index == 1))
-        self.error_chart.show(error_scene(made, condition, at, rounded))
+        self.chart.show(
+            polynomial_scene(self._name, values, made, at, self._span, size=self.shown.index == 1, marked=self.marked)
+        )
+        self.error_chart.show(error_scene(made, condition, at, rounded, marked=self.marked))
         self.chart.place(
             [
                 Handle(
