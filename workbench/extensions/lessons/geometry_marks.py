@@ -15,7 +15,8 @@ FAR = 20.0
 
 @dataclasses.dataclass(frozen=True)
 class Mark:
-    """points: ends of lines in errors, shape (n, 2). label: at the last point. arrow: it has a head there."""
+    """points: ends of lines in errors, shape (n, 2). label: at the middle of an arrow, or at the first point of a
+    line, whose last one a handle may hide. arrow: it has a head at the last point."""
 
     points: np.ndarray
     label: str

@@ -63,7 +63,7 @@ def quadratic_scene(
         layers.append(_ellipse(form, map_, level, CURVES["touched"], chosen="touched" in marked))
     if "unit" in marked:
         layers.append(_ellipse(form, map_, 1.0, "eᵀAe = 1", chosen=True))
-    # The zigzag lies on top, since the first step of all is the same.
+    # The zigzag lies on top, dashed, since the first step of all is the same.
     for style, (name, errors) in enumerate(reversed([*paths.items()])):
         layers += _path(form, map_, name, errors, style, chosen=CURVES["zigzag"] == name and "zigzag" in marked)
     if stretched:
@@ -114,7 +114,7 @@ def _mark(map_: np.ndarray, mark: Mark) -> list[Layer]:
         ends[:, 1] = x[-1], y[-1]
         layers.append(CurveOf("", *ends, MARKED, plain=True, chosen=True))
     if mark.label:
-        place = (0.5, 0.5) if mark.arrow else (0.0, 1.0)
+        place = (0.5, 0.5) if mark.arrow else (1.0, 0.0)
         at = [place[0] * values[:1] + place[1] * values[-1:] for values in (x, y)]
         layers.append(PointsOf("", *at, MARKED, size=0.1, marker=".", labels=[mark.label]))
     return layers
@@ -137,7 +137,7 @@ def _path(
     steps = len(errors) - 1
     legend = f"{name}: {counted(steps, 'step')}"
     return [
-        CurveOf(legend, x, y, style, plain=True, chosen=chosen or not style),
+        CurveOf(legend, x, y, style, plain=True, chosen=chosen or not style, dash=(6.0, 5.0) if style else None),
         PointsOf("", x, y, style, size=3.5, marker=".", texts=texts, of=legend),
     ]
 

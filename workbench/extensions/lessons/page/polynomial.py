@@ -91,8 +91,8 @@ class PolynomialView(View):
         self.field = widgets.Text(description="eigenvalues", continuous_update=False, layout={"width": "100%"})
         self.field.tooltip = "separated by commas; in parentheses those that are deflated"
         self.words = StatusLine()
-        self.chart = HandledChart(self._moved, self._pressed, height=300)
-        self.error_chart = ChartView(self.chart.publisher, height=300)
+        self.chart = HandledChart(self._moved, self._pressed)
+        self.error_chart = ChartView(self.chart.publisher)
         self.save_bar = SaveBar(
             lambda: {"polynomial": self.chart.scene, "error": self.error_chart.scene},
             provenance=lambda: {"eigenvalues": self.values.tolist(), "deflated": self.deflated.tolist()},

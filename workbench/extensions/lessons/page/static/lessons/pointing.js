@@ -5,6 +5,7 @@ import { element } from "../ui/page.js";
 
 const SYMBOL = "wb-symbol";
 const PICTURE = "wb-pointing";
+const COPY_MS = 100;
 
 const keyOf = (symbol) => [...symbol.classList].find((name) => name.startsWith(`${SYMBOL}-`))?.slice(SYMBOL.length + 1);
 
@@ -17,8 +18,10 @@ function makeReady() {
   }
 }
 
+const boxOf = (picture) => picture.closest(".wb");
+
 function away(picture, symbol) {
-  const [{ top, bottom }, at] = [picture.parentElement.getBoundingClientRect(), symbol.getBoundingClientRect()];
+  const [{ top, bottom }, at] = [boxOf(picture).getBoundingClientRect(), symbol.getBoundingClientRect()];
   return Math.max(top - at.bottom, at.top - bottom, 0);
 }
 
@@ -26,8 +29,40 @@ function away(picture, symbol) {
 function nearest(symbol) {
   const key = keyOf(symbol);
   const known = [...document.getElementsByClassName(PICTURE)].filter((each) => each.dataset.keys.split(" ").includes(key));
-  const shown = known.filter((each) => each.parentElement.getClientRects().length);
+  const shown = known.filter((each) => boxOf(each).getClientRects().length);
   return shown.sort((one, other) => away(one, symbol) - away(other, symbol))[0];
+}
+
+// A copy of the marked pictures next to the text, while the pictures themselves are out of sight.
+function peekAt(picture, symbol) {
+  const canvases = [...boxOf(picture).querySelectorAll("canvas.wb-canvas")].filter((each) => each.clientHeight);
+  const seen = canvases.map((each) => each.getBoundingClientRect());
+  if (!seen.length || seen.some(({ top, bottom }) => top < innerHeight - (bottom - top) / 2 && bottom > (bottom - top) / 2)) return null;
+  const root = element("div", "wb-peek");
+  const copies = seen.map(({ width, height }, k) => {
+    const copy = element("canvas", "");
+    Object.assign(copy, { width: canvases[k].width, height: canvases[k].height });
+    copy.style.aspectRatio = `${width} / ${height}`;
+    return copy;
+  });
+  root.append(...copies);
+  root.classList.toggle("wb-above", symbol.getBoundingClientRect().top > innerHeight / 2);
+  document.body.append(root);
+  // The kernel's picture comes a moment later, and may be dragged meanwhile.
+  const copyAll = () => {
+    copies.forEach((copy, k) => {
+      const { width, height } = canvases[k];
+      if (!width || !height) return;
+      Object.assign(copy, { width, height });
+      copy.getContext("2d").drawImage(canvases[k], 0, 0);
+    });
+  };
+  const timer = setInterval(copyAll, COPY_MS);
+  copyAll();
+  return () => {
+    clearInterval(timer);
+    root.remove();
+  };
 }
 
 function render({ model, el }) {
@@ -36,14 +71,17 @@ function render({ model, el }) {
   el.classList.add("wb-nothing");
   el.append(root);
   let marked = "";
-  const mark = (key) => {
+  let hide = null;
+  const mark = (key, symbol = null) => {
     if (key !== marked) tellKernel(model, { kind: "points", key });
     marked = key;
+    hide?.();
+    hide = symbol && peekAt(root, symbol);
   };
   const enter = ({ target }) => {
     makeReady();
     const symbol = target.closest?.(`.${SYMBOL}`);
-    if (symbol && nearest(symbol) === root) mark(keyOf(symbol));
+    if (symbol && nearest(symbol) === root) mark(keyOf(symbol), symbol);
   };
   const leave = ({ target }) => {
     if (marked && target.closest?.(`.${SYMBOL}`)) mark("");
@@ -53,6 +91,7 @@ function render({ model, el }) {
   makeReady();
   return () => {
     for (const [name, act] of Object.entries(events)) document.removeEventListener(name, act, true);
+    hide?.();
     root.remove();
   };
 }
