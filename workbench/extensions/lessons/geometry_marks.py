@@ -59,6 +59,10 @@ def _arrow(start: np.ndarray, along: np.ndarray, label: str) -> list[Mark]:
     return [Mark(np.array([start, start + along]), label)]
 
 
+def _sum(_form: QuadraticForm, steps: FirstSteps) -> list[Mark]:
+    return [*_arrow(steps.e1, steps.r1, "α₁r₁"), *_arrow(steps.e1 + steps.r1, steps.bp, "α₁β₀p₀")]
+
+
 def _axes(form: QuadraticForm, _steps: FirstSteps) -> list[Mark]:
     return [Mark(np.array([-axis, axis]), f"1/√λ{'₁₂'[place]}", arrow=False) for place, axis in enumerate(form.axes.T)]
 
@@ -76,7 +80,7 @@ MARKS: dict[str, Callable[[QuadraticForm, FirstSteps], list[Mark]]] = {
     "r0": lambda form, steps: _arrow(steps.e0, steps.e1 - steps.e0, "α₀r₀"),
     "p0": lambda form, steps: _arrow(steps.e0, steps.e1 - steps.e0, "α₀p₀"),
     "r1": lambda form, steps: _arrow(steps.e1, steps.r1, "α₁r₁"),
-    "bp": lambda form, steps: _arrow(steps.e1 + steps.r1, steps.bp, "α₁β₀p₀"),
+    "bp": _sum,
     "p1": lambda form, steps: _arrow(steps.e1, steps.r1 + steps.bp, "α₁p₁"),
     "conjugate": _conjugate,
 }

@@ -102,6 +102,11 @@ class Geometry2D(View):
         self._worker.close()
         super().close()
 
+    @property
+    def _is_stretched(self) -> bool:
+        """True if the picture with the stretched coordinates is shown."""
+        return self.stretched.value
+
     def _drag(self, key: str, x: float, y: float) -> None:
         if key == START:
             self.start = np.clip([x, y], -FURTHEST, FURTHEST)
@@ -114,7 +119,7 @@ class Geometry2D(View):
         self._show()
 
     def _show(self) -> None:
-        jacobi, stretched = self.jacobi.value, self.stretched.value
+        jacobi, stretched = self.jacobi.value, self._is_stretched
         self.paths = {name: self.form.path(solver, self.start, jacobi=jacobi) for name, solver in METHODS.items()}
         marks = {"preconditioned": jacobi, "marked": self.marked}
         self.chart.show(quadratic_scene(self.form, self.paths, **marks))

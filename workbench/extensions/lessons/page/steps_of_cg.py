@@ -59,7 +59,7 @@ THOUGHTS = (
             "β₀ = (r₁, r₁)/(r₀, r₀).",
             "A part of the last direction corrects the new residual.",
         ),
-        ("r1", "bp", "p1"),
+        ("bp", "p1"),
     ),
     Thought(
         "The second step",
@@ -102,32 +102,37 @@ class StepsOfCG(Geometry2D):
         >>> view = StepsOfCG()
         >>> view.go(4)
         >>> view.marked
-        ('r1', 'bp', 'p1')
+        ('bp', 'p1')
         >>> view.close()
     """
 
     def __init__(
         self, angle: float = 25.0, lengths: Sequence[float] = (3.2, 0.8), start: Sequence[float] = (3.6, 2.5)
     ) -> None:
-        super().__init__(angle, lengths, start)
         self.steps = ScrolledSteps(
             steps=[[each.title, *each.sentences] for each in THOUGHTS], about="Steps of CG; arrow keys go through them"
         )
-        self.steps.observe(lambda _change: self._worker.ask(self._follow), "at")
+        super().__init__(angle, lengths, start)
+        self.steps.observe(lambda _change: self._worker.ask(self.mark), "at")
         pictures = column("wb-onepicture", self._plots, self.words)
         self.box = widgets.VBox([row("wb-scrolled", self.steps, pictures), self.pointing])
         self.box.add_class("wb").add_class("wb-geometry").add_class("wb-stepsofcg")
-        self._follow()
+        self.mark()
 
     def go(self, step: int) -> None:
         """Show a step, counted from 0."""
         self.steps.at = step
-        self._follow()
+        self.mark()
 
     def mark(self, *keys: str) -> None:
         """Mark what the text points at, or what the present step is on."""
         super().mark(*(keys or THOUGHTS[self.steps.at].marked))
 
-    def _follow(self) -> None:
-        self.stretched.value = THOUGHTS[self.steps.at].stretched
-        self.mark()
+    @property
+    def _is_stretched(self) -> bool:
+        return THOUGHTS[self.steps.at].stretched
+
+    def _show(self) -> None:
+        super()._show()
+        # The stretched picture, which has no handles, takes the place of the other one.
+        self.chart.layout.display = "none" if self._is_stretched else None
