@@ -50,8 +50,8 @@ lesson.check(1, 4)
 # $$\alpha^T(S, U) = -\gamma_{\text{new}}, \qquad \alpha^T = \gamma\,\delta^{-1}
 # \quad\Rightarrow\quad \gamma\,\beta = \gamma_{\text{new}} .$$
 #
-# With $s=1$ these are the lines of CG, $\alpha=\gamma/\delta$ and $\beta=\gamma_{\text{new}}/\gamma$. Step through them:
-# Right and Left are lines, Down and Up iterations. Which line makes a small matrix, which a block of vectors?
+# With $s=1$ these are the lines of CG, $\alpha=\gamma/\delta$ and $\beta=\gamma_{\text{new}}/\gamma$. Step through
+# them: Right and Left are lines, Down and Up iterations. Which line makes a small matrix, which a block of vectors?
 
 # %%
 StepView("block-cg-oleary", "poisson5", n=12, rhs="random:2")
@@ -59,13 +59,13 @@ StepView("block-cg-oleary", "poisson5", n=12, rhs="random:2")
 # %% [markdown]
 # ## 3. Rank
 #
-# $\delta$ can be inverted only if the columns of $P$ are independent. If a column of $B$ is a combination of others, they
-# are not, and the lines above break down. The space is then smaller than $s$, and so must the block be. `block-cg`
+# $\delta$ can be inverted only if the columns of $P$ are independent. If a column of $B$ is a combination of others,
+# they are not, and the lines above break down. The space is then smaller than $s$, and so must the block be. `block-cg`
 # (Dubrulle 2001) writes $R = QC$ with orthonormal columns of $Q$ and a small $C$, and drops the columns that depend on
-# others. Below, four columns are combinations of two: how many columns of $Q$ are left, and what is left of $\delta$?
+# others. Below, six columns are combinations of four: how many columns of $Q$ are left, and what is left of $\delta$?
 
 # %%
-StepView("block-cg", "poisson5", n=12, rhs="rank2:4")
+StepView("block-cg", "poisson5", n=12, rhs="rank4:6")
 
 # %% tags=["exercise"]
 lesson.check(2)
@@ -85,8 +85,8 @@ lesson.check(2, 3)
 # $$\kappa_s = \lambda_N / \lambda_s, \qquad 0 < \lambda_1 \le \dots \le \lambda_N \text{ the positive eigenvalues of }
 # M^{-1}A .$$
 #
-# The five bubbles are those of lesson 5. There, each vector of $Z$ took an eigenvalue away. Here, each further right-hand
-# side does, and nobody has to know where the bubbles are. Move the slider.
+# The five bubbles are those of lesson 5. There, each vector of $Z$ took an eigenvalue away. Here, each further
+# right-hand side does, and nobody has to know where the bubbles are. Move the slider.
 
 # %%
 TinyEigenvalues("columns")
@@ -116,9 +116,9 @@ lesson.check(3, 4)
 # $$(P, AP) = I \quad\Rightarrow\quad \alpha = (P, r), \qquad d = P\alpha, \qquad x \leftarrow x + d, \qquad
 # r \leftarrow r - Ad .$$
 #
-# So each iteration chooses the best weights. **The price:** in CG a new direction is conjugate to all but the last one by
-# itself, because the residuals belong to one Krylov space of $M^{-1}A$. With several $S_i$ there is no such space. All
-# blocks must be kept: after $j$ iterations these are $jk$ directions.
+# So each iteration chooses the best weights. **The price:** in CG a new direction is conjugate to all but the last one
+# by itself, because the residuals belong to one Krylov space of $M^{-1}A$. With several $S_i$ there is no such space.
+# All blocks must be kept: after $j$ iterations these are $jk$ directions.
 #
 # Press Start. Between boxes that do not overlap, cells at the cuts get too little; where boxes overlap, they get more.
 
@@ -134,7 +134,8 @@ lesson.check(4)
 lesson.check(4, "schwarz:4x4,overlap=0")
 
 # %% [markdown] tags=["solution"]
-# More boxes and no overlap: the sum is a poor $M$, and weights help most. The race takes further entries, such as these.
+# More boxes and no overlap: the sum is a poor $M$, and weights help most. The race takes further entries, such as
+# these.
 
 # %% [markdown]
 # ## What you have learned
