@@ -84,8 +84,9 @@ lesson.check(2, 9)
 # place of $A$:
 #
 # $$\begin{aligned}
-# s &= PAp, & \delta &= (p, s), & \alpha &= \gamma/\delta, & r &\leftarrow r - \alpha s, \\
-# u &= M^{-1}r, & \gamma &= (r, u), & \hat x &\leftarrow \hat x + \alpha p, & p &\leftarrow u + \beta p .
+# s &= PAp, & \delta &= (p, s), & \alpha &= \gamma/\delta, \\
+# \hat x &\leftarrow \hat x + \alpha p, & r &\leftarrow r - \alpha s, & u &= M^{-1}r, \\
+# \gamma &= (r, u), & \beta &= \gamma/\gamma_{k-1}, & p &\leftarrow u + \beta p .
 # \end{aligned}$$
 #
 # In the end $x = Qb + P^T\hat x$ is the solution: $Ax = AQb + PA\hat x = AQb + Pb = b$, since $AP^T = PA$.
