@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from workbench.errors import InputError
+from workbench.errors import InputError, quoted
 from workbench.extensions.lessons.exercise import Exercise, Verdict
-from workbench.registry import unknown_name
 
 if TYPE_CHECKING:
     from workbench.extensions.lessons.next_step import NextStep
@@ -64,7 +63,7 @@ LESSONS = {
         Lesson(
             3, "rounding", "Rounding", "What does CG lose in floating-point arithmetic, and which residual decides?"
         ),
-        Lesson(4, "preconditioning", "Preconditioning", "When does a cheaper iteration win although there are more?"),
+        Lesson(4, "preconditioning", "Preconditioning", "When do more, cheaper iterations win?"),
         Lesson(5, "deflation", "Deflation", "Why do bubbles slow CG down, and which vectors help?"),
         Lesson(6, "waiting", "Waiting", "How does pipelined CG follow from CG, and what is it good for?"),
         Lesson(7, "many-at-once", "Many at once", "What do more right-hand sides and more preconditioners bring?"),
@@ -81,6 +80,6 @@ def lesson(name: str) -> Lesson:
         >>> lesson("waiting").question
         'How does pipelined CG follow from CG, and what is it good for?'
     """
-    if name not in LESSONS:
-        raise InputError(unknown_name("lesson", name, LESSONS))
+    if not isinstance(name, str) or name not in LESSONS:
+        raise InputError(f"unknown lesson {quoted(name)}; the lessons are {', '.join(LESSONS)}")
     return LESSONS[name]

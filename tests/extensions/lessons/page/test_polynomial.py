@@ -68,7 +68,7 @@ def test_the_field_and_the_presets_set_the_spectrum(view):
 
 
 def test_the_slider_turns_the_iteration_and_rounding_adds_two_curves(opened):
-    view = opened(PolynomialView("dense below, as of Strakoš", 4, size=24))
+    view = opened(PolynomialView("dense at the lower end (Strakoš)", 4, size=24))
     view.slider.value = 7
     assert view.wait(LIMIT)
     assert view.chart.scene.layers[-1].x.size == 7

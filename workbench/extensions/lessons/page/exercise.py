@@ -10,7 +10,7 @@ from collections.abc import Callable
 import ipywidgets as widgets
 import traitlets
 
-from workbench.errors import InputError, error_message
+from workbench.errors import InputError, error_message, quoted
 from workbench.extensions.lessons import Exercise, lesson
 from workbench.extensions.lessons.exercise import Choice, Number, Order
 from workbench.extensions.lessons.page.kept_answer import KeptAnswer
@@ -59,8 +59,8 @@ class ExerciseView(View):
         self.field.on_msg(lambda _widget, content, _buffers: self.check() if content == SUBMIT else None)
         self.box.add_class("wb").add_class("wb-exercise")
         if answer is not None:
-            read = exercise.answer.read(answer)
-            self.field.value = f"{read:g}" if isinstance(read, int | float) else read
+            exercise.answer.read(answer)
+            self.field.value = answer if isinstance(answer, str) else f"{answer:.12g}"
             self.check()
 
     def check(self) -> None:
@@ -148,8 +148,10 @@ class Lesson:
         Raises InputError for a number that the lesson does not have, or an answer of another kind.
         """
         exercises = self.lesson.exercises
-        if number not in range(1, len(exercises) + 1):
-            raise InputError(f"lesson {self.lesson.name} has the exercises 1 to {len(exercises)}, and not {number}")
+        if isinstance(number, bool) or number not in range(1, len(exercises) + 1):
+            known = f"lesson {self.lesson.name} has exercises 1 to {len(exercises)}"
+            instead = f"; write check({number}), without quotes" if isinstance(number, str) else ""
+            raise InputError(f"{known}, and {quoted(number)} is none of them{instead}")
         name = f"{self.lesson.name}:{number}"
         return ExerciseView(exercises[number - 1], number, answer, name if in_voila() else "", name)
 
