@@ -48,12 +48,12 @@ lesson.check(1, 6.66e-4)
 # ## 2. One tiny eigenvalue per bubble
 #
 # By Courant and Fischer, $k$ eigenvalues of $D^{-1}A$ are no larger than the largest quotient on a space of dimension
-# $k$. The vectors of $k$ bubbles span one. No two of these bubbles share a face, so
-# $(v_i, Av_j) = (v_i, Dv_j) = 0$, and the largest quotient on the space is that of one bubble. So **$k$ bubbles give $k$
-# tiny eigenvalues**. The fluid gives none: its costs are small in both sums. Bubbles that touch count as one.
+# $k$. The vectors of $k$ bubbles span one. No two of these bubbles share a face, so $(v_i, Av_j) = (v_i, Dv_j) = 0$,
+# and the largest quotient on the space is that of one bubble. So **$k$ bubbles give $k$ tiny eigenvalues**. The fluid
+# gives none: its costs are small in both sums. Bubbles that touch count as one.
 #
-# With walls on all sides a constant costs nothing, $A\,(1,\dots,1)^T=0$, so one of the $k$ is zero. It does no harm. The
-# sum of $b$ is zero, so is that of each residual, and CG never meets this vector.
+# With walls on all sides a constant costs nothing, $A\,(1,\dots,1)^T=0$, so one of the $k$ is zero. It does no harm.
+# The sum of $b$ is zero, so is that of each residual, and CG never meets this vector.
 
 # %% tags=["exercise"]
 lesson.check(2)
@@ -83,8 +83,11 @@ lesson.check(2, 9)
 # So $PA$ is symmetric and zero on the span of $Z$. CG solves $PA\hat x = Pb$, with the lines of the stepper and $PA$ in
 # place of $A$:
 #
-# $$s = PAp, \quad \delta = (p, s), \quad \alpha = \gamma/\delta, \quad r \leftarrow r - \alpha s, \quad
-# u = M^{-1}r, \quad \gamma = (r, u), \quad p \leftarrow u + \beta p .$$
+# $$\begin{aligned}
+# s &= PAp, & \delta &= (p, s), & \alpha &= \gamma/\delta, \\
+# \hat x &\leftarrow \hat x + \alpha p, & r &\leftarrow r - \alpha s, & u &= M^{-1}r, \\
+# \gamma &= (r, u), & \beta &= \gamma/\gamma_{k-1}, & p &\leftarrow u + \beta p .
+# \end{aligned}$$
 #
 # In the end $x = Qb + P^T\hat x$ is the solution: $Ax = AQb + PA\hat x = AQb + Pb = b$, since $AP^T = PA$.
 
@@ -92,14 +95,15 @@ lesson.check(2, 9)
 # ## 4. Why zeros do no harm
 #
 # A zero eigenvalue makes the condition number infinite, and yet CG converges (Nicolaides 1987). Write $u_0 = M^{-1}r_0$
-# as a sum of eigenvectors of $M^{-1}PA$, which are $M$-orthogonal. Those with eigenvalue zero are in the span of $Z$, and
+# as a sum of eigenvectors of $M^{-1}PA$, which are $M$-orthogonal. Those with eigenvalue zero are in the span of $Z$,
+# and
 #
 # $$(Zy,\ Mu_0) = (y,\ Z^Tr_0) = 0, \qquad \text{since } r_0 = P\,(b - A\hat x_0) \text{ and } Z^TP = 0 .$$
 #
 # So none of them is in $u_0$. Each iteration multiplies by $M^{-1}PA$ and adds, so none comes in later. The residual
 # polynomial has to be small at the **positive** eigenvalues alone, and the ratio of their ends counts. If $Z$ spans the
-# eigenvectors of $\lambda_1, \dots, \lambda_d$, that is $\kappa = \lambda_N/\lambda_{d+1}$; the vectors of bubbles nearly
-# span them. Give one bubble after another a vector: move the slider from 0 to 5.
+# eigenvectors of $\lambda_1, \dots, \lambda_d$, that is $\kappa = \lambda_N/\lambda_{d+1}$; the vectors of bubbles
+# nearly span them. Give one bubble after another a vector: move the slider from 0 to 5.
 
 # %%
 TinyEigenvalues()
@@ -115,10 +119,17 @@ TinyEigenvalues()
 # %% [markdown]
 # ## 5. Which vectors?
 #
-# In practice nobody hands you the bubbles one by one, so the grid is cut into parts, each with a vector that is 1 in it.
-# `stripes` cut each row of the grid in two. `blocks:4` are 4 × 4 squares. `levelset:0` has a part for each bubble and
-# one for the fluid. `levelset:k` are $k\times k$ squares, cut once more where they meet a bubble. The bubbles are nine,
-# on 48 × 48 cells. **Which of them contain the vectors of bubbles?** Guess the order, then press Start.
+# In practice nobody hands you the bubbles one by one. The grid is cut into parts, each with a vector that is 1 in it:
+#
+# | written | in the race | a part is |
+# |---|---|---|
+# | `stripes` | Stripes along x | half a row of the grid |
+# | `blocks:4` | 4² blocks | one of 4 × 4 squares |
+# | `levelset:0` | One vector per phase | a bubble, or the fluid |
+# | `levelset:4` | 4² blocks split by phase | what a square has of a bubble, or of the fluid |
+#
+# The race has nine bubbles on 48 × 48 cells. **Which spaces contain the vectors of bubbles?** Guess the order, then
+# press Start, and set the x-axis to iterations.
 
 # %%
 spaces = ("stripes", "blocks:4", "levelset:0", "levelset:4", "levelset:8", "levelset:24")
@@ -132,14 +143,14 @@ lesson.check(3)
 lesson.check(3, "levelset:0")
 
 # %% [markdown] tags=["solution"]
-# One vector per bubble and one for the fluid are ten. `levelset:2` has 16 and needs fewer iterations still. Squares that
-# are not cut at bubbles have rims through them, and do worse than the stripes.
+# One vector per bubble and one for the fluid are ten. `levelset:2` has 16 and needs fewer iterations still. Squares
+# that are not cut at bubbles have rims through them, and do worse than the stripes.
 
 # %% [markdown]
 # ## 6. How many?
 #
 # Smaller parts also take over some of the slow, smooth error, so iterations become fewer. But each iteration now reads
-# more: $E^{-1}$ is stored as a dense matrix here, $8d^2$ bytes for $d$ vectors. Set the x-axis of the race to bytes.
+# more: $E^{-1}$ is stored as a dense matrix here, $8d^2$ bytes for $d$ vectors. Set the x-axis to bytes.
 # Which curve is first now, and why is it not the one with the fewest iterations?
 
 # %% tags=["exercise"]
@@ -157,7 +168,7 @@ lesson.check(4, "levelset:8")
 # - Parts must be cut at the bubbles, and be renewed when these move.
 # - More vectors save iterations, until $d^2$ numbers of $E^{-1}$ cost more than they save.
 #
-# **Next steps** in the workbench; [lesson 7](7_many_at_once.ipynb) takes the same tiny eigenvalues away without $Z$:
+# [Lesson 7](7_many_at_once.ipynb) takes the same tiny eigenvalues away without $Z$.
 
 # %%
 lesson.next_steps()

@@ -43,15 +43,15 @@ lesson.check(1, 4)
 #
 # $$\delta\,\alpha = \gamma, \qquad X \leftarrow X + P\alpha, \qquad R \leftarrow R - S\alpha .$$
 #
-# **The direction.** The next one is $U + P\beta$, with $\beta$ such that it is conjugate to $P$:
-# $(S, U) + \delta\,\beta = 0$, with the new $U$. The product $(S, U)$ is known already. Since
-# $S\alpha = R_{\text{before}} - R$ and $(R_{\text{before}}, U) = 0$,
+# **The direction.** The next one is $U + P\beta$, with $\beta$ such that it is conjugate to $P$: $(S, U) +
+# \delta\,\beta = 0$, with the new $U$. The product $(S, U)$ is known already. Let $R_{k-1}$ and $\gamma_{k-1}$ be those
+# before the step. Since $S\alpha = R_{k-1} - R$ and $(R_{k-1}, U) = 0$,
 #
-# $$\alpha^T(S, U) = -\gamma_{\text{new}}, \qquad \alpha^T = \gamma\,\delta^{-1}
-# \quad\Rightarrow\quad \gamma\,\beta = \gamma_{\text{new}} .$$
+# $$\alpha^T(S, U) = -\gamma, \qquad \alpha^T = \gamma_{k-1}\,\delta^{-1}
+# \quad\Rightarrow\quad \gamma_{k-1}\,\beta = \gamma .$$
 #
-# With $s=1$ these are the lines of CG, $\alpha=\gamma/\delta$ and $\beta=\gamma_{\text{new}}/\gamma$. Step through them:
-# Right and Left are lines, Down and Up iterations. Which line makes a small matrix, which a block of vectors?
+# With $s=1$ these are the lines of CG, $\alpha=\gamma/\delta$ and $\beta=\gamma/\gamma_{k-1}$. Step through them: Right
+# and Left are lines, Down and Up iterations. Which line makes a small matrix, and which a block of vectors?
 
 # %%
 StepView("block-cg-oleary", "poisson5", n=12, rhs="random:2")
@@ -59,13 +59,17 @@ StepView("block-cg-oleary", "poisson5", n=12, rhs="random:2")
 # %% [markdown]
 # ## 3. Rank
 #
-# $\delta$ can be inverted only if the columns of $P$ are independent. If a column of $B$ is a combination of others, they
-# are not, and the lines above break down. The space is then smaller than $s$, and so must the block be. `block-cg`
-# (Dubrulle 2001) writes $R = QC$ with orthonormal columns of $Q$ and a small $C$, and drops the columns that depend on
-# others. Below, four columns are combinations of two: how many columns of $Q$ are left, and what is left of $\delta$?
+# $\delta$ can be inverted only if the columns of $P$ are independent. If a column of $B$ is a combination of others,
+# they are not. Below, $B$ has two pairs of equal columns. Press Next line until the method ends: **what do you see in
+# $\delta$ that has no inverse?**
 
 # %%
-StepView("block-cg", "poisson5", n=12, rhs="rank2:4")
+StepView("block-cg-oleary", "poisson5", n=12, rhs="pairs:4")
+
+# %% [markdown]
+# The space has dimension two, although there are four columns. So the block must shrink. `block-cg` (Dubrulle 2001)
+# writes $R = QC$ with orthonormal columns of $Q$ and a small $C$. It drops columns of $Q$ that depend on others, and
+# keeps all columns of $X$, by $C$. Residuals may become dependent later, too; the block then shrinks on the way.
 
 # %% tags=["exercise"]
 lesson.check(2)
@@ -85,8 +89,8 @@ lesson.check(2, 3)
 # $$\kappa_s = \lambda_N / \lambda_s, \qquad 0 < \lambda_1 \le \dots \le \lambda_N \text{ the positive eigenvalues of }
 # M^{-1}A .$$
 #
-# The five bubbles are those of lesson 5. There, each vector of $Z$ took an eigenvalue away. Here, each further right-hand
-# side does, and nobody has to know where the bubbles are. Move the slider.
+# The five bubbles are those of lesson 5. There, each vector of $Z$ took an eigenvalue away. Here, each further
+# right-hand side does, and nobody has to know where the bubbles are. Move the slider.
 
 # %%
 TinyEigenvalues("columns")
@@ -116,9 +120,9 @@ lesson.check(3, 4)
 # $$(P, AP) = I \quad\Rightarrow\quad \alpha = (P, r), \qquad d = P\alpha, \qquad x \leftarrow x + d, \qquad
 # r \leftarrow r - Ad .$$
 #
-# So each iteration chooses the best weights. **The price:** in CG a new direction is conjugate to all but the last one by
-# itself, because the residuals belong to one Krylov space of $M^{-1}A$. With several $S_i$ there is no such space. All
-# blocks must be kept: after $j$ iterations these are $jk$ directions.
+# So each iteration chooses the best weights. **The price:** in CG a new direction is conjugate to all but the last one
+# by itself, because the residuals belong to one Krylov space of $M^{-1}A$. With several $S_i$ there is no such space.
+# All blocks must be kept: after $j$ iterations these are $jk$ directions.
 #
 # Press Start. Between boxes that do not overlap, cells at the cuts get too little; where boxes overlap, they get more.
 
@@ -134,20 +138,20 @@ lesson.check(4)
 lesson.check(4, "schwarz:4x4,overlap=0")
 
 # %% [markdown] tags=["solution"]
-# More boxes and no overlap: the sum is a poor $M$, and weights help most. The race takes further entries, such as these.
+# More boxes and no overlap: the sum is a poor $M$, and weights help most. The race takes further entries, such as
+# these.
 
 # %% [markdown]
 # ## What you have learned
 #
 # - Block CG has one space for all columns. Its scalars are $s\times s$ matrices: $\delta\alpha=\gamma$,
-#   $\gamma\beta=\gamma_{\text{new}}$.
+#   $\gamma_{k-1}\beta=\gamma$.
 # - Dependent columns make $\delta$ singular, so the block must shrink to their rank.
 # - A block of $s$ columns finds the $s-1$ smallest eigenvalues together. It needs fewer iterations, and more products
 #   than one column alone.
 # - Several preconditioners give a block of directions with the best weights, and cost the short recurrence.
 #
-# **Next steps** in the workbench; the notebooks [09](../09_block_cg.ipynb) and [10](../10_multipreconditioned_cg.ipynb)
-# have more of both:
+# The notebooks [09](../09_block_cg.ipynb) and [10](../10_multipreconditioned_cg.ipynb) have more of both.
 
 # %%
 lesson.next_steps()

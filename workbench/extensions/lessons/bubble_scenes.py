@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from workbench.extensions.lessons.bubbles import FiveBubbles, Rim
-from workbench.plots.scenes.scene import ITERATIONS, Axis, CellsOf, CurveOf, Layer, LineAt, PointsOf, Scene
+from workbench.plots.scenes.scene import ITERATIONS, Axis, BarsOf, CurveOf, Layer, LineAt, PointsOf, Scene
 from workbench.words.numbers import count, number
 
 SPAN = (1e-5, 3.0)
@@ -27,8 +27,11 @@ def disc_scene(bubbles: FiveBubbles, cells: np.ndarray, rim: Rim) -> Scene:
     """
     n = len(bubbles.labels)
     light = bubbles.labels > 0
-    shades = np.where(light, 0.5, 0.0) + np.where(cells, 0.25, 0.0)
-    layers: list[Layer] = [CellsOf("", shades, log=False, map="signed", figures=False)]
+    layers: list[Layer] = [
+        _filled("bubble", light & ~cells, 5, faint=True),
+        _filled("v = 1, in the fluid", cells & ~light, 6),
+        _filled("v = 1, in a bubble", cells & light, 2),
+    ]
     named: set[bool] = set()
     for (one, other), cost in zip(rim.ends, rim.cost, strict=True):
         dear = bool(cost > DEAR)
@@ -37,13 +40,17 @@ def disc_scene(bubbles: FiveBubbles, cells: np.ndarray, rim: Rim) -> Scene:
         x, y = np.array([one, other], float).T
         layers.append(CurveOf(name, x, y, 1 if dear else 0, plain=True, chosen=dear))
     places = bubbles.centres
-    layers.append(
-        PointsOf("", *places.T, size=0.1, marker=".", labels=[str(k + 1) for k in range(len(places))])  # fmt: skip
-    )
+    layers.append(PointsOf("", *places.T, size=0.1, marker=".", labels=[str(k + 1) for k in range(len(places))]))
     dear = int((rim.cost > DEAR).sum())
     said = f"v is 1 in {count(int(cells.sum()))} cells; {dear} of the {len(rim.cost)} faces at its rim cost 1."
     x, y = (Axis(f"{side} (cells)", "count", whole=True, word=side, span=(-0.5, n - 0.5)) for side in "xy")
     return Scene("disc", x, y, layers, spoken=said, ways="xy", square=True)
+
+
+def _filled(name: str, cells: np.ndarray, style: int, *, faint: bool = False) -> BarsOf:
+    """Cells as squares without gaps. cells: shape (n, n)."""
+    y, x = np.nonzero(cells)
+    return BarsOf(name if x.size else "", x * 1.0, y + 0.5, 1.0, y - 0.5, style=style, faint=faint)
 
 
 def quotient_scene(values: np.ndarray, quotient: float) -> Scene:

@@ -102,7 +102,7 @@ class FiveBubbles:
     def disc(self, centre: Sequence[float], radius: float) -> np.ndarray:
         """True for the cells whose middle a disc covers, shape (n, n). centre, radius: in cells."""
         y, x = np.indices(self.labels.shape)
-        return (x - centre[0]) ** 2 + (y - centre[1]) ** 2 <= radius**2
+        return np.asarray(np.hypot(x - centre[0], y - centre[1]) <= radius)
 
     def vectors(self, count: int, *, moved: bool = False) -> np.ndarray:
         """Z with a column for each of the first bubbles, shape (N, count). moved: where they were, a cell further

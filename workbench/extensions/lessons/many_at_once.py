@@ -1,4 +1,4 @@
-"""Exercises of lesson 7: the end and the rank of block CG, what a block finds together, and a direction for each box."""
+"""Exercises of lesson 7: end and rank of block CG, what a block finds together, and a direction for each box."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from workbench.extensions.lessons.bubble_scenes import disc_scene, place_of, quo
 from workbench.extensions.lessons.bubbles import CELLS, eigenvalues, five_bubbles, rim
 from workbench.live.plots.chart import ChartView, Handle, HandledChart
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.controls import row
+from workbench.live.ui.controls import column, row
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.words.numbers import count, number
@@ -44,10 +44,10 @@ class DiscVector(View):
         self.middle, self.radius = np.array(START), bubbles.radius
         self._worker = LatestOnly("workbench-disc")
         self.chart = HandledChart(lambda key, x, y: self._worker.ask(lambda: self._drag(key, x, y)))
-        self.spectrum = ChartView(self.chart.publisher)
+        self.spectrum = ChartView(self.chart.publisher, height=200)
         self.words = StatusLine()
-        plots = row("wb-twocolumns", self.chart, self.spectrum).add_class("wb-square")
-        self.box = widgets.VBox([plots, self.words]).add_class("wb").add_class("wb-disc")
+        plots = row("wb-twocolumns", self.chart, column("", self.spectrum, self.words)).add_class("wb-square")
+        self.box = widgets.VBox([plots]).add_class("wb").add_class("wb-disc")
         self._show()
 
     @property

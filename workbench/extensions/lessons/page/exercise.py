@@ -47,7 +47,7 @@ class ExerciseView(View):
         self._worker = LatestOnly("workbench-exercise")
         self._listeners: list[Callable[[Progress], object]] = []
         self.field = _field(exercise)
-        title = f"<p><b>Exercise {number}.</b> {html.escape(exercise.question)}</p>"
+        title = f"<p><b>Exercise {number}.</b> {html.escape(exercise.question)}</p>{_on_paper(exercise)}"
         self.check_button = button("Check", "say whether the answer is right, and why not", self.check)
         line: list[widgets.Widget] = [self.field, self.check_button, self.tries]
         if isinstance(exercise.answer, Number) and exercise.answer.unit:
@@ -159,6 +159,13 @@ class Lesson:
         """Where the lesson leads: on a served page links that open the workbench there, in a new tab; in a notebook the
         calls that do."""
         return next_steps(self.lesson)
+
+
+def _on_paper(exercise: Exercise) -> str:
+    """The options of a choice, as HTML: a printed page shows them in place of the menu, and a screen does not."""
+    options = exercise.answer.options if isinstance(exercise.answer, Choice) else ()
+    listed = "".join(f"<li>{html.escape(each)}</li>" for each in options)
+    return f'<ul class="wb-onpaper" hidden>{listed}</ul>' if listed else ""
 
 
 def _field(exercise: Exercise) -> widgets.Dropdown | widgets.Text | LineOrder | widgets.Textarea:

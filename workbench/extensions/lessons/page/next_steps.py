@@ -13,13 +13,19 @@ from workbench.extensions.lessons.next_step import NextStep
 from workbench.live.ui.frontend import in_voila
 from workbench.run.choices.share_link import to_python
 
+HEADING = "Next steps in the workbench"
+
 
 def next_steps(lesson: Lesson) -> widgets.HTML:
     """A list of the next steps of a lesson: links to the workbench of the same server, which open a new tab, since this
     page has answers and a kernel; in a notebook the calls that open it there."""
     made = _link if in_voila() else _call
     listed = "".join(f"<li>{made(each)}</li>" for each in lesson.next_steps)
-    return widgets.HTML(f"<ul>{listed}</ul>").add_class("wb").add_class("wb-nextsteps")
+    return (
+        widgets.HTML(f"<h2>{HEADING}</h2><ul>{listed}</ul>")
+        .add_class("jp-RenderedHTMLCommon")
+        .add_class("wb-nextsteps")
+    )
 
 
 def _link(step: NextStep) -> str:

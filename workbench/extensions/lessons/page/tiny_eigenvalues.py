@@ -124,8 +124,10 @@ class TinyEigenvalues(View):
         self.curve.show(curves_scene(spread, name, "largest ‖rⱼ‖ / ‖bⱼ‖", TOLERANCE, products=products))
         steps, alone = reached(curves[name]), reached(curves["s = 1"])
         ratio = number(float(left[-1] / left[0]))
-        self.words.say(
-            f"{name}: κₛ = {ratio}. Block CG takes {count(steps)} iterations and multiplies {count(columns * steps)} "
-            f"columns by A; one column alone takes {count(alone)}, so about "
-            f"{count(columns * alone)} for {columns} of them one by one."
-        )
+        said = f"{name}: κₛ = {ratio}. Block CG takes {count(steps)} iterations"
+        if columns > 1:
+            said += (
+                f" and multiplies {count(columns * steps)} columns by A; one column alone takes {count(alone)}, so "
+                f"about {count(columns * alone)} for {columns} of them one by one"
+            )
+        self.words.say(f"{said}.")
