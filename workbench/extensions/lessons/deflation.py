@@ -13,7 +13,7 @@ from workbench.extensions.lessons.next_step import NextStep
 from workbench.extensions.lessons.solved import solved
 from workbench.run import Configuration, Run, configure
 from workbench.spectra.exact import spectrum
-from workbench.words.numbers import number
+from workbench.words.numbers import counted, number
 
 SIDE = 4
 """Cells along a side of the square bubble of the first exercise."""
@@ -85,7 +85,7 @@ def _few_vectors(text: str) -> Verdict:
         said = f"{name} has {vectors} vectors here, and at most {MOST_VECTORS} are allowed."
         return Verdict(False, said, said)
     answered, stripes = (solved(_nine(each)) for each in (name, STRIPES))
-    sentence = f"with {vectors} vector{'s' * (vectors != 1)} of {name} CG takes {answered.iterations} iterations"
+    sentence = f"with {counted(vectors, 'vector')} of {name} CG takes {counted(answered.iterations, 'iteration')}"
     if not answered.result.converged:
         return Verdict(False, f"{sentence} and does not converge: {answered.result.reason.sentence}")
     compared = f"with the {stripes.vectors} of {STRIPES} {stripes.iterations}"
