@@ -89,7 +89,7 @@ def test_faces_of_a_square_bubble_give_its_quotient():
                 A[[i, j], [i, j]] += cost
                 A[[i, j], [j, i]] -= cost
     v = inside.ravel().astype(float)
-    quotient = v @ A @ v / (v @ np.diag(A.diagonal()) @ v)
+    quotient = float(v @ A @ v / (v @ np.diag(A.diagonal()) @ v))
     check = lesson("deflation").exercises[0].check
     assert [check(quotient * share).right for share in (0.97, 0.99, 1, 1.01, 1.03)] == [False, True, True, True, False]
     assert "(v, Dv) = 48.0" in wrong("deflation", 1, 5e-4)
@@ -134,7 +134,7 @@ def test_too_many_vectors_save_iterations_and_move_more():
 
 def test_a_block_is_done_when_its_directions_fill_the_space():
     assert lesson("many-at-once").exercises[0].check(4).right
-    left = re.search(r"is still ([\d.]+)", wrong("many-at-once", 1, 3))[1]
+    left = re.search(r"is still (\d+\.\d+)", wrong("many-at-once", 1, 3))[1]
     assert float(left) > 0.01
     assert "there are 12 already" in wrong("many-at-once", 1, 12)
 
@@ -150,8 +150,8 @@ def test_the_s_smallest_eigenvalue_decides(s):
 
 
 def test_dependent_columns_have_singular_values_of_rounding():
-    said = re.search(r"number 6 of B is (\S+)", wrong("many-at-once", 2, 6))
-    assert "10⁻" in said[0] or said[1] == "0"
+    said = wrong("many-at-once", 2, 6)
+    assert "10⁻" in said or "is 0 of" in said
     share = float(re.search(r"number 3 of B is ([\d.]+) of", wrong("many-at-once", 2, 2))[1])
     assert 0.1 < share <= 1
 

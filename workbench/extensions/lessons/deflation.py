@@ -62,10 +62,9 @@ def _eigenvalues(sides: str) -> np.ndarray:
 
 def _tiny(answer: int) -> Verdict:
     """Right for the number of tiny eigenvalues: that of the bubbles, since a fixed pressure leaves no zero."""
-    values = _eigenvalues("y+:dirichlet")
+    values, closed = (_eigenvalues(sides) for sides in ("y+:dirichlet", "neumann"))
     tiny = int((values < TINY).sum())
     if answer == tiny:
-        closed = _eigenvalues("neumann")
         said = f"from {number(values[0])} to {number(values[tiny - 1])}; then comes {number(values[tiny])}"
         return Verdict(True, f"they reach {said}. With walls on all sides the smallest is {_or_zero(closed)}.")
     place = min(max(answer, 1), values.size - 1) if answer > tiny else answer + 1
