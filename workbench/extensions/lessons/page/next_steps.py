@@ -13,26 +13,24 @@ from workbench.extensions.lessons.next_step import NextStep
 from workbench.live.ui.frontend import in_voila
 from workbench.run.choices.share_link import to_python
 
-HEADING = "Next steps in the workbench"
-
 
 def next_steps(lesson: Lesson) -> widgets.HTML:
     """A list of the next steps of a lesson: links to the workbench of the same server, which open a new tab, since this
     page has answers and a kernel; in a notebook the calls that open it there."""
     made = _link if in_voila() else _call
     listed = "".join(f"<li>{made(each)}</li>" for each in lesson.next_steps)
-    return (
-        widgets.HTML(f"<h2>{HEADING}</h2><ul>{listed}</ul>")
-        .add_class("jp-RenderedHTMLCommon")
-        .add_class("wb-nextsteps")
-    )
+    return widgets.HTML(f"<ul>{listed}</ul>").add_class("wb").add_class("wb-nextsteps")
 
 
 def _link(step: NextStep) -> str:
     # Relative, since a proxy may serve the pages below another address. A lesson lies two levels below the workbench.
     above = "../../" if os.environ.get("SCRIPT_NAME", "").endswith("/") else "../"
     address = html.escape(f"{above}{step.query}")
-    return f'<a href="{address}" target="_blank" rel="noopener">{html.escape(step.words)}</a>'
+    words = html.escape(step.words)
+    # Paper has the words alone.
+    return (
+        f'<a href="{address}" target="_blank" rel="noopener">{words}</a><span class="wb-onpaper" hidden>{words}</span>'
+    )
 
 
 def _call(step: NextStep) -> str:
