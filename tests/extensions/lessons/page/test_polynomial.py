@@ -121,7 +121,7 @@ def test_former_names_of_spectra_are_known(opened):
 
 
 def test_a_spectrum_is_typed_with_decimal_commas_and_any_separator(opened):
-    view = opened(PolynomialView([1, 2]))
+    view = opened(PolynomialView([1, 2], 1))
     for text, values in (("0,5; (3); 40", [0.5, 3, 40]), ("1,5 2 (7)", [1.5, 2, 7]), ("1,2,5", [1, 2, 5])):
         view.field.value = text
         assert view.wait(60)
