@@ -104,6 +104,11 @@ class Geometry2D(View):
         self._worker.close()
         super().close()
 
+    def _arranged(self) -> widgets.Box:
+        """All parts in a box."""
+        switches = row("wb-buttons", self.stretched, self.jacobi)
+        return widgets.VBox([switches, self._plots, self.words, self.pointing])
+
     @property
     def _is_stretched(self) -> bool:
         """True if the picture with the stretched coordinates is shown."""
@@ -192,9 +197,6 @@ class StepsOfCG(Geometry2D):
         )
         super().__init__(angle, lengths, start)
         self.steps.observe(lambda _change: self._worker.ask(self.mark), "at")
-        pictures = column("wb-onepicture", self._plots, self.words)
-        self.box = widgets.VBox([row("wb-scrolled", self.steps, pictures), self.pointing])
-        self.box.add_class("wb").add_class("wb-geometry").add_class("wb-stepsofcg")
         self.mark()
 
     def go(self, step: int) -> None:
@@ -205,6 +207,10 @@ class StepsOfCG(Geometry2D):
     def mark(self, *keys: str) -> None:
         """Mark what the text points at, or what the present step is on."""
         super().mark(*(keys or THOUGHTS[self.steps.at].marked))
+
+    def _arranged(self) -> widgets.Box:
+        pictures = column("wb-onepicture", self._plots, self.words)
+        return widgets.VBox([row("wb-scrolled", self.steps, pictures), self.pointing]).add_class("wb-stepsofcg")
 
     @property
     def _is_stretched(self) -> bool:
