@@ -88,7 +88,7 @@ lesson.check(1, 9)
 # What does conjugate look like? Put $y=\sqrt A\,x$ with the root $\sqrt A$ of $A$, which is symmetric positive definite
 # too. Then $\|e\|_A$ is the ordinary length of $\sqrt A\,e$, the ellipses become circles, and $p_0^TAp_1=0$ says that
 # $\sqrt A\,p_0$ and $\sqrt A\,p_1$ are **orthogonal**. Scroll through the two steps; the picture follows, and its
-# handles can be dragged at each of them.
+# handles can be dragged up to the last one.
 
 # %%
 StepsOfCG()
@@ -97,7 +97,7 @@ StepsOfCG()
 # On circles the way to the centre is: walk until you touch the smallest circle, turn by 90°, and you point at the
 # centre. CG does that. Steepest descent turns by 90° in the picture that is not stretched, where it does not help.
 #
-# - Drag the axes at step 3 and at step 7. Which angle stays as it is?
+# - Drag the axes at step 6, and compare with step 7. Which of the two angles stays as it is?
 # - Where must the start be so that both methods have one and the same path?
 
 # %% tags=["exercise"]

@@ -13,7 +13,7 @@ EXTENSION = Extension(
         "Lesson": "workbench.extensions.lessons.page.exercise",
         "MoveLines": "workbench.extensions.lessons.page.move_lines",
         "PolynomialView": "workbench.extensions.lessons.page.polynomial",
-        "StepsOfCG": "workbench.extensions.lessons.page.steps_of_cg",
+        "StepsOfCG": "workbench.extensions.lessons.page.geometry",
         "TinyEigenvalues": "workbench.extensions.lessons.page.tiny_eigenvalues",
     },
     static="page/static",

@@ -24,8 +24,11 @@ function render({ model, el }) {
   el.append(root);
 
   const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+  // The step to which a press scrolls: those on the way are none.
+  let target = null;
   function go(step) {
     if (!rows[step]) return;
+    target = step;
     const top = rows[step].offsetTop - (list.clientHeight - rows[step].offsetHeight) / 2;
     list.scrollTo({ top, behavior: still() ? "instant" : "smooth" });
     reach(step);
@@ -52,7 +55,13 @@ function render({ model, el }) {
     [back.disabled, next.disabled] = [at === 0, at === rows.length - 1];
   }
 
-  list.addEventListener("scroll", () => reach(seen()), { passive: true });
+  const free = () => (target = null);
+  for (const name of ["wheel", "pointerdown", "touchmove"]) list.addEventListener(name, free, { passive: true });
+  const scrolled = () => {
+    if (target === null) reach(seen());
+    else if (target === seen()) free();
+  };
+  list.addEventListener("scroll", scrolled, { passive: true });
   list.addEventListener("keydown", (event) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
