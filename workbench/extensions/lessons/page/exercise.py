@@ -156,8 +156,8 @@ class Lesson:
         return ExerciseView(exercises[number - 1], number, answer, name if in_voila() else "", name)
 
     def next_steps(self) -> widgets.HTML:
-        """Where the lesson leads: on a served page links that open the workbench there, in a new tab, since this page has
-        answers and a kernel; in a notebook the calls that do."""
+        """Where the lesson leads: on a served page links that open the workbench there, in a new tab, since this page
+        has answers and a kernel; in a notebook the calls that do."""
         # Relative, since a proxy may serve the pages below another address. A lesson lies below the workbench.
         base = "../../" if os.environ.get("SCRIPT_NAME", "").endswith("/") else "../"
         steps = [each.link(base) if in_voila() else each.call for each in self.lesson.next_steps]
