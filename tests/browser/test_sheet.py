@@ -53,6 +53,6 @@ def test_a_printed_lesson_has_its_questions_and_no_buttons(name, page, app_url):
     assert 3 <= len(pages) <= 9
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 665, "height": 900})
-    wide = """() => [...document.querySelectorAll("p, li, h1, h2, mjx-container > *, canvas, table")]
-      .filter((at) => at.getBoundingClientRect().right > innerWidth + 1).map((at) => at.outerHTML.slice(0, 80))"""
+    wide = """() => [...document.querySelectorAll("p, h1, h2, table, .wb-status, mjx-container > *, canvas")]
+      .filter((at) => at.getBoundingClientRect().right > innerWidth + 3).map((at) => at.outerHTML.slice(0, 80))"""
     assert lab.until(page, lambda: page.evaluate(wide) == [] or None)
