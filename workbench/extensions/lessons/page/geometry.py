@@ -79,10 +79,7 @@ class Geometry2D(View):
         for switch in (self.stretched, self.jacobi):
             switch.observe(lambda _change: self._worker.ask(self._show), "value")
         self._plots = row("wb-twocolumns", self.chart, self.changed).add_class("wb-square")
-        self.box = widgets.VBox(
-            [row("wb-buttons", self.stretched, self.jacobi), self._plots, self.words, self.pointing]
-        )
-        self.box.add_class("wb").add_class("wb-geometry")
+        self.box = self._arranged().add_class("wb").add_class("wb-geometry")
         self._show()
 
     @property
