@@ -17,11 +17,14 @@ from tornado.web import RequestHandler
 from voila.app import Voila
 from voila.tornado.handler import TornadoVoilaHandler
 
+from workbench.errors import InputError
 from workbench.extensions.classroom.server.class_addresses import ShortAddress, TeachersAddress, say
+from workbench.extensions.classroom.server.class_file import state_folder
 from workbench.extensions.classroom.server.classroom import Classroom
 from workbench.extensions.classroom.server.kernels import PageKernels
 from workbench.extensions.classroom.server.opening import Page
-from workbench.extensions.classroom.server.site import site_rules
+from workbench.extensions.classroom.server.site import exercises_in, found_in, site_rules, written
+from workbench.extensions.lessons.folder import own_lessons
 
 NOWHERE = r"logout|.*%00.*|(?:.*/)?\.\.(?:/.*)?"
 """Paths for which Voila raises errors of its own: there are no users, and no files of such names."""
@@ -41,6 +44,16 @@ class PageServer(Voila):
         "notebook of the command line is the only page.",
     ).tag(config=True)
 
+    own_lessons = traitlets.Unicode(
+        help="A folder of a teacher's own notebooks, each a lesson; what `workbench app --lessons FOLDER` names.",
+    ).tag(config=True)
+
+    class_file = traitlets.Unicode(
+        str(state_folder() / "class.json"),
+        help="The file in which the list of a class outlives this server: who has tried and solved which exercise. "
+        "Nothing is kept if empty.",
+    ).tag(config=True)
+
     def init_handlers(self) -> Any:
         """The handlers of all paths: refusals, addresses of a class, and the start page, before all those of Voila."""
         found: Any = super().init_handlers()
@@ -50,8 +63,25 @@ class PageServer(Voila):
         site = []
         if self.lessons:
             *_, (_, _, page) = found
-            site = site_rules(self.base_url, Path(self.lessons), self.root_dir, page, self.server_url or "")
+            folder, own = Path(self.lessons), self._checked_lessons()
+            site = site_rules(self.base_url, folder, self.root_dir, page, self.server_url or "", own)
+            if isinstance(kernels, PageKernels) and kernels.room.collects:
+                exercises = exercises_in(written(folder), found_in(own))
+                said = kernels.room.keep(exercises, Path(self.class_file) if self.class_file else None)
+                if said:
+                    self.log.warning(said)
         return [*self.refusals(), *of_class, *site, *voila]
+
+    def _checked_lessons(self) -> str:
+        """The folder of the teacher's lessons. Prints their mistakes; ends the program where there is no such folder."""
+        try:
+            found = own_lessons(self.own_lessons) if self.own_lessons else []
+        except InputError as error:
+            # The server has not started; a traceback would hide the sentence.
+            raise SystemExit(str(error)) from None
+        for mistake in filter(None, (each.mistake for each in found)):
+            print(mistake, flush=True)
+        return self.own_lessons
 
     def of_class(self, room: Classroom) -> list[Rule]:
         """The rules for short addresses, and for the teacher's."""
