@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -15,14 +16,24 @@ from workbench.errors import InputError, quoted
 class Verdict:
     """The judgement of an answer: right or not, and one sentence with the numbers that decide it.
 
+    hint: why the answer is wrong or what to compare, without these numbers. The first wrong answer gets it.
+
     Examples:
         >>> from workbench.extensions.lessons import Verdict
         >>> str(Verdict(True, "CG takes 2 steps."))
         'Right: CG takes 2 steps.'
+        >>> wrong = Verdict(False, "after 1 step 40% of the error is left.", "count the eigenvalues.")
+        >>> wrong.words(hint_first=True)
+        'Not yet: count the eigenvalues.'
     """
 
     right: bool
     sentence: str
+    hint: str = ""
+
+    def words(self, *, hint_first: bool) -> str:
+        """The judgement in words. hint_first: a wrong answer gets the hint in place of the sentence."""
+        return f"Not yet: {self.hint}" if hint_first and self.hint and not self.right else str(self)
 
     def __str__(self) -> str:
         return f"{'Right' if self.right else 'Not yet'}: {self.sentence}"
@@ -96,6 +107,8 @@ class Order:
 class Exercise:
     """A question of a lesson. judge: takes the answer, as `answer.read` returns it, and computes the verdict now.
 
+    hint: of each wrong answer whose verdict has none. Without any, a wrong answer gets the numbers at once.
+
     Examples:
         >>> from workbench.extensions.lessons import lesson
         >>> exercise = lesson("without-pain").exercises[0]
@@ -106,7 +119,9 @@ class Exercise:
     question: str
     answer: Number | Choice | Text | Order
     judge: Callable[[Any], Verdict]
+    hint: str = ""
 
     def check(self, answer: object) -> Verdict:
         """The verdict on an answer. Raises InputError for an invalid one, such as a number out of bounds."""
-        return self.judge(self.answer.read(answer))
+        verdict = self.judge(self.answer.read(answer))
+        return dataclasses.replace(verdict, hint=verdict.hint or self.hint)

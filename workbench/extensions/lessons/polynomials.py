@@ -95,17 +95,20 @@ EXERCISES = (
         "CG done, if nothing is rounded?",
         Number(0, 1000, whole=True),
         _distinct,
+        "the error is gone when p is zero at each eigenvalue, and every iteration brings one zero.",
     ),
     Exercise(
         "Place eight different eigenvalues from 1 to 1000, both ends included, so that after three iterations the "
         "A-norm of the error is less than a thousandth of that at first. Write them with spaces between them.",
         Text("1 2 5 10 50 100 500 1000"),
         _placed,
+        "three iterations bring three zeros, so think of at most three narrow clusters; small eigenvalues weigh most.",
     ),
     Exercise(
         "The eigenvalues are 0.001, 20 at equal distances from 1 to 5, and 50. You may deflate one of these three; "
         "without which does CG bring the A-norm of the error down to a hundredth in fewest iterations?",
         DEFLATE,
         _deflated,
+        "compare how much of the error each holds, which is 1/λ, and how many zeros of p the others need.",
     ),
 )

@@ -89,11 +89,13 @@ EXERCISES = (
         "when Jacobi is replaced by neumann:2? Read the condition numbers off the picture.",
         Number(0, 1e6),
         _fewer,
+        "the bound depends on the square root of the condition number.",
     ),
     Exercise(
         "Two layers on 64 × 64 cells. Which first level reads and writes the fewest bytes in all its iterations?",
         Choice(FIRST_LEVELS),
         _fewest_bytes,
+        "compare the products of iterations and bytes of an iteration, not one of the two.",
     ),
     Exercise(
         "Two layers on 48 × 48 cells. Jacobi needs many iterations; exact solves in 3 × 3 overlapping boxes "
@@ -101,5 +103,6 @@ EXERCISES = (
         "if the boxes are to take less time?",
         Number(0, 1e6, unit="times"),
         _break_even,
+        "the time of a run is its iterations times the time of one; compare the iterations of both in the race.",
     ),
 )

@@ -93,17 +93,20 @@ EXERCISES = (
         "errors, until the A-norm of the error is a millionth of that at first?",
         Number(0, 1000, whole=True, unit="iterations more"),
         _delay,
+        "compare where the curves without rounding errors and in double precision cross 10⁻⁶.",
     ),
     Exercise(
         "On this problem one of four variants of CG stays with its true residual more than a hundred times above what "
         "CG itself reaches. Which?",
         Choice(("cgcg", "gropp", "pipecg", "pipecg-rr")),
         _true_residual,
+        "compare where the curve of ‖b − Ax‖ of each method becomes flat, not how far ‖r‖ falls.",
     ),
     Exercise(
         "CG in single precision on this problem: what is the largest k for which a tolerance of 10⁻ᵏ is met by the "
         "true residual?",
         Number(1, 15, whole=True),
         _single,
+        "single precision carries about seven digits; the picture shows where its true residual becomes flat.",
     ),
 )

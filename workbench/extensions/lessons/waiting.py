@@ -274,17 +274,20 @@ EXERCISES = (
         "Before the loop u = M(r), w = A(u), omega = (u, w), gamma = (r, u), p = u, s = w, alpha = 1 and beta = 0.",
         Text(CG_LINES),
         _one_reduction,
+        "compare with change 6 above: which line replaces (p, s), and where does A stand?",
     ),
     Exercise(
         f"These are the lines of pipelined CG, but on {count(RANKS)} GPUs its sums are waited for. Move lines, and "
         "change none, so that an iteration is as short as it can be in the model.",
         Order(EXPOSED),
         _hidden,
+        "a sum starts where its line stands; put behind it what does not need it.",
     ),
     Exercise(
         f"From how many GPUs on (1, 2, 4, …, {count(RANKS)}) is an iteration of pipelined CG shorter than one of CG "
         f"in the model, for {count(SIZES.size)} unknowns with 7 entries a row?",
         Number(1, RANKS, whole=True, unit="GPUs"),
         _crossover,
+        "compare both curves at this number of GPUs, and at half of it.",
     ),
 )

@@ -68,17 +68,20 @@ EXERCISES = (
         "start, with s > 0, is steepest descent slowest? Only the direction of the error matters.",
         Number(0.1, 100),
         _slowest,
+        "compare the shares of the residual at the start in the two eigenvectors.",
     ),
     Exercise(
         "A = [[5, 2], [2, 2]], and the first direction is p₀ = (1, 0). For which second entry is p₁ = (1, …) conjugate "
         "to it?",
         Number(-100, 100),
         _conjugate,
+        "compute A p₀ first; p₁ is to be orthogonal to it.",
     ),
     Exercise(
         "The half axes are 3 and 1 long. At which angle between 0° and 90° does Jacobi's preconditioner leave the "
         "condition number as it is?",
         Number(0, 90, unit="°"),
         _useless,
+        "compare the two entries on the diagonal of A at this angle; if they differ, Jacobi rescales the unknowns.",
     ),
 )

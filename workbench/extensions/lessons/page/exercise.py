@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import html
+import time
+from collections.abc import Callable
 
 import ipywidgets as widgets
 import traitlets
@@ -13,6 +15,7 @@ from workbench.extensions.lessons import Exercise, lesson
 from workbench.extensions.lessons.exercise import Choice, Number, Order
 from workbench.extensions.lessons.page.kept_answer import KeptAnswer
 from workbench.extensions.lessons.page.line_order import LineOrder
+from workbench.extensions.lessons.progress import Attempt, Progress
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button, row
 from workbench.live.ui.frontend import in_voila
@@ -20,25 +23,39 @@ from workbench.live.ui.server_connection import server_connection
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 
+SUBMIT = {"event": "submit"}
+"""The message of a field of one line in which Enter was pressed."""
+
 
 class ExerciseView(View):
     """Display it. answer: fills the field and is checked at once. kept_as: the name under which a browser keeps what a
-    reader answers, which comes back when the page is loaded again; empty for none."""
+    reader answers, which comes back when the page is loaded again; empty for none. name: of the exercise in `progress`,
+    such as "without-pain:1".
 
-    def __init__(self, exercise: Exercise, number: int, answer: object = None, kept_as: str = "") -> None:
+    The first wrong answer gets a hint, and each later one the numbers; a verdict goes when the answer changes.
+    """
+
+    def __init__(
+        self, exercise: Exercise, number: int, answer: object = None, kept_as: str = "", name: str = ""
+    ) -> None:
         self.exercise = exercise
+        self.progress = Progress(name or kept_as or str(number))
+        """The tries of this reader so far."""
         self.verdict = StatusLine()
+        self.tries = widgets.Label().add_class("wb-tries")
         self._worker = LatestOnly("workbench-exercise")
+        self._listeners: list[Callable[[Progress], object]] = []
         self.field = _field(exercise)
         title = f"<p><b>Exercise {number}.</b> {html.escape(exercise.question)}</p>"
         self.check_button = button("Check", "say whether the answer is right, and why not", self.check)
-        line: list[widgets.Widget] = [self.field, self.check_button]
+        line: list[widgets.Widget] = [self.field, self.check_button, self.tries]
         if isinstance(exercise.answer, Number) and exercise.answer.unit:
             line.insert(1, widgets.Label(exercise.answer.unit))
         self.kept = KeptAnswer(kept_as, self._restore) if kept_as else None
         below = [self.kept] if self.kept is not None else []
         self.box = widgets.VBox([widgets.HTML(title), row("wb-buttons", *line), self.verdict, *below])
-        self.field.observe(lambda change: self._keep(checked=False), "value")
+        self.field.observe(lambda _change: self._changed(), "value")
+        self.field.on_msg(lambda _widget, content, _buffers: self.check() if content == SUBMIT else None)
         self.box.add_class("wb").add_class("wb-exercise")
         if answer is not None:
             read = exercise.answer.read(answer)
@@ -51,33 +68,61 @@ class ExerciseView(View):
         if answer is None or answer == "":
             self.verdict.say("Give an answer first.", "bad")
             return
-        self._keep(checked=True)
         self.verdict.say("computing …", "busy")
         self._worker.ask(lambda: self._judge(answer))
+
+    def on_progress(self, listener: Callable[[Progress], object]) -> None:
+        """Call this with `progress` after each change, from the thread that judges. It should return at once."""
+        self._listeners = [*self._listeners, listener]
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until the verdict is shown; False when that takes longer."""
+        return self._worker.wait(timeout)
 
     def close(self) -> None:
         """End the computation and take it off the page."""
         self._worker.close()
         super().close()
 
+    def _changed(self) -> None:
+        """Take the verdict off: it is on another answer."""
+        self.verdict.say("")
+        self._keep(checked=False)
+
     def _keep(self, *, checked: bool) -> None:
         if self.kept is not None:
-            self.kept.keep(self.field.value, checked=checked)
+            self.kept.keep(self.field.value, checked=checked, tries=self.progress.tries, solved=self.progress.solved)
 
-    def _restore(self, answer: str, checked: bool) -> None:
-        """Show an answer that the browser kept, and judge it again. One that does not fit the field is left out."""
+    def _restore(self, answer: str, checked: bool, tries: int, solved: bool) -> None:
+        """Show an answer that the browser kept, and judge it again, which is no further try. One that does not fit the
+        field is left out."""
         with contextlib.suppress(traitlets.TraitError):
+            self._set(Progress(self.progress.exercise, tries, solved, answer if checked else ""))
             self.field.value = answer
             if checked:
                 self.check()
 
-    def _judge(self, answer: object) -> None:
+    def _judge(self, answer: str) -> None:
         try:
             verdict = self.exercise.check(answer)
         except Exception as error:  # The status line is the only place that the reader sees.
-            self.verdict.say(error_message(error), "bad")
+            said, tone = error_message(error, "the check"), "bad"
         else:
-            self.verdict.say(str(verdict), "good" if verdict.right else "bad")
+            if self.field.value == answer:
+                attempt = Attempt(self.progress.exercise, answer, verdict.right, time.time())
+                self._set(self.progress.after(attempt))
+                self._keep(checked=True)
+            said = verdict.words(hint_first=self.progress.hint_first)
+            tone = "good" if verdict.right else "bad"
+        # The answer may have changed meanwhile.
+        if self.field.value == answer:
+            self.verdict.say(said, tone)
+
+    def _set(self, progress: Progress) -> None:
+        self.progress = progress
+        self.tries.value = progress.words
+        for listener in self._listeners:
+            listener(progress)
 
 
 class Lesson:
@@ -104,8 +149,8 @@ class Lesson:
         exercises = self.lesson.exercises
         if number not in range(1, len(exercises) + 1):
             raise InputError(f"lesson {self.lesson.name} has the exercises 1 to {len(exercises)}, and not {number}")
-        kept_as = f"{self.lesson.name}:{number}" if in_voila() else ""
-        return ExerciseView(exercises[number - 1], number, answer, kept_as)
+        name = f"{self.lesson.name}:{number}"
+        return ExerciseView(exercises[number - 1], number, answer, name if in_voila() else "", name)
 
 
 def _field(exercise: Exercise) -> widgets.Dropdown | widgets.Text | LineOrder | widgets.Textarea:
@@ -116,4 +161,6 @@ def _field(exercise: Exercise) -> widgets.Dropdown | widgets.Text | LineOrder | 
         return widgets.Text(placeholder="a number", layout={"width": "120px"})
     if isinstance(kind, Order):
         return LineOrder(value=kind.start)
-    return widgets.Textarea(kind.start, rows=max(4, kind.start.count("\n") + 2), layout={"width": "100%"})
+    if "\n" not in kind.start:
+        return widgets.Text(kind.start, layout={"width": "100%"})
+    return widgets.Textarea(kind.start, rows=kind.start.count("\n") + 2, layout={"width": "100%"})
