@@ -11,6 +11,7 @@ EXTENSION = Extension(
         "Geometry2D": "workbench.extensions.lessons.page.geometry",
         "Lesson": "workbench.extensions.lessons.page.exercise",
         "MoveLines": "workbench.extensions.lessons.page.move_lines",
+        "ask": "workbench.extensions.lessons.page.own",
         "PolynomialView": "workbench.extensions.lessons.page.polynomial",
     },
     static="page/static",

@@ -40,7 +40,7 @@ class OwnLesson:
 
 
 def own_lessons(folder: str | Path) -> list[OwnLesson]:
-    """The notebooks of a folder, by file name. Raises InputError where there is no such folder, or no notebook in it."""
+    """The notebooks of a folder, by file name. Raises InputError where there is no such folder, or none in it."""
     root = path_of(folder)
     if not root.is_dir():
         raise InputError(f"there is no folder {printable_path(root)}; name one with notebooks, as in --lessons FOLDER")
@@ -63,7 +63,7 @@ def own_lesson(path: Path) -> OwnLesson:
     name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "lesson"
     file = printable_path(Path(path.name))
     try:
-        cells = _cells(path)
+        cells = sources(path)
     except InputError as error:
         return OwnLesson(name, path, path.stem, "", (), str(error))
     text = "\n".join(source for kind, source in cells if kind == "markdown")
@@ -79,7 +79,7 @@ def own_lesson(path: Path) -> OwnLesson:
     return OwnLesson(name, path, title.strip()[:LONGEST], question, tuple(code), mistake)
 
 
-def _cells(path: Path) -> list[tuple[str, str]]:
+def sources(path: Path) -> list[tuple[str, str]]:
     """Kinds and sources of the cells. Raises InputError, with the name of the file, for what is no notebook."""
     file = printable_path(Path(path.name))
     try:

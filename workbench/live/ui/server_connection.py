@@ -18,8 +18,8 @@ class ServerConnection(Protocol):
 
     @property
     def facts(self) -> Mapping[str, object]:
-        """ "collects": true if there is a teacher, who sees runs and exercises. "address": of the server for others, empty
-        if unknown. "solutions": the exercises whose solutions the teacher shows, as lesson:number."""
+        """ "collects": true if there is a teacher, who sees runs and exercises. "address": of the server for others,
+        empty if unknown. "solutions": the exercises whose solutions the teacher shows, as lesson:number."""
         ...
 
     def on(self, kind: str, act: Callable[[Mapping[str, object]], object]) -> None:

@@ -26,7 +26,7 @@ RUN_BYTES = 2 << 20
 COLLECTED = (SOLVE, RACE, OWN)
 """Origins of the runs that are sent to the teacher: single runs, not those of a sweep."""
 SENT = "The teacher has sent this problem."
-SEEN = "Your teacher sees which exercises you open and solve, and after how many tries; your answers stay here."
+SEEN = "Your teacher sees which exercises you open and solve, and after how many tries, and not your answers."
 
 
 class ClassBar(LiveWidget):

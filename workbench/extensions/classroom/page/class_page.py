@@ -1,14 +1,15 @@
-"""The teacher's view: the runs of all pages in one table and one plot, and the problem that is sent to all pages."""
+"""The teacher's view: exercises, the runs of all pages in one table and one plot, and a problem for all pages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
 
 from workbench.errors import InputError, error_message
+from workbench.extensions.classroom.page.class_exercises import ClassExercises
 from workbench.extensions.classroom.page.classroom import Classroom
 from workbench.live.runs.runs_page import RunsPage, open_bytes
 from workbench.live.transport.worker import InOrder
@@ -33,7 +34,9 @@ class ClassPage(View):
         self.status = StatusLine()
         tip = "problem and method, in place of those that the pages show"
         self.send = button("Send this problem to all open pages", tip, self._press, style="primary")
-        self.box = widgets.VBox([row("wb-buttons", self.send, self.status), self.page.box]).add_class("wb-classpage")
+        self.exercises = ClassExercises(room)
+        sent = row("wb-buttons", self.send, self.status)
+        self.box = widgets.VBox([self.exercises.box, sent, self.page.box]).add_class("wb-classpage")
         self._room, self._link = room, link
         self._open = 0
         self._worker = InOrder("workbench-class-page")
@@ -48,6 +51,7 @@ class ClassPage(View):
     def close(self) -> None:
         """Take everything off the page."""
         self._worker.close()
+        self.exercises.close()
         self.page.close()
         super().close()
 
@@ -61,14 +65,14 @@ class ClassPage(View):
         except Exception as error:
             self.status.say(error_message(error, "sending"), "bad")
 
-    def _count(self, message: dict[str, Any]) -> None:
+    def _count(self, message: Mapping[str, Any]) -> None:
         self._open = message["pages"]
         self.status.say(f"{self._pages()} of students open.")
 
     def _pages(self) -> str:
         return f"{self._open} {'page' if self._open == 1 else 'pages'}"
 
-    def _take(self, message: dict[str, Any]) -> None:
+    def _take(self, message: Mapping[str, Any]) -> None:
         try:
             for run in open_bytes(self.runs, "a run of a page", bytes.fromhex(message["file"])):
                 run.origin = message["where"]

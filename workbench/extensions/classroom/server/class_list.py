@@ -30,8 +30,8 @@ KEPT = re.compile(r"[0-9a-f]{64}")
 
 @dataclasses.dataclass
 class Student:
-    """number: in the order of arrival. changed: in seconds since 1970. done: by lesson and exercise the number of tries,
-    and True if one was right."""
+    """number: in the order of arrival. changed: in seconds since 1970. done: the number of tries, and True if one was
+    right, by lesson and exercise."""
 
     number: int
     name: str
@@ -78,8 +78,8 @@ class ClassList:
             raise InputError(f"lesson {lesson} has the exercises 1 to {most}, and not {exercise}")
 
     def note(self, digest: str, lesson: str, exercise: int, tries: int, solved: bool) -> None:
-        """Note the state of an exercise of a student who has entered; 0 tries: it was opened. Neither tries nor a right answer are ever
-        taken back. Raises InputError for an exercise that there is not, or a number of tries out of bounds."""
+        """Note the state of an exercise of a student who has entered; 0 tries: it was opened. Neither tries nor a right
+        answer are ever taken back. Raises InputError as `check`, and for a number of tries out of bounds."""
         self.check(lesson, exercise)
         if not 0 <= tries <= MOST_TRIES:
             raise InputError(f"an exercise has 0 to {MOST_TRIES} tries, and not {tries}")

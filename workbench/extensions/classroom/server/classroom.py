@@ -71,12 +71,15 @@ class Classroom:
         self._short: dict[str, tuple[str, float]] = {}
         self.runs: list[dict[str, Any]] = []
         self.list = ClassList({})
+        self.titles: dict[str, str] = {}
+        """Titles of lessons, by the names in the list."""
         self._file: ClassFile | None = None
         self._telling: asyncio.TimerHandle | None = None
 
-    def keep(self, exercises: Mapping[str, int], path: Path | None) -> str:
-        """Keep the list of a class, of lessons with these numbers of exercises, in a file. Returns what whoever starts
-        the server should know, as `ClassFile`."""
+    def keep(self, exercises: Mapping[str, int], titles: Mapping[str, str], path: Path | None) -> str:
+        """Keep the list of a class, of lessons with these numbers of exercises and titles, in a file. Returns what
+        whoever starts the server should know, as `ClassFile`."""
+        self.titles = dict(titles)
         self.list = ClassList(exercises)
         self._file = ClassFile(self.list, path)
         return self._file.said
@@ -203,10 +206,10 @@ class Classroom:
     def _tell_list(self) -> None:
         self._telling = None
         rows = self.list.rows()
+        lessons = [[name, self.titles.get(name, name), count] for name, count in self.list.exercises.items()]
         for page in self.pages:
             if page.collects:
-                page.tell("students", students=rows, exercises=self.list.exercises, solutions=self._solutions())
-
+                page.tell("students", students=rows, lessons=lessons, solutions=self._solutions())
 
     def _on_shorten(self, page: _Page, link: str) -> None:
         code = next((code for code, (kept, _) in self._short.items() if kept == link), "")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ipaddress
 import socket
+import sys
+from asyncio.subprocess import DEVNULL, PIPE
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +31,10 @@ from workbench.extensions.lessons.folder import own_lessons
 
 NOWHERE = r"logout|.*%00.*|(?:.*/)?\.\.(?:/.*)?"
 """Paths for which Voila raises errors of its own: there are no users, and no files of such names."""
+
+
+TRIAL, TRIAL_SECONDS = "workbench.extensions.lessons.page.trial", 120
+"""The program that runs a notebook of the teacher once, and the seconds that it gives itself."""
 
 
 class PageServer(Voila):
@@ -66,14 +73,14 @@ class PageServer(Voila):
             folder, own = Path(self.lessons), self._checked_lessons()
             site = site_rules(self.base_url, folder, self.root_dir, page, self.server_url or "", own)
             if isinstance(kernels, PageKernels) and kernels.room.collects:
-                exercises = exercises_in(written(folder), found_in(own))
-                said = kernels.room.keep(exercises, Path(self.class_file) if self.class_file else None)
+                counts, titles = exercises_in(written(folder), found_in(own))
+                said = kernels.room.keep(counts, titles, Path(self.class_file) if self.class_file else None)
                 if said:
                     self.log.warning(said)
         return [*self.refusals(), *of_class, *site, *voila]
 
     def _checked_lessons(self) -> str:
-        """The folder of the teacher's lessons. Prints their mistakes; ends the program where there is no such folder."""
+        """The folder of the teacher's lessons. Prints their mistakes; ends the program where there is none."""
         try:
             found = own_lessons(self.own_lessons) if self.own_lessons else []
         except InputError as error:
@@ -93,6 +100,7 @@ class PageServer(Voila):
     def start(self) -> None:
         """Serve until the server is ended."""
         IOLoop.current().add_callback(self._announce)
+        IOLoop.current().add_callback(self._try_lessons)
         super().start()
 
     def _announce(self) -> None:
@@ -108,6 +116,17 @@ class PageServer(Voila):
             own = room.address or self.connection_url
             # Printed and not logged: whoever has it is the teacher. Browsers send no server what follows the #.
             print(f"Students open {own}\nThe teacher's address, for you alone: {own}teacher#{room.token}", flush=True)
+
+    async def _try_lessons(self) -> None:
+        """Run each notebook of the teacher once, and print its mistake or the number of its exercises."""
+        for lesson in found_in(self.own_lessons):
+            if lesson.mistake:
+                continue
+            trial = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", TRIAL, str(lesson.path), stdout=PIPE, stderr=DEVNULL, stdin=DEVNULL
+            )
+            said, _ = await trial.communicate()
+            print(said.decode().strip() or f"{lesson.path.name}: its cells do not end in {TRIAL_SECONDS} s", flush=True)
 
     def refusals(self) -> list[Rule]:
         """The rules for requests that are refused. A server that listens to others does not know its names."""

@@ -58,11 +58,17 @@ def written(lessons: Path) -> dict[str, tuple[Lesson, Path]]:
     return {name: (lesson, path) for name, (lesson, path) in found.items() if path.is_file()}
 
 
-def exercises_in(lessons: Mapping[str, tuple[Lesson, Path]], own: Sequence[OwnLesson]) -> dict[str, int]:
-    """The number of exercises of each lesson, by the name in the list of a class: of ours as their notebooks have them,
-    of the teacher's 0, since a cell says it when it runs."""
-    numbers = {name: set(CHECK.findall(path.read_text("utf-8"))) for name, (_, path) in lessons.items()}
-    return {name: len(each) for name, each in numbers.items()} | {f"own/{each.name}": 0 for each in own}
+def exercises_in(
+    lessons: Mapping[str, tuple[Lesson, Path]], own: Sequence[OwnLesson]
+) -> tuple[dict[str, int], dict[str, str]]:
+    """The number of exercises and the title of each lesson, by its name in the list of a class: the teacher's first,
+    with 0, since a cell says the number when it runs."""
+    counts = {f"own/{each.name}": 0 for each in own}
+    titles = {f"own/{each.name}": each.title for each in own}
+    for name, (lesson, path) in lessons.items():
+        counts[name] = len(set(CHECK.findall(path.read_text("utf-8"))))
+        titles[name] = f"{lesson.number}. {lesson.title}"
+    return counts, titles
 
 
 def site_rules(
@@ -144,7 +150,9 @@ class OwnLessonPage(LessonPage):
             say(self, 500, f"this lesson cannot be shown: {self.lesson.mistake}")
             return
         if isinstance(self.kernel_manager, PageKernels):
-            self.kernel_manager.room.list.exercises.setdefault(f"own/{name}", 0)
+            room = self.kernel_manager.room
+            room.list.exercises.setdefault(f"own/{name}", 0)
+            room.titles[f"own/{name}"] = self.lesson.title
         self.notebook_path = self.lesson.path.name
         self.above = _head(self._base, f'<a href="{html.escape(self._base)}{WORKBENCH}">Workbench</a>')
         await super().get()

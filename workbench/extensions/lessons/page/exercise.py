@@ -13,9 +13,11 @@ import traitlets
 from workbench.errors import InputError, error_message
 from workbench.extensions.lessons import Exercise, lesson
 from workbench.extensions.lessons.exercise import Choice, Number, Order
+from workbench.extensions.lessons.page.in_class import follow_class
 from workbench.extensions.lessons.page.kept_answer import KeptAnswer
 from workbench.extensions.lessons.page.line_order import LineOrder
 from workbench.extensions.lessons.progress import Attempt, Progress
+from workbench.extensions.lessons.solutions import solution
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button, row
 from workbench.live.ui.frontend import in_voila
@@ -150,7 +152,10 @@ class Lesson:
         if number not in range(1, len(exercises) + 1):
             raise InputError(f"lesson {self.lesson.name} has the exercises 1 to {len(exercises)}, and not {number}")
         name = f"{self.lesson.name}:{number}"
-        return ExerciseView(exercises[number - 1], number, answer, name if in_voila() else "", name)
+        view = ExerciseView(exercises[number - 1], number, answer, name if in_voila() else "", name)
+        if answer is None:
+            follow_class(view, lambda: solution(self.lesson, number))
+        return view
 
 
 def _field(exercise: Exercise) -> widgets.Dropdown | widgets.Text | LineOrder | widgets.Textarea:

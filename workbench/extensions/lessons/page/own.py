@@ -43,8 +43,8 @@ def ask(
     """An exercise, declared in a cell whose last line this is. Exercises are numbered in the order of the cells.
 
     right: a number, one of `choices`, a set of numbers, or a function of the answer that returns True, False, or a text
-    that says why the answer is wrong. tolerance: the difference up to which a number is right, in its unit. several: the
-    function takes a list of numbers. hint: what the first wrong answer gets. solution: in Markdown, shown when the
+    that says why the answer is wrong. tolerance: the difference up to which a number is right, in its unit. several:
+    the function takes a list of numbers. hint: what the first wrong answer gets. solution: in Markdown, shown when the
     teacher of a class opens it; without a class after the right answer, or the third wrong one.
 
     Raises InputError for what does not fit together.
@@ -54,9 +54,7 @@ def ask(
         >>> exercise = ask("How many steps does CG take for two unknowns?", 2, hint="Count the eigenvalues.")
         >>> exercise.close()
     """
-    exercise = declared(
-        question, right, choices=choices, tolerance=tolerance, unit=unit, several=several, hint=hint
-    )
+    exercise = declared(question, right, choices=choices, tolerance=tolerance, unit=unit, several=several, hint=hint)
     check_text("solution", solution)
     number = NOTEBOOK.numbers.setdefault(question, len(NOTEBOOK.numbers) + 1)
     name = f"{NOTEBOOK.lesson}:{number}"
