@@ -53,7 +53,7 @@ def own_lessons(folder: str | Path) -> list[OwnLesson]:
     for path in paths:
         lesson = own_lesson(path)
         if lesson.name in found:
-            raise InputError(f"{lesson.path.name} and {found[lesson.name].path.name} have one address; rename one")
+            raise InputError(f"{found[lesson.name].path.name} and {path.name} have one address; rename one")
         found[lesson.name] = lesson
     return list(found.values())
 

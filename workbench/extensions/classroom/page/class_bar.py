@@ -143,7 +143,7 @@ class LessonBar(LiveWidget):
         self.on_msg(self._receive)
         room.on("refused", self._refuse)
 
-    def _receive(self, _widget: object, content: Any, _buffers: object) -> None:
+    def _receive(self, _widget: object, content: object, _buffers: object) -> None:
         if isinstance(content, dict) and content.get("kind") == "name":
             tell_name(self._room, content)
 

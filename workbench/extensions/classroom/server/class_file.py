@@ -74,7 +74,7 @@ class ClassFile:
                 self._lock.close()
                 raise InputError(
                     f"another server keeps its own in {printable_path(path)}; give this one another "
-                    "--PageKernels.class_file"
+                    "--PageServer.class_file"
                 ) from None
         if not path.exists():
             return

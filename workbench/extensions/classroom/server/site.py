@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from jupyter_server.services.contents.largefilemanager import LargeFileManager
-from jupyter_server.utils import url_path_join
+from jupyter_server.utils import ensure_async, url_path_join
 from nbformat.v4 import new_code_cell
 from tornado.httputil import HTTPServerRequest
 from tornado.routing import PathMatches, Rule
@@ -134,9 +134,9 @@ class OwnLessonPage(LessonPage):
 
     lesson: OwnLesson
 
-    def initialize(self, **page: Any) -> None:
+    def initialize(self, **page: object) -> None:
         """Take what a lesson takes, the base of addresses and the folder from the rule."""
-        self._base, self._own = page.pop("base"), page.pop("own")
+        self._base, self._own = str(page.pop("base")), str(page.pop("own"))
         super().initialize(**page)
 
     async def get(self, name: str) -> None:
@@ -155,11 +155,11 @@ class OwnLessonPage(LessonPage):
             room.titles[f"own/{name}"] = self.lesson.title
         self.notebook_path = self.lesson.path.name
         self.above = _head(self._base, f'<a href="{html.escape(self._base)}{WORKBENCH}">Workbench</a>')
-        await super().get()
+        await ensure_async(super().get())
 
     @property
     def contents_manager(self) -> LargeFileManager:
-        """What reads the notebook, and pictures that its text names, from its folder."""
+        """The reader of the notebook, and of pictures that its text names, in its folder."""
         return LargeFileManager(root_dir=str(self.lesson.path.parent))
 
 

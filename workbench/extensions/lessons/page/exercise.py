@@ -17,7 +17,6 @@ from workbench.extensions.lessons.page.in_class import follow_class
 from workbench.extensions.lessons.page.kept_answer import KeptAnswer
 from workbench.extensions.lessons.page.line_order import LineOrder
 from workbench.extensions.lessons.progress import Attempt, Progress
-from workbench.extensions.lessons.solutions import solution
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button, row
 from workbench.live.ui.frontend import in_voila
@@ -154,7 +153,7 @@ class Lesson:
         name = f"{self.lesson.name}:{number}"
         view = ExerciseView(exercises[number - 1], number, answer, name if in_voila() else "", name)
         if answer is None:
-            follow_class(view, lambda: solution(self.lesson, number))
+            follow_class(view, lambda: self.lesson.solution(number))
         return view
 
 

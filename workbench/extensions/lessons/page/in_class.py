@@ -18,8 +18,11 @@ ENOUGH = 3
 class Followed(Protocol):
     """The part of an `ExerciseView` that is followed."""
 
-    box: widgets.Box
-    progress: Progress
+    @property
+    def box(self) -> widgets.Box: ...
+
+    @property
+    def progress(self) -> Progress: ...
 
     def on_progress(self, listener: Callable[[Progress], object]) -> None: ...
 

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
+import io
 import os
+import signal
+import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NoReturn
 
 from IPython.core.getipython import get_ipython
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import HTML, display
 
-from workbench.errors import InputError, error_message
+from workbench.errors import InputError
+from workbench.extensions.lessons.folder import own_lesson, sources
 from workbench.extensions.lessons.own import Right, check_text, declared
 from workbench.extensions.lessons.page.exercise import ExerciseView
 from workbench.extensions.lessons.page.in_class import follow_class
 from workbench.live.ui.frontend import in_voila
+
+SECONDS = 120
+"""Seconds after which the trial of a notebook ends, whatever a cell does."""
 
 
 class Notebook:
@@ -91,4 +101,33 @@ def say_mistakes(shell: InteractiveShell, file: str, code_cells: Iterator[int]) 
 def mistake(file: str, cell: int, error: BaseException) -> str:
     """The sentence of an error in a cell."""
     said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-    return f"{file}, cell {cell}: {error_message(error) if isinstance(error, InputError) else said}"
+    return f"{file}, cell {cell}: {said}"
+
+
+def trial(path: Path) -> tuple[bool, str]:
+    """Run all cells of a notebook in its folder; True if all of them ran, and a sentence: how many exercises
+    there are, or file and cell of the first mistake."""
+    lesson = own_lesson(path)
+    if lesson.mistake:
+        return False, lesson.mistake
+    cells = sources(path)
+    os.chdir(path.parent)
+    shell = InteractiveShell.instance()
+    for number in lesson.code_cells:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            result = shell.run_cell(cells[number - 1][1])
+        error = result.error_before_exec or result.error_in_exec
+        if error is not None:
+            return False, mistake(path.name, number, error)
+    count = len(NOTEBOOK.numbers)
+    return True, f"{path.name}: {count} {'exercise' if count == 1 else 'exercises'}"
+
+
+def main() -> NoReturn:
+    """Try the notebook of the command line, in a process of its own. The exit status is 0 where every cell ran."""
+    if sys.platform != "win32":
+        signal.alarm(SECONDS)
+    right, sentence = trial(Path(sys.argv[1]).resolve())
+    print(sentence, flush=True)
+    # Threads of views are still at work.
+    os._exit(0 if right else 1)
