@@ -173,8 +173,8 @@ def test_a_second_server_does_not_write_into_the_file_of_the_first(tmp_path):
 @pytest.mark.parametrize(
     "text",
     [
-        "", "[]", "{", "null", '{"version": 2}', '{"version": 1}', '{"version": 1, "students": {"x": {}}, "opened": []}',
-        '{"version": 1, "students": [], "opened": 5}', "[" * 100_000,
+        "", "[]", "{", "null", '{"version": 2}', '{"version": 1}', "[" * 100_000,
+        '{"version": 1, "students": {"x": {}}, "opened": []}', '{"version": 1, "students": [], "opened": 5}',
     ],
 )  # fmt: skip
 def test_a_damaged_file_is_put_aside_and_said(text, tmp_path):

@@ -54,7 +54,10 @@ def test_a_function_judges_and_may_say_why():
 
 @pytest.mark.parametrize(
     ("judge", "said"),
-    [(lambda x: 1 / x, "failed .ZeroDivisionError: float division by zero."), (lambda x: None, "returned None, and not True")],
+    [
+        (lambda x: 1 / x, "failed .ZeroDivisionError: float division by zero."),
+        (lambda x: None, "returned None, and not True"),
+    ],
 )
 def test_a_judge_that_fails_is_said_and_answers_nothing(judge, said):
     with pytest.raises(InputError, match=f"{said}.*; tell your teacher"):
