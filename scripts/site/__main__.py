@@ -20,7 +20,17 @@ from scripts.site.places import RECORDING, ROOT, SITE, SOURCE, put, relinked
 
 HERE = Path(__file__).parent
 PROJECT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
-USE = ("guide.md", "python.md", "command_line.md", "ranks.md", "petsc.md", "flow.md", "teaching.md", "glossary.md")
+USE = (
+    "guide.md",
+    "python.md",
+    "command_line.md",
+    "ranks.md",
+    "petsc.md",
+    "flow.md",
+    "teaching.md",
+    "class_data.md",
+    "glossary.md",
+)
 MEASURED = ("results.md", "family.md", "papers.md", "benchmarks.md")
 INSIDE = ("architecture.md", "two_levels.md", "devices.md", "lines.md", "runs.md", "traces.md", "live.md", "style.md")
 INSIDE += ("input_and_files.md", "how_to_add.md", "how_to_extend.md")
