@@ -7,7 +7,7 @@ import contextlib
 import ipaddress
 import socket
 import sys
-from asyncio.subprocess import DEVNULL, PIPE
+from asyncio.subprocess import DEVNULL, PIPE, Process
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +117,15 @@ class PageServer(Voila):
             # Printed and not logged: whoever has it is the teacher. Browsers send no server what follows the #.
             print(f"Students open {own}\nThe teacher's address, for you alone: {own}teacher#{room.token}", flush=True)
 
+    _trial: Process | None = None
+    """The process that runs a notebook of the teacher, or has."""
+
+    def stop(self) -> None:
+        """End the kernels, and the trial of a notebook."""
+        if self._trial is not None and self._trial.returncode is None:
+            self._trial.kill()
+        super().stop()
+
     async def _try_lessons(self) -> None:
         """Run each notebook of the teacher once, and print its mistake or the number of its exercises."""
         for lesson in found_in(self.own_lessons):
@@ -125,6 +134,7 @@ class PageServer(Voila):
             trial = await asyncio.create_subprocess_exec(
                 sys.executable, "-c", TRIAL, str(lesson.path), stdout=PIPE, stderr=DEVNULL, stdin=DEVNULL
             )
+            self._trial = trial
             said, _ = await trial.communicate()
             print(said.decode().strip() or f"{lesson.path.name}: its cells do not end in {TRIAL_SECONDS} s", flush=True)
 
