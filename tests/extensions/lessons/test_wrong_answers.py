@@ -70,7 +70,7 @@ def test_fewer_iterations_may_take_more_time():
     boxes = configure("two-layer", n=48, preconditioner="schwarz:3x3,overlap=4")
     few, many = iterations(boxes, configure("two-layer", n=48))
     assert (
-        f"{few} iterations with boxes last as long as {number(2.0 * few)} with Jacobi, which takes {many}" in sentence
+        f"{few} iterations with boxes last as long as {number(2.0 * few)} with Jacobi, which needs {many}" in sentence
     )
     assert "measured on this machine" in sentence
 

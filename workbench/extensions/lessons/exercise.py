@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.errors import InputError, quoted
+from workbench.extensions.lessons.typed_numbers import LONGEST, typed_number, typed_numbers
+from workbench.words.numbers import chosen, counted
 
 
 @dataclass(frozen=True)
@@ -48,17 +50,33 @@ class Number:
     unit: str = ""
     whole: bool = False
 
-    def read(self, answer: Any) -> float:
-        """The answer as a number. Raises InputError for any other, and for one out of bounds."""
-        try:
-            value = float(answer)
-        except (TypeError, ValueError, OverflowError):
-            raise InputError(f"the answer is a number, and {quoted(answer)} is none") from None
+    def read(self, answer: object) -> float:
+        """The answer as a number, also from a text as people type it, such as 9,0 or -5/2.
+
+        Raises InputError for any other, and for one out of bounds.
+        """
+        text = answer.strip() if isinstance(answer, str) else quoted(answer)
+        value = typed_number(text, self.unit, whole=self.whole)
+        given = text if len(text) < LONGEST else quoted(text)
         if not self.low <= value <= self.high:
-            raise InputError(f"{value:g} is not between {self.low:g} and {self.high:g}")
+            raise InputError(f"the answer is from {chosen(self.low)} to {chosen(self.high)}, and {given} is not")
         if self.whole and not value.is_integer():
-            raise InputError(f"the answer is a whole number, and {value:g} is none")
+            raise InputError(f"the answer is a whole number, and {given} is not")
         return int(value) if self.whole else value
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Several numbers as answer, in one line of text. start: what the field holds at first."""
+
+    start: str = ""
+
+    def read(self, answer: object) -> list[float]:
+        """The numbers. Raises InputError for a text in which one is none, and for an empty one."""
+        found = typed_numbers(Text().read(answer))
+        if not found:
+            raise InputError("the answer is numbers with spaces between them, and these are none")
+        return found
 
 
 @dataclass(frozen=True)
@@ -70,7 +88,8 @@ class Choice:
     def read(self, answer: object) -> str:
         """The answer. Raises InputError, which lists the options, for another."""
         if not isinstance(answer, str) or answer not in self.options:
-            raise InputError(f"the answer is one of {', '.join(map(quoted, self.options))}, and not {quoted(answer)}")
+            options = ", ".join(map(quoted, self.options))
+            raise InputError(f"the answer is one of {options}, and {quoted(answer)} is not")
         return answer
 
 
@@ -99,7 +118,8 @@ class Order:
         given = Counter(self.start.split("\n"))
         for line in {**Counter(lines), **given}:
             if lines.count(line) != given[line]:
-                raise InputError(f"the answer has line {quoted(line)} {lines.count(line)} times, and not {given[line]}")
+                found = counted(lines.count(line), "time")
+                raise InputError(f"line {quoted(line)} occurs {found} in the answer, but {given[line]} in the question")
         return "\n".join(lines)
 
 
@@ -117,7 +137,7 @@ class Exercise:
     """
 
     question: str
-    answer: Number | Choice | Text | Order
+    answer: Number | Numbers | Choice | Text | Order
     judge: Callable[[Any], Verdict]
     hint: str = ""
 

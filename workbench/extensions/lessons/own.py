@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from workbench.errors import InputError, quoted
-from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Text, Verdict
+from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Numbers, Verdict
 
 Judged = bool | str
 """True for a right answer, False for a wrong one, or a text that says why it is wrong."""
@@ -32,21 +31,20 @@ class Answers:
         right = answer == self.right if isinstance(answer, str) else self._is_near(answer, self.right)
         return self._verdict(right, f"{answer:.10g}{self.unit}" if not isinstance(answer, str) else answer)
 
-    def judge_several(self, text: str) -> Verdict:
+    def judge_several(self, found: list[float]) -> Verdict:
         """Compare with a set of numbers, in any order."""
-        found, wanted = sorted(numbers_in(text)), self.right
+        wanted = self.right
         assert isinstance(wanted, Collection)
-        near = len(found) == len(wanted)
-        near = near and all(self._is_near(*pair) for pair in zip(found, sorted(wanted), strict=True))
+        pairs = zip(sorted(found), sorted(wanted), strict=False)
+        near = len(found) == len(wanted) and all(self._is_near(*pair) for pair in pairs)
         return self._verdict(near, _listed(found))
 
     def judge_by(self, answer: float | str) -> Verdict:
         """Ask the teacher's function about one answer."""
         return self._by_function(answer, f"{answer:.10g}{self.unit}" if not isinstance(answer, str) else answer)
 
-    def judge_several_by(self, text: str) -> Verdict:
+    def judge_several_by(self, found: list[float]) -> Verdict:
         """Ask the teacher's function about several numbers, in the order in which they were written."""
-        found = numbers_in(text)
         return self._by_function(found, _listed(found))
 
     def _by_function(self, answer: object, words: str) -> Verdict:
@@ -104,7 +102,7 @@ def declared(
     if choices:
         return Exercise(question, _choice(right, choices), answers.judge_by if callable(right) else answers.judge, hint)
     if callable(right):
-        kind = Text() if several else Number(unit=unit)
+        kind = Numbers() if several else Number(unit=unit)
         return Exercise(question, kind, answers.judge_several_by if several else answers.judge_by, hint)
     if isinstance(right, str):
         raise InputError(f"the right answer is the text {quoted(right)}; give choices=, one of which it is")
@@ -113,15 +111,9 @@ def declared(
             raise InputError("the set of right numbers is empty; write at least one")
         for number in right:
             _check_number(number, tolerance)
-        return Exercise(question, Text(), answers.judge_several, hint)
+        return Exercise(question, Numbers(), answers.judge_several, hint)
     _check_number(right, tolerance)
     return Exercise(question, Number(unit=unit), answers.judge, hint)
-
-
-def numbers_in(text: str) -> list[float]:
-    """The numbers of an answer, between which spaces or semicolons stand. Raises InputError for any other text."""
-    parts = [part.strip(",{}[]()") for part in re.split(r"[;\s]+", text.strip())]
-    return [float(Number().read(part)) for part in parts if part]
 
 
 def check_text(name: str, text: object) -> None:
@@ -150,4 +142,4 @@ def _check_number(number: object, tolerance: float | None) -> None:
 
 
 def _listed(numbers: Sequence[float]) -> str:
-    return " ".join(f"{number:.10g}" for number in numbers) or "nothing"
+    return " ".join(f"{number:.10g}" for number in numbers)

@@ -10,12 +10,13 @@ from collections.abc import Callable
 import ipywidgets as widgets
 import traitlets
 
-from workbench.errors import InputError, error_message
+from workbench.errors import InputError, error_message, quoted
 from workbench.extensions.lessons import Exercise, lesson
 from workbench.extensions.lessons.exercise import Choice, Number, Order
 from workbench.extensions.lessons.page.in_class import follow_class
 from workbench.extensions.lessons.page.kept_answer import KeptAnswer
 from workbench.extensions.lessons.page.line_order import LineOrder
+from workbench.extensions.lessons.page.next_steps import next_steps
 from workbench.extensions.lessons.progress import Attempt, Progress
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button, row
@@ -47,7 +48,7 @@ class ExerciseView(View):
         self._worker = LatestOnly("workbench-exercise")
         self._listeners: list[Callable[[Progress], object]] = []
         self.field = _field(exercise)
-        title = f"<p><b>Exercise {number}.</b> {html.escape(exercise.question)}</p>"
+        title = f"<p><b>Exercise {number}.</b> {html.escape(exercise.question)}</p>{_on_paper(exercise)}"
         self.check_button = button("Check", "say whether the answer is right, and why not", self.check)
         line: list[widgets.Widget] = [self.field, self.check_button, self.tries]
         if isinstance(exercise.answer, Number) and exercise.answer.unit:
@@ -59,8 +60,8 @@ class ExerciseView(View):
         self.field.on_msg(lambda _widget, content, _buffers: self.check() if content == SUBMIT else None)
         self.box.add_class("wb").add_class("wb-exercise")
         if answer is not None:
-            read = exercise.answer.read(answer)
-            self.field.value = f"{read:g}" if isinstance(read, int | float) else read
+            exercise.answer.read(answer)
+            self.field.value = answer if isinstance(answer, str) else f"{answer:.12g}"
             self.check()
 
     def check(self) -> None:
@@ -148,13 +149,27 @@ class Lesson:
         Raises InputError for a number that the lesson does not have, or an answer of another kind.
         """
         exercises = self.lesson.exercises
-        if number not in range(1, len(exercises) + 1):
-            raise InputError(f"lesson {self.lesson.name} has the exercises 1 to {len(exercises)}, and not {number}")
+        if isinstance(number, bool) or number not in range(1, len(exercises) + 1):
+            known = f"lesson {self.lesson.name} has exercises 1 to {len(exercises)}"
+            instead = f"; write check({number}), without quotes" if isinstance(number, str) else ""
+            raise InputError(f"{known}, and {quoted(number)} is none of them{instead}")
         name = f"{self.lesson.name}:{number}"
         view = ExerciseView(exercises[number - 1], number, answer, name if in_voila() else "", name)
         if answer is None:
             follow_class(view, lambda: self.lesson.solution(number))
         return view
+
+    def next_steps(self) -> widgets.HTML:
+        """Where the lesson leads: on a served page links that open the workbench there, in a new tab; in a notebook the
+        calls that do."""
+        return next_steps(self.lesson)
+
+
+def _on_paper(exercise: Exercise) -> str:
+    """The options of a choice, as HTML: a printed page shows them in place of the menu, and a screen does not."""
+    options = exercise.answer.options if isinstance(exercise.answer, Choice) else ()
+    listed = "".join(f"<li>{html.escape(each)}</li>" for each in options)
+    return f'<ul class="wb-onpaper" hidden>{listed}</ul>' if listed else ""
 
 
 def _field(exercise: Exercise) -> widgets.Dropdown | widgets.Text | LineOrder | widgets.Textarea:

@@ -9,6 +9,8 @@ import ipywidgets as widgets
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.extensions.lessons.geometry_marks import CURVES, MARKS
+from workbench.extensions.lessons.page.pointing import Pointing
 from workbench.extensions.lessons.quadratic import (
     LONGEST,
     REDUCTION,
@@ -23,7 +25,7 @@ from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import row
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
-from workbench.words.numbers import number, percent
+from workbench.words.numbers import counted, number, percent
 
 METHODS = {"steepest descent": "sd", "CG": "cg"}
 START, AXES = "start", ("first", "second")
@@ -61,7 +63,12 @@ class Geometry2D(View):
             raise InputError(f"the start has two errors from −{FURTHEST} to {FURTHEST}, got {list(start)}")
         self.paths: dict[str, np.ndarray] = {}
         """The errors of the iterates of each method, shape (steps + 1, 2)."""
+        self.marked: tuple[str, ...] = ()
+        """Keys of `geometry_marks` that the pictures mark."""
         self._worker = LatestOnly("workbench-geometry")
+        self.pointing = Pointing(
+            (*MARKS, *CURVES), lambda key: self._worker.ask(lambda: self.mark(*filter(None, [key])))
+        )
         self.chart = HandledChart(lambda key, x, y: self._worker.ask(lambda: self._drag(key, x, y)))
         self.changed = ChartView(self.chart.publisher)
         self.stretched = _switch("Stretched coordinates", "lengths are A-norms: conjugate is orthogonal", on=stretched)
@@ -70,7 +77,9 @@ class Geometry2D(View):
         for switch in (self.stretched, self.jacobi):
             switch.observe(lambda _change: self._worker.ask(self._show), "value")
         self._plots = row("wb-twocolumns", self.chart, self.changed).add_class("wb-square")
-        self.box = widgets.VBox([row("wb-buttons", self.stretched, self.jacobi), self._plots, self.words])
+        self.box = widgets.VBox(
+            [row("wb-buttons", self.stretched, self.jacobi), self._plots, self.words, self.pointing]
+        )
         self.box.add_class("wb").add_class("wb-geometry")
         self._show()
 
@@ -78,6 +87,11 @@ class Geometry2D(View):
     def matrix(self) -> np.ndarray:
         """A, shape (2, 2)."""
         return self.form.matrix
+
+    def mark(self, *keys: str) -> None:
+        """Mark vectors and lines by their keys, such as "r0" or "conjugate", in place of those that are marked."""
+        self.marked = keys
+        self._show()
 
     def wait(self, timeout: float) -> bool:
         """Wait until all that was dragged is shown; False when that takes longer."""
@@ -87,6 +101,11 @@ class Geometry2D(View):
         """End the computation and take it off the page."""
         self._worker.close()
         super().close()
+
+    @property
+    def _is_stretched(self) -> bool:
+        """True if the picture with the stretched coordinates is shown."""
+        return self.stretched.value
 
     def _drag(self, key: str, x: float, y: float) -> None:
         if key == START:
@@ -100,13 +119,14 @@ class Geometry2D(View):
         self._show()
 
     def _show(self) -> None:
-        jacobi, stretched = self.jacobi.value, self.stretched.value
+        jacobi, stretched = self.jacobi.value, self._is_stretched
         self.paths = {name: self.form.path(solver, self.start, jacobi=jacobi) for name, solver in METHODS.items()}
-        self.chart.show(quadratic_scene(self.form, self.paths))
+        marks = {"preconditioned": jacobi, "marked": self.marked}
+        self.chart.show(quadratic_scene(self.form, self.paths, **marks))
         changed = jacobi or stretched
         self.changed.layout.display = None if changed else "none"
         if changed:
-            self.changed.show(quadratic_scene(self.form, self.paths, jacobi=jacobi, stretched=stretched))
+            self.changed.show(quadratic_scene(self.form, self.paths, jacobi=jacobi, stretched=stretched, **marks))
         self.chart.place(self._handles())
         self.words.say(self._sentence())
 
@@ -129,15 +149,15 @@ class Geometry2D(View):
                 f" CG's directions are at {number(plain)}° to each other, in stretched coordinates at {number(seen)}°."
             )
         return (
-            f"Condition number {whose}: {condition}. Until the A-norm of the error is {percent(REDUCTION)} of that at "
-            f"first, {counts}.{angles}"
+            f"Condition number {whose}: {condition}. Until the A-norm of the error is {percent(REDUCTION)} of its "
+            f"initial value, {counts}.{angles}"
         )
 
 
 def _ended(A: np.ndarray, errors: np.ndarray) -> str:
     steps = len(errors) - 1
     reached = energy_norm(A, errors[-1]) <= REDUCTION * energy_norm(A, errors[0])
-    taken = f"{steps} {'step' if steps == 1 else 'steps'}"
+    taken = counted(steps, "step")
     return f"takes {taken}" if reached else f"takes more than {taken}"
 
 
