@@ -126,8 +126,6 @@ def trial(path: Path) -> tuple[bool, str]:
 def main() -> NoReturn:
     """Try the notebook of the command line, in a process of its own. The exit status is 0 where every cell ran."""
     if sys.platform != "win32":
-        # Pages that are being opened come first.
-        os.nice(10)
         signal.alarm(SECONDS)
     right, sentence = trial(Path(sys.argv[1]).resolve())
     print(sentence, flush=True)
