@@ -120,3 +120,6 @@ def test_a_teacher_serves_a_lesson_and_sees_two_students_solve_it(tmp_path, pers
         again.locator(".wb-classexercises tbody tr").first.wait_for()
         lab.until(again, lambda: cells(again).get("<b>Ada</b>", [""])[0] == "✓ 2 tries")
         assert list(cells(again)) == list(expected)
+        again.get_by_role("checkbox", name="choose <b>Ada</b> (2)").check()
+        again.get_by_role("button", name="Remove").click()
+        lab.until(again, lambda: list(cells(again)) == ["<b>Ada</b>"])

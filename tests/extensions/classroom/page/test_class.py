@@ -180,6 +180,7 @@ def test_solutions_are_opened_and_hidden_for_all(table):
 
 def test_a_student_is_removed_and_all_are_erased_by_a_second_press(table):
     made, room = table
+    assert [fact["acts"] for fact in made.table.facts] == [["remove"]] * 3
     made.table.press("remove", [2])
     made.erase.click()
     assert made.status.text == "Press once more to erase all 3 students."

@@ -167,7 +167,7 @@ class ClassExercises(View):
         self.table.show(
             ["student", *(f"exercise {number}" for number in numbers)],
             [[each["name"], *map(_cell, states[each["number"]])] for each in self._students],
-            facts=[{"id": each["number"], "title": each["name"]} for each in self._students],
+            facts=[{"id": each["number"], "title": each["name"], "acts": [REMOVE["name"]]} for each in self._students],
         )
         of = self._readers(lesson)
         solved = [sum(bool(state and state[1]) for state in column) for column in zip(*states.values(), strict=True)]
