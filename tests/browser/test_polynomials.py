@@ -67,6 +67,12 @@ def test_eigenvalues_are_dragged_deflated_and_moved_by_keys(page, lesson):
     before = unchanging(page, lambda: polynomial.evaluate(PIXELS))
     view.locator(".noUi-handle").press("ArrowRight")
     until(page, lambda: polynomial.evaluate(PIXELS) != before)
+    # A symbol of the text is marked as long as the pointer is on it, in JupyterLab as in the served page.
+    before = unchanging(page, lambda: polynomial.evaluate(PIXELS))
+    page.locator(".wb-symbol-ritz").first.hover()
+    until(page, lambda: polynomial.evaluate(PIXELS) != before)
+    page.mouse.move(2, 2)
+    until(page, lambda: polynomial.evaluate(PIXELS) == before)
     assert "every iteration brings one zero" in checked(page, 1, "2", "Not yet")
     assert "p has zeros at" in checked(page, 1, "3", "Not yet")
     checked(page, 1, "4", "Right")

@@ -168,7 +168,7 @@ lesson.check(4, "levelset:8")
 # - Parts must be cut at the bubbles, and be renewed when these move.
 # - More vectors save iterations, until $d^2$ numbers of $E^{-1}$ cost more than they save.
 #
-# [Lesson 7](7_many_at_once.ipynb) takes the same tiny eigenvalues away without $Z$.
+# **Next steps** in the workbench; [lesson 7](7_many_at_once.ipynb) takes the same tiny eigenvalues away without $Z$:
 
 # %%
 lesson.next_steps()

@@ -80,5 +80,5 @@ def test_what_there_is_not_is_refused_in_a_sentence():
         Lesson("without-pain").check(99)
     with pytest.raises(InputError, match="'1' is none of them; write check.1., without quotes"):
         Lesson("without-pain").check("1")
-    with pytest.raises(InputError, match="is a number"):
+    with pytest.raises(InputError, match="is not a number such as"):
         Lesson("without-pain").check(1, "many")

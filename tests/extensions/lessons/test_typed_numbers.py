@@ -1,5 +1,6 @@
 """Numbers are read as people type them, and nothing else is taken for one."""
 
+import numpy as np
 import pytest
 
 from workbench.errors import InputError
@@ -49,6 +50,10 @@ def test_numbers_with_any_separator(text, values):
 def test_a_refusal_repeats_the_answer_as_it_was_given(answer, why):
     with pytest.raises(InputError, match=why):
         Number(0, 100, whole=True).read(answer)
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert [Number(0, 100).read(each) for each in (np.float64(2.5), np.int64(9), np.float32(0.5))] == [2.5, 9, 0.5]
 
 
 def test_numbers_are_not_an_empty_text():

@@ -13,7 +13,7 @@ from workbench.extensions.lessons.next_step import NextStep
 from workbench.extensions.lessons.solved import solved
 from workbench.run import Configuration, Run, configure
 from workbench.spectra.exact import spectrum
-from workbench.words.numbers import number
+from workbench.words.numbers import counted, number
 
 SIDE = 4
 """Cells along a side of the square bubble of the first exercise."""
@@ -62,10 +62,9 @@ def _eigenvalues(sides: str) -> np.ndarray:
 
 def _tiny(answer: int) -> Verdict:
     """Right for the number of tiny eigenvalues: that of the bubbles, since a fixed pressure leaves no zero."""
-    values = _eigenvalues("y+:dirichlet")
+    values, closed = (_eigenvalues(sides) for sides in ("y+:dirichlet", "neumann"))
     tiny = int((values < TINY).sum())
     if answer == tiny:
-        closed = _eigenvalues("neumann")
         said = f"from {number(values[0])} to {number(values[tiny - 1])}; then comes {number(values[tiny])}"
         return Verdict(True, f"they reach {said}. With walls on all sides the smallest is {_or_zero(closed)}.")
     place = min(max(answer, 1), values.size - 1) if answer > tiny else answer + 1
@@ -85,7 +84,7 @@ def _few_vectors(text: str) -> Verdict:
         said = f"{name} has {vectors} vectors here, and at most {MOST_VECTORS} are allowed."
         return Verdict(False, said, said)
     answered, stripes = (solved(_nine(each)) for each in (name, STRIPES))
-    sentence = f"with {vectors} vector{'s' * (vectors != 1)} of {name} CG takes {answered.iterations} iterations"
+    sentence = f"with {counted(vectors, 'vector')} of {name} CG takes {counted(answered.iterations, 'iteration')}"
     if not answered.result.converged:
         return Verdict(False, f"{sentence} and does not converge: {answered.result.reason.sentence}")
     compared = f"with the {stripes.vectors} of {STRIPES} {stripes.iterations}"

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 from workbench.errors import InputError, quoted
@@ -55,7 +56,7 @@ class Number:
 
         Raises InputError for any other, and for one out of bounds.
         """
-        text = answer.strip() if isinstance(answer, str) else quoted(answer)
+        text = answer.strip() if isinstance(answer, str) else quoted(_plain(answer))
         value = typed_number(text, self.unit, whole=self.whole)
         given = text if len(text) < LONGEST else quoted(text)
         if not self.low <= value <= self.high:
@@ -63,6 +64,13 @@ class Number:
         if self.whole and not value.is_integer():
             raise InputError(f"the answer is a whole number, and {given} is not")
         return int(value) if self.whole else value
+
+
+def _plain(answer: object) -> object:
+    """A number of NumPy as one of Python, which is written without its type; anything else as it is."""
+    if isinstance(answer, Integral) and not isinstance(answer, bool):
+        return int(answer)
+    return float(answer) if isinstance(answer, Real) and not isinstance(answer, bool) else answer
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ EXTENSION = Extension(
         "MoveLines": "workbench.extensions.lessons.page.move_lines",
         "ask": "workbench.extensions.lessons.page.own",
         "PolynomialView": "workbench.extensions.lessons.page.polynomial",
-        "StepsOfCG": "workbench.extensions.lessons.page.steps_of_cg",
+        "StepsOfCG": "workbench.extensions.lessons.page.geometry",
         "TinyEigenvalues": "workbench.extensions.lessons.page.tiny_eigenvalues",
     },
     static="page/static",

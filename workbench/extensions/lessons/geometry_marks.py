@@ -1,4 +1,4 @@
-"""Vectors and lines of two unknowns that the text of lesson 1 names, as they are at the present start."""
+"""Vectors and lines of two unknowns that the text of lesson 1 names, and the steps of CG with those that they mark."""
 
 from __future__ import annotations
 
@@ -101,3 +101,68 @@ def marks(form: QuadraticForm, start: np.ndarray, keys: tuple[str, ...], *, jaco
     """
     steps = FirstSteps.of(form, np.asarray(start, float), jacobi=jacobi)
     return [mark for key in keys if key in MARKS for mark in MARKS[key](form, steps)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Thought:
+    """A step of the derivation: its title, sentences, what the picture marks, and true if it is stretched."""
+
+    title: str
+    sentences: tuple[str, ...]
+    marked: tuple[str, ...]
+    stretched: bool = False
+
+
+THOUGHTS = (
+    Thought(
+        "The error",
+        ("CG starts at the round handle. e₀ leads from the solution to it.", "r₀ = −A e₀ points downhill."),
+        ("e",),
+    ),
+    Thought(
+        "The first step",
+        (
+            "p₀ = r₀, as in steepest descent. The step α₀ p₀ ends where φ is smallest on its line:",
+            "α₀ = (r₀, r₀)/(p₀, A p₀).",
+            "There it touches the dashed contour line.",
+        ),
+        ("p0", "touched"),
+    ),
+    Thought(
+        "The next residual",
+        ("r₁ = r₀ − α₀ A p₀ is orthogonal to p₀.", "Steepest descent follows it, and misses the solution."),
+        ("p0", "r1"),
+    ),
+    Thought(
+        "The conjugate line",
+        (
+            "The step was the best one, so (p₀, A e₁) = 0.",
+            "All p with (p₀, A p) = 0 are on one line, and e₁ is: it leads to the solution.",
+        ),
+        ("conjugate", "e1"),
+    ),
+    Thought(
+        "A sum in place of r₁",
+        (
+            "p₁ = r₁ + β₀ p₀ is on that line for",
+            "β₀ = (r₁, r₁)/(r₀, r₀).",
+            "A part of the last direction corrects the new residual.",
+        ),
+        ("bp", "p1"),
+    ),
+    Thought(
+        "The second step",
+        ("α₁ p₁ ends in the solution: two steps for two unknowns, whatever the bowl.",),
+        ("p0", "p1"),
+    ),
+    Thought(
+        "Stretched by √A",
+        (
+            "The contour lines are circles now, and both steps are at a right angle.",
+            "Conjugate means orthogonal once the bowl is round.",
+        ),
+        ("p0", "p1"),
+        stretched=True,
+    ),
+)
+"""The first two steps of CG, one thought after the other."""

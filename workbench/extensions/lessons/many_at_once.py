@@ -14,7 +14,7 @@ from workbench.records import BlockHistory
 from workbench.registry import find
 from workbench.run import Configuration, Run, configure, run_through, solve
 from workbench.spectra.exact import spectrum
-from workbench.words.numbers import number
+from workbench.words.numbers import counted, number
 
 SIZE, COLUMNS = 12, 3
 """The first exercise: unknowns, each with an eigenvalue of its own, and columns of B."""
@@ -36,7 +36,7 @@ def _last_iteration(answer: int) -> Verdict:
     """Right for N / s: each iteration adds s directions, and N fill the space."""
     residuals = _residuals()
     last = SIZE // COLUMNS
-    directions = f"after {answer} iteration{'s' * (answer != 1)} there are {COLUMNS * answer} directions"
+    directions = f"after {counted(answer, 'iteration')} there are {COLUMNS * answer} directions"
     if answer < last:
         return Verdict(False, f"{directions}, and the largest residual is still {number(float(residuals[answer]))}.")
     if answer > last:
@@ -103,7 +103,7 @@ def _seen(s: int) -> Verdict:
         said += f", and for s = {s - 1} already {number(kappas[s - 2])}"
     elif s == least:
         said += f", and for s = {s - 1} {number(kappas[s - 2])}"
-    took = f"block CG took {_block_iterations(s)} iterations for s = {s}"
+    took = f"block CG took {counted(_block_iterations(s), 'iteration')} for s = {s}"
     return Verdict(s == least, f"{said}; {took}.")
 
 
@@ -131,7 +131,7 @@ def _boxes(text: str) -> Verdict:
         return Verdict(False, said, said)
     (together, directions), (summed, _) = (_iterations(solver, name) for solver in ("mpcg", "sum-cg"))
     share = number(together / summed)
-    said = f"with {boxes} box{'es' * (boxes != 1)} mpcg takes {together} and sum-cg {summed}, a share of {share}"
+    said = f"with {boxes} box{'es' if boxes > 1 else ''} mpcg takes {together} and sum-cg {summed}, a share of {share}"
     cost = f"directions that mpcg keeps for it: {directions}"
     return Verdict(2 * together <= summed, f"of iterations, {said}; {cost}.")
 

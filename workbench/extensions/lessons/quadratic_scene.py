@@ -112,11 +112,11 @@ def _mark(map_: np.ndarray, mark: Mark) -> list[Layer]:
         back, side = min(HEAD, length / 2) * tip / length, min(HEAD, length / 2) * np.array([-tip[1], tip[0]]) / length
         ends = np.array([x[-1], y[-1]])[:, None] - back[:, None] + side[:, None] * np.array([0.5, 0, -0.5])
         ends[:, 1] = x[-1], y[-1]
-        layers.append(CurveOf("", *ends, MARKED, plain=True, chosen=True))
+        layers.append(CurveOf("", ends[0], ends[1], MARKED, plain=True, chosen=True))
     if mark.label:
         place = (0.5, 0.5) if mark.arrow else (1.0, 0.0)
         at = [place[0] * values[:1] + place[1] * values[-1:] for values in (x, y)]
-        layers.append(PointsOf("", *at, MARKED, size=0.1, marker=".", labels=[mark.label]))
+        layers.append(PointsOf("", at[0], at[1], MARKED, size=0.1, marker=".", labels=[mark.label]))
     return layers
 
 

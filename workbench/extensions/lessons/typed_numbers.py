@@ -37,7 +37,7 @@ def typed_number(text: str, unit: str = "", *, whole: bool = False) -> float:
     value = _quotient(found[1], found[2] or "1") if found else math.nan
     if not math.isfinite(value):
         example = "9" if whole else "2.5, 2,5 or 5/2"
-        raise InputError(f"the answer is a number such as {example}, and {quoted(text)} is not")
+        raise InputError(f"{quoted(text)} is not a number such as {example}")
     return value
 
 
@@ -46,11 +46,15 @@ def typed_numbers(text: str) -> list[float]:
 
     A comma within digits is a decimal comma if anything else separates the numbers. Raises InputError for others.
     """
-    plain = text.strip().strip("{}[]()").strip()
-    parts = [part for part in re.split(r"\s*;\s*|,\s+|\s+", plain) if part]
+    return [typed_number(part) for part in separated(text.strip().strip("{}[]()"))]
+
+
+def separated(text: str) -> list[str]:
+    """The parts of a text between semicolons, spaces or commas; see `typed_numbers`."""
+    parts = [part for part in re.split(r"\s*;\s*|,\s+|\s+", text.strip()) if part]
     if len(parts) == 1:
-        parts = [part for part in plain.split(",") if part]
-    return [typed_number(part.rstrip(",")) for part in parts]
+        parts = parts[0].split(",")
+    return [part for part in (part.rstrip(",") for part in parts) if part]
 
 
 def _scientific(power: re.Match[str]) -> str:

@@ -9,8 +9,7 @@ from tests.waiting import LIMIT
 from workbench.errors import MOST_UNKNOWNS, RUN_SECONDS, InputError
 from workbench.extensions.classroom.page import class_bar as module
 from workbench.extensions.classroom.page.class_bar import SEEN, ClassBar, LessonBar, in_words
-from workbench.extensions.classroom.page.class_exercises import ClassExercises
-from workbench.extensions.classroom.page.class_page import ClassPage
+from workbench.extensions.classroom.page.class_page import ClassExercises, ClassPage
 from workbench.live import RunList
 from workbench.live.ui.run_list import FILE, SOLVE, SWEEP
 from workbench.live.ui.share_bar import ONLY_HERE, ShareBar

@@ -5,7 +5,7 @@ import pytest
 
 from tests.waiting import LIMIT
 from workbench.errors import InputError
-from workbench.extensions.lessons.page.steps_of_cg import THOUGHTS
+from workbench.extensions.lessons.geometry_marks import THOUGHTS
 from workbench.live import Geometry2D, StepsOfCG
 from workbench.plots.scenes.scene import CurveOf, PointsOf
 

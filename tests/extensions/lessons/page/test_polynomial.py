@@ -58,7 +58,7 @@ def test_the_field_and_the_presets_set_the_spectrum(view):
     np.testing.assert_array_equal(view.seen, [0.5, 40])
     view.field.value = "1, many"
     assert view.wait(LIMIT)
-    assert "numbers" in view.words.text
+    assert "not a number" in view.words.text
     np.testing.assert_array_equal(view.seen, [0.5, 40])
     view.preset.value = "three clusters"
     assert view.wait(LIMIT)
@@ -118,3 +118,12 @@ def test_what_the_text_points_at_is_larger_or_thicker(opened):
 
 def test_former_names_of_spectra_are_known(opened):
     assert opened(PolynomialView("one tiny, as of a bubble")).preset.value == "one tiny eigenvalue (a bubble)"
+
+
+def test_a_spectrum_is_typed_with_decimal_commas_and_any_separator(opened):
+    view = opened(PolynomialView([1, 2], 1))
+    for text, values in (("0,5; (3); 40", [0.5, 3, 40]), ("1,5 2 (7)", [1.5, 2, 7]), ("1,2,5", [1, 2, 5])):
+        view.field.value = text
+        assert view.wait(60)
+        assert view.values.tolist() == values
+    assert view.deflated.tolist() == [False, False, False]

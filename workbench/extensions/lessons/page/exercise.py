@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import html
+import os
 import time
 from collections.abc import Callable
 
@@ -16,7 +17,6 @@ from workbench.extensions.lessons.exercise import Choice, Number, Order
 from workbench.extensions.lessons.page.in_class import follow_class
 from workbench.extensions.lessons.page.kept_answer import KeptAnswer
 from workbench.extensions.lessons.page.line_order import LineOrder
-from workbench.extensions.lessons.page.next_steps import next_steps
 from workbench.extensions.lessons.progress import Attempt, Progress
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button, row
@@ -160,9 +160,13 @@ class Lesson:
         return view
 
     def next_steps(self) -> widgets.HTML:
-        """Where the lesson leads: on a served page links that open the workbench there, in a new tab; in a notebook the
-        calls that do."""
-        return next_steps(self.lesson)
+        """Where the lesson leads: on a served page links that open the workbench there, in a new tab, since this page
+        has answers and a kernel; in a notebook the calls that do."""
+        # Relative, since a proxy may serve the pages below another address. A lesson lies below the workbench.
+        base = "../../" if os.environ.get("SCRIPT_NAME", "").endswith("/") else "../"
+        steps = [each.link(base) if in_voila() else each.call for each in self.lesson.next_steps]
+        listed = "".join(f"<li>{each}</li>" for each in steps)
+        return widgets.HTML(f"<ul>{listed}</ul>").add_class("wb").add_class("wb-nextsteps")
 
 
 def _on_paper(exercise: Exercise) -> str:

@@ -1,4 +1,4 @@
-"""Two unknowns: contour lines, steepest descent's zigzag and CG's two steps, dragged in the plot."""
+"""Two unknowns: contour lines, steepest descent's zigzag and CG's two steps, dragged in the plot or next to a text."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import ipywidgets as widgets
 import numpy as np
+import traitlets
 
 from workbench.errors import InputError
-from workbench.extensions.lessons.geometry_marks import CURVES, MARKS
+from workbench.extensions.lessons.geometry_marks import CURVES, MARKS, THOUGHTS
 from workbench.extensions.lessons.page.pointing import Pointing
 from workbench.extensions.lessons.quadratic import (
     LONGEST,
@@ -22,9 +23,10 @@ from workbench.extensions.lessons.quadratic import (
 from workbench.extensions.lessons.quadratic_scene import VIEW, quadratic_scene
 from workbench.live.plots.chart import ChartView, Handle, HandledChart
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.controls import row
+from workbench.live.ui.assets import script
+from workbench.live.ui.controls import column, row
 from workbench.live.ui.status import StatusLine
-from workbench.live.ui.view import View
+from workbench.live.ui.view import LiveWidget, View
 from workbench.words.numbers import counted, number, percent
 
 METHODS = {"steepest descent": "sd", "CG": "cg"}
@@ -102,6 +104,11 @@ class Geometry2D(View):
         self._worker.close()
         super().close()
 
+    def _arranged(self) -> widgets.Box:
+        """All parts in a box."""
+        switches = row("wb-buttons", self.stretched, self.jacobi)
+        return widgets.VBox([switches, self._plots, self.words, self.pointing])
+
     @property
     def _is_stretched(self) -> bool:
         """True if the picture with the stretched coordinates is shown."""
@@ -152,6 +159,67 @@ class Geometry2D(View):
             f"Condition number {whose}: {condition}. Until the A-norm of the error is {percent(REDUCTION)} of its "
             f"initial value, {counts}.{angles}"
         )
+
+
+class ScrolledSteps(LiveWidget):
+    """Steps in a column that scrolls. steps: of each a title and sentences. at: the present one, counted from 0."""
+
+    _script = script("lessons/scrollsteps.js")
+    steps = traitlets.List(traitlets.List(traitlets.Unicode())).tag(sync=True)
+    about = traitlets.Unicode().tag(sync=True)
+    at = traitlets.Int(0).tag(sync=True)
+
+    @traitlets.validate("at")
+    def _within(self, proposal: traitlets.Bunch) -> int:
+        return min(max(proposal["value"], 0), len(self.steps) - 1)
+
+
+class StepsOfCG(Geometry2D):
+    """The first two steps of CG, one thought after the other. Display it, or `box`.
+
+    A column of text scrolls, also by its buttons and the arrow keys; the picture shows what the present step is on, for
+    the start and the axes as they are dragged. angle, lengths, start: as for `Geometry2D`.
+
+    Examples:
+        >>> from workbench.live import StepsOfCG
+        >>> view = StepsOfCG()
+        >>> view.go(4)
+        >>> view.marked
+        ('bp', 'p1')
+        >>> view.close()
+    """
+
+    def __init__(
+        self, angle: float = 25.0, lengths: Sequence[float] = (3.2, 0.8), start: Sequence[float] = (3.6, 2.5)
+    ) -> None:
+        self.steps = ScrolledSteps(
+            steps=[[each.title, *each.sentences] for each in THOUGHTS], about="Steps of CG; arrow keys go through them"
+        )
+        super().__init__(angle, lengths, start)
+        self.steps.observe(lambda _change: self._worker.ask(self.mark), "at")
+        self.mark()
+
+    def go(self, step: int) -> None:
+        """Show a step, counted from 0."""
+        self.steps.at = step
+        self.mark()
+
+    def mark(self, *keys: str) -> None:
+        """Mark what the text points at, or what the present step is on."""
+        super().mark(*(keys or THOUGHTS[self.steps.at].marked))
+
+    def _arranged(self) -> widgets.Box:
+        pictures = column("wb-onepicture", self._plots, self.words)
+        return widgets.VBox([row("wb-scrolled", self.steps, pictures), self.pointing]).add_class("wb-stepsofcg")
+
+    @property
+    def _is_stretched(self) -> bool:
+        return THOUGHTS[self.steps.at].stretched
+
+    def _show(self) -> None:
+        super()._show()
+        # The stretched picture, which has no handles, takes the place of the other one.
+        self.chart.layout.display = "none" if self._is_stretched else None
 
 
 def _ended(A: np.ndarray, errors: np.ndarray) -> str:

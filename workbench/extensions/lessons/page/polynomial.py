@@ -21,6 +21,7 @@ from workbench.extensions.lessons.residual_polynomials import (
     cg_on,
     checked_spectrum,
 )
+from workbench.extensions.lessons.typed_numbers import separated, typed_number
 from workbench.live.plots.chart import ChartView, Handle, HandledChart
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import row
@@ -63,8 +64,8 @@ class PolynomialView(View):
         named = isinstance(spectrum, str)
         if isinstance(spectrum, str):
             spectrum = FORMER.get(spectrum, spectrum)
-        if named and spectrum not in SPECTRA:
-            raise InputError(unknown_name("spectrum", spectrum, SPECTRA))
+            if spectrum not in SPECTRA:
+                raise InputError(unknown_name("spectrum", spectrum, SPECTRA))
         if not FEWEST <= size <= MOST:
             raise InputError(f"a preset has {FEWEST} to {MOST} eigenvalues, got size={size}")
         self.values = SPECTRA[spectrum](size) if isinstance(spectrum, str) else checked_spectrum(spectrum)
@@ -163,10 +164,10 @@ class PolynomialView(View):
 
     def _read(self) -> None:
         """Take the spectrum typed in the field."""
-        parts = [part.strip() for part in self.field.value.split(",") if part.strip()]
+        parts = separated(self.field.value)
         deflated = np.array([part.startswith("(") for part in parts], bool)
         try:
-            values = checked_spectrum([part.strip("() ") for part in parts])  # pyright: ignore[reportArgumentType]
+            values = checked_spectrum([typed_number(part.strip("()")) for part in parts])
             if deflated.all():
                 raise InputError("at least one eigenvalue is left for CG")
         except InputError as error:

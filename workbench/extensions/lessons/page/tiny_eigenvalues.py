@@ -23,7 +23,7 @@ from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.registry import unknown_name
 from workbench.words.names import SUBSCRIPTS
-from workbench.words.numbers import chosen, count, number
+from workbench.words.numbers import chosen, count, counted, number
 
 VECTORS, COLUMNS = "vectors", "columns"
 WAYS = (VECTORS, COLUMNS)
@@ -93,8 +93,8 @@ class TinyEigenvalues(View):
         moved = moved and many > 0
         whole, left = eigenvalues(0), eigenvalues(many, moved=moved)
         gone = int((whole < TINY).sum() - (left < TINY).sum())
-        words = f"{many} vector{'s' * (many != 1)}"
-        zeros = f"{1 + many} zero{'s' * (many > 0)}"
+        words = counted(many, "vector")
+        zeros = counted(1 + many, "zero")
         self.spectrum.show(removed_scene(whole, left, ("M⁻¹A, 1 zero", f"M⁻¹PA, {zeros}"), gone))
         name = f"{words}{', bubbles moved' if moved else ''}"
         self._seen |= {"0 vectors": (0, False), name: (many, moved)}
