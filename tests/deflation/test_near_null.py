@@ -10,7 +10,7 @@ from tests.all_pairs import on_accelerators
 from tests.conftest import random_matrix
 from tests.elastic import BEAM, BODIES, cantilever, stiffness
 from workbench.deflation import DenseSubspace, SparseSubspace, as_subspace, rigid_body_modes
-from workbench.devices.host.growth import node_size, orthonormal_modes
+from workbench.devices.host.modes import node_size, orthonormal_modes
 from workbench.errors import InputError
 from workbench.run import prepare, solve
 

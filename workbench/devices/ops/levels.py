@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from workbench.compiler.words import conj, narrow, wide
 from workbench.devices.bound import Bound, Request
 from workbench.devices.coarse import Level, Levels
@@ -35,18 +37,22 @@ def level_pass(
 
 
 @kernel()
-def level_restriction(row, starts, weights, r, below):
-    """below = W^T r; the rows of a parent are consecutive."""
+def level_restriction(row, starts, weights, r, below, *, modes=1):
+    """below = W^H r; the rows of a part are consecutive."""
+    part, mode = row // modes, row % modes
     value = 0
-    for i in range(starts[row], starts[row + 1]):
-        value += weights[i] * r[i]
+    for i in range(starts[part], starts[part + 1]):
+        value += conj(weights[i * modes + mode]) * r[i]
     below[row] = value
 
 
 @kernel()
-def level_correction(row, parents, weights, below, x):
+def level_correction(row, parents, weights, below, x, *, modes=1):
     """x = x + W below."""
-    x[row] += weights[row] * below[parents[row]]
+    value = x[row]
+    for mode in range(modes):
+        value += weights[row * modes + mode] * below[parents[row] * modes + mode]
+    x[row] = value
 
 
 @kernel()
@@ -76,7 +82,7 @@ class LevelOperations(ABC):
     """
 
     def __init__(self, bind: Bind, level: Level, scaling: float) -> None:
-        dtype, real = level.data.dtype, level.weights.dtype
+        dtype, real, modes = level.data.dtype, np.finfo(level.data.dtype).dtype, level.modes
         one, two = (real.type(value) for value in level.smoother)
         fixed = {"data": level.data, "indices": level.indices, "starts": level.indptr, "one": one, "two": two}
 
@@ -90,10 +96,10 @@ class LevelOperations(ABC):
         self._residual = over_matrix(based=True)
         self._from_zero, self._smooth = (over_matrix(smoothed=True, onto=onto) for onto in (False, True))
         up = {"starts": level.starts, "weights": level.weights}
-        parents = level.starts.size - 1
-        self._restrict = bind(Request(level_restriction, parents, dtype, up, work=level.starts))
-        down = {"parents": level.parents, "weights": (scaling * level.weights).astype(real)}
-        self._correct = bind(Request(level_correction, level.size, dtype, down))
+        parents, form = level.starts.size - 1, {"modes": modes}
+        work = level.starts if modes == 1 else np.append(0, np.cumsum(np.repeat(np.diff(level.starts), modes)))
+        self._restrict = bind(Request(level_restriction, parents * modes, dtype, up, work, form))
+        self._correct = bind(correction(level, scaling))
         self._sums: Dots = None
 
     def smooth_from_zero(self, b: DeviceVector, x: DeviceVector) -> None:
@@ -105,7 +111,7 @@ class LevelOperations(ABC):
         self._residual(x, b, r)
 
     def restrict(self, r: DeviceVector, below: DeviceVector) -> None:
-        """below = W^T r."""
+        """below = W^H r."""
         self._restrict(r, below)
 
     def correct(self, x: DeviceVector, below: DeviceVector) -> None:
@@ -131,6 +137,13 @@ class LevelOperations(ABC):
     @abstractmethod
     def last_step(self, p: DeviceVector, x: DeviceVector) -> None:
         """alpha = (p, r)/(p, s), x = x + alpha p."""
+
+
+def correction(level: Level, scaling: float) -> Request:
+    """The kernel that adds `scaling` W times a vector of the next level, its argument, to one of a level."""
+    weights = (scaling * level.weights).astype(level.weights.dtype)
+    fixed = {"parents": level.parents, "weights": weights}
+    return Request(level_correction, level.size, level.data.dtype, fixed, constants={"modes": level.modes})
 
 
 def solution(bind: Bind, form: Levels, x: DeviceVector, solved: DeviceVector) -> Bound:
