@@ -101,7 +101,7 @@ def _on_device(
         count = last.phases.size
         if count > MOST_DENSE:
             return None
-        found = device.nested_levels(matrix.csr, merges, count, matrix.divisor or 1.0, MOST_IN_SINGLE)
+        found = device.nested_levels(matrix.csr, merges, count, matrix.divisor or 1.0, _fits_single)
         if found is None:
             return None
         made = device.inverse_of_last(found, NULL_TOLERANCE)
@@ -167,12 +167,15 @@ def _level(level: LevelOfParts, roots: np.ndarray, below: np.ndarray, dtype: np.
 
 def _precision(dtype: np.dtype, diagonal: np.ndarray) -> np.dtype:
     """Single precision, or double where that would lose the couplings of a stiff phase to its surroundings, or all."""
-    lowest, highest = diagonal.min(), diagonal.max()
-    fits = SINGLE_RANGE[0] <= lowest and highest <= SINGLE_RANGE[1]
-    double = not fits or highest / lowest > MOST_IN_SINGLE
+    double = not _fits_single(float(diagonal.min()), float(diagonal.max()))
     if dtype.kind == "c":
         return np.dtype(np.complex128 if double else np.complex64)
     return np.dtype(np.float64 if double else np.float32)
+
+
+def _fits_single(lowest: float, highest: float) -> bool:
+    """True if single precision does for levels whose diagonal entries, all positive, lie between these."""
+    return SINGLE_RANGE[0] <= lowest and highest <= SINGLE_RANGE[1] and highest <= MOST_IN_SINGLE * lowest
 
 
 def smoother_coefficients(low: float, high: float) -> tuple[float, float]:
