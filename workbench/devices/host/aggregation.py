@@ -53,7 +53,7 @@ def summed(
     launch(data.size, _sum_groups, data, indices, indptr, order, starts, parents, firsts, begins, owned, *room, ends)
     np.cumsum(ends, out=ends)
     made = np.empty(ends[-1], data.dtype), np.empty(ends[-1], np.int32), ends
-    launch(data.size, _put_together, *room, firsts, begins, *made)
+    launch(data.size, put_together, *room, firsts, begins, *made)
     # The diagonal entry of a row comes first.
     return made, made[0][ends[:-1]]
 
@@ -210,7 +210,8 @@ def _sum_groups(
 
 
 @kernel()
-def _put_together(taken, sums, names, firsts, begins, data, indices, ends):  # pragma: no cover
+def put_together(taken, sums, names, firsts, begins, data, indices, ends):  # pragma: no cover
+    """The rows of chunks, each of which has them from its own begin on, one behind the other."""
     for thread in threads(taken):
         for chunk in shared(taken, thread, firsts.size - 1):
             begin = begins[chunk] - ends[firsts[chunk]]
