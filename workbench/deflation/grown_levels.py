@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from workbench.devices.host.growth import grown_parts
 from workbench.devices.host.modes import matrix_of_nodes, modes_below, node_size, orthonormal_modes, summed_modes
 from workbench.lazy import sparse
 
+Grow = Callable[[Csr, int, float], tuple[np.ndarray, int]]
+"""Parts of a matrix by unknowns of a part and the threshold of strong couplings, as `grown_parts`."""
 GROWN, STRONG = 8, 0.15
 """Unknowns of a part for each of its vectors, and the threshold of strong couplings."""
 LEAST_REDUCTION = 0.6
@@ -60,13 +63,14 @@ def grown_levels(
     bottom: int,
     first: tuple[int, float] | None = None,
     near_null: np.ndarray | None = None,
+    grow: Grow = grown_parts,
 ) -> Grown:
     """The levels of a matrix with a positive diagonal, down to at most `bottom` rows.
 
     first: unknowns of a part for each of its vectors, and the threshold of strong couplings, for the first parts.
     near_null: shape (N, m); each part then has m vectors, made orthonormal within it, and parts grow over nodes: the
     unknowns whose translations come first, and below the m vectors of a part. A vector that depends on others in its
-    part is zero there, and has 1 on the diagonal of the next level.
+    part is zero there, and has 1 on the diagonal of the next level. grow: makes the first parts.
 
     Cost: about six reads of the matrix, one of them for the growth of parts, and as much for the sums over its parts.
 
@@ -82,7 +86,8 @@ def grown_levels(
     while diagonal.size > bottom:
         columns = 1 if vectors is None else vectors.shape[1]
         size, threshold = first if first and not found else (GROWN, STRONG)
-        labels, count = grown_parts(nodes, max(2, -(-size * columns // node)), threshold)
+        make = grown_parts if found else grow
+        labels, count = make(nodes, max(2, -(-size * columns // node)), threshold)
         if count * columns > LEAST_REDUCTION * diagonal.size:
             break
         order, starts = grouped(labels, np.arange(count))
@@ -117,7 +122,9 @@ def _nested(found: list[tuple], groups: list[tuple[np.ndarray, np.ndarray]], csr
         rows = unknowns_of(order, node)
         parents = np.repeat(np.arange(lengths.size, dtype=np.int32), lengths * node)
         ordered = reordered(matrix, rows)[0]
-        made.insert(0, LevelOfParts(ordered, entries[rows], ends * node, parents, modes if modes is None else modes[rows]))
+        made.insert(
+            0, LevelOfParts(ordered, entries[rows], ends * node, parents, modes if modes is None else modes[rows])
+        )
     return Grown(tuple(made), unknowns_of(order, found[0][3]) if found else order, csr, diagonal)
 
 

@@ -9,11 +9,12 @@ import numpy as np
 from workbench.deflation.coarse import not_definite
 from workbench.deflation.coarse_dense import NULL_TOLERANCE, inverse_on_range, pseudo_inverse
 from workbench.deflation.galerkin import PlacedMatrix
-from workbench.deflation.grown_levels import LEAST_REDUCTION, Grown, LevelOfParts, grown_levels
+from workbench.deflation.grown_levels import LEAST_REDUCTION, Grow, Grown, LevelOfParts, grown_levels
 from workbench.deflation.null_space import MOST_OF_CONSTANTS, holds_constants
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Level, Levels
 from workbench.devices.host.aggregation import Csr, grouped, reordered, spectral_bound, summed, with_unit_diagonal
+from workbench.devices.host.growth import grown_parts
 from workbench.errors import InputError
 from workbench.lazy import sparse
 
@@ -43,11 +44,12 @@ def hierarchy(
     repeats: int = 1,
     first: tuple[int, float] | None = None,
     near_null: np.ndarray | None = None,
+    grow: Grow = grown_parts,
 ) -> Levels:
     """The levels for E, shape (d, d), down to at most `bottom` vectors; in single precision if its diagonal allows it.
 
-    steps, repeats: as in `Levels`. Without parts vectors are merged along strong couplings of E. first, near_null: as in
-    `grown_levels`. Raises InputError for an E with a diagonal entry that is not positive, and where merging leaves too
+    steps, repeats: as in `Levels`. Without parts vectors are merged along strong couplings of E. first, near_null,
+    grow: as in `grown_levels`. Raises InputError for an E with a diagonal entry that is not positive, and where merging leaves too
     many vectors.
     """
     if isinstance(matrix, PlacedMatrix):
@@ -58,7 +60,7 @@ def hierarchy(
     parts = parts and parts.on_host
     dimensions = len(parts.per_side) if parts else 0
     _positive(matrix.diagonal())
-    made = _merged_levels(matrix, parts, bottom) if parts else grown_levels(matrix, bottom, first, near_null)
+    made = _merged_levels(matrix, parts, bottom) if parts else grown_levels(matrix, bottom, first, near_null, grow)
     count = made.diagonal.size
     if count > MOST_DENSE:
         raise InputError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,12 +11,15 @@ import numpy as np
 
 from workbench.deflation.coarse import Factor
 from workbench.deflation.coarse_dense import DenseFactor, inverse_on_range
+from workbench.deflation.grown_levels import Grow
 from workbench.deflation.hierarchy import hierarchy
 from workbench.deflation.multilevel import MultilevelFactor
 from workbench.devices.bound import Request
 from workbench.devices.clock import TimedCalls
+from workbench.devices.host.growth import grown_parts
 from workbench.devices.operator_protocols import CoarseLevel, DeviceVector, Dots, OperatorTraits
 from workbench.devices.ops.levels import narrowed, widened
+from workbench.devices.ops.rounds import parts_in_rounds
 from workbench.devices.protocol import Device
 from workbench.lazy import sparse
 from workbench.operators import Operator
@@ -68,8 +72,16 @@ class AggregationCycle(Preconditioner):
     in_single: ClassVar[bool] = True
     takes_near_null: ClassVar[bool] = True
 
-    size: int = parameter(8, "unknowns of a part of the first level for each of its vectors, about", low=4, high=1000, unit="unknowns")
+    size: int = parameter(
+        8, "unknowns of a part of the first level for each of its vectors, about", low=4, high=1000, unit="unknowns"
+    )
     theta: float = parameter(0.15, "strong couplings have at least this share of the strongest ones", low=0.0, high=1.0)
+    growth: str = parameter(
+        "queue",
+        "first parts: queue grows one after the other, on one core; rounds all at once from scattered seeds, on the "
+        "device, which is faster there and takes more iterations",
+        choices=("queue", "rounds"),
+    )
 
     def varies_on(self, sides: tuple[int, ...]) -> bool:
         return math.prod(sides) > BOTTOM
@@ -82,16 +94,17 @@ class AggregationCycle(Preconditioner):
 
     def _bound(self, operator: Operator, device: Device, near_null: np.ndarray | None) -> WholeCycle:
         double = np.result_type(operator.dtype, np.float64)
-        factor = self._factor(sparse.csr_array(operator.to_csr(), dtype=double), near_null)
+        grow = grown_parts if self.growth == "queue" else functools.partial(parts_in_rounds, device=device)
+        factor = self._factor(sparse.csr_array(operator.to_csr(), dtype=double), near_null, grow)
         size, dtype = operator.shape[0], operator.dtype
         return WholeCycle(device.coarse_level(factor.form, factor.solve, size, dtype), factor, device, size, dtype)
 
-    def _factor(self, matrix: sparse.csr_array, near_null: np.ndarray | None) -> Factor:
-        """A^-1 approximately, as levels; the inverse of a small A. near_null: of a system."""
+    def _factor(self, matrix: sparse.csr_array, near_null: np.ndarray | None, grow: Grow) -> Factor:
+        """A^-1 approximately, as levels; the inverse of a small A. near_null: of a system. grow: makes first parts."""
         if matrix.shape[0] <= BOTTOM:
             return DenseFactor(inverse_on_range(matrix.toarray()))
         first = self.size, self.theta
-        levels = hierarchy(matrix, None, BOTTOM, SCALING, STEPS, first=first, near_null=near_null)
+        levels = hierarchy(matrix, None, BOTTOM, SCALING, STEPS, first=first, near_null=near_null, grow=grow)
         return MultilevelFactor(levels, "k", None)
 
 

@@ -19,7 +19,9 @@ def test_sums_over_parts_with_several_vectors(size, parts, columns, dtype):
     if dtype is complex:
         A.data = A.data * np.exp(1j * rng.random(A.nnz))
     labels = np.sort(rng.integers(0, parts, size))[rng.permutation(size)].astype(np.int32)
-    vectors = rng.standard_normal((size, columns)) + (1j * rng.standard_normal((size, columns)) if dtype is complex else 0)
+    vectors = rng.standard_normal((size, columns)) + (
+        1j * rng.standard_normal((size, columns)) if dtype is complex else 0
+    )
     modes, kept = orthonormal_modes(vectors, labels, parts)
     assert kept.all()
     Z = np.zeros((size, parts, columns), dtype)

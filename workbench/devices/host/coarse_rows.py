@@ -43,7 +43,19 @@ def matrix_az(
     begins, eps = indptr[firsts].astype(np.int64), ROUNDING * float(np.finfo(data.dtype).eps)
     room, owned = (np.empty_like(data), np.empty(data.size, np.int32)), np.full((cores(), 2, count), -1)
     launch(
-        data.size, _matrix_rows, data, indices, indptr, labels, np.abs(diagonal), eps, firsts, begins, owned, *room, ends
+        data.size,
+        _matrix_rows,
+        data,
+        indices,
+        indptr,
+        labels,
+        np.abs(diagonal),
+        eps,
+        firsts,
+        begins,
+        owned,
+        *room,
+        ends,
     )
     np.cumsum(ends, out=ends)
     made = np.empty(ends[-1], data.dtype), np.empty(ends[-1], np.int32), ends
