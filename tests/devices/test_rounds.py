@@ -52,7 +52,7 @@ def test_a_row_joins_the_part_of_its_largest_strong_coupling(threshold):
     assert labels[~reached].min(initial=numbers.size) >= numbers.size
 
 
-@pytest.mark.parametrize("scale", [1e-160, 1.0, 1e160])
+@pytest.mark.parametrize("scale", [2.0**-530, 2.0**530])
 def test_the_parts_are_connected_and_do_not_depend_on_the_scale(scale):
     matrix, _ = triangles(4000)
     labels, count = parts_of(sparse.csr_array(scale * matrix), 20, 0.1)
@@ -87,7 +87,7 @@ def test_rows_that_no_seed_reaches_get_parts_of_their_own():
     assert np.array_equal(np.unique(labels), np.arange(count))
 
 
-def test_a_k_cycle_of_such_parts_takes_at_most_half_as_many_iterations_more(accelerator):
+def test_a_k_cycle_of_such_parts_takes_two_thirds_more_iterations_at_most(accelerator):
     A, b = triangles(8000)
     queue, rounds, there = (
         solve(A, b, M=M, rtol=1e-8, device=name)

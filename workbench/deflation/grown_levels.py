@@ -1,9 +1,10 @@
-"""Levels of a matrix without boxes: parts grown along strong couplings, parts of these, and near-null vectors in each."""
+"""Levels of a matrix without boxes: parts along strong couplings, parts of these, and near-null vectors in each."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +21,8 @@ LEAST_REDUCTION = 0.6
 """Vectors of a level over those of the level above, at most; with less reduction the levels end: boxes that hold whole
 bubbles gain nothing from merging, and each level over-corrects them once more."""
 NOTHING = 1e-13
-"""The diagonal entry of a vector of a part over those of its children in sum, at most, where A maps it to zero, as where
-the part is a component of a singular matrix: nothing but rounding is left of it."""
+"""The diagonal entry of a vector of a part over those of its children in sum, at most, where A maps it to zero, as in a
+part that is a component of a singular matrix: nothing but rounding is left of it."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ class LevelOfParts:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Grown:
-    """Levels of parts, finest first, whose parts are numbered so that those of a part of the next level are consecutive.
+    """Levels of parts, finest first, in which the parts that form a part of the next level have consecutive numbers.
 
     order: the unknown at each row of the first. csr, diagonal: the last matrix.
     """
@@ -81,8 +82,7 @@ def grown_levels(
     if vectors is not None:
         node = node_size(vectors)
         nodes = matrix_of_nodes(matrix, node) if node > 1 else csr
-    # Of each level its matrix, diagonal, vectors and nodes, and the order of nodes by parts with the part of each.
-    found, groups = [], []
+    found, groups = list[_Level](), list[tuple[np.ndarray, np.ndarray]]()
     while diagonal.size > bottom:
         columns = 1 if vectors is None else vectors.shape[1]
         size, threshold = first if first and not found else (GROWN, STRONG)
@@ -96,12 +96,12 @@ def grown_levels(
         parents = np.empty(rows.size, np.int32)
         parents[rows] = np.repeat(np.arange(count, dtype=np.int32), np.diff(begins))
         if vectors is None:
-            found.append((csr, diagonal, None, node))
+            found.append(_Level(csr, diagonal, None, node))
             csr, below = summed(csr, begins, parents, rows)
             nodes, shares = csr, diagonal[:, None]
         else:
             modes, _ = orthonormal_modes(vectors, parents, count)
-            found.append((csr, diagonal, modes, node))
+            found.append(_Level(csr, diagonal, modes, node))
             csr, nodes = summed_modes(csr, modes, rows, begins, parents)
             vectors, node = modes_below(vectors, modes, rows, begins), columns
             below, shares = csr[0][_own(csr[2], columns)], np.abs(modes) ** 2 * diagonal[:, None]
@@ -110,10 +110,20 @@ def grown_levels(
     return _nested(found, groups, csr, diagonal)
 
 
-def _nested(found: list[tuple], groups: list[tuple[np.ndarray, np.ndarray]], csr: Csr, diagonal: np.ndarray) -> Grown:
-    """The levels, last ones first, with their parts in the order of the parts of the next."""
+class _Level(NamedTuple):
+    """A level as it was made: its matrix, the diagonal, the vectors of its parts, and the unknowns of a node."""
+
+    csr: Csr
+    diagonal: np.ndarray
+    modes: np.ndarray | None
+    node: int
+
+
+def _nested(found: list[_Level], groups: list[tuple[np.ndarray, np.ndarray]], csr: Csr, diagonal: np.ndarray) -> Grown:
+    """The levels with their parts in the order of the parts of the next. groups: the nodes of each level by parts, and
+    the first place of each part."""
     made = list[LevelOfParts]()
-    columns = found[-1][2].shape[1] if found and found[-1][2] is not None else 1
+    columns = 1 if not found or found[-1].modes is None else found[-1].modes.shape[1]
     order = np.arange(diagonal.size // columns)
     for (matrix, entries, modes, node), (by_part, starts) in zip(reversed(found), reversed(groups), strict=True):
         lengths = np.diff(starts)[order]
@@ -125,7 +135,7 @@ def _nested(found: list[tuple], groups: list[tuple[np.ndarray, np.ndarray]], csr
         made.insert(
             0, LevelOfParts(ordered, entries[rows], ends * node, parents, modes if modes is None else modes[rows])
         )
-    return Grown(tuple(made), unknowns_of(order, found[0][3]) if found else order, csr, diagonal)
+    return Grown(tuple(made), unknowns_of(order, found[0].node) if found else order, csr, diagonal)
 
 
 def unknowns_of(order: np.ndarray, node: int) -> np.ndarray:
@@ -139,7 +149,7 @@ def _own(indptr: np.ndarray, columns: int) -> np.ndarray:
 
 
 def _with_components(csr: Csr, diagonal: np.ndarray, of_children: np.ndarray, columns: int) -> np.ndarray:
-    """The diagonal with an entry, the sum of those of its children, where A maps a vector of a part to zero, and 1 where
+    """The diagonal with the sum of the entries of its children where A maps a vector of a part to zero, and 1 where
     there is none; it is put into the matrix too. A consistent right-hand side is zero there, and so is its correction.
     """
     alone = np.abs(diagonal) <= NOTHING * of_children

@@ -49,8 +49,8 @@ def hierarchy(
     """The levels for E, shape (d, d), down to at most `bottom` vectors; in single precision if its diagonal allows it.
 
     steps, repeats: as in `Levels`. Without parts vectors are merged along strong couplings of E. first, near_null,
-    grow: as in `grown_levels`. Raises InputError for an E with a diagonal entry that is not positive, and where merging leaves too
-    many vectors.
+    grow: as in `grown_levels`. Raises InputError for an E with a diagonal entry that is not positive, and where merging
+    leaves too many vectors.
     """
     if isinstance(matrix, PlacedMatrix):
         if made := _on_device(matrix, parts, bottom, scaling, steps):

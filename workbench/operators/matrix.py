@@ -46,10 +46,10 @@ class Matrix:
     Construction checks the properties that conjugate gradients need and that are cheap to verify: square, not empty,
     finite, Hermitian to rounding in `precision`, positive diagonal but for rows of zeros.
 
-    empty_rows: the numbers of rows of zeros, ascending, see `operators.empty_rows`. precision: dtype of the entries as
-    they were given, of which conversions to a wider one add no digits. main: the diagonal, shape (N,). form: the format in which a device stores it,
-    one of `settings.FORMATS`; on the host it stays in CSR. items_per_row: of CSR on accelerators, see
-    `devices.ops.csr`.
+    empty_rows: the numbers of rows of zeros, ascending, see `operators.empty_rows`. main: the diagonal, shape (N,).
+    precision: dtype of the entries as they were given, of which conversions to a wider one add no digits. form: the
+    format in which a device stores it, one of `settings.FORMATS`; on the host it stays in CSR. items_per_row: of CSR on
+    accelerators, see `devices.ops.csr`.
 
     Cost: a few passes over the matrix and N words of work space; a canonical matrix is not copied.
 

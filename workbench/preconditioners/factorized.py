@@ -123,8 +123,9 @@ def _csr_factors(
         return csr_pivots(matrix.data, matrix.indices, matrix.indptr, bounds, omega, shift)
 
     (values, pivots, replaced, _), shift = _shifted_until_positive(name, factorize, device)
-    lower = sparse.csr_array(lower_factor(values, matrix.indices, matrix.indptr), shape=matrix.shape)
-    return lower.astype(matrix.dtype, copy=False), pivots, shift, _notes(name, shift, replaced)
+    data, *pattern = lower_factor(values, matrix.indices, matrix.indptr)
+    lower = sparse.csr_array((data.astype(matrix.dtype, copy=False), *pattern), shape=matrix.shape)
+    return lower, pivots, shift, _notes(name, shift, replaced)
 
 
 def _shifted_until_positive(

@@ -37,8 +37,8 @@ def reordered(matrix: Csr, order: np.ndarray) -> tuple[Csr, np.ndarray]:
 def summed(
     matrix: Csr, starts: np.ndarray, parents: np.ndarray, order: np.ndarray | None = None
 ) -> tuple[Csr, np.ndarray]:
-    """P^T A P for groups of rows, and its diagonal: group g has the rows starts[g] to starts[g + 1], or those of `order`
-    at these places.
+    """P^T A P for groups of rows, and its diagonal: group g has the rows starts[g] to starts[g + 1], or those that
+    `order` has there.
 
     parents: the group of each row. Rows are not sorted. Cost: reads the matrix once, and room for a copy of it.
     """

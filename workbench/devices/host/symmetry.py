@@ -46,7 +46,7 @@ def asymmetry(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray) -> Asym
 
 @kernel()
 def _compare_pairs(taken, data, indices, indptr, diagonal, maxima, places, missing):  # pragma: no cover
-    """Compare entries left of the diagonal with their partners. missing: entries without one, in sum over all chunks."""
+    """Compare entries left of the diagonal with their partners. missing: entries without one, summed over chunks."""
     rows, chunks = diagonal.size, missing.size
     for thread in threads(taken):
         for chunk in shared(taken, thread, chunks):

@@ -1,8 +1,8 @@
 """Parts of the graph of a sparse matrix, grown from scattered seeds in rounds: the same on every device.
 
 In a round every row without a part joins that of its largest strong coupling to a row with one; rounds are repeated
-until nothing changes, and then again along any negative coupling. A round reads the parts of the round before alone, and
-adds nothing up, so that the parts are bit for bit those of any device and number of threads.
+until nothing changes, and then again along any negative coupling. A round reads the parts of the round before alone,
+and adds nothing up, so that the parts are bit for bit those of any device and number of threads.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ def next_labels(row, data, indices, starts, strongest, least, labels, following,
     if label < 0:
         for j in range(starts[row], starts[row + 1]):
             k, size = indices[j], -data[j]
+            nearer = size > most or (size == most and labels[k] < label)
             # Quotients neither under- nor overflow, and are the same on every device, which roots need not be.
-            if labels[k] >= 0 and size > 0 and (size / strongest[row]) * (size / strongest[k]) >= least:
-                if size > most or (size == most and labels[k] < label):
-                    label, most = labels[k], size
+            if labels[k] >= 0 and nearer and (size / strongest[row]) * (size / strongest[k]) >= least:
+                label, most = labels[k], size
     following[row] = label
     free[row] = 1 if label < 0 else 0
 
