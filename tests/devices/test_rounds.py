@@ -9,7 +9,7 @@ from scipy.sparse import csgraph
 
 from tests.preconditioners.test_kcycle import network, triangles
 from workbench import devices
-from workbench.devices.ops.rounds import parts_in_rounds, seeds_of
+from workbench.devices.ops.levels import parts_in_rounds, seeds_of
 from workbench.jit import threads
 from workbench.run import solve
 

@@ -18,8 +18,7 @@ from workbench.devices.bound import Request
 from workbench.devices.clock import TimedCalls
 from workbench.devices.host.growth import grown_parts
 from workbench.devices.operator_protocols import CoarseLevel, DeviceVector, Dots, OperatorTraits
-from workbench.devices.ops.levels import narrowed, widened
-from workbench.devices.ops.rounds import parts_in_rounds
+from workbench.devices.ops.levels import narrowed, parts_in_rounds, widened
 from workbench.devices.protocol import Device
 from workbench.lazy import sparse
 from workbench.operators import Operator

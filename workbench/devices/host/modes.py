@@ -107,8 +107,8 @@ def summed_modes(
     """Q^H A Q for modes Q of parts, and the matrix of its nodes, which are parts, as `matrix_of_nodes`.
 
     modes: shape (N, m); order, starts: as in `modes_below`; parents: the part of each row. Row m g + k is that of mode
-    k of part g, and each coupling of two parts a full block, that of a part with itself first. A mode that is zero in its
-    part has a row of zeros. Cost: reads the matrix twice, and 2 nnz m^2 operations.
+    k of part g, and each coupling of two parts a full block, that of a part with itself first. A mode that is zero in
+    its part has a row of zeros. Cost: reads the matrix twice, and 2 nnz m^2 operations.
     """
     data, indices, indptr = matrix
     groups, columns = starts.size - 1, modes.shape[1]
