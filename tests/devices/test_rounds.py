@@ -37,7 +37,7 @@ def by_definition(matrix, labels, threshold):
     return labels
 
 
-@pytest.mark.parametrize("threshold", [0.0, 0.15, 0.9])
+@pytest.mark.parametrize("threshold", [0.0, 0.17, 0.87])
 def test_a_row_joins_the_part_of_its_largest_strong_coupling(threshold):
     matrix = network(300, 700)
     # Equal couplings, of which the lower label counts.

@@ -12,7 +12,7 @@ import numpy as np
 from workbench.compiler.words import conj, narrow, wide
 from workbench.devices.bound import Bound, Request
 from workbench.devices.coarse import Level, Levels
-from workbench.devices.host.growth import Csr, grown_parts
+from workbench.devices.host.growth import Csr, grown_parts, strongest_couplings
 from workbench.devices.protocol import Device
 from workbench.kernel_language.row_kernels import kernel
 from workbench.lazy import sparse
@@ -161,18 +161,8 @@ def solution(bind: Bind, form: Levels, x: DeviceVector, solved: DeviceVector) ->
 
 
 @kernel()
-def largest_coupling(row, data, indices, starts, strongest):
-    """The largest -a_ij of a row, 0 without a negative entry."""
-    most = 0
-    for j in range(starts[row], starts[row + 1]):
-        if indices[j] != row and -data[j] > most:
-            most = -data[j]
-    strongest[row] = most
-
-
-@kernel()
-def next_labels(row, data, indices, starts, strongest, least, labels, following, free):
-    """The label of a row after a round, and 1 while it has none. least: the squared threshold of strong couplings.
+def next_labels(row, data, indices, starts, roots, labels, following, free):
+    """The label of a row after a round, and 1 while it has none. roots: couplings of two rows are at least the product.
 
     Of equal couplings that to the lower label counts.
     """
@@ -181,8 +171,8 @@ def next_labels(row, data, indices, starts, strongest, least, labels, following,
         for j in range(starts[row], starts[row + 1]):
             k, size = indices[j], -data[j]
             nearer = size > most or (size == most and labels[k] < label)
-            # Quotients neither under- nor overflow, and are the same on every device, which roots need not be.
-            if labels[k] >= 0 and nearer and (size / strongest[row]) * (size / strongest[k]) >= least:
+            # One product of numbers from the host, so that no device rounds otherwise.
+            if labels[k] >= 0 and nearer and size >= roots[row] * roots[k]:
                 label, most = labels[k], size
     following[row] = label
     free[row] = 1 if label < 0 else 0
@@ -212,12 +202,9 @@ def parts_in_rounds(matrix: Csr, size: int, threshold: float, device: Device) ->
     first = np.full(rows, FREE)
     first[seeds] = np.arange(seeds.size)
     labels, following = device.array(first, dtype), device.zeros(rows, dtype)
-    strongest, free = device.zeros(rows, dtype), device.zeros(rows, dtype)
-    of_matrix = {"data": data, "indices": indices, "starts": indptr}
-    device.bind(Request(largest_coupling, rows, dtype, of_matrix, indptr))(strongest)
-    left = rows - seeds.size
-    for least in (threshold**2, 0.0):
-        fixed = {**of_matrix, "strongest": strongest, "least": least}
+    free, left = device.zeros(rows, dtype), rows - seeds.size
+    for roots in (np.sqrt(threshold) * strongest_couplings((data, indices, indptr)), np.zeros(rows)):
+        fixed = {"data": data, "indices": indices, "starts": indptr, "roots": roots}
         round_of = device.bind(Request(next_labels, rows, dtype, fixed, indptr))
         while left:
             round_of(labels, following, free)
