@@ -6,6 +6,7 @@ import pytest
 
 from workbench.extensions.papers.comparison import NOT_APPLIED, Compared, compare, deviation, unexplained
 from workbench.extensions.papers.printed import printed_in, printed_text
+from workbench.extensions.papers.standing import Reason, Standing, Support, tally, tally_words
 
 
 @pytest.mark.parametrize(
@@ -59,10 +60,11 @@ def test_unequal_sizes_and_other_machines_are_not_compared():
     assert elsewhere.ratio == pytest.approx(1.3)
 
 
+SMALL, NINTH = Reason("it is small", Support.MEASURED), Reason("the ninth", Support.PLAUSIBLE)
+
+
 def test_large_deviations_have_a_reason_or_are_not_explained():
-    column = Compared(
-        printed="printed", ours=("cuda", "cpu"), modelled="model", reasons={"b, 9": "the ninth", "a": "it is small"}
-    )
+    column = Compared(printed="printed", ours=("cuda", "cpu"), modelled="model", reasons={"b, 9": NINTH, "a": SMALL})
     rows = [
         {"name": "a", "printed": 10, "cpu": 20},
         {"name": "b", "printed": 10, "cpu": 10, "cuda": 5, "model": 9},
@@ -72,8 +74,52 @@ def test_large_deviations_have_a_reason_or_are_not_explained():
         {"name": "b", "printed": None, "cpu": 3},
     ]
     values = compare(rows, ("name",), (column,))
-    assert [value.said for value in values] == ["it is small", "not explained", "the ninth", "not explained", ""]
+    said = ["measured: it is small", "not explained", "plausible: the ninth", "not explained", ""]
+    assert [value.said for value in values] == said
     assert unexplained(values) == [
         "Not explained, more than 15% from the print: b (−50.0%); b (hybrid2 and not hybrid1)."
     ]
     assert unexplained(values[:1]) == []
+
+
+def test_every_number_stands_in_one_way_and_what_is_made_from_the_print_is_no_agreement():
+    """Two rows of each way, counted by hand."""
+    reasons = {"measured": SMALL, "plausible": NINTH, "open": Reason("found, not explained", Support.UNKNOWN)}
+    rows = [
+        {"name": "near", "printed": 10, "ours": 11},
+        {"name": "measured", "printed": 10, "ours": 12},
+        {"name": "plausible", "printed": 10, "ours": 8},
+        {"name": "open", "printed": 10, "ours": 1},
+        {"name": "without", "printed": 10, "ours": 1},
+        {"name": "made", "printed": 10, "ours": 10},
+        {"name": "missing", "printed": 10, "ours": None},
+        {"name": "made and missing", "printed": 10, "ours": None},
+        {"name": "tie", "printed": "above 1", "ours": 0.96},
+        {"name": "clear", "printed": "below 1", "ours": 0.8},
+    ]
+    made = Compared(
+        printed="printed", ours="ours", reasons=reasons, uncounted=lambda row: "a copy" * ("made" in row["name"])
+    )
+    values = compare(rows, ("name",), (made,))
+    assert {value.row: value.standing for value in values} == {
+        "near": Standing.WITHIN,
+        "measured": Standing.EXPLAINED,
+        "plausible": Standing.PLAUSIBLE,
+        "open": Standing.OPEN,
+        "without": Standing.OPEN,
+        "made": Standing.NOT_COUNTED,
+        "missing": Standing.NOT_COMPARED,
+        "made and missing": Standing.NOT_COMPARED,
+        "tie": Standing.NOT_COMPARED,
+        "clear": Standing.WITHIN,
+    }
+    assert tally_words(tally(values)) == (
+        "6 compared independently: 2 within 15%, 1 explained by a measurement, 1 plausible, not measured, 2 not "
+        "explained; 3 cannot be compared; 1 not counted"
+    )
+    assert values[5].remark == "not counted: a copy"
+    assert values[8].remark == "a tie: 0.960, within 15% of 1"
+    fitted = Compared(printed="printed", ours="ours", fitted="one number")
+    near, far, *_ = compare(rows, ("name",), (fitted,))
+    assert (near.standing, near.remark) == (Standing.FITTED, "fitted: one number")
+    assert far.standing is Standing.OPEN

@@ -56,6 +56,7 @@ def test_missing_matrices_are_reported():
     rows = reproduced("hybrid-pipecg", "iterations", max_n=40).rows
     assert rows[0]["cg"] is None
     assert "bcsstk15" in rows[0]["said"]
+    assert "put it at" not in rows[0]["said"]
     assert all(row["said"] == "converged" for row in rows[1:])
 
 

@@ -4,6 +4,7 @@ compared with print point by point.
 
 from __future__ import annotations
 
+import dataclasses
 import types
 from typing import Any
 
@@ -121,11 +122,12 @@ def test_measured_points_of_a_smaller_size_lie_at_that_size():
 
 
 def test_a_work_of_table_2_is_the_solve_of_its_report(made):
-    """The same configuration on the page and in a report, there from several starts."""
+    """The same configuration on the page and in a report, there from several starts and to a tolerance beyond."""
     (work, *_) = works_of(item_of("two-level", "table2"), largest=128)[10:]
     assert isinstance(work.what, Configuration)
     PAPERS["two-level"]["table2"].made(128, print)
-    assert made[0] == work.what
+    assert dataclasses.replace(made[0], stopping=work.what.stopping) == work.what
+    assert made[0].stopping.rtol < work.what.stopping.rtol == 1e-6
     assert [one.seed for one in made[:5]] == [0, 1, 2, 3, 4]
 
 

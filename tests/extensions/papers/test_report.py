@@ -15,7 +15,8 @@ from workbench.extensions import papers
 from workbench.extensions.papers import PAPERS, Reproduction, Target
 from workbench.extensions.papers import report as papers_report
 from workbench.extensions.papers.comparison import Compared
-from workbench.extensions.papers.report_page import explained, page
+from workbench.extensions.papers.report_page import page, tally_rows, verdict
+from workbench.extensions.papers.standing import Standing
 
 COMPARED = Compared(printed="printed", ours="ours", spread="range", modelled="model", sizes=("paper_n", "n"))
 
@@ -147,18 +148,34 @@ def test_the_page_needs_no_other_file(made, tmp_path):
     assert "--wb-ground" in text
     assert not re.search(r'(?:src|href)="(?!#)', re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL))
     assert "&lt;a&gt;" in text
-    assert "1 of 1 not explained" in text
+    assert "1 of 2 not explained" in text
     assert "12..14" in text
 
 
-def test_words_on_deviations():
-    value = {"percent": 20.0, "said": "not explained", "agrees": None}
-    entry = {"failed": "", "compared": [value, {**value, "said": "its host"}, {**value, "percent": 3.0, "said": ""}]}
-    assert explained(entry) == "1 of 2 not explained"
-    assert explained({**entry, "compared": entry["compared"][1:]}) == "1 explained"
-    assert explained({**entry, "compared": entry["compared"][2:]}) == "all within 15%"
-    assert explained({**entry, "compared": []}) == "nothing printed to compare"
-    assert explained({**entry, "compared": [{**value, "percent": None, "said": ""}]}).startswith("not compared")
+def entry(*standings, paper="mpcg"):
+    return {"paper": paper, "failed": "", "compared": [{"standing": each.value} for each in standings]}
+
+
+def test_words_on_what_becomes_of_printed_numbers():
+    assert verdict(entry(Standing.OPEN, Standing.EXPLAINED, Standing.WITHIN)) == "1 of 3 not explained"
+    assert verdict(entry(Standing.EXPLAINED, Standing.PLAUSIBLE, Standing.WITHIN)) == "2 of 3 have a reason"
+    assert verdict(entry(Standing.WITHIN, Standing.FITTED, Standing.NOT_COUNTED)) == "all within 15%"
+    assert verdict(entry()) == "nothing printed to compare"
+    assert verdict(entry(Standing.NOT_COMPARED)).startswith("not compared")
+    assert verdict(entry(Standing.NOT_COUNTED, Standing.NOT_COMPARED)) == "not counted"
+
+
+def test_each_printed_number_is_counted_once():
+    entries = [
+        entry(Standing.WITHIN, Standing.WITHIN, Standing.NOT_COUNTED),
+        entry(Standing.OPEN, Standing.NOT_COMPARED, paper="block-cg"),
+    ]
+    assert tally_rows(entries) == [
+        ["mpcg", "2", "2", "0", "0", "0", "0", "0", "1"],
+        ["block-cg", "1", "0", "0", "0", "0", "1", "1", "0"],
+        ["all", "3", "2", "0", "0", "0", "1", "1", "1"],
+    ]
+    assert len(tally_rows(entries[:1])) == 1
 
 
 def test_a_page_of_a_real_item():

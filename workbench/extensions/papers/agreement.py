@@ -6,8 +6,9 @@ import dataclasses
 import statistics
 from collections.abc import Sequence
 
-from workbench.extensions.papers.comparison import NOT_APPLIED, NOTABLE, READ_OFF, REFERENCE
+from workbench.extensions.papers.comparison import NOT_APPLIED, READ_OFF, REFERENCE
 from workbench.extensions.papers.items import Point
+from workbench.extensions.papers.standing import NOTABLE
 from workbench.words.numbers import number
 
 

@@ -30,6 +30,7 @@ from workbench.extensions.papers.comparison import Compared
 from workbench.extensions.papers.items import Item
 from workbench.extensions.papers.printed import FILES, printed_in, who
 from workbench.extensions.papers.reproduction import Progress, Reproduction, Target, target_of_item
+from workbench.extensions.papers.standing import Reason, Support
 from workbench.registry import unknown_name
 
 MATRIX = ("printed_n", "n")
@@ -56,9 +57,13 @@ PAPERS: dict[str, dict[str, Target]] = {
             hybrid_pipecg.table1,
             named=("matrix",),
             compared=(
-                Compared(printed="printed_N", ours="N"),
-                Compared(printed="printed_nnz", ours="nnz"),
-                Compared(printed="printed_nnz/N", ours="nnz/N"),
+                Compared(printed="printed_N", ours="N", uncounted=hybrid_pipecg.made_from_print),
+                Compared(printed="printed_nnz", ours="nnz", uncounted=hybrid_pipecg.made_from_print),
+                Compared(
+                    printed="printed_nnz/N",
+                    ours="nnz/N",
+                    uncounted=lambda row: hybrid_pipecg.made_from_print(row) or "the quotient of two compared numbers",
+                ),
             ),
         ),
         "iterations": Target(hybrid_pipecg.iterations),
@@ -94,9 +99,11 @@ PAPERS: dict[str, dict[str, Target]] = {
             quick=32,
             named=("matrix",),
             compared=(
-                Compared(printed="printed_n", ours="n", sizes=MATRIX),
-                Compared(printed="printed_nnz", ours="nnz", sizes=MATRIX),
-                Compared(printed="printed_row", ours="row_min_mean_max", sizes=MATRIX),
+                Compared(printed="printed_n", ours="n", sizes=MATRIX, uncounted=block_cg.made_from_print),
+                Compared(printed="printed_nnz", ours="nnz", sizes=MATRIX, uncounted=block_cg.made_from_print),
+                Compared(
+                    printed="printed_row", ours="row_min_mean_max", sizes=MATRIX, uncounted=block_cg.made_from_print
+                ),
             ),
         ),
         "table2": Target(
@@ -113,8 +120,11 @@ PAPERS: dict[str, dict[str, Target]] = {
                     printed="printed_most",
                     modelled="pseudo-block-cg_most",
                     reasons={
-                        "": "the paper's limit is the private arrays of its product kernel, which grow with s, and "
-                        "not the memory"
+                        "": Reason(
+                            "the paper says that its limit is the private arrays of its product kernel, which grow "
+                            "with s, and not the memory",
+                            Support.MEASURED,
+                        )
                     },
                 ),
             ),

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from workbench.extensions.papers.printed import printed_text
-from workbench.words.numbers import deviation_text
+from workbench.extensions.papers.standing import NOT_EXPLAINED, NOTABLE, OF_SUPPORT, Reason, Standing
+from workbench.words.numbers import deviation_text, number
 
-NOTABLE = 15.0
-"""Percent beyond which a deviation from the print needs a reason."""
-NOT_EXPLAINED = "not explained"
 TIMES_OFF = 3.0
 """The ratio of a modelled and a printed number, in either direction, beyond which the model does not apply."""
 NOT_APPLIED = "model does not apply"
@@ -33,7 +31,9 @@ class Compared:
     differs. source: of the numbers of the paper. drawn: they are in the picture, not in the table alone.
 
     reasons: of deviations by more than `NOTABLE` percent and of other words, by a part of the name of a row and what is
-    printed in it, "" for all rows; the first that fits holds, and without one a deviation is not explained.
+    printed in it, "" for all rows; the first that fits holds, and without one a deviation is not explained. uncounted:
+    why a row is no independent comparison, "" for one that is. fitted: the numbers of the model that were fitted to
+    these entries.
     """
 
     printed: str
@@ -47,7 +47,9 @@ class Compared:
     here: str = ""
     source: str = PRINTED
     drawn: bool = True
-    reasons: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    reasons: Mapping[str, Reason] = dataclasses.field(default_factory=dict)
+    uncounted: Callable[[Row], str] = lambda _: ""
+    fitted: str = ""
 
     def of(self, row: Row, name: str) -> PrintedValue | None:
         """The comparison in a row; None where nothing is printed in it."""
@@ -70,7 +72,9 @@ class Compared:
             elsewhere=self.elsewhere,
             source=self.source,
             alone=not (self.ours or self.modelled),
-            reason=next((reason for part, reason in self.reasons.items() if part in f"{name}, {printed}"), ""),
+            reason=next((reason for part, reason in self.reasons.items() if part in f"{name}, {printed}"), None),
+            uncounted=self.uncounted(row),
+            fitted=self.fitted,
         )
 
     def _sizes(self, row: Row) -> tuple[Any, Any]:
@@ -98,7 +102,9 @@ class PrintedValue:
     elsewhere: bool = False
     source: str = PRINTED
     alone: bool = False
-    reason: str = ""
+    reason: Reason | None = None
+    uncounted: str = ""
+    fitted: str = ""
 
     @property
     def same_size(self) -> bool:
@@ -152,28 +158,67 @@ class PrintedValue:
 
     @property
     def agrees(self) -> bool | None:
-        """True if words are as printed; None for numbers, and where none of ours are known."""
-        ours = self.ours if self.ours is not None else self.modelled
-        if not isinstance(self.printed, str) or ours is None or not self.same_size:
+        """True if words are as printed; None for numbers, where none of ours are known, and for a tie."""
+        ours = self._in_words
+        if not isinstance(self.printed, str) or ours is None or not self.same_size or self.tie:
             return None
         if isinstance(ours, str):
             return self.printed == ours
         return (ours > 1) == (self.printed == "above 1")
 
     @property
+    def tie(self) -> bool:
+        """True where "above 1" or "below 1" is printed, and ours is within `NOTABLE` percent of 1."""
+        ours = self._in_words
+        return isinstance(self.printed, str) and isinstance(ours, float) and abs(100 * (ours - 1)) <= NOTABLE
+
+    @property
+    def _in_words(self) -> Any:
+        return self.ours if self.ours is not None else self.modelled
+
+    @property
     def said(self) -> str:
-        """The reason of a notable deviation; "" for any other."""
-        return (self.reason or NOT_EXPLAINED) if self.notable else ""
+        """The reason of a notable deviation, which begins with what it rests on; "" for any other."""
+        if not self.notable:
+            return ""
+        return self.reason.words if self.reason else NOT_EXPLAINED
+
+    @property
+    def standing(self) -> Standing:
+        """How it counts."""
+        if self.percent is None and self.agrees is None:
+            return Standing.NOT_COMPARED
+        if self.uncounted:
+            return Standing.NOT_COUNTED
+        if not self.notable:
+            return Standing.FITTED if self.fitted else Standing.WITHIN
+        return OF_SUPPORT[self.reason.support] if self.reason else Standing.OPEN
+
+    @property
+    def remark(self) -> str:
+        """The reason of its deviation, or why it is not compared or not counted; what was fitted otherwise."""
+        if self.uncounted:
+            return f"not counted: {self.uncounted}"
+        if self.said:
+            return self.said
+        if not self.same_size:
+            return f"not compared: {printed_text(self.our_size)} here, {printed_text(self.paper_size)} printed"
+        if self.tie:
+            return f"a tie: {number(self._in_words)}, within {NOTABLE:.0f}% of 1"
+        return f"fitted: {self.fitted}" if self.fitted and self.percent is not None else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, the deviations included."""
         return dataclasses.asdict(self) | {
+            "reason": self.reason.text if self.reason else "",
             "ratio": self.ratio,
             "ours_percent": self.ours_percent,
             "modelled_percent": self.modelled_percent,
             "percent": self.percent,
             "agrees": self.agrees,
             "said": self.said,
+            "standing": self.standing.value,
+            "remark": self.remark,
             "verdict": self.verdict,
             "printed_text": printed_text(self.printed),
         }
@@ -203,8 +248,8 @@ def row_name(row: Row, named: Sequence[str]) -> str:
 
 
 def unexplained(values: Iterable[PrintedValue]) -> list[str]:
-    """A sentence on the deviations by more than `NOTABLE` percent that have no reason; none if all have one."""
-    far = [value for value in values if value.said == NOT_EXPLAINED]
+    """A sentence on the deviations by more than `NOTABLE` percent that nothing explains; none if all have a reason."""
+    far = [value for value in values if value.standing is Standing.OPEN]
     if not far:
         return []
     several = len({value.column for value in far}) > 1

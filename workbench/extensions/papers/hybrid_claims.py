@@ -183,7 +183,10 @@ def _causes(rows: list[dict[str, Any]]) -> list[str]:
         f"{gpu['slower_cores']:.2f} and not {gpu['modelled_library']:.2f}. With hybrid 1 and 2 alone the latter is "
         f"{first_two:.2f}: the model has hybrid 3 faster than the papers, whose times include its setup.",
         f"Not explained: the printed maximum over PCG on the CPU, {most['printed']:g}, and that over PCG on the GPU. "
-        "Bytes and bandwidths do not make a baseline so slow.",
+        "Bytes and bandwidths do not make a baseline so slow. Of 15 pairs that were tried for the cores (0, 5, 10, 20 "
+        "or 30 µs a loop; 1, 0.7 or 0.5 of the nominal bandwidth) 10 µs and 0.7 come near both means, and none meets "
+        "means and maxima.",
+        "Not tested: PETSc's pipelined and preconditioned CG against Paralution's, which is not available here.",
         "Poisson matrices on the K20m: the share of the rows that fits limits the speedup, and falls with N, where the "
         "printed speedup rises; slower cores change nothing of that. The model needs a share of "
         f"{needed} to reach what is printed"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import InputError
+from workbench.extensions.papers.comparison import Row
 from workbench.extensions.papers.printed import printed_in
 from workbench.extensions.papers.reproduction import Progress, Reproduction
 from workbench.operators.box_stencil import box_nnz
@@ -47,6 +48,11 @@ def spec_of(name: str) -> str:
     """The problem text of a matrix: its file, or its name in the collection."""
     path = real_file(name)
     return str(path) if path and path.name.endswith(".mtx.gz") else f"suitesparse:{name}"
+
+
+def made_from_print(row: Row) -> str:
+    """Why a row of Table 1 is no independent comparison; empty for a real matrix, and for one that is counted."""
+    return "a stand-in is made from the printed numbers" if "stand-in" in row["ours_is"] else ""
 
 
 def table1(max_n: int, progress: Progress) -> Reproduction:
@@ -127,7 +133,8 @@ def _counted(name: str, size: int, problem: str, **parameters: object) -> dict[s
     try:
         system: LinearSystem = configure(problem, parameters).problem.assemble()
     except InputError as error:
-        return {**row, "said": str(error)}
+        # The advice after it names a folder of this machine.
+        return {**row, "said": str(error).partition("; ")[0]}
     endings = []
     for solver in ("cg", "pipecg"):
         chosen = configure(problem, parameters, solver=solver, rhs="ones-scaled", x0="zero", stopping=STOPPING)

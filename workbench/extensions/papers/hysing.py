@@ -13,6 +13,7 @@ from workbench.extensions.papers import items
 from workbench.extensions.papers.comparison import REFERENCE, Compared
 from workbench.extensions.papers.items import Case, Drawn, Item, Turned, Values, Work
 from workbench.extensions.papers.printed import printed_in
+from workbench.extensions.papers.standing import Reason, Support
 from workbench.plots.scenes.scene import Axis
 from workbench.sequences.sequence import Sequence
 from workbench.words.numbers import count
@@ -79,7 +80,7 @@ def _deviations(rows: list[dict[str, object]]) -> None:
 
 
 def _compared(name: str, curve: str) -> Compared:
-    reason = {"": "a grid of few cells; the deviation falls with every refinement"}
+    reason = {"": Reason("a grid of few cells; the deviation falls with every refinement", Support.MEASURED)}
     where = {"curve": curve, "source": REFERENCE, "drawn": False}
     return Compared(printed=f"reference_{name}", ours=name, reasons=reason, **where)
 

@@ -74,13 +74,13 @@ class Turned:
 @dataclasses.dataclass(frozen=True)
 class Solved:
     """Data kept of solves of one configuration. counts: iterations from each start. Seconds: medians, also of the
-    phases of the setup. residuals: relative, of the first one, shape (iterations + 1,)."""
+    phases of the setup. histories: relative residuals from each start, shape (iterations + 1,)."""
 
     counts: tuple[int, ...]
     converged: bool
     setup_seconds: float
     iteration_seconds: float
-    residuals: tuple[float, ...] = ()
+    histories: tuple[tuple[float, ...], ...] = ()
     phases: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
     @classmethod
@@ -92,7 +92,7 @@ class Solved:
             all(one.converged for one in results),
             statistics.median(one.setup_seconds for one in results),
             statistics.median(one.iteration_seconds for one in results),
-            tuple(float(value) for value in results[0].record().relative_residual),
+            tuple(tuple(float(value) for value in one.record().relative_residual) for one in results),
             {
                 each: statistics.median(sum(taken for name, taken in of_one if name == each) for of_one in phases)
                 for each, _ in phases[0]
@@ -107,6 +107,21 @@ class Solved:
     @property
     def range(self) -> list[int]:
         return [min(self.counts), max(self.counts)]
+
+    @property
+    def residuals(self) -> tuple[float, ...]:
+        """Relative residuals from the first start."""
+        return self.histories[0]
+
+    def counts_to(self, rtol: float) -> list[int]:
+        """Iterations to a tolerance from each start; the last one where it is not met."""
+        return [next((k for k, each in enumerate(one) if each <= rtol), len(one) - 1) for one in self.histories]
+
+    def tolerance_at(self, iterations: int) -> float | None:
+        """The tolerance that ends this many iterations, the median over the starts; None where a solve is shorter."""
+        if any(len(one) <= iterations for one in self.histories):
+            return None
+        return statistics.median(min(one[: iterations + 1]) for one in self.histories)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -84,7 +84,7 @@ def fitted() -> Fit:
     """The model with the least squared relative differences from the entries of Table 3."""
     terms = _terms()
     found, residuals = _solved(terms)
-    return Fit(float(found[0]), float(1 / found[1]), float(np.sqrt(np.mean(residuals**2))))
+    return Fit(float(found[0]), float(1 / found[1]), _rms(residuals))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,7 +102,42 @@ def fitted_by_size() -> FitBySize:
     parts = [np.where(sizes == n, terms[:, 1], 0) for n in MPCG]
     found, residuals = _solved(np.column_stack([terms[:, 0], *parts]))
     rates = {n: float(1 / share) for n, share in zip(MPCG, found[1:], strict=True)}
-    return FitBySize(rates, float(np.sqrt(np.mean(residuals**2))), float(np.abs(residuals).max()))
+    return FitBySize(rates, _rms(residuals), float(np.abs(residuals).max()))
+
+
+@dataclasses.dataclass(frozen=True)
+class FitByBlocks:
+    """The model with two rates of line 10: where a new block has at most `limit` MB, and beyond. factor: of the sweeps
+    of Table 2; rms, most: of the relative differences from the print."""
+
+    limit: float
+    factor: float
+    rates: tuple[float, float]
+    rms: float
+    most: float
+
+
+LIMITS_MB = (6, 8, 10, 12, 16, 20)
+"""Sizes of a new block that are tried as the limit."""
+
+
+@functools.cache
+def fitted_by_blocks() -> FitByBlocks:
+    """The fit with the limit of `LIMITS_MB` that leaves the least rms."""
+    terms = _terms()
+    megabytes = np.array([8e-6 * box_counts(boxes) * n * n for n, counts in MPCG.items() for boxes in counts])
+
+    def fit(limit: float) -> FitByBlocks:
+        parts = [np.where(inside, terms[:, 1], 0) for inside in (megabytes <= limit, megabytes > limit)]
+        found, residuals = _solved(np.column_stack([terms[:, 0], *parts]))
+        rates = (float(1 / found[1]), float(1 / found[2]))
+        return FitByBlocks(limit, float(found[0]), rates, _rms(residuals), float(np.abs(residuals).max()))
+
+    return min(map(fit, LIMITS_MB), key=lambda each: each.rms)
+
+
+def _rms(residuals: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(residuals**2)))
 
 
 def _terms() -> np.ndarray:

@@ -224,6 +224,8 @@ class _Compared:
     paper_size: Cell
     our_size: Cell
     said: str
+    standing: str
+    remark: str
     elsewhere: bool
     percent: float | None
     agrees: bool | None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import collections
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from workbench.extensions.papers import papers
-from workbench.extensions.papers.comparison import NOT_EXPLAINED, NOTABLE, PRINTED
+from workbench.extensions.papers.comparison import PRINTED
 from workbench.extensions.papers.reproduction import cell_text, cells_of
+from workbench.extensions.papers.standing import INDEPENDENT, NOTABLE, Standing
 from workbench.files.data_files import PACKAGE
 from workbench.plots.html_table import Html, html_table
 from workbench.words.numbers import deviation_text, duration
@@ -55,7 +57,8 @@ def page(entries: Sequence[tuple[Entry, str]]) -> str:
         f'<p class="made">{_text("; ".join(machines))}</p>',
         "<p>Ours: counted or measured here. Modelled: computed for the machine of the paper. Deviation: the larger one "
         "of both from the print. Times of this machine have a ratio to those printed and no deviation, as the machines "
-        "differ; unequal sizes have neither.</p>",
+        "differ; unequal sizes have neither. Not counted: numbers that are made from the print, that no paper prints, "
+        "or that are rows of another item. A reason begins with what it rests on.</p>",
         _summary([entry for entry, _ in entries]),
     ]
     for paper in dict.fromkeys(entry["paper"] for entry, _ in entries):
@@ -80,19 +83,27 @@ def worst(entry: Entry) -> float | None:
     return max(known, key=abs, default=None)
 
 
-def explained(entry: Entry) -> str:
-    """The number of deviations above `NOTABLE` percent that have a reason, in words."""
+def counts(values: Iterable[Mapping[str, Any]]) -> dict[Standing, int]:
+    """How many compared numbers of entries stand in each way."""
+    found = collections.Counter(value["standing"] for value in values)
+    return {each: found[each.value] for each in Standing}
+
+
+def verdict(entry: Entry) -> str:
+    """The standing of the printed numbers of an item, in words."""
     if entry["failed"]:
         return "failed"
-    reasons = [value["said"] for value in entry["compared"] if value["said"]]
-    open_ones = reasons.count(NOT_EXPLAINED)
+    found = counts(entry["compared"])
+    compared, near = sum(found[each] for each in INDEPENDENT), found[Standing.WITHIN] + found[Standing.FITTED]
     if not entry["compared"]:
         return "nothing printed to compare"
-    if all(value["percent"] is None and value["agrees"] is None for value in entry["compared"]):
-        return "not compared: other size or machine"
-    if not reasons:
+    if not compared:
+        return Standing.NOT_COUNTED.value if found[Standing.NOT_COUNTED] else "not compared: other size or machine"
+    if near == compared:
         return f"all within {NOTABLE:.0f}%"
-    return f"{open_ones} of {len(reasons)} {NOT_EXPLAINED}" if open_ones else f"{len(reasons)} explained"
+    if found[Standing.OPEN]:
+        return f"{found[Standing.OPEN]} of {compared} {Standing.OPEN.value}"
+    return f"{compared - near} of {compared} have a reason"
 
 
 def kinds(entry: Entry) -> str:
@@ -108,36 +119,51 @@ def kinds(entry: Entry) -> str:
 
 
 def summary_rows(entries: Iterable[Entry]) -> list[list[str]]:
-    """Item, what of ours there is, its size, the largest deviation, whether all are explained, and seconds."""
+    """Item, what of ours there is, its size, the largest deviation, what becomes of its numbers, and seconds."""
     return [
         [
             f"{entry['paper']} {entry['target']}",
             kinds(entry),
             str(entry["configuration"]["max_n"]),
             deviation_text(worst(entry)),
-            explained(entry),
+            verdict(entry),
             duration(entry["seconds"]),
         ]
         for entry in entries
     ]
 
 
-SUMMARY = ("item", "next to the print", "n at most", "largest deviation", "more than 15% from print", "made in")
+SUMMARY = ("item", "next to the print", "n at most", "largest deviation", "printed numbers", "made in")
+
+
+def tally_rows(entries: Sequence[Entry]) -> list[list[str]]:
+    """For each paper, and for all, how many printed numbers stand in each way."""
+    papers_here = dict.fromkeys(entry["paper"] for entry in entries)
+    groups = {name: [entry for entry in entries if entry["paper"] == name] for name in papers_here}
+    rows = []
+    for name, of in (groups | {"all": list(entries)} if len(groups) > 1 else groups).items():
+        found = counts(value for entry in of for value in entry["compared"])
+        rows.append([name, str(sum(found[each] for each in INDEPENDENT)), *(str(found[each]) for each in Standing)])
+    return rows
+
+
+TALLY = ("paper", "compared independently", *(each.value for each in Standing))
 
 
 def _summary(entries: Sequence[Entry]) -> str:
+    tallies = _table(TALLY, tally_rows(entries), numbers=range(1, len(TALLY)))
     rows = []
     for entry, (item, *cells) in zip(entries, summary_rows(entries), strict=True):
         state = _state(cells[3])
         linked = Html(f'<a href="#{_anchor(entry)}">{_text(item)}</a>')
         rows.append([linked, *cells[:3], Html(f'<span class="{state}">{_text(cells[3])}</span>'), cells[4]])
-    return _table(SUMMARY, rows, numbers=(2, 3, 5))
+    return tallies + _table(SUMMARY, rows, numbers=(2, 3, 5))
 
 
 def _state(words: str) -> str:
     if words == "failed":
         return "bad"
-    return "warn" if words.endswith(NOT_EXPLAINED) else "good" if "within" in words or "explained" in words else ""
+    return "warn" if words.endswith(Standing.OPEN.value) else "good" if "within" in words or "reason" in words else ""
 
 
 def _item(entry: Entry, picture: str) -> str:
@@ -164,16 +190,13 @@ def _item(entry: Entry, picture: str) -> str:
     return f'{"".join(parts)}<ul class="notes">{notes}</ul></section>'
 
 
-COMPARED = ("row", "column", "printed", "ours", "range", "ours / printed", "modelled", "deviation", "reason")
+COMPARED = ("row", "column", "printed", "ours", "range", "ours / printed", "modelled", "deviation", "reason or remark")
 
 
 def _compared(values: Sequence[Entry]) -> str:
     rows = []
     for value in values:
-        said = value["said"]
-        if not said and value["paper_size"] != value["our_size"]:
-            said = f"not compared: {cell_text(value['our_size'])} here, {cell_text(value['paper_size'])} printed"
-        state = "warn" if value["said"] == NOT_EXPLAINED else ""
+        state = "warn" if value["standing"] == Standing.OPEN.value else ""
         rows.append(
             [
                 value["row"],
@@ -181,7 +204,7 @@ def _compared(values: Sequence[Entry]) -> str:
                 _theirs(value),
                 *(cell_text(value[name]) for name in ("ours", "spread", "ratio", "modelled")),
                 value.get("verdict") or deviation_text(value["percent"]),
-                Html(f'<span class="{state}">{_text(said)}</span>'),
+                Html(f'<span class="{state}">{_text(value["remark"])}</span>'),
             ]
         )
     # Columns of which no row has anything say nothing.

@@ -115,7 +115,10 @@ def test_a_model_that_is_more_than_three_times_off_does_not_apply():
     assert view.message.tone == "bad"
     assert {row[4]["text"] for row in view.table.rows} == {"model does not apply"}
     assert set(view.table.marks) == {"failed"}
-    assert "lower bounds" in view.reason.value
+    assert (
+        "Printed numbers: 10 compared independently: 7 plausible, not measured, 3 not explained." in view.reason.value
+    )
+    assert "for each row that a block solves after another" in view.reason.value
     assert [cell["text"] for cell in (row[2] for row in view.table.rows)][:4] == ["28.4", "25.48", "22.8", "20.15"]
     assert view.table.columns[2:4] == ["Printed, s", "Ours, s"]
     view.close()

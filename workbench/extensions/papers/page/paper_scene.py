@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from workbench.extensions.papers.agreement import Agreement, agreement
-from workbench.extensions.papers.comparison import NOTABLE, PRINTED, READ_OFF, TIMES_OFF
+from workbench.extensions.papers.comparison import PRINTED, READ_OFF, TIMES_OFF
 from workbench.extensions.papers.item_scene import DASHED, MARKS, Styles, item_layers, place
 from workbench.extensions.papers.items import COUNTED, MODELLED, Curve, Item, Point
 from workbench.extensions.papers.page.computing import Computed
 from workbench.extensions.papers.printed import printed_text
+from workbench.extensions.papers.standing import NOTABLE, tally, tally_words
 from workbench.live.ui.sort_table import sample
 from workbench.plots.scenes.scene import Axis, Scene
 from workbench.plots.scenes.style import curve_style
@@ -70,6 +71,14 @@ def _counted(found: Agreement) -> str:
     """The number of points that are compared, and of all if some are not computed."""
     known = f"{len(found.known)} point{'s' * (len(found.known) != 1)}"
     return known if len(found.known) == len(found.points) else f"{known} so far (of {len(found.points)})"
+
+
+def counted(item: Item, computed: Computed) -> str:
+    """How many of the printed numbers agree, and what is not counted; empty away from the paper's values."""
+    points = item.points(computed.rows)
+    if not points or turned_away(item, computed.values):
+        return ""
+    return f"Printed numbers: {tally_words(tally(point.value for point in points))}."
 
 
 def why(item: Item, computed: Computed) -> str:

@@ -17,6 +17,7 @@ from workbench.extensions.papers.page.computing import Computed, Computing
 from workbench.extensions.papers.page.paper_scene import (
     Styles,
     columns,
+    counted,
     facts,
     marks,
     picture,
@@ -163,8 +164,8 @@ class PaperView(View):
         tone = "busy" if computed.busy else "bad" if found.badge[1] == "off" else "plain"
         self.message.say(sentence(self.item, computed), tone)
         self.progress.value = _note(_progress(computed))
-        explained = "" if computed.busy else why(self.item, computed)
-        self.reason.value = "".join(map(_note, (explained, *computed.failed)))
+        said = () if computed.busy else (counted(self.item, computed), why(self.item, computed))
+        self.reason.value = "".join(map(_note, (*said, *computed.failed)))
         self.table.show(
             columns(self.item), rows(self.item, points), marks(points), facts(self.item, points, self._styles)
         )
