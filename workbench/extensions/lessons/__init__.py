@@ -8,10 +8,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING
 
-from workbench.errors import InputError
+from workbench.errors import InputError, quoted
 from workbench.extensions.lessons.exercise import Exercise, Verdict
-from workbench.registry import unknown_name
+
+if TYPE_CHECKING:
+    from workbench.extensions.lessons.next_step import NextStep
 
 __all__ = ["LESSONS", "Exercise", "Lesson", "Verdict", "lesson"]
 
@@ -34,7 +38,16 @@ class Lesson:
     @property
     def exercises(self) -> Sequence[Exercise]:
         """The exercises in the order of the text."""
-        return importlib.import_module(f"workbench.extensions.lessons.{self.name.replace('-', '_')}").EXERCISES
+        return self._module.EXERCISES
+
+    @property
+    def next_steps(self) -> Sequence[NextStep]:
+        """Where it leads: problems and views of the workbench; none for a lesson that lists none."""
+        return vars(self._module).get("NEXT_STEPS", ())
+
+    @property
+    def _module(self) -> ModuleType:
+        return importlib.import_module(f"workbench.extensions.lessons.{self.name.replace('-', '_')}")
 
     @property
     def stem(self) -> str:
@@ -50,7 +63,7 @@ LESSONS = {
         Lesson(
             3, "rounding", "Rounding", "What does CG lose in floating-point arithmetic, and which residual decides?"
         ),
-        Lesson(4, "preconditioning", "Preconditioning", "When does a cheaper iteration win although there are more?"),
+        Lesson(4, "preconditioning", "Preconditioning", "When do more, cheaper iterations win?"),
         Lesson(5, "deflation", "Deflation", "Why do bubbles slow CG down, and which vectors help?"),
         Lesson(6, "waiting", "Waiting", "How does pipelined CG follow from CG, and what is it good for?"),
         Lesson(7, "many-at-once", "Many at once", "What do more right-hand sides and more preconditioners bring?"),
@@ -67,6 +80,6 @@ def lesson(name: str) -> Lesson:
         >>> lesson("waiting").question
         'How does pipelined CG follow from CG, and what is it good for?'
     """
-    if name not in LESSONS:
-        raise InputError(unknown_name("lesson", name, LESSONS))
+    if not isinstance(name, str) or name not in LESSONS:
+        raise InputError(f"unknown lesson {quoted(name)}; the lessons are {', '.join(LESSONS)}")
     return LESSONS[name]

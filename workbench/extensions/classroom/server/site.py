@@ -153,6 +153,8 @@ THE_RACE_IS = "Four bubbles in a square, four preconditioners. Which one is firs
 PROBLEMS_ARE = "Each opens with its method chosen. A race starts at once."
 PAPERS_ARE = "Their tables and figures next to what this machine computes."
 LESSONS_ASK = "Each answers a question, with exercises that are checked."
+ON_PAPER = '<p class="site-sheet" aria-hidden="true"><span>Name</span><span>Date</span></p>'
+"""The first line of a lesson that is printed; a screen does not show it."""
 LESSONS_ARE = (
     "Forty-five minutes each, with exercises that are checked by what your answer computes. Each opens with a kernel "
     "of its own; your browser alone keeps your answers."
@@ -160,7 +162,8 @@ LESSONS_ARE = (
 
 
 def lesson_head(base: str, lesson: Lesson, names: list[str]) -> str:
-    """The head of a lesson, as HTML: links to the lessons before and after it, and to the workbench."""
+    """The head of a lesson, as HTML: links to the lessons before and after it, and to the workbench; on paper name and
+    date."""
     place = names.index(lesson.name)
     others = [(names[place - 1], "Previous: ")] if place else []
     others += [(name, "Next: ") for name in names[place + 1 : place + 2]]
@@ -168,7 +171,7 @@ def lesson_head(base: str, lesson: Lesson, names: list[str]) -> str:
         f'<a href="{html.escape(url_path_join(base, "lesson", name))}">{words}{html.escape(LESSONS[name].title)}</a>'
         for name, words in others
     ]
-    return _head(base, *links, f'<a href="{html.escape(base)}{WORKBENCH}">Workbench</a>')
+    return _head(base, *links, f'<a href="{html.escape(base)}{WORKBENCH}">Workbench</a>') + ON_PAPER
 
 
 def _entry(address: str, title: str, words: str, picture: str = "") -> str:
@@ -192,7 +195,7 @@ def _head(base: str, *links: str) -> str:
 
 @functools.cache
 def _assets() -> tuple[str, str]:
-    sheets = [STATIC / "ui" / "tokens.css", HERE / "site.css"]
+    sheets = [STATIC / "ui" / "tokens.css", HERE / "site.css", HERE / "sheet.css"]
     scripts = [(STATIC / "ui" / name).read_text(encoding="utf-8") for name in ("themechoice.js", "appearance.js")]
     script = re.sub(r"^(export |import .*;$)", "", "\n".join(scripts), flags=re.MULTILINE) + BUTTONS
     return "".join(sheet.read_text(encoding="utf-8") for sheet in sheets), script
