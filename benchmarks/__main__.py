@@ -17,7 +17,7 @@ from pathlib import Path
 import benchmarks
 from benchmarks.common import publish
 
-OPTIONS = ("quick", "only", "folder", "growth", "keep", "device")
+OPTIONS = ("quick", "week", "only", "folder", "growth", "keep", "device")
 
 
 def main() -> None:
@@ -27,6 +27,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of {', '.join(known)}; all by default")
     parser.add_argument("--output", type=Path, metavar="FOLDER", help="also write NAME.json files here")
     parser.add_argument("--quick", action="store_true", help="few rounds, where a benchmark offers it")
+    parser.add_argument("--week", action="store_true", help="of a class: five days on servers that are started again")
     parser.add_argument("--only", metavar="NAME", help="of matrices: those whose names contain this")
     parser.add_argument("--folder", type=Path, metavar="FOLDER", help="of matrices: also the .mtx files in it")
     parser.add_argument("--growth", action="store_true", help="of matrices: one disk of 130,000 to 2 million unknowns")
