@@ -22,7 +22,7 @@ from scripts.site.places import RECORDING, ROOT, SITE, SOURCE, put, relinked
 HERE = Path(__file__).parent
 RECORDER = ROOT / "scripts" / "recording.py"
 LEARN = ("teaching.md",)
-USE = ("guide.md", "python.md", "command_line.md", "ranks.md", "petsc.md", "flow.md", "glossary.md")
+USE = ("guide.md", "python.md", "command_line.md", "ranks.md", "petsc.md", "flow.md", "class_data.md", "glossary.md")
 MEASURED = ("results.md", "family.md", "papers.md", "benchmarks.md")
 INSIDE = ("architecture.md", "two_levels.md", "devices.md", "lines.md", "runs.md", "traces.md", "live.md", "style.md")
 INSIDE += ("input_and_files.md", "how_to_add.md", "how_to_extend.md")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from scripts.site.places import LESSON, ROOT, SOLUTIONS, put, relinked
 from scripts.site.tables import said
 from workbench.extensions.lessons import LESSONS, Exercise, Lesson, lesson
-from workbench.extensions.lessons.exercise import Choice, Number, Order, Text
+from workbench.extensions.lessons.exercise import Choice, Number, Numbers, Order, Text
 
 NAMED = re.compile(r"""^lesson = Lesson\(["']([\w-]+)["']\)""", re.MULTILINE)
 ASKED = re.compile(r"lesson\.check\((\d+)\)")
@@ -54,7 +54,7 @@ def _answer(exercise: Exercise) -> list[str]:
         return ["\n".join(f"- {said(option)}" for option in answer.options)]
     if isinstance(answer, Number):
         return [f"A number{f' in {answer.unit}' if answer.unit else ''}, from {answer.low:g} to {answer.high:g}."]
-    if isinstance(answer, Text | Order) and answer.start:
+    if isinstance(answer, Text | Numbers | Order) and answer.start:
         return [f"```text\n{answer.start}\n```"]
     return ["A line of text."]
 

@@ -255,3 +255,7 @@ def test_code_is_not_typeset():
 def test_pages_of_the_site_are_those_of_docs():
     folder = Path(__file__).parents[2] / "docs"
     assert {FIRST, *LEARN, *USE, *MEASURED, *INSIDE} == {path.name for path in folder.glob("*.md")}
+
+
+def test_an_exercise_of_numbers_shows_the_line_of_its_field():
+    assert "1 2 5 10 50 100 500 1000" in exercises.question(lesson("polynomials").exercises[1], 2)

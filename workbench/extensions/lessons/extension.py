@@ -12,6 +12,7 @@ EXTENSION = Extension(
         "Geometry2D": "workbench.extensions.lessons.page.geometry",
         "Lesson": "workbench.extensions.lessons.page.exercise",
         "MoveLines": "workbench.extensions.lessons.page.move_lines",
+        "ask": "workbench.extensions.lessons.page.own",
         "PolynomialView": "workbench.extensions.lessons.page.polynomial",
         "StepsOfCG": "workbench.extensions.lessons.page.geometry",
         "TinyEigenvalues": "workbench.extensions.lessons.page.tiny_eigenvalues",

@@ -130,6 +130,7 @@ def test_the_first_step_of_cg_is_seen_through_that_of_steepest_descent(geometry)
 
 def test_the_picture_follows_the_steps_of_the_text():
     view = StepsOfCG()
+    assert view.steps in view.box.children[0].children
     for step, thought in enumerate(THOUGHTS):
         view.steps.at = step
         assert view.wait(LIMIT)

@@ -14,6 +14,7 @@ import traitlets
 from workbench.errors import InputError, error_message, quoted
 from workbench.extensions.lessons import Exercise, lesson
 from workbench.extensions.lessons.exercise import Choice, Number, Order
+from workbench.extensions.lessons.page.in_class import follow_class
 from workbench.extensions.lessons.page.kept_answer import KeptAnswer
 from workbench.extensions.lessons.page.line_order import LineOrder
 from workbench.extensions.lessons.progress import Attempt, Progress
@@ -153,7 +154,10 @@ class Lesson:
             instead = f"; write check({number}), without quotes" if isinstance(number, str) else ""
             raise InputError(f"{known}, and {quoted(number)} is none of them{instead}")
         name = f"{self.lesson.name}:{number}"
-        return ExerciseView(exercises[number - 1], number, answer, name if in_voila() else "", name)
+        view = ExerciseView(exercises[number - 1], number, answer, name if in_voila() else "", name)
+        if answer is None:
+            follow_class(view, lambda: self.lesson.solution(number))
+        return view
 
     def next_steps(self) -> widgets.HTML:
         """Where the lesson leads: on a served page links that open the workbench there, in a new tab, since this page

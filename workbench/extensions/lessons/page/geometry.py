@@ -79,10 +79,7 @@ class Geometry2D(View):
         for switch in (self.stretched, self.jacobi):
             switch.observe(lambda _change: self._worker.ask(self._show), "value")
         self._plots = row("wb-twocolumns", self.chart, self.changed).add_class("wb-square")
-        self.box = widgets.VBox(
-            [row("wb-buttons", self.stretched, self.jacobi), self._plots, self.words, self.pointing]
-        )
-        self.box.add_class("wb").add_class("wb-geometry")
+        self.box = self._arranged().add_class("wb").add_class("wb-geometry")
         self._show()
 
     @property
@@ -103,6 +100,11 @@ class Geometry2D(View):
         """End the computation and take it off the page."""
         self._worker.close()
         super().close()
+
+    def _arranged(self) -> widgets.Box:
+        """All parts in a box."""
+        switches = row("wb-buttons", self.stretched, self.jacobi)
+        return widgets.VBox([switches, self._plots, self.words, self.pointing])
 
     @property
     def _is_stretched(self) -> bool:
@@ -192,9 +194,6 @@ class StepsOfCG(Geometry2D):
         )
         super().__init__(angle, lengths, start)
         self.steps.observe(lambda _change: self._worker.ask(self.mark), "at")
-        pictures = column("wb-onepicture", self._plots, self.words)
-        self.box = widgets.VBox([row("wb-scrolled", self.steps, pictures), self.pointing])
-        self.box.add_class("wb").add_class("wb-geometry").add_class("wb-stepsofcg")
         self.mark()
 
     def go(self, step: int) -> None:
@@ -205,6 +204,10 @@ class StepsOfCG(Geometry2D):
     def mark(self, *keys: str) -> None:
         """Mark what the text points at, or what the present step is on."""
         super().mark(*(keys or THOUGHTS[self.steps.at].marked))
+
+    def _arranged(self) -> widgets.Box:
+        pictures = column("wb-onepicture", self._plots, self.words)
+        return widgets.VBox([row("wb-scrolled", self.steps, pictures), self.pointing]).add_class("wb-stepsofcg")
 
     @property
     def _is_stretched(self) -> bool:
