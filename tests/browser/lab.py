@@ -375,7 +375,7 @@ def clear(page: Any) -> None:
         devtools.send("Storage.clearDataForOrigin", kept)
         devtools.detach()
     page.context.clear_permissions()
-    page.emulate_media(color_scheme="light")
+    page.emulate_media(color_scheme="light", media="null")
     page.set_viewport_size(VIEWPORT)
     page.mouse.move(0, 0)
 

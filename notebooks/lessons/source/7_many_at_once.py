@@ -151,8 +151,7 @@ lesson.check(4, "schwarz:4x4,overlap=0")
 #   than one column alone.
 # - Several preconditioners give a block of directions with the best weights, and cost the short recurrence.
 #
-# **Next steps** in the workbench; the notebooks [09](../09_block_cg.ipynb) and [10](../10_multipreconditioned_cg.ipynb)
-# have more of both:
+# **Next steps** in the workbench; the notebooks 09_block_cg and 10_multipreconditioned_cg have more of both:
 
 # %%
 lesson.next_steps()
