@@ -47,7 +47,6 @@ check: develop ## check style, types, the layers of imports, and measures of the
 	$(VENV_PYTHON) -m scripts.measures
 
 docs: develop ## make the site in build/docs/site: documents, blocks, reference, executed notebooks; it needs no network
-	@test -f $(RECORDING) || $(MAKE) --no-print-directory docs-recording
 	@WORKBENCH_CHROMIUM="$$($(VENV_PYTHON) scripts/chromium.py)" && export WORKBENCH_CHROMIUM && $(VENV_PYTHON) -m scripts.site
 
 docs-recording: develop ## record the page as it is used: draw a bubble, solve, race, look inside; build/docs/recording.webm

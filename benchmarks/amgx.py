@@ -12,6 +12,7 @@ with r and u in GPU memory and through the host.
 from __future__ import annotations
 
 import importlib
+import math
 import statistics
 import sys
 import time
@@ -100,13 +101,22 @@ def contestants(
         yield f"ours, {first} + {second} ({coarse})", lambda levels=levels: ours(chosen, system, *levels)
 
 
-def solves(label: str, runs: dict[str, Callable[[], Row]], rounds: int) -> dict[str, Row]:
-    """The median row of every contestant, or its sentence; one that fails is not run again."""
+def solves(label: str, runs: dict[str, Callable[[], Row]], rounds: int, patience: float = math.inf) -> dict[str, Row]:
+    """The median row of every contestant, or its sentence; one that fails is not run again.
+
+    patience: a contestant that takes longer than this times the fastest one in the round that warms up, has the figures
+    of that round.
+    """
     kept: dict[str, list[Row]] = {}
     failed: dict[str, Row] = {}
+    slow: dict[str, Row] = {}
+    warm: dict[str, Row] = {}
     for turn in range(rounds + 1):
+        if turn == 1 and warm and patience < math.inf:
+            most = patience * min(row["together_s"] for row in warm.values())
+            slow = {name: row for name, row in warm.items() if row["together_s"] > most}
         for name, solve in runs.items():
-            if name in failed:
+            if name in failed or name in slow:
                 continue
             try:
                 row = solve()
@@ -116,12 +126,14 @@ def solves(label: str, runs: dict[str, Callable[[], Row]], rounds: int) -> dict[
             _say(f"{label}, {name}, round {turn}: " + ", ".join(f"{key} {value:.4g}" for key, value in row.items()))
             if turn:
                 kept.setdefault(name, []).append(row)
+            else:
+                warm[name] = row
     medians = {
         name: {key: statistics.median(row[key] for row in rows) for key in rows[0]}
         for name, rows in kept.items()
         if name not in failed
     }
-    return medians | failed
+    return {name: row for name in runs for row in [{**slow, **medians, **failed}.get(name)] if row}
 
 
 def theirs(cycle: Row, system: Any, matrix: sparse.csr_array, rtol: float = RTOL) -> Row:

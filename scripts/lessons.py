@@ -14,6 +14,8 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+SYMBOL = re.compile(r"\[\[([a-z0-9]+)\|(.+?)\]\]", re.DOTALL)
+"""A symbol of the text that a picture marks, [[key|text]]: `workbench/extensions/lessons/page/pointing.py`."""
 FOLDER = Path(__file__).parents[1] / "notebooks" / "lessons"
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
@@ -24,7 +26,8 @@ def cells_of(source: str) -> Iterator[tuple[str, nbformat.NotebookNode]]:
         found = re.search(r'tags=\["(\w+)"\]', head)
         text = body.strip("\n")
         if "[markdown]" in head:
-            cell = new_markdown_cell(re.sub(r"^# ?", "", text, flags=re.MULTILINE))
+            plain = re.sub(r"^# ?", "", text, flags=re.MULTILINE)
+            cell = new_markdown_cell(SYMBOL.sub(r'<span class="wb-symbol wb-symbol-\1">\2</span>', plain))
         else:
             cell = new_code_cell(text)
         yield found[1] if found else "", cell

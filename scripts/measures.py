@@ -32,8 +32,8 @@ CAPABILITIES = {
 }
 """Words of file and folder names, by capability."""
 BOUNDS = {
-    "files": 870,
-    "lines with `: Any`": 246,
+    "files": 890,
+    "lines with `: Any`": 245,
     "lines with `cast(`": 20,
     "lines with `getattr(`": 95,
     "modules with one importer": 179,

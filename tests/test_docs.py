@@ -135,6 +135,18 @@ def test_links_between_documents_are_valid():
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
 
+def test_the_tests_that_security_names_exist():
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    _, _, table = text.partition("## Which test holds what")
+    file, checked = "", 0
+    for path, name in re.findall(r"`([\w/]+\.py)?(?:::(\w+))?`", table):
+        file = path or file
+        place = ROOT / "tests" / re.sub(r"^classroom/", "extensions/classroom/", file)
+        assert f"def {name}" in place.read_text(encoding="utf-8"), (file, name)
+        checked += 1
+    assert checked > 30
+
+
 def test_the_readme_is_short_and_has_two_pictures():
     text = (ROOT / "README.md").read_text()
     assert len(text.splitlines()) <= 130

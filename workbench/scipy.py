@@ -20,7 +20,7 @@ from scipy.sparse import linalg
 
 from workbench.errors import InputError, quoted
 from workbench.lazy import at_first_use
-from workbench.settings import BLOCKS, RUN
+from workbench.settings import AUTO, BLOCKS, RUN
 from workbench.words.numbers import relative
 
 if TYPE_CHECKING:
@@ -169,8 +169,8 @@ def factorized(
     *,
     rtol: float = 1e-10,
     maxiter: int | None = None,
-    M: Given = BLOCKS["preconditioner"].default,
-    deflation: object = BLOCKS["deflation"].default,
+    M: Given = AUTO,
+    deflation: object = AUTO,
     coarse: str = BLOCKS["coarse"].default,
     variant: str = BLOCKS["variant"].default,
     device: str = RUN["device"].default,
@@ -178,8 +178,9 @@ def factorized(
     """Set up a Hermitian positive (semi)definite A once, for many right-hand sides; as SciPy's `factorized` and `splu`.
 
     A: a sparse or dense matrix, or a LinearOperator; it is copied as far as `workbench.run.prepare` says. M, deflation:
-    names such as "ic" and "parts:100", or as in `cg`. Each x has ||b - A x|| <= rtol ||b||, after at most maxiter
-    iterations, by default 10 N. Of a singular A b is projected onto its range, and x has minimum norm.
+    names such as "ic" and "parts:100", or as in `cg`; by default those that `workbench.run.solve` chooses. Each x has
+    ||b - A x|| <= rtol ||b||, after at most maxiter iterations, by default 10 N. Of a singular A b is projected onto
+    its range, and x has minimum norm.
 
     Returns a function of b, shape (N,) or (N, s), whose method `solve` is the same function. Raises InputError as
     `cg`, and for a LinearOperator that is not symmetric.

@@ -1,15 +1,20 @@
 """A class on one server: students who open a lesson at once, answer, race, load the page again, and leave.
 
-    python -m benchmarks classroom [--quick] [--output FOLDER]
+    python -m benchmarks classroom [--quick] [--week] [--output FOLDER]
 
 A server is started as docs/teaching.md says, and 30 simulated students (--quick: 4) have each of lessons 1, 4 and 7
-(--quick: 1 and 4): all open it at the same moment, give a wrong and a right answer to its exercises, start its race,
-cut their connection and connect again, load the page again, and leave; every fifth leaves without a word, as a laptop
-that is closed does. They speak HTTP and websockets as a page does, and draw nothing. WORKBENCH_CLASS_ROUNDS repeats all
-of it on the same server, as in a week of lessons: the memory of the server after each round shows whether it grows.
+(--quick: 1): all open it at the same moment, give a wrong and a right answer to its exercises, start its race, cut
+their connection and connect again, load the page again, and leave. They speak HTTP and websockets as a page does, and
+draw nothing. WORKBENCH_CLASS_ROUNDS repeats all of it on the same server: the memory after each round shows whether it
+grows. WORKBENCH_CLASS_STUDENTS is another number of students.
 
-Seconds: median, 95th percentile and worst. cpu_seconds: of the server and its kernels. memory_mb: proportional share
-(PSS) of the server and its kernels. orphans: processes that are left when the server has ended.
+--week is five days: the server is started again each morning while the pages of the day before are still open, every
+fifth student leaves without a word, as a laptop that is closed does, and the time until such a page is ended is
+compressed from half an hour to `AWAY` seconds.
+
+Seconds: median, 95th percentile and worst. cpu_seconds: of the server and its kernels. server: seconds of the server on
+a core, and seconds for which it was ready and other processes had the cores. memory_mb: proportional share (PSS) of the
+server and its kernels. orphans: processes that are left when the server has ended.
 """
 
 from __future__ import annotations
@@ -18,22 +23,24 @@ import asyncio
 import contextlib
 import functools
 import os
+import socket
 import statistics
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from pathlib import Path
 from typing import Any
 
-import psutil
+from tornado.httpclient import HTTPClientError
 
+from benchmarks.classroom.processes import Processes, left_over, load
 from benchmarks.classroom.student import Student
 from benchmarks.common import report
 from benchmarks.live_view.lab import lab_tools
 from workbench.errors import error_message
 
 STUDENTS, QUICK_STUDENTS = 30, 4
-ROUNDS = "WORKBENCH_CLASS_ROUNDS"
+NUMBER, ROUNDS = "WORKBENCH_CLASS_STUDENTS", "WORKBENCH_CLASS_ROUNDS"
 OPTIONS = (
     "--PageKernels.classroom=True",
     "--PageKernels.runs_at_once=2",
@@ -48,48 +55,114 @@ ANSWERS = {
 """Exercises and answers of lessons: wrong ones, then right ones."""
 RACING = "without-pain"
 """The lesson whose race all start."""
+DAYS = 5
+AWAY = 20
+"""Seconds for which a page that is away is kept in a compressed week."""
 
 
-def figures(*, quick: bool = False) -> dict[str, Any]:
+def figures(*, quick: bool = False, week: bool = False) -> dict[str, Any]:
     """What `python -m benchmarks` prints."""
-    students = QUICK_STUDENTS if quick else STUDENTS
-    lessons = [*ANSWERS][: 2 if quick else None]
-    rounds = int(os.environ.get(ROUNDS, "1"))
+    students = int(os.environ.get(NUMBER, QUICK_STUDENTS if quick else STUDENTS))
+    taught = _week(students) if week else _day(students, [*ANSWERS][: 1 if quick else None])
+    return {"students": students, **taught, "load": round(load(), 1)}
+
+
+def _day(students: int, lessons: Sequence[str]) -> dict[str, Any]:
+    """Rounds of lessons on one server."""
     with tempfile.TemporaryDirectory() as made:
-        with lab_tools().voila_server(Path(made), *OPTIONS) as url:
-            server = _server(Path(made))
-            _wait_until_idle(server)
-            before = _megabytes(server)
-            taught = [asyncio.run(_lessons(url, server, lessons, students)) for _ in range(rounds)]
-            processes = server.children(recursive=True)
-        left = [one.pid for one in processes if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
-    return {
-        "students": students,
-        "memory_mb_before": before,
-        "rounds": taught,
-        "orphans": len(left),
-        "load": os.getloadavg()[0],
-    }
+        with _served(Path(made)) as (url, found):
+            before = found.megabytes()
+            rounds = [
+                asyncio.run(_round(url, found, lessons, students)) for _ in range(int(os.environ.get(ROUNDS, "1")))
+            ]
+            processes = found.alive()
+        return {"memory_mb_before": before, "rounds": rounds, "orphans": left_over(processes)}
 
 
-async def _lessons(url: str, server: psutil.Process, lessons: Sequence[str], students: int) -> dict[str, Any]:
-    """One round: all lessons, one after another."""
+def _week(students: int) -> dict[str, Any]:
+    """Days, each with a server of its own at the same address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    culling = (f"--PageKernels.cull_idle_timeout={AWAY}", "--MappingKernelManager.cull_interval=5")
+    days: list[dict[str, Any]] = []
+    yesterday: list[Student] = []
+    with tempfile.TemporaryDirectory() as made:
+        for day in range(DAYS):
+            folder = Path(made) / f"day{day}"
+            folder.mkdir()
+            with _served(folder, *culling, port=port) as (url, found):
+                before = found.megabytes()
+                taught, yesterday = asyncio.run(_weekday(url, found, [*ANSWERS][day % 2], students, yesterday))
+                processes = found.alive()
+            days.append({"memory_mb_before": before, **taught, "orphans": left_over(processes)})
+            report(f"day {day + 1}", days[-1])
+    return {"days": days}
+
+
+@contextlib.contextmanager
+def _served(folder: Path, *options: str, port: int | None = None) -> Generator[tuple[str, Processes]]:
+    """A server in a folder, once it is idle."""
+    with lab_tools().voila_server(folder, *OPTIONS, *options, port=port) as url:
+        found = Processes(folder)
+        found.wait_until_idle()
+        yield url, found
+
+
+async def _round(url: str, processes: Processes, lessons: Sequence[str], students: int) -> dict[str, Any]:
+    """All lessons, one after another."""
     found: dict[str, Any] = {}
-    for name in lessons:
-        found[name] = await _lesson(url, server, name, students)
-        report(name, found[name])
-    await _until_closed(server)
-    return {**found, "memory_mb_after": _megabytes(server)}
+    async with _watched(processes):
+        for name in lessons:
+            found[name], there = await _lesson(url, processes, name, students)
+            await _all(found[name]["errors"], [one.leave for one in there])
+            report(name, found[name])
+        found["not_ended"] = await processes.until_closed(60)
+    return {**found, "memory_mb_after": processes.megabytes()}
 
 
-async def _lesson(url: str, server: psutil.Process, name: str, students: int) -> dict[str, Any]:
-    """A lesson of all students."""
+async def _weekday(
+    url: str, processes: Processes, name: str, students: int, yesterday: Sequence[Student]
+) -> tuple[dict[str, Any], list[Student]]:
+    """A lesson of a day; returns its figures, and students whose pages are open when the server ends.
+
+    pages_of_yesterday: how many were answered that their kernel has ended, as all must be.
+    """
+    async with _watched(processes):
+        told = [await _is_gone(one) for one in yesterday]
+        found, there = await _lesson(url, processes, name, students)
+        silent = there[::5]
+        await _all(found["errors"], [one.leave for one in there if one not in silent])
+        await _all(found["errors"], [functools.partial(one.leave, politely=False) for one in silent])
+        found["not_ended"] = await processes.until_closed(AWAY + 60)
+        found |= {"pages_of_yesterday": [sum(told), len(told)], "memory_mb_after": processes.megabytes()}
+        staying = [Student(url, name) for _ in silent]
+        await _all(found["errors"], [one.open for one in staying])
+    return found, staying
+
+
+async def _is_gone(one: Student) -> bool:
+    """True if the server answers that a kernel has ended."""
+    try:
+        await one.connect()
+    except HTTPClientError as refused:
+        return refused.code == 404
+    return False
+
+
+async def _lesson(url: str, processes: Processes, name: str, students: int) -> tuple[dict[str, Any], list[Student]]:
+    """A lesson of all students, who have loaded the page again at its end."""
     errors: list[str] = []
-    spent = _cpu_seconds(server)
+    cpu, (on_core, queued) = processes.cpu_seconds, processes.server_seconds
     there = [Student(url, name) for _ in range(students)]
     opened = await _all(errors, [one.open for one in there])
-    found: dict[str, Any] = {"open": _spread(opened), "open_cpu_seconds": round(_cpu_seconds(server) - spent, 1)}
-    found["memory_mb"] = _megabytes(server)
+    now_on_core, now_queued = processes.server_seconds
+    found: dict[str, Any] = {
+        "open": _spread(opened),
+        "open_cpu_seconds": round(processes.cpu_seconds - cpu, 1),
+        "open_server": {"on_core": round(now_on_core - on_core, 1), "ready_without": round(now_queued - queued, 1)},
+        "memory_mb": processes.megabytes(),
+    }
     waits: list[float] = []
     for number, answer in ANSWERS[name]:
         waits += await _all(errors, [functools.partial(_answered, one, number, answer) for one in there])
@@ -100,12 +173,8 @@ async def _lesson(url: str, server: psutil.Process, name: str, students: int) ->
     again = [Student(url, name) for _ in there]
     await _all(errors, [one.leave for one in there])
     found["reload"] = _spread(await _all(errors, [one.open for one in again]))
-    leaving = [functools.partial(one.leave, politely=k % 5 > 0) for k, one in enumerate(again)]
-    await _all(errors, leaving)
-    # Those that left without a word would be kept for half an hour.
-    await _all(errors, [one.leave for one in again])
-    found["cpu_seconds"] = round(_cpu_seconds(server) - spent, 1)
-    return {**found, "errors": errors}
+    found["cpu_seconds"] = round(processes.cpu_seconds - cpu, 1)
+    return {**found, "errors": errors}, again
 
 
 async def _answered(one: Student, number: int, answer: str) -> float:
@@ -118,6 +187,16 @@ async def _cut(one: Student) -> float:
     await one.leave(politely=False)
     await one.connect()
     return time.monotonic() - begun
+
+
+@contextlib.asynccontextmanager
+async def _watched(processes: Processes) -> AsyncGenerator[None]:
+    """Processes are looked at meanwhile."""
+    watching = asyncio.ensure_future(processes.watch())
+    try:
+        yield
+    finally:
+        watching.cancel()
 
 
 async def _all(errors: list[str], acts: Sequence[Callable[[], Awaitable[float | None]]]) -> list[float]:
@@ -138,47 +217,3 @@ def _spread(seconds: Sequence[float]) -> dict[str, float]:
         "p95": round(ordered[at], 3),
         "worst": round(ordered[-1], 3),
     }
-
-
-def _server(folder: Path) -> psutil.Process:
-    """The server that runs in a folder."""
-    return next(one for one in psutil.Process().children() if any(str(folder) in part for part in one.cmdline()))
-
-
-def _family(server: psutil.Process) -> list[psutil.Process]:
-    return [server, *server.children(recursive=True)]
-
-
-def _cpu_seconds(server: psutil.Process) -> float:
-    """Of the server, the kernels that it has, and those that have ended."""
-    spent = sum(server.cpu_times()[:2])
-    for one in _family(server)[1:]:
-        with contextlib.suppress(psutil.Error):
-            times = one.cpu_times()
-            spent += times.user + times.system + times.children_user + times.children_system
-    return spent
-
-
-def _megabytes(server: psutil.Process) -> int:
-    total = 0
-    for one in _family(server):
-        with contextlib.suppress(psutil.Error):
-            total += one.memory_full_info().pss
-    return round(total / 1e6)
-
-
-def _wait_until_idle(server: psutil.Process) -> None:
-    """A teacher opens the server before the class comes."""
-    spent = -1.0
-    while spent != (now := _cpu_seconds(server)):
-        spent = now
-        time.sleep(2)
-
-
-async def _until_closed(server: psutil.Process) -> None:
-    """Wait until the kernels of pages that were left have ended, a minute at most."""
-    for _ in range(60):
-        # The server of forks is the one that stays.
-        if len(_family(server)) <= 3:
-            return
-        await asyncio.sleep(1)

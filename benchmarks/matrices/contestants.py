@@ -30,6 +30,19 @@ MOST_CYCLES = 500
 MOST_DIRECT = {True: 250_000, False: 30_000}
 """Unknowns up to which the direct solver takes part: in the plane, and in space or in graphs."""
 SECOND = ("none", "parts:30", "parts:60", "parts:120")
+GROWING = ("ic", "parts:60"), ("kcycle", "none")
+PLAIN = "SciPy CG, Jacobi"
+"""The contestant without a second level."""
+IN_SPACE = {"pc_hypre_boomeramg_strong_threshold": 0.5}
+"""hypre's manual: strong couplings have a quarter of the strongest one in the plane, half of it in space."""
+FOR_MODES = {"pc_hypre_boomeramg_nodal_coarsen": 4, "pc_hypre_boomeramg_vec_interp_variant": 2}
+"""hypre's coarsening by nodes and interpolation of a near null space."""
+SPARSER = {
+    "pc_hypre_boomeramg_coarsen_type": "HMIS",
+    "pc_hypre_boomeramg_interp_type": "ext+i",
+    "pc_hypre_boomeramg_P_max": 4,
+}
+"""The coarsening and interpolation that hypre itself has by default; PETSc's defaults for it are older."""
 ON_CORES, ON_GPU = ("ic", "chebyshev:3", "jacobi"), ("chebyshev:3", "chebyshev:6", "jacobi")
 Runs = dict[str, Callable[[], Row]]
 
@@ -37,13 +50,14 @@ Runs = dict[str, Callable[[], Row]]
 def pairs(device: str) -> list[tuple[str, str]]:
     """The pairs of first and second level that are tried, fastest ones expected among them."""
     found = [(first, second) for second in SECOND for first in (ON_CORES if device == "cpu" else ON_GPU)]
-    return [*found, ("mic", "none")] if device == "cpu" else found
+    return [*found, ("kcycle", "none"), *([("mic", "none")] if device == "cpu" else [])]
 
 
 def ours(system: System, device: str, **levels: Any) -> Row:
     """One solve by `workbench.run.solve`, whole: checks and copies of the matrix are part of its setup."""
+    modes = {} if system.modes is None else {"near_null": system.modes}
     begun, used = time.perf_counter(), time.process_time()
-    result = solve(system.matrix, system.b, rtol=RTOL, maxiter=MOST, device=device, **levels)
+    result = solve(system.matrix, system.b, rtol=RTOL, maxiter=MOST, device=device, **modes, **levels)
     seconds, used = time.perf_counter() - begun, time.process_time() - used
     if not result.converged:
         raise InputError(f"did not converge: {result.reason}")
@@ -66,23 +80,47 @@ def peers(system: System, device: str, folder: Path) -> Runs:
 
 def cpu_peers(system: System, folder: Path) -> Iterator[tuple[str, Callable[[], Row]]]:
     """PyAMG and SciPy in this process, PETSc on one and two ranks where it is installed."""
-    yield "PyAMG SA", partial(_pyamg, system, "smoothed_aggregation_solver")
-    if system.modes is not None:
-        yield "PyAMG SA, modes", partial(_pyamg, system, "smoothed_aggregation_solver", B=system.modes)
+    modes = {} if system.modes is None else {"B": system.modes}
+    yield "PyAMG SA", partial(_pyamg, system, "smoothed_aggregation_solver", **modes)
     yield "PyAMG RS", partial(_pyamg, system, "ruge_stuben_solver")
-    yield "SciPy CG, Jacobi", partial(_scipy, system)
+    yield PLAIN, partial(_scipy, system)
     if not system.singular and system.b.size <= MOST_DIRECT[system.planar]:
         yield "SciPy splu", partial(_direct, system)
-    python = PETSC.python()
-    if python is None:
-        return
+    if python := PETSC.python():
+        yield from petsc_peers(system, python, folder)
+
+
+def absent(device: str) -> dict[str, str]:
+    """A sentence for each library that takes part only where it is installed, and is not."""
+    if device != "cpu" or PETSC.python():
+        return {}
+    return {"PETSc with hypre": f"not installed: {PETSC.how_to_install}; then name its Python in {PETSC.variable}"}
+
+
+def petsc_peers(system: System, python: str, folder: Path) -> Iterator[tuple[str, Callable[[], Row]]]:
+    """GAMG and hypre's BoomerAMG on one and two ranks, each solve in processes that read the system from a folder."""
     matrix = system.matrix
     np.savez(folder / "A.npz", data=matrix.data, indices=matrix.indices, indptr=matrix.indptr)
     np.save(folder / "b.npy", system.b)
-    for cycle in ("gamg", "hypre"):
+    job = {"singular": system.singular, "rtol": RTOL, "most": MOST_CYCLES, "node": system.node}
+    near_null = {"near_null": str(folder / "modes.npy")}
+    if system.modes is not None:
+        np.save(folder / "modes.npy", system.modes)
+    for name, cycle, options, modes in cycles_of_petsc(system):
         for ranks in (1, 2):
-            job = {"cycle": cycle, "singular": system.singular, "rtol": RTOL}
-            yield f"PETSc {cycle}, ranks: {ranks}", partial(_petsc, system, python, ranks, job, folder)
+            given = {**job, "cycle": cycle, "options": options, **(near_null if modes else {})}
+            yield f"PETSc {name}, ranks: {ranks}", partial(_petsc, system, python, ranks, given, folder)
+
+
+def cycles_of_petsc(system: System) -> Iterator[tuple[str, str, dict[str, Any], bool]]:
+    """The name of a contestant, its preconditioner, its options as the manuals recommend for such a matrix, and True
+    where it takes the near null space. hypre is often faster without."""
+    usual, modes = {} if system.planar else IN_SPACE, system.modes is not None
+    yield "gamg", "gamg", {}, modes
+    yield "hypre", "hypre", usual, False
+    yield "hypre, HMIS", "hypre", usual | SPARSER, False
+    if modes:
+        yield "hypre, modes", "hypre", usual | FOR_MODES, True
 
 
 def gpu_peers(system: System) -> Iterator[tuple[str, Callable[[], Row]]]:
@@ -136,9 +174,10 @@ def _direct(system: System) -> Row:
 
 def _petsc(system: System, python: str, ranks: int, job: dict[str, Any], folder: Path) -> Row:
     paths = {"matrix": str(folder / "A.npz"), "b": str(folder / "b.npy"), "answer": str(folder / "x")}
-    reply = PETSC.play(python, ranks, {**job, **paths, "most": MOST_CYCLES})
+    reply = PETSC.play(python, ranks, {**job, **paths})
     x = np.concatenate([np.load(folder / f"x{rank}.npy") for rank in range(ranks)])
-    return checked(system, x, reply["iterations"], reply["setup_s"], reply["iterate_s"])
+    row = checked(system, x, reply["iterations"], reply["setup_s"], reply["iterate_s"])
+    return {**row, "cpu_s": reply["cpu_s"]}
 
 
 def _amgx(system: System, cycle: dict[str, Any]) -> Row:

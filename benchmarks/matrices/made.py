@@ -22,13 +22,15 @@ FLAT = 1e-6
 @dataclasses.dataclass(frozen=True, eq=False)
 class System:
     """A x = b. matrix: symmetric, shape (N, N). b: shape (N,), in the range of A. modes: near null space, shape (N, m),
-    or None. singular: A maps constants to zero. planar: factors have few entries, so that a direct solver fits."""
+    or None. singular: A maps constants to zero. planar: factors have few entries, so that a direct solver fits. node:
+    unknowns of a node, which come together."""
 
     matrix: sparse.csr_array
     b: np.ndarray
     modes: np.ndarray | None = None
     singular: bool = False
     planar: bool = False
+    node: int = 1
 
 
 def disk(unknowns: int, tensor: tuple[float, float] = (1.0, 1.0)) -> System:
@@ -136,7 +138,12 @@ def beam(unknowns: int) -> System:
     free = (3 * np.flatnonzero(points[:, 0] > 0)[:, None] + np.arange(3)).ravel()
     matrix = assembled(local.reshape(-1, 12, 12), degrees, 3 * len(points))[free][:, free]
     load = np.tile([0.0, 0.0, -1.0], len(points))
-    return System(symmetric(matrix), load[free], rigid_body_modes(points)[free])
+    return System(symmetric(matrix), load[free], rigid_body_modes(points)[free], node=3)
+
+
+def beam_alone(unknowns: int) -> System:
+    """The system of `beam`, whose near null space is not given."""
+    return dataclasses.replace(beam(unknowns), modes=None)
 
 
 def rigid_body_modes(points: np.ndarray) -> np.ndarray:
@@ -242,7 +249,7 @@ def reservoir(unknowns: int) -> System:
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A matrix by name. sizes: its unknowns, about, and those of a quick run."""
+    """A matrix by name. size, quick: its unknowns, about, and those of a quick run."""
 
     name: str
     make: Callable[[int], System]
@@ -256,7 +263,8 @@ CASES = (
     Case("L-shape, quadratic", l_shape, 200_000),
     Case("tetrahedra 60,000", tetrahedra, 60_000),
     Case("tetrahedra 400,000", tetrahedra, 400_000, 3000),
-    Case("beam", beam, 83_000),
+    Case("beam", beam_alone, 83_000),
+    Case("beam, modes", beam, 83_000),
     Case("pore network 27,000", pores, 27_000),
     Case("pore network 216,000", pores, 216_000, 3000),
     Case("geometric graph", geometric_graph, 60_000),
@@ -266,6 +274,8 @@ CASES = (
     Case("anisotropic, disk", lambda unknowns: disk(unknowns, (1.0, 1e-3)), 130_000),
     Case("reservoir", reservoir, 1_000_000),
 )
+GROWTH = tuple(Case(f"growth, disk {size:,}", disk, size, size // 200) for size in (130_000, 500_000, 2_000_000))
+"""One problem in three sizes, to see how its iterations grow."""
 
 
 def gradients_of(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 
 import workbench.run  # noqa: F401  registers every block
 from scripts.site.places import put
+from scripts.site.tables import said, sentence, table
 from workbench import registry
 from workbench.costs.block_costs import HEADINGS as BLOCK_HEADINGS
 from workbench.costs.block_costs import block_costs
@@ -17,6 +18,7 @@ from workbench.costs.solver_costs import HEADINGS, solver_costs
 from workbench.costs.solver_costs import table as rows_of
 from workbench.registry import Block, Parameter
 from workbench.registry.facts import facts, parameter_label
+from workbench.settings import RUN, STOPPING
 from workbench.solvers.base import Solver
 
 KINDS = {
@@ -32,6 +34,10 @@ COUNTED = (
     "Counted from the lines of the iteration, for Jacobi on the 7-point stencil; see [the family](../../family.md)."
 )
 IN_BLOCKS = "Counted from the lines that it runs, for 16 right-hand sides, Jacobi and the 7-point stencil."
+PARAMETER = ("parameter", "on the page", "kind", "default", "bounds", "what it does")
+VALUES = {int: "whole number", float: "number", bool: "yes or no", str: "text"}
+"""Of each kind of value its name."""
+SETTINGS = "Settings that every method has: in Python as keywords, on the command line as `--name`, with `-` for `_`."
 BEFORE_SOURCE = r"(?<=[.)]) (?=(?:Cost|Sources?): )"
 """Where a paragraph of a docstring ends and the next begins."""
 _SCRIPTS = {
@@ -42,7 +48,6 @@ TOKEN = re.compile(rf"([{_SCRIPTS['<super>']}]+)|([{_SCRIPTS['<sub>']}]+)|([A-Za
 """Of a formula: raised, lowered, letters, space, any other sign."""
 SHORT = ("a", "an", "as", "at", "by", "cg", "if", "in", "is", "no", "of", "on", "or", "to")
 """Words that are as short as products of letters."""
-SPECIAL = re.compile(r"([\\`*_{}\[\]|$#~])")
 
 
 def pages(pictures: dict[tuple[str, str], str]) -> list[tuple[str, list[str]]]:
@@ -105,14 +110,35 @@ def parameters(declared: Sequence[Parameter], owner: str) -> list[str]:
         (
             f"`{each.name}`",
             said(parameter_label(owner, each.name)),
-            f"`{each.default}`" if each.default != "" else "",
+            "choice" if each.choices else VALUES[each.kind],
+            _default(each),
             said(each.bounds() if each.bounds() != "any value" else ""),
             said(sentence(each.help))
             + (f" In {each.unit}." if each.unit and each.unit not in each.help.lower() else ""),
         )
         for each in declared
     ]
-    return ["## Parameters", "", *table(("parameter", "", "default", "bounds", ""), rows), ""]
+    return ["## Parameters", "", *table(PARAMETER, rows), ""]
+
+
+def _default(declared: Parameter) -> str:
+    """The default value; what None stands for is said in words."""
+    if declared.default is None:
+        return said(declared.empty)
+    return f"`{declared.default}`" if declared.default != "" else ""
+
+
+def settings() -> str:
+    """Write the page of the settings of a run, which every method has; returns its place."""
+    parts = ["# Settings of a run", "", SETTINGS]
+    for title, words, declared in (
+        ("Run", "Of `configure` and `solve`.", RUN),
+        ("Stopping", "Of `Stopping`.", STOPPING),
+    ):
+        lines = parameters([each for each in declared.values() if isinstance(each, Parameter)], "run")
+        parts += ["", f"## {title}", "", words, "", *lines[2:]]
+    put("blocks/settings.md", "\n".join(parts) + "\n")
+    return "blocks/settings.md"
 
 
 def costs() -> dict[str, list[str]]:
@@ -123,17 +149,6 @@ def costs() -> dict[str, list[str]]:
     for name, (row, headings, words) in {**one, **many}.items():
         found[name] = [words, "", *table([said(each) for each in headings[1:]], [row[1:]])]
     return found
-
-
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """The lines of a table in Markdown."""
-    return [f"| {' | '.join(row)} |" for row in (headings, ["---"] * len(headings), *rows)]
-
-
-def said(text: str) -> str:
-    """A sentence of the library as Markdown; `code` stays."""
-    parts = re.split(r"(`[^`]*`)", text)
-    return "".join(part if part.startswith("`") else SPECIAL.sub(r"\\\1", part).replace("<", "&lt;") for part in parts)
 
 
 def plainly(paragraph: str) -> str:
@@ -160,9 +175,3 @@ def mathml(text: str, display: str = "inline") -> str:
                 else f"<mo stretchy='false'>{escape(other).replace('|', '&#124;')}</mo>"
             )
     return f"<math display='{display}'><mrow>{''.join(made)}</mrow></math>"
-
-
-def sentence(text: str) -> str:
-    """A text as a sentence."""
-    begun = text[:1].upper() + text[1:] if re.match(r"[a-z]+ ", text) else text
-    return f"{begun.rstrip('.')}." if text else ""

@@ -6,20 +6,24 @@ import dataclasses
 import json
 import multiprocessing
 import os
+import shutil
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from matplotlib.figure import Figure
-
 import workbench.run  # noqa: F401  registers every block
+from scripts.site import kept
 from scripts.site.blocks import KINDS
-from scripts.site.places import CACHE, SOURCE, digest, library
+from scripts.site.figures import SCHEMES, drawn_twice
+from scripts.site.notebooks import picture as in_markdown
+from scripts.site.places import SOURCE
 from workbench.errors import InputError
 from workbench.live.field.pictures import plane_of
 from workbench.live.field.preview import NotYetError, Preview
 from workbench.plots import figures, scenes
+from workbench.plots.figures.style import NotebookFigure
 from workbench.registry import blocks as registry
 from workbench.run import Configuration, Run, Stopping, configure, run_through
+from workbench.run.choices.share_link import to_link
 from workbench.solvers.block.base import BlockSolver
 from workbench.spectra import spectra
 
@@ -28,9 +32,32 @@ SIDES = {2: 96, 3: 32}
 TO_ROUNDING = Stopping(rtol=1e-13, maxiter=400)
 SEVERAL = ("mpcg", "mpcg-adaptive", "sum-cg")
 """Solvers of several preconditioners."""
+Shown = tuple[str, NotebookFigure, Configuration]
+"""A sentence about a picture, the picture, and the configuration that it shows."""
 
 
-def problem(name: str) -> tuple[str, Figure]:
+@dataclasses.dataclass(frozen=True)
+class Drawn:
+    """The picture of a block. words: a sentence about it, or why there is none. alt: what is seen. link: a share link
+    of what it shows. file: its files without the scheme and the ending; "" for none."""
+
+    words: str
+    alt: str = ""
+    link: str = ""
+    file: str = ""
+
+    @property
+    def markdown(self) -> str:
+        """The picture for the page of its block."""
+        return f"{self.at('../pictures')}\n\n{self.words}" if self.file else self.words
+
+    def at(self, folder: str, look: str = "figure") -> str:
+        """The picture in both colour schemes, from a page to which `folder` is the way."""
+        both = (in_markdown(self.alt, f"{folder}/{self.file}.{each}.svg", each, look) for each in SCHEMES)
+        return "".join(both) if self.file else ""
+
+
+def problem(name: str) -> Shown:
     """The coefficient of a problem, or its solution where that is one number, or the entries of its matrix."""
     chosen = configure(name)
     grid = chosen.problem.grid
@@ -38,7 +65,7 @@ def problem(name: str) -> tuple[str, Figure]:
         chosen = configure(name, n=SIDES[len(grid)])
     scene, words = Preview().scene(chosen), "Its coefficient"
     if scene.is_matrix:
-        return "The entries of its matrix.", figures.draw_plane(plane_of(scene, "z", 0))
+        return "The entries of its matrix.", figures.draw_plane(plane_of(scene, "z", 0)), chosen
     if scene.values.min() == scene.values.max():
         result = run_through(Run(chosen))
         values = result.x.reshape(chosen.problem.grid)
@@ -46,50 +73,55 @@ def problem(name: str) -> tuple[str, Figure]:
     flat = len(scene.values.shape) == 2
     normal, index = ("z", 0) if flat else ("y", scene.values.shape[1] // 2)
     where = "." if flat else ", in a plane through the middle."
-    return f"{words}{where}", figures.draw_plane(plane_of(scene, normal, index))
+    return f"{words}{where}", figures.draw_plane(plane_of(scene, normal, index)), chosen
 
 
-def preconditioner(name: str) -> tuple[str, Figure]:
+def preconditioner(name: str) -> Shown:
     """The spectrum before and after a first level."""
-    found = spectra(configure("two-layer", n=12, preconditioner=name))
+    chosen = configure("two-layer", n=12, preconditioner=name)
+    found = spectra(chosen)
     return (
         "The eigenvalues of A before and after it, for two fluid layers on 12 × 12 cells, density ratio 0.001.",
         figures.draw(scenes.levels_scene(found)),
+        chosen,
     )
 
 
-def deflation(name: str) -> tuple[str, Figure]:
+def deflation(name: str) -> Shown:
     """The subdomains of a second level, or the spectrum of one without subdomains."""
     chosen = configure("bubbles-2d", n=96, deflation=name)
     scene = Preview().scene(chosen)
     if scene.labels is not None:
         count = scene.labels.max() + 1
-        return f"Its {count} subdomains, for bubbles on 96 × 96 cells.", figures.draw_plane(plane_of(scene, "z", 0))
-    found = spectra(configure("bubbles-2d", n=24, deflation=name))
-    return "The eigenvalues of each level, for bubbles on 24 × 24 cells.", figures.draw(scenes.levels_scene(found))
+        drawn = figures.draw_plane(plane_of(scene, "z", 0))
+        return f"Its {count} subdomains, for bubbles on 96 × 96 cells.", drawn, chosen
+    chosen = configure("bubbles-2d", n=24, deflation=name)
+    drawn = figures.draw(scenes.levels_scene(spectra(chosen)))
+    return "The eigenvalues of each level, for bubbles on 24 × 24 cells.", drawn, chosen
 
 
-def coarse(name: str) -> tuple[str, Figure]:
+def coarse(name: str) -> Shown:
     """The residual with a second level by this coarse solver."""
     return _second_level(coarse=name)
 
 
-def variant(name: str) -> tuple[str, Figure]:
+def variant(name: str) -> Shown:
     """The residual with a second level combined in this way."""
     return _second_level(variant=name)
 
 
-def _second_level(**choice: str) -> tuple[str, Figure]:
+def _second_level(**choice: str) -> Shown:
     """The residual with a second level, and without."""
     settings = {"n": 64, "preconditioner": "neumann:2"}
     runs = [configure("bubbles-2d", **settings, **blocks) for blocks in ({}, {"deflation": "blocks:8", **choice})]
     return (
         "The residual with it, and without a second level, for bubbles on 64 × 64 cells with Neumann 2 and 64 blocks.",
         _residuals(runs, ["without a second level", f"with {next(iter(choice.values()))}"], tolerance=1e-6),
+        runs[-1],
     )
 
 
-def solver(name: str) -> tuple[str, Figure]:
+def solver(name: str) -> Shown:
     """The residual of a solver down to rounding, next to that of CG."""
     cls = registry.lookup("solver", name)
     settings: dict[str, object] = {"n": 32, "preconditioner": "jacobi", "stopping": TO_ROUNDING}
@@ -104,51 +136,43 @@ def solver(name: str) -> tuple[str, Figure]:
     runs = [configure("two-layer", **first, solver=name)]
     if name != other:
         runs.append(configure("two-layer", **settings, solver=other))
-    return f"Its residual down to rounding, for {words}; rings are true residuals.", _residuals(runs)
+    return f"Its residual down to rounding, for {words}; rings are true residuals.", _residuals(runs), runs[0]
 
 
-def _residuals(runs: list[Configuration], names: list[str] | None = None, *, tolerance: float | None = None) -> Figure:
+def _residuals(
+    runs: list[Configuration], names: list[str] | None = None, *, tolerance: float | None = None
+) -> NotebookFigure:
     """names: by default what distinguishes the runs."""
     records = [run_through(Run(each)).record() for each in runs]
     return figures.draw(scenes.convergence_scene(records, names, tolerance=tolerance))
 
 
-def drawn(kind: str, name: str) -> str:
-    """Draw one into the cache; returns the sentence about it, or why there is none."""
+def drawn(kind: str, name: str, folder: Path) -> Drawn:
+    """Draw one into a folder, in both colour schemes."""
     try:
-        words, figure = globals()[kind](name)
+        words, figure, shown = globals()[kind](name)
     except (InputError, NotYetError) as reason:
-        return f"No picture here: {reason!s}."
-    figure.savefig(_kept(kind, name), format="svg", transparent=False)
-    return words
+        return Drawn(f"No picture here: {reason!s}.")
+    for scheme, content in drawn_twice(figure, "svg").items():
+        (folder / f"{kind}-{name}.{scheme}.svg").write_bytes(content)
+    return Drawn(words, figure.words, to_link(shown), f"{kind}-{name}")
 
 
-def _folder() -> Path:
-    return CACHE / "blocks" / f"{library()}-{digest(Path(__file__))}"
-
-
-def _kept(kind: str, name: str) -> Path:
-    return _folder() / f"{kind}-{name}.svg"
-
-
-def pictures() -> dict[tuple[str, str], str]:
-    """Of each block the Markdown of its picture. Cost: about a minute the first time."""
-    folder = _folder()
-    folder.mkdir(parents=True, exist_ok=True)
+def pictures() -> dict[tuple[str, str], Drawn]:
+    """Of each block its picture, whose files are put on the site. Cost: a minute of one core the first time."""
+    here = Path(__file__)
+    folder = kept.entry("blocks", here, here.with_name("figures.py"))
     blocks = [(kind, name) for kind in KINDS for name in registry.registered(kind)]
-    record = folder / "words.json"
-    if not record.exists():
-        with ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn")) as pool:
-            words = list(pool.map(drawn, *zip(*blocks, strict=True)))
-        record.write_text(json.dumps(words), encoding="utf-8")
+    if not folder.exists():
+        # Notebooks are executed meanwhile.
+        processes = max(1, (os.cpu_count() or 1) // 2)
+        with kept.filled(folder) as made, ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+            found = pool.map(drawn, *zip(*blocks, strict=True), [made] * len(blocks))
+            records = [dataclasses.asdict(each) for each in found]
+            (made / "words.json").write_text(json.dumps(records), encoding="utf-8")
     target = SOURCE / "blocks" / "pictures"
     target.mkdir(parents=True, exist_ok=True)
-    found = {}
-    for (kind, name), words in zip(blocks, json.loads(record.read_text(encoding="utf-8")), strict=True):
-        kept = _kept(kind, name)
-        if kept.exists():
-            (target / kept.name).write_bytes(kept.read_bytes())
-            found[kind, name] = f"![{words}](../pictures/{kept.name}){{ .figure }}\n\n{words}"
-        else:
-            found[kind, name] = words
-    return found
+    for path in kept.used(folder).glob("*.svg"):
+        shutil.copyfile(path, target / path.name)
+    records = json.loads((folder / "words.json").read_text(encoding="utf-8"))
+    return {block: Drawn(**each) for block, each in zip(blocks, records, strict=True)}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import posixpath
 import re
 from pathlib import Path
@@ -11,11 +9,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "docs"
 SOURCE, SITE, CACHE = BUILD / "source", BUILD / "site", BUILD / "cache"
-RECORDING = BUILD / "recording.webm"
+RECORDING = "recording.webm"
+"""The film of the start page, whose poster lies next to it."""
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!\w+:|#)([^)\s#]+)(#[^)\s]*)?\)")
 IMAGE = re.compile(r"!\[([^\]]*)\]\((?!\w+:)([^)\s]+)\)")
 CODE = re.compile(r"(```.*?^```|`[^`\n]*`)", re.MULTILINE | re.DOTALL)
-LESSON = "notebooks/lessons"
+LESSON, SOLUTIONS = "notebooks/lessons", "solutions.md"
 
 
 def on_site(path: str) -> str | None:
@@ -25,7 +24,7 @@ def on_site(path: str) -> str | None:
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
     if path.startswith("notebooks/") and path.endswith(".ipynb"):
-        return None if "/solutions/" in path else f"{path.removesuffix('.ipynb')}.md"
+        return SOLUTIONS if "/solutions/" in path else f"{path.removesuffix('.ipynb')}.md"
     return path if "/" not in path and path.endswith(".md") else None
 
 
@@ -57,19 +56,3 @@ def put(place: str, text: str) -> None:
     path = SOURCE / place
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-
-
-def digest(*paths: Path) -> str:
-    """A hash of the contents of files and of all files in folders, by which what is made of them is kept."""
-    found = hashlib.sha256()
-    for path in paths:
-        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            if file.is_file() and "__pycache__" not in file.parts:
-                found.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())
-    return found.hexdigest()[:16]
-
-
-@functools.cache
-def library() -> str:
-    """A hash of all that pictures are computed by."""
-    return digest(ROOT / "workbench", ROOT / "data")

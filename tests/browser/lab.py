@@ -140,6 +140,7 @@ def _prepared(folder: Path) -> tuple[Path, dict[str, str]]:
         env[name] = str(folder / name.lower())
         os.makedirs(env[name], exist_ok=True)
     env["WORKBENCH_CACHE"] = str(_cache(folder))
+    env["WORKBENCH_STATE"] = str(folder / "state")
     env["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), *filter(None, [env.get("PYTHONPATH")])])
     return notebooks, env
 
@@ -374,7 +375,7 @@ def clear(page: Any) -> None:
         devtools.send("Storage.clearDataForOrigin", kept)
         devtools.detach()
     page.context.clear_permissions()
-    page.emulate_media(color_scheme="light")
+    page.emulate_media(color_scheme="light", media="null")
     page.set_viewport_size(VIEWPORT)
     page.mouse.move(0, 0)
 

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tests.browser import lab
+from tests.browser.bench import unchanging
 
 pytestmark = pytest.mark.browser
 
@@ -58,11 +59,50 @@ def test_a_lesson_follows_the_pointer_and_says_why_an_answer_is_wrong(lesson, sh
     shoot("dragged")
 
     exercise = lesson.locator(".wb-exercise").first
-    for answer, said in (("3", "Not yet: from (3, 1) the first step leaves 62"), ("9", "Right: from (9, 1)")):
-        exercise.get_by_role("textbox").fill(answer)
-        exercise.get_by_role("button", name="Check").click()
-        lab.until(lesson, lambda said=said: exercise.locator("[role=status]").inner_text().startswith(said))
+    field, status = exercise.get_by_role("textbox"), exercise.locator("[role=status]")
+    for answer, said, tries in (
+        ("3", "Not yet: compare the shares", "1st try"),
+        ("4", "Not yet: from (4, 1) the first step leaves 70", "2nd try"),
+        ("9,0", "Right: from (9, 1)", "solved at the 3rd try"),
+    ):
+        field.fill(answer)
+        # The verdict on the last answer goes, and Enter asks for another.
+        lab.until(lesson, lambda: status.inner_text() == "")
+        field.press("Enter")
+        lab.until(lesson, lambda said=said: status.inner_text().startswith(said))
+        exercise.locator(".wb-tries", has_text=tries).wait_for()
     shoot("answered")
+
+
+def test_symbols_and_steps_of_the_text_are_marked_in_the_picture(lesson, shoot):
+    canvas = "canvas => canvas.toDataURL()"
+    # By the keyboard: its picture is out of sight, so that a copy comes next to it.
+    symbol = lesson.locator(".wb-symbol-zigzag").first
+    lab.until(lesson, lambda: symbol.get_attribute("tabindex") == "0")
+    geometry = lesson.locator(".wb-geometry").first.locator(".wb-chart canvas").first
+    plain = unchanging(lesson, lambda: geometry.evaluate(canvas))
+    symbol.focus()
+    lab.until(lesson, lambda: geometry.evaluate(canvas) != plain)
+    lesson.locator(".wb-peek canvas").wait_for()
+    shoot("marked")
+    symbol.blur()
+    lesson.locator(".wb-peek").wait_for(state="detached")
+    lab.until(lesson, lambda: geometry.evaluate(canvas) == plain)
+
+    steps = lesson.locator(".wb-stepsofcg")
+    steps.scroll_into_view_if_needed()
+    said, column = steps.locator(".wb-stepbar span"), steps.locator(".wb-steplist")
+    lab.button(steps, "Next step").click()
+    lab.until(lesson, lambda: said.inner_text() == "Step 2 of 7")
+    column.press("ArrowDown")
+    lab.until(lesson, lambda: said.inner_text() == "Step 3 of 7")
+    column.evaluate("at => at.scrollTo(0, at.scrollHeight)")
+    column.dispatch_event("wheel")
+    column.evaluate("at => at.dispatchEvent(new Event('scroll'))")
+    lab.until(lesson, lambda: said.inner_text() == "Step 7 of 7")
+    # The stretched picture takes the place of the other one.
+    lab.until(lesson, lambda: [each.is_visible() for each in steps.locator(".wb-chart").all()] == [False, True])
+    shoot("stretched")
 
 
 def test_a_paper_opens_the_page_of_papers_there(page, app_url):

@@ -36,6 +36,7 @@ def checked(page, number, answer, verdict):
     field.select_option(answer) if field.evaluate("at => at.tagName") == "SELECT" else field.fill(answer)
     exercise.get_by_role("button", name="Check").click()
     status = exercise.locator("[role=status]")
+    # The verdict on the answer before goes when this one is given.
     until(page, lambda: status.inner_text().startswith(verdict))
     return status.inner_text()
 
@@ -66,6 +67,13 @@ def test_eigenvalues_are_dragged_deflated_and_moved_by_keys(page, lesson):
     before = unchanging(page, lambda: polynomial.evaluate(PIXELS))
     view.locator(".noUi-handle").press("ArrowRight")
     until(page, lambda: polynomial.evaluate(PIXELS) != before)
+    # A symbol of the text is marked as long as the pointer is on it, in JupyterLab as in the served page.
+    before = unchanging(page, lambda: polynomial.evaluate(PIXELS))
+    page.locator(".wb-symbol-ritz").first.hover()
+    until(page, lambda: polynomial.evaluate(PIXELS) != before)
+    page.mouse.move(2, 2)
+    until(page, lambda: polynomial.evaluate(PIXELS) == before)
+    assert "every iteration brings one zero" in checked(page, 1, "2", "Not yet")
     assert "p has zeros at" in checked(page, 1, "3", "Not yet")
     checked(page, 1, "4", "Right")
 
@@ -76,6 +84,8 @@ def test_the_maps_of_orthogonality_follow_the_slider(page, lesson):
     before = unchanging(page, lambda: [each.evaluate(PIXELS) for each in maps])
     view.locator(".noUi-handle").press("PageUp")
     until(page, lambda: all(each.evaluate(PIXELS) != old for each, old in zip(maps, before, strict=True)))
+    assert "about seven digits" in checked(page, 3, "7", "Not yet")
     assert "10⁻⁶" in checked(page, 3, "6", "Not yet")
     checked(page, 3, "5", "Right")
+    assert "not how far" in checked(page, 2, "cgcg", "Not yet")
     assert "gropp" in checked(page, 2, "gropp", "Not yet")

@@ -52,7 +52,7 @@ def test_lines_are_moved_and_judged(page, lab_url, lab_folder):
     order = exercise.locator(".wb-order")
     order.scroll_into_view_if_needed()
     lab.button(page, "Check").click()
-    exercise.locator("[role=status]", has_text="Not yet: x is that of CG").wait_for()
+    exercise.locator("[role=status]", has_text="Not yet: a sum starts where its line").wait_for()
     # Above the products, which then hide the sums.
     for line in ("gamma = (r, u)", "omega = (u, w)", "uu = (u, u)", "rr = (r, r)"):
         drag(page, order, line, "m = M(w)")

@@ -47,6 +47,12 @@ def test_app_serves_the_page_and_passes_on_what_it_does_not_know(become):
     assert env["PATH"].split(os.pathsep)[0] == str(Path(sys.executable).parent)
 
 
+def test_app_serves_a_folder_of_lessons_wherever_it_is_called(become, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    _, given, _ = become("app", "--lessons", "mine", "--no-browser")
+    assert given[-2:] == [f"--PageServer.own_lessons={tmp_path / 'mine'}", "--no-browser"]
+
+
 def test_lab_opens_a_checkout_itself(become):
     module, given, _ = become("lab", "--no-browser")
     assert module == "jupyterlab"

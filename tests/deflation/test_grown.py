@@ -8,7 +8,8 @@ from scipy import sparse
 from scipy.spatial import Delaunay
 
 from tests.all_pairs import on_accelerators
-from workbench.deflation.hierarchy import grown_levels, hierarchy
+from workbench.deflation.grown_levels import grown_levels
+from workbench.deflation.hierarchy import hierarchy
 from workbench.deflation.multilevel import REPEATS, STEPS
 from workbench.devices.cycles import HostLevels
 from workbench.errors import InputError
@@ -109,7 +110,8 @@ def test_repeated_solves_are_those_of_what_is_left(mesh):
 
 def test_levels_are_parts_of_parts(mesh):
     A, _ = mesh
-    parents, count = grown_levels((A.data, A.indices, A.indptr.astype(np.int64)), 50)
+    grown = grown_levels(A, 50)
+    parents, count = [level.parents for level in grown.levels], grown.diagonal.size
     assert count <= 50 or len(parents) == 0
     sizes = [parent.size for parent in parents]
     assert sizes[0] == A.shape[0]

@@ -192,6 +192,21 @@ def test_levels_made_on_an_accelerator_are_those_of_the_cores(accelerator, case,
     np.testing.assert_allclose(theirs.bottom, ours.bottom, atol=1e-4 * np.abs(ours.bottom).max())
 
 
+@pytest.mark.parametrize("scale", [1e-160, 1e160])
+def test_levels_of_a_very_large_or_small_matrix_are_in_double_precision_there_too(accelerator, scale, monkeypatch):
+    (matrix, parts), (there, parts_there) = placed(accelerator, "odd sides", monkeypatch)
+    there.csr = (accelerator.array(scale * accelerator.to_host(there.csr[0]), np.float64), *there.csr[1:])
+    right = matrix @ np.random.default_rng(4).standard_normal(matrix.shape[0])
+    form = hierarchy(there, parts_there, 10, 1.8, STEPS["cg"])
+    assert not isinstance(form.order, np.ndarray)
+    assert form.bottom.dtype == np.float64
+    assert hierarchy(sparse.csr_array(scale * matrix), parts, 10, 1.8, STEPS["cg"]).bottom.dtype == np.float64
+    level = accelerator.coarse_level(form, None, right.size, np.dtype(np.float64))
+    found = accelerator.to_host(level.solve(accelerator.array(scale * right, np.float64)))
+    expected = HostLevels(hierarchy(matrix, parts, 10, 1.8, STEPS["cg"])).solve(right)
+    np.testing.assert_allclose(found, expected, atol=2e-3 * np.abs(expected).max())
+
+
 def test_without_room_on_the_accelerator_the_levels_are_made_on_the_cores(accelerator, monkeypatch):
     (matrix, parts), (there, parts_there) = placed(accelerator, "odd sides", monkeypatch)
     small = accelerator.limited(10**9)

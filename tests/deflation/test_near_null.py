@@ -8,9 +8,9 @@ from scipy import sparse
 
 from tests.all_pairs import on_accelerators
 from tests.conftest import random_matrix
-from tests.elastic import BEAM, BODIES, cantilever, stiffness
+from tests.elastic import BEAM, BODIES, PLATE, cantilever, stiffness
 from workbench.deflation import DenseSubspace, SparseSubspace, as_subspace, rigid_body_modes
-from workbench.devices.host.growth import node_size, orthonormal_modes
+from workbench.devices.host.modes import node_size, orthonormal_modes
 from workbench.errors import InputError
 from workbench.run import prepare, solve
 
@@ -175,6 +175,66 @@ def test_a_near_null_space_that_does_not_fit_is_refused_in_a_sentence(beam):
         solve(A, b, deflation="parts:60,node=7")
     with pytest.raises(InputError, match=r"coordinates have shape \(4,\)"):
         rigid_body_modes(np.ones(4))
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_the_k_cycle_with_modes_takes_few_iterations(body):
+    A, places, b = cantilever(BODIES[body])
+    plain, found = (
+        solve(A, b, M="kcycle", near_null=near_null, rtol=1e-8, maxiter=200)
+        for near_null in (None, rigid_body_modes(places))
+    )
+    assert found.converged
+    assert np.linalg.norm(b - A @ found.x) <= 1.1e-8 * np.linalg.norm(b)
+    assert found.iterations <= 30
+    assert found.iterations < 0.25 * plain.iterations
+    prepared = prepare(A, M="kcycle", near_null=rigid_body_modes(places), rtol=1e-8)
+    prepared.update(2 * A)
+    assert abs(prepared.solve(b).iterations - found.iterations) <= 1
+
+
+@on_accelerators(dtype=["float32", "float64", "complex128"])
+def test_the_k_cycle_with_modes_on_accelerators(accelerator, case):
+    A, places, b = cantilever((12, 4, 4))
+    # Single precision resolves no softer body.
+    A, modes = sparse.csr_array(A + 1e-2 * sparse.eye_array(b.size), dtype=case["dtype"]), rigid_body_modes(places)
+    b = b.astype(case["dtype"])
+    if case["dtype"] == "complex128":
+        # Nodes turned by a number each: translations are no unit vectors any more.
+        turns = np.repeat(np.exp(0.1j * np.arange(len(places))), places.shape[1])
+        A = sparse.csr_array(sparse.diags_array(turns) @ A @ sparse.diags_array(turns.conj()))
+        A, b, modes = sparse.csr_array((A + A.conj().T) / 2), turns * b, turns[:, None] * modes
+    expected, found = (
+        solve(A, b, M="kcycle", near_null=modes, rtol=1e-4, device=name) for name in ("cpu", accelerator.spec)
+    )
+    assert expected.converged
+    assert found.converged
+    assert abs(found.iterations - expected.iterations) <= 1
+
+
+def test_the_k_cycle_leaves_out_modes_that_depend_on_others_and_those_that_nothing_resists():
+    """Two free bodies and rods of two nodes, which have no rotation about their axis: six or five null vectors each."""
+    A, places = stiffness((13, 5, 4))
+    axis = np.array([1.0, 2.0, 3.0])
+    rod = np.kron([[1, -1], [-1, 1]], np.outer(axis, axis)) / 14
+    ends = np.stack([np.zeros(3), axis])
+    whole = sparse.csr_array(sparse.block_diag([A, *[rod] * 7, A]))
+    modes = rigid_body_modes(np.concatenate([places, *[ends + 3 * k for k in range(7)], places + 20]))
+    b = whole @ np.random.default_rng(0).standard_normal(whole.shape[0])
+    found = solve(whole, b, M="kcycle", near_null=modes, rtol=1e-8)
+    assert found.converged
+    assert found.iterations <= 30
+    assert np.linalg.norm(b - whole @ found.x) <= 1.1e-8 * np.linalg.norm(b)
+
+
+@pytest.mark.parametrize("scale", [1e-160, 1e160])
+def test_the_k_cycle_with_modes_does_not_depend_on_the_scale_of_a(scale):
+    A, places, b = cantilever(PLATE)
+    one, other = (
+        solve(by * A, by * b, M="kcycle", near_null=rigid_body_modes(places), rtol=1e-8) for by in (1.0, scale)
+    )
+    assert other.converged
+    assert abs(one.iterations - other.iterations) <= 1
 
 
 def test_amg_interpolates_the_modes(beam):

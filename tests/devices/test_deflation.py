@@ -26,7 +26,7 @@ from workbench.devices.host.coarse_rows import alike
 from workbench.devices.host.face_coding import face_codes
 from workbench.jit.threads import CHUNK, WORTH_SHARING
 from workbench.lines.types import accumulator
-from workbench.operators import BandStencil, Stencil, TwoPhaseStencil
+from workbench.operators import BandStencil, Matrix, Stencil, TwoPhaseStencil
 
 CPU = devices.device("cpu")
 
@@ -395,3 +395,14 @@ def test_coarse_solves(accelerator, monkeypatch, case):
     dots = accelerator.dots(a.dtype).apply(*[accelerator.array(a, a.dtype)] * 2)
     level.correct_curvature(dots, accelerator.array(a, a.dtype), solved)
     np.testing.assert_allclose(dots.to_host()[0], np.vdot(a, a) - np.vdot(a, on_the_host(a)), rtol=1e-12)
+
+
+def test_az_of_a_matrix_of_many_chunks_of_rows():
+    size, count = 3 * CHUNK, 40
+    rng = np.random.default_rng(0)
+    A = sparse.random_array((size, size), density=3 / size, rng=rng)
+    A = sparse.csr_array(A + A.T + 10 * sparse.eye_array(size))
+    labels = rng_labels(size, count)
+    az = sparse_az(Matrix(A), labels, count)
+    assert az.has_sorted_indices
+    assert abs(az - A @ dense(labels, count)).max() <= 1e-14 * 10

@@ -31,6 +31,7 @@ def made(result, tmp_path):
     """What makes each view, and uses those that make something more when they are used."""
     bubbles = configure("bubbles-2d", n=32)
     return {
+        "ask": lambda: live.ask("How many?", 2, solution="Two."),
         "BubbleBuilder": lambda: dragged(live.BubbleBuilder()),
         "Builder": lambda: live.Builder(bubbles.problem, bubbles.deflation, lambda: bubbles),
         "ConvergenceView": lambda: live.ConvergenceView(Session(configure("poisson5", n=8))),

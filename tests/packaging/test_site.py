@@ -9,10 +9,18 @@ from xml.etree import ElementTree
 
 import pytest
 
-from scripts.site import blocks, notebooks, places
-from scripts.site.__main__ import INSIDE, MEASURED, USE, built
+from scripts.site import blocks, docstrings, exercises, gallery, kept, notebooks, places
+from scripts.site.__main__ import FIRST, INSIDE, LEARN, MEASURED, USE, built
+from scripts.site.figures import SCHEMES, shown_twice
 from scripts.site.hooks import typeset
+from scripts.site.pictures import Drawn
+from workbench.extensions.classroom.server.named_links import LINKS
+from workbench.extensions.lessons import LESSONS, lesson
+from workbench.plots import figures, scenes
 from workbench.registry import blocks as registry
+from workbench.run import configure
+from workbench.run.choices.share_link import from_link, to_link
+from workbench.settings import RUN, STOPPING
 
 PAGES = ["index.md", "detail.md"]
 DETAIL = "# Detail\n\n## A part\n"
@@ -82,28 +90,148 @@ def test_links_of_the_checkout_lead_to_pages_of_the_site(source, tmp_path):
 
 def test_a_notebook_is_shown_with_what_its_cells_put_out(source, tmp_path, monkeypatch):
     monkeypatch.setattr(notebooks, "SOURCE", source)
-    monkeypatch.setattr(notebooks, "_kept", lambda path: tmp_path)
-    outputs = [[], [{"kind": "text", "text": "2\n"}, {"kind": "picture", "file": "1-1"}]]
+    monkeypatch.setattr(notebooks, "entry_of", lambda path: tmp_path)
+    shown = {
+        "kind": "picture",
+        "file": "1-1",
+        "alt": "residual against [iteration]: 1 to 2, Shift with the arrow keys moves it",
+    }
+    outputs = [[], [{"kind": "text", "text": "2\n"}, shown], [shown]]
     (tmp_path / "outputs.json").write_text(json.dumps(outputs), encoding="utf-8")
-    for scheme in ("light", "dark"):
+    for scheme in SCHEMES:
         (tmp_path / f"1-1.{scheme}.png").write_bytes(b"png")
-    sources = [("markdown", "# One\n\nMore."), ("code", "a = 1"), ("code", "a + 1"), ("markdown", "End.")]
+    sources = [("markdown", "# One\n\nMore."), ("code", 'lesson = Lesson("without-pain")'), ("code", "a + 1")]
+    sources += [("code", "lesson.check(1)"), ("markdown", "End.")]
     cells = [{"cell_type": kind, "source": [text]} for kind, text in sources]
     path = tmp_path / "one.ipynb"
     path.write_text(json.dumps({"cells": cells}), encoding="utf-8")
     made = notebooks.page(path, "notebooks/one.ipynb")
     order = [
         "# One",
-        "a = 1",
+        "lesson = Lesson",
         "a + 1",
         "```text\n2\n```",
-        "one/1-1.light.png#only-light",
+        "![residual against (iteration): 1 to 2](one/1-1.light.png#only-light)",
         "one/1-1.dark.png#only-dark",
+        '!!! question "Exercise 1"',
         "End.",
     ]
     places_of = [made.index(part) for part in order]
     assert places_of == sorted(places_of)
+    # The question takes the place of the picture of its widgets.
+    assert made.count("only-light") == 1
     assert (source / "notebooks" / "one" / "1-1.dark.png").read_bytes() == b"png"
+
+
+def test_exercises_are_questions_in_words_with_what_may_be_answered():
+    asked = {name: [exercises.question(each, 1) for each in lesson(name).exercises] for name in LESSONS}
+    assert "The half axes are 3 and 1 long" in asked["without-pain"][0]
+    assert "from 0.1 to 100" in asked["without-pain"][0]
+    assert any("```text" in each for each in asked["waiting"])
+    for name, each in ((name, each) for name, found in asked.items() for each in found):
+        assert len(each.split("\n", 1)[1].strip()) > 60, name
+
+
+def test_solutions_are_those_of_the_lessons_and_a_wrong_one_fails():
+    shown = "\n".join(exercises.of_lesson(LESSONS["without-pain"]))
+    for part in (
+        "### Exercise 3",
+        "Answer: **45**",
+        "*Right: at 45°",
+        "both coordinates play",
+        "[Lesson 1](notebooks/lessons/1_",
+    ):
+        assert part in shown
+    exercise = LESSONS["without-pain"].exercises[0]
+    with pytest.raises(RuntimeError, match="the solution of exercise 1 is wrong: Not yet"):
+        list(exercises.solution(exercise, 1, "3"))
+
+
+def test_figures_come_on_a_light_and_a_dark_ground_with_words():
+    scene = scenes.residual_gap_scene({"CG": ([1.0, 1e-8], [1.0, 1e-8])})
+    shown = shown_twice(figures.draw(scene))
+    assert re.findall(r'data-scheme="(\w+)"', shown) == list(SCHEMES)
+    assert 'alt="residual against iteration. CG: ‖r‖: from 1' in shown
+    light, dark = re.findall(r"base64,([^\"]+)", shown)
+    assert light != dark
+
+
+def test_parameters_in_a_docstring_become_a_list():
+    docstring = (
+        "A curve.\n\nx, y: its points. name: in the legend; by default none. Raises InputError for no points.\n\n"
+    )
+    docstring += "Cost: one pass. other: no parameter.\n\nExamples:\n    >>> 1\n    1"
+    listed = docstrings.listed(docstring, ["x", "y", "name"])
+    assert listed.split("\n\n") == [
+        "A curve.",
+        "Raises InputError for no points.",
+        "Cost: one pass. other: no parameter.",
+        "Parameters:\n    x: Its points.\n    y: Its points.\n    name: In the legend; by default none.",
+        "Examples:\n    >>> 1\n    1",
+    ]
+    assert docstrings.listed("Only words: nothing else.", ["x"]) == "Only words: nothing else."
+
+
+def test_settings_and_parameters_have_their_kind_default_and_bounds(source):
+    blocks.settings()
+    page = (source / "blocks" / "settings.md").read_text(encoding="utf-8")
+    assert all(f"| `{name}` |" in page for name in (*RUN, *STOPPING))
+    assert re.search(r"\| `rtol` \| [^`]+ \| number \| `1e-06` \| at least 0 \| Relative tolerance", page)
+    assert re.search(r"\| `maxiter` \| [^|]+ \| whole number \| 10 N, at least 1000 \| at least 0 \| ", page)
+    table = "\n".join(blocks.parameters(registry.lookup("preconditioner", "neumann").parameters(), "neumann"))
+    assert "| whole number | `2` | between 1 and 16 |" in table
+
+
+def test_the_gallery_leads_to_alive_pages_and_to_documents(source):
+    shown = configure("two-layer", n=12, preconditioner="ic")
+    gallery.page({("preconditioner", "ic"): Drawn("Words.", "144 eigenvalues", to_link(shown), "preconditioner-ic")})
+    page = (source / "gallery.md").read_text(encoding="utf-8")
+    assert all(link.title in page and link.address(gallery.SERVED) in page for link in LINKS)
+    assert page.count("<svg") == len(LINKS)
+    assert "](blocks/preconditioner/ic.md)" in page
+    (opened,) = re.findall(r"\?p=(cgw1[^&]+)&view=solve", page.partition("## First levels")[2])
+    assert from_link(opened) == shown
+
+
+def test_what_is_kept_is_whole_or_not_there(tmp_path):
+    entry = tmp_path / "cache" / "some"
+
+    def killed():
+        with kept.filled(entry) as folder:
+            (folder / "half").touch()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        killed()
+    assert not entry.exists()
+    # Two runs at once: the first that ends is kept.
+    with kept.filled(entry) as first, kept.filled(entry) as second:
+        (first / "a").touch()
+        (second / "b").touch()
+    assert [path.name for path in entry.iterdir()] == ["b"]
+    assert [path.name for path in entry.parent.iterdir()] == ["some"]
+
+
+def test_a_site_is_made_again_where_a_file_has_changed(tmp_path, monkeypatch):
+    for name in ("SITE", "BUILD", "CACHE"):
+        monkeypatch.setattr(kept, name, tmp_path / name)
+    monkeypatch.setattr(kept, "ROOT", tmp_path)
+    monkeypatch.setattr(kept, "library", lambda: "1")
+    for name in (*kept.SOURCES, *kept.PROJECT):
+        (tmp_path / name).mkdir(parents=True)
+    document = tmp_path / "docs" / "one.md"
+    document.write_text("a")
+    with kept.alone():
+        assert not kept.is_made()
+        key = kept.begun()
+        (tmp_path / "SITE").mkdir()
+        (tmp_path / "SITE" / "index.html").touch()
+        # Killed here, there would be no whole site.
+        assert not kept.is_made()
+        kept.ended(key)
+        assert kept.is_made()
+    document.write_text("b")
+    assert not kept.is_made()
 
 
 @pytest.mark.parametrize(
@@ -126,4 +254,8 @@ def test_code_is_not_typeset():
 
 def test_pages_of_the_site_are_those_of_docs():
     folder = Path(__file__).parents[2] / "docs"
-    assert {*USE, *MEASURED, *INSIDE} == {path.name for path in folder.glob("*.md")}
+    assert {FIRST, *LEARN, *USE, *MEASURED, *INSIDE} == {path.name for path in folder.glob("*.md")}
+
+
+def test_an_exercise_of_numbers_shows_the_line_of_its_field():
+    assert "1 2 5 10 50 100 500 1000" in exercises.question(lesson("polynomials").exercises[1], 2)

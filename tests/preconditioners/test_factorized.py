@@ -10,6 +10,7 @@ from scipy import sparse
 from tests.all_pairs import pairwise
 from tests.conftest import grid_stencil, random_matrix
 from tests.preconditioners.by_hand import CPU, dense_inverse, set_up
+from workbench.devices.host.factorization import lower_factor
 from workbench.devices.host.growth import Growth
 from workbench.errors import InputError
 from workbench.jit import threads
@@ -292,3 +293,15 @@ def test_traffic_and_flops():
     assert M.flops == 2 * 5 * 20
     lower = sparse.tril(operator.to_csr(), k=-1).nnz
     assert set_up("ic", Matrix(operator.to_csr())).flops == 2 * (2 * lower + 20)
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("size", [1, 2, 61])
+def test_the_lower_factor_is_the_adjoint_of_the_entries_right_of_the_diagonal(size, dtype):
+    rng = np.random.default_rng(size)
+    matrix = sparse.csr_array(sparse.random_array((size, size), density=0.2, rng=rng), dtype=dtype)
+    matrix.data = matrix.data * np.exp(1j * np.arange(matrix.nnz)) if dtype is complex else matrix.data
+    matrix.sort_indices()
+    lower = sparse.csr_array(lower_factor(matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
+    assert lower.has_sorted_indices
+    assert np.array_equal(lower.toarray(), np.triu(matrix.toarray(), 1).conj().T)

@@ -8,11 +8,14 @@ from scipy import sparse
 from scipy.spatial import Delaunay
 
 from tests.all_pairs import on_accelerators
-from tests.preconditioners.by_hand import dense_inverse, set_up
+from tests.preconditioners.by_hand import CPU, dense_inverse, set_up
 from workbench.deflation.hierarchy import SMOOTHED, smoother_coefficients
+from workbench.devices.host.aggregation import spectral_bound
 from workbench.devices.host.growth import grown_parts
 from workbench.errors import InputError
 from workbench.operators import Matrix
+from workbench.problems import LinearSystem
+from workbench.registry import find
 from workbench.run import Run, configure, prepare, run_through, solve
 
 
@@ -61,6 +64,36 @@ def test_a_cycle_of_two_levels_is_that_of_its_definition(dtype):
     expected = 2 * S - S @ dense @ S + (unit - S @ dense) @ correction @ (unit - dense @ S)
     operator = Matrix(A)
     found = dense_inverse(set_up("kcycle", operator), operator)
+    # Levels are in single precision.
+    np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(("dtype", "of_modes"), [(float, float), (complex, float), (complex, complex)])
+def test_a_cycle_with_near_null_vectors_is_that_of_its_definition(dtype, of_modes):
+    """As above, with an orthonormal basis of the vectors in each part as columns of Z."""
+    size, rng = 401, np.random.default_rng(5)
+    A = sparse.csr_array(network(size, 1200) + 0.5 * sparse.eye_array(size), dtype=dtype)
+    if dtype is complex:
+        turns = sparse.diags_array(np.exp(0.3j * np.arange(size)))
+        A = sparse.csr_array(turns @ A @ turns.conj())
+        A = sparse.csr_array((A + A.conj().T) / 2)
+    modes = np.column_stack([np.ones(size), rng.random(size)]).astype(of_modes)
+    modes = modes * np.exp(0.3j * np.arange(size))[:, None] if of_modes is complex else modes
+    A.sort_indices()
+    labels, count = grown_parts((A.data, A.indices, A.indptr.astype(np.int64)), 16, 0.15)
+    dense, Z = A.toarray(), np.zeros((size, 2 * count), of_modes)
+    for part in range(count):
+        rows = np.flatnonzero(labels == part)
+        Z[rows, 2 * part : 2 * part + 2] = np.linalg.qr(modes[rows])[0]
+    bound = max(2.0, spectral_bound(A.data, A.indices, A.indptr, np.real(A.diagonal()), 3))
+    one, two = smoother_coefficients(SMOOTHED * bound, bound)
+    D, unit = np.diag(1 / np.diag(dense)), np.eye(size)
+    S = one * D - two * D @ dense @ D
+    # A part of one unknown has one column twice.
+    correction = Z @ np.linalg.pinv(Z.conj().T @ dense @ Z) @ Z.conj().T
+    expected = 2 * S - S @ dense @ S + (unit - S @ dense) @ correction @ (unit - dense @ S)
+    system = LinearSystem(Matrix(A), np.ones(size), near_null=modes)
+    found = dense_inverse(find("preconditioner", "kcycle").setup_of(system, CPU), system.operator)
     # Levels are in single precision.
     np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
 

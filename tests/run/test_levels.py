@@ -14,8 +14,9 @@ from benchmarks.matrices import made
 from tests.conftest import grid_stencil
 from workbench.devices import device
 from workbench.operators import Matrix, as_operator, cuts
-from workbench.run import solve
+from workbench.run import prepare, solve
 from workbench.run.choices import levels
+from workbench.scipy import cg, factorized
 from workbench.solvers import Solver
 
 CPU, CG = device(), Solver.named("cg")
@@ -28,6 +29,7 @@ def small(monkeypatch):
     monkeypatch.setattr(levels, "FROM", 500)
     monkeypatch.setattr(levels, "SIZES", ((900, 30), (math.inf, 60)))
     monkeypatch.setattr(levels, "LONG", ((900, 20.0), (math.inf, 10.0)))
+    monkeypatch.setattr(levels, "CYCLE_FROM", 2500)
 
 
 def chosen(A, solver=CG, on=CPU):
@@ -50,6 +52,74 @@ def test_the_rule_by_size_and_rows(make, least, few, many):
     for size, expected in ((350, least), (700, few), (1500, many)):
         if make is not made.beam or size == 1500:
             assert chosen(make(size).matrix) == expected, size
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (made.disk, ("kcycle", "none")),
+        (made.geometric_graph, ("kcycle", "none")),
+        (made.anisotropic, ("ic", "none")),
+        (made.beam, ("ic", "none")),
+    ],
+)
+def test_large_matrices_have_multigrid_on_their_graph(make, expected):
+    assert chosen(make(3000).matrix) == expected
+
+
+@pytest.mark.usefixtures("small")
+def test_methods_that_update_m_r_by_a_recurrence_have_parts_at_any_size():
+    pipelined = Solver.named("pipecg")
+    assert not pipelined.applies_m_to_r
+    assert chosen(made.disk(3000).matrix, pipelined) == ("ic", "parts:60")
+
+
+@pytest.mark.usefixtures("small")
+def test_large_matrices_are_solved_by_default():
+    for make in (made.disk, made.geometric_graph):
+        system = make(3000)
+        result = solve(system.matrix, system.b, rtol=1e-8)
+        assert result.provenance["configuration"]["preconditioner"]["name"] == "kcycle"
+        assert result.converged
+        assert np.linalg.norm(system.b - system.matrix @ result.x) <= 1.1e-8 * np.linalg.norm(system.b)
+        assert 2 * result.iterations < solve(system.matrix, system.b, rtol=1e-8, M="jacobi").iterations
+
+
+@pytest.mark.usefixtures("small")
+def test_prepared_systems_have_the_levels_of_solve():
+    for size, expected in ((1500, ("ic", "parts")), (3000, ("kcycle", "none"))):
+        system = made.disk(size)
+        prepared = prepare(system.matrix, rtol=1e-8)
+        configuration = prepared.configuration
+        assert (configuration.preconditioner.name, configuration.deflation.name) == expected
+        assert any(note.startswith("levels by default: ") for note in prepared.notes)
+        of_solve = solve(system.matrix, system.b, rtol=1e-8)
+        result = prepared.solve(system.b)
+        assert (result.converged, result.iterations) == (True, of_solve.iterations)
+        prepared.update(sparse.csr_array(2 * system.matrix))
+        again = prepared.solve(2 * system.b)
+        np.testing.assert_allclose(again.x, result.x, atol=1e-6 * np.abs(result.x).max())
+    for given, expected in (
+        ({"M": "ic"}, ("ic", "none")),
+        ({"deflation": "parts:40"}, ("jacobi", "parts")),
+        ({"format": "csr"}, ("jacobi", "none")),
+    ):
+        configuration = prepare(made.disk(1500).matrix, **given).configuration
+        assert (configuration.preconditioner.name, configuration.deflation.name) == expected
+
+
+@pytest.mark.usefixtures("small")
+def test_factorized_has_the_levels_of_solve_and_cg_the_none_of_scipy():
+    system = made.disk(1500)
+    found = factorized(system.matrix)
+    assert found._prepared.configuration.preconditioner.name == "ic"
+    assert found._prepared.configuration.deflation.name == "parts"
+    x = found(system.b)
+    assert np.linalg.norm(system.b - system.matrix @ x) <= 1.1e-10 * np.linalg.norm(system.b)
+    counts = []
+    cg(system.matrix, system.b, callback=counts.append)
+    assert len(counts) == solve(system.matrix, system.b, rtol=1e-5, M=None).iterations
 
 
 def test_parts_are_so_large_that_e_is_factorized():

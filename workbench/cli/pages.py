@@ -42,6 +42,9 @@ def add(verbs: Commands) -> None:
         "app",
         epilog="Further options go to Voila: workbench app --no-browser --port 8866; --help-all lists them.",
     )
+    app.add_argument(
+        "--lessons", metavar="FOLDER", help="notebooks of your own, served as lessons; docs/teaching.md says how"
+    )
     app.set_defaults(command=_app, passes_on=True)
     lab = verbs.add_parser(
         "lab",
@@ -64,6 +67,8 @@ def _app(options: argparse.Namespace) -> NoReturn:
     _require("app")
     app = notebooks_folder() / "app"
     own = [str(app / "workbench.ipynb"), f"--Voila.config_file_paths={app}"]
+    if options.lessons:
+        own.append(f"--PageServer.own_lessons={path_of(options.lessons).absolute()}")
     _become(server.module, [*own, *options.further])
 
 

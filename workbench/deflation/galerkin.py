@@ -23,19 +23,18 @@ def sparse_az(operator: Operator, labels: np.ndarray, count: int) -> sparse.csr_
 
     Inside a subdomain a row of AZ is the row sum of A, zero for a diffusion stencil; mostly interface rows remain.
     """
-    from workbench.devices.host.coarse_rows import ROUNDING, stencil_az
+    from workbench.devices.host.coarse_rows import matrix_az, stencil_az
 
     shape = (operator.shape[0], count)
     if isinstance(operator, Stencil):
         operator = operator.exact
         return sparse.csr_array(stencil_az(operator.main, operator.lower, operator.strides, labels), shape=shape)
-    entries = stored_rows(operator).tocoo()
-    rows, columns = entries.coords[0], labels[entries.coords[1]]
-    az = sparse.coo_array((entries.data, (rows, columns)), shape=shape).tocsr()
-    scale = np.repeat(np.abs(operator.diagonal()), np.diff(az.indptr))
-    az.data[np.abs(az.data) <= ROUNDING * np.finfo(az.dtype).eps * scale] = 0
-    az.eliminate_zeros()
-    return sparse.csr_array(az)
+    rows = stored_rows(operator)
+    az = sparse.csr_array(
+        matrix_az(rows.data, rows.indices, rows.indptr, labels, count, operator.diagonal()), shape=shape
+    )
+    az.sort_indices()
+    return az
 
 
 def az_by_products(

@@ -9,6 +9,7 @@ import numpy as np
 from workbench.deflation.coarse import not_definite
 from workbench.deflation.coarse_dense import NULL_TOLERANCE, inverse_on_range, pseudo_inverse
 from workbench.deflation.galerkin import PlacedMatrix
+from workbench.deflation.grown_levels import LEAST_REDUCTION, Grow, Grown, LevelOfParts, grown_levels
 from workbench.deflation.null_space import MOST_OF_CONSTANTS, holds_constants
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Level, Levels
@@ -23,11 +24,6 @@ LEAST_BOUND = 2.0
 """Upper bound of the spectrum of D^-1 E for a matrix with row sums that are not negative."""
 LARGE, BOUND_STEPS = 1.05, 3
 """Times `LEAST_BOUND` that row sums may be before the bound is improved, and the steps that improve it."""
-GROWN, STRONG = 8, 0.15
-"""Vectors of a part of the next level where vectors are not of boxes, and the threshold of strong couplings of E."""
-LEAST_REDUCTION = 0.6
-"""Vectors of a level over those of the level above, at most; with less reduction the levels end: boxes that hold whole
-bubbles gain nothing from merging, and each level over-corrects them once more."""
 MOST_IN_SINGLE = 1e5
 """Ratio of diagonal entries of E, largest to smallest, up to which the levels are in single precision."""
 SINGLE_RANGE = 1e-30, 1e30
@@ -37,9 +33,6 @@ MOST_DENSE = 8192
 """Vectors of a last level that is inverted, at most."""
 MOST_BY_EIGENVALUES = 512
 """Vectors of a last level of grown parts whose null space is found by its eigenvalues, in some tens of milliseconds."""
-NOTHING = 1e-13
-"""The diagonal entry of a part over those of its children in sum, at most, where the part is a component of a singular
-matrix: nothing but rounding is left of it."""
 
 
 def hierarchy(
@@ -50,12 +43,14 @@ def hierarchy(
     steps: tuple[int, ...],
     repeats: int = 1,
     first: tuple[int, float] | None = None,
+    near_null: np.ndarray | None = None,
+    grow: Grow = grown_parts,
 ) -> Levels:
     """The levels for E, shape (d, d), down to at most `bottom` vectors; in single precision if its diagonal allows it.
 
-    steps, repeats: as in `Levels`. Without parts vectors are merged along strong couplings of E. first: the vectors of
-    a part of the second level, and the threshold of strong couplings there. Raises InputError for an E with a diagonal
-    entry that is not positive, and where merging leaves too many vectors.
+    steps, repeats: as in `Levels`. Without parts vectors are merged along strong couplings of E. first, near_null,
+    grow: as in `grown_levels`. Raises InputError for an E with a diagonal entry that is not positive, and where merging
+    leaves too many vectors.
     """
     if isinstance(matrix, PlacedMatrix):
         if made := _on_device(matrix, parts, bottom, scaling, steps):
@@ -64,45 +59,35 @@ def hierarchy(
         matrix = matrix.on_host
     parts = parts and parts.on_host
     dimensions = len(parts.per_side) if parts else 0
-    csr = matrix.data, matrix.indices, matrix.indptr.astype(np.int64)
-    if parts:
-        parents, last = merged_levels(parts, bottom)
-        count = last.phases.size
-    else:
-        parents, count = grown_levels(csr, bottom, first)
+    _positive(matrix.diagonal())
+    made = _merged_levels(matrix, parts, bottom) if parts else grown_levels(matrix, bottom, first, near_null, grow)
+    count = made.diagonal.size
     if count > MOST_DENSE:
         raise InputError(
             f"merging {'boxes' if parts else 'parts'} leaves {count} vectors, and the last level of coarse solver "
             f"multilevel may have {MOST_DENSE}; use coarse solver sparse"
         )
-    order, groups = _nested_order(parents, count)
-    csr, diagonal = reordered(csr, order)
-    levels, diagonal = [], _positive(diagonal)
-    dtype = _precision(matrix.dtype, diagonal)
-    scale = 1 / np.sqrt(diagonal)
-    for starts in groups:
-        parent = np.repeat(np.arange(starts.size - 1, dtype=np.int32), np.diff(starts))
-        below, below_diagonal = summed(csr, starts, parent)
-        if not parts:
-            below_diagonal = _with_components(below, below_diagonal, np.add.reduceat(diagonal, starts[:-1]))
-        below_diagonal = _positive(below_diagonal)
-        weights = np.sqrt(diagonal / below_diagonal[parent])
-        levels.append(_level(csr, diagonal, parent, starts, weights, dtype))
-        csr, diagonal = below, below_diagonal
+    diagonals = [_positive(each.diagonal) for each in (*made.levels, made)]
+    dtype = _precision(matrix.dtype, diagonals[0])
+    roots = [np.sqrt(diagonal) for diagonal in diagonals]
+    levels = [_level(*each, dtype) for each in zip(made.levels, roots, roots[1:], strict=False)]
     by_eigenvalues = not parts and count <= MOST_BY_EIGENVALUES
-    scaled = _scaled_inverse(_dense(csr), np.sqrt(diagonal), by_eigenvalues=by_eigenvalues).astype(dtype)
-    order, scale = order.astype(np.int32), scale.astype(np.finfo(dtype).dtype)
+    scaled = _scaled_inverse(_dense(made.csr), roots[-1], by_eigenvalues=by_eigenvalues).astype(dtype)
+    order, scale = made.order.astype(np.int32), (1 / roots[0]).astype(np.finfo(dtype).dtype)
     return Levels(tuple(levels), order, scale, scaled, scaling, steps, holds_constants(matrix), dimensions, repeats)
 
 
-def _with_components(csr: Csr, diagonal: np.ndarray, of_children: np.ndarray) -> np.ndarray:
-    """The diagonal with an entry, the sum of those of its children, where a part is a whole component of a singular
-    matrix; it is put into the matrix too. A consistent right-hand side is zero there, and so is its correction."""
-    alone = np.abs(diagonal) <= NOTHING * of_children
-    if alone.any():
-        diagonal = np.where(alone, of_children, diagonal)
-        csr[0][csr[2][:-1]] = diagonal
-    return diagonal
+def _merged_levels(matrix: sparse.csr_array, parts: Parts, bottom: int) -> Grown:
+    """The levels of merged boxes."""
+    parents, last = merged_levels(parts, bottom)
+    order, groups = _nested_order(parents, last.phases.size)
+    csr, diagonal = reordered((matrix.data, matrix.indices, matrix.indptr.astype(np.int64)), order)
+    levels = []
+    for starts in groups:
+        parent = np.repeat(np.arange(starts.size - 1, dtype=np.int32), np.diff(starts))
+        levels.append(LevelOfParts(csr, diagonal, starts, parent))
+        csr, diagonal = summed(csr, starts, parent)
+    return Grown(tuple(levels), order, csr, diagonal)
 
 
 def _on_device(
@@ -118,7 +103,7 @@ def _on_device(
         count = last.phases.size
         if count > MOST_DENSE:
             return None
-        found = device.nested_levels(matrix.csr, merges, count, matrix.divisor or 1.0, MOST_IN_SINGLE)
+        found = device.nested_levels(matrix.csr, merges, count, matrix.divisor or 1.0, _fits_single)
         if found is None:
             return None
         made = device.inverse_of_last(found, NULL_TOLERANCE)
@@ -149,24 +134,6 @@ def merged_levels(parts: Parts, bottom: int) -> tuple[list[Any], Parts]:
     return parents, parts
 
 
-def grown_levels(csr: Csr, bottom: int, first: tuple[int, float] | None = None) -> tuple[list[np.ndarray], int]:
-    """As `merged_levels`, for vectors of which only E is known: parts of `GROWN` each, along its strong couplings. Also
-    returns the vectors of the last level. first: vectors of a part and the threshold, for the first merging.
-
-    Cost: about ten reads of E and of the sums over its parts.
-    """
-    parents, count = [], csr[2].size - 1
-    while count > bottom:
-        parent, fewer = grown_parts(csr, *(first if first and not parents else (GROWN, STRONG)))
-        if fewer > LEAST_REDUCTION * count:
-            break
-        order, starts = grouped(parent, np.arange(fewer))
-        csr, _ = summed(reordered(csr, order)[0], starts, np.repeat(np.arange(fewer, dtype=np.int32), np.diff(starts)))
-        parents.append(parent)
-        count = fewer
-    return parents, count
-
-
 def _nested_order(parents: list[np.ndarray], last: int) -> tuple[np.ndarray, list[np.ndarray]]:
     """The part at each row of the first level, such that the parts of a parent are consecutive on every level; and for
     each level the first row of each parent, and its size."""
@@ -177,34 +144,40 @@ def _nested_order(parents: list[np.ndarray], last: int) -> tuple[np.ndarray, lis
     return order, groups
 
 
-def _level(
-    csr: Csr, diagonal: np.ndarray, parent: np.ndarray, starts: np.ndarray, weights: np.ndarray, dtype: np.dtype
-) -> Level:
-    """A level with its matrix scaled to unit diagonal."""
-    data, indices, indptr = csr
+def _level(level: LevelOfParts, roots: np.ndarray, below: np.ndarray, dtype: np.dtype) -> Level:
+    """A level with its matrix scaled to unit diagonal. roots, below: of the diagonals of its matrix and of the next."""
+    data, indices, indptr = level.csr
     # Row sums of |D^-1 E| bound its spectrum; few rows with large ones, as of slivers, would weaken the smoothing.
-    scaled, sums = with_unit_diagonal(csr, 1 / np.sqrt(diagonal), dtype)
-    bound = max(LEAST_BOUND, sums if sums <= LARGE * LEAST_BOUND else spectral_bound(*csr, diagonal, BOUND_STEPS))
+    scaled, sums = with_unit_diagonal(level.csr, 1 / roots, dtype)
+    small = sums <= LARGE * LEAST_BOUND
+    bound = max(LEAST_BOUND, sums if small else spectral_bound(*level.csr, np.real(level.diagonal), BOUND_STEPS))
     index = np.int64 if data.size > np.iinfo(np.int32).max else np.int32
+    if level.modes is None:
+        weights = roots / below[level.parents]
+    else:
+        weights = roots[:, None] * level.modes / below.reshape(-1, level.columns)[level.parents]
     return Level(
         scaled,
         indices,
         indptr.astype(index),
-        parent,
-        starts.astype(np.int32),
-        weights.astype(np.finfo(dtype).dtype),
+        level.parents,
+        level.starts.astype(np.int32),
+        weights.astype(np.finfo(dtype).dtype if weights.dtype.kind == "f" else dtype),
         smoother_coefficients(SMOOTHED * bound, bound),
     )
 
 
 def _precision(dtype: np.dtype, diagonal: np.ndarray) -> np.dtype:
     """Single precision, or double where that would lose the couplings of a stiff phase to its surroundings, or all."""
-    lowest, highest = diagonal.min(), diagonal.max()
-    fits = SINGLE_RANGE[0] <= lowest and highest <= SINGLE_RANGE[1]
-    double = not fits or highest / lowest > MOST_IN_SINGLE
+    double = not _fits_single(float(diagonal.min()), float(diagonal.max()))
     if dtype.kind == "c":
         return np.dtype(np.complex128 if double else np.complex64)
     return np.dtype(np.float64 if double else np.float32)
+
+
+def _fits_single(lowest: float, highest: float) -> bool:
+    """True if single precision does for levels whose diagonal entries, all positive, lie between these."""
+    return SINGLE_RANGE[0] <= lowest and highest <= SINGLE_RANGE[1] and highest <= MOST_IN_SINGLE * lowest
 
 
 def smoother_coefficients(low: float, high: float) -> tuple[float, float]:

@@ -8,7 +8,8 @@ import numpy as np
 
 from workbench.arrays.validation import finite_array
 from workbench.deflation.sparse_subspace import SparseSubspace
-from workbench.devices.host.growth import grown_parts, matrix_of_nodes, node_size, orthonormal_modes
+from workbench.devices.host.growth import grown_parts
+from workbench.devices.host.modes import matrix_of_nodes, node_size, orthonormal_modes
 from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators import Operator

@@ -116,7 +116,7 @@ class Multilevel(CoarseSolver):
     Poisson matrix on its grid, q being cells per side of a box, and each merging doubles that. Vectors without boxes
     are merged in parts of 8 along the strong couplings of E, as deflation parts merges unknowns; cycle auto then is k,
     four times, each for what those before leave. The last level is inverted. All in single precision, except where
-    entries of the diagonal of E differ by more than 1e5, or on the cores lie outside 1e-30 to 1e30.
+    entries of the diagonal of E differ by more than 1e5, or lie outside 1e-30 to 1e30.
 
     The plain V-cycle over-corrects what all levels represent exactly, such as a constant on a bubble, by `scaling` to
     the power of the levels. Flexible CG around it repairs that for some tens of bubbles, around more levels (K-cycle)

@@ -50,9 +50,12 @@ class Triangle:
 class Level:
     """One level of `Levels` above the bottom, m rows.
 
-    data, indices, indptr: D^-1/2 E D^-1/2 as CSR, D the diagonal of E. parents: the row of the next level that each row
-    belongs to, shape (m,); starts: the first row of each of those, and m. weights: sqrt(D) of a row over sqrt(D) of its
-    parent, shape (m,). smoother: a and b of the smoothing x = a r - b E r.
+    data, indices, indptr: D^-1/2 E D^-1/2 as CSR, D the diagonal of E. parents: the part that each row belongs to, a
+    row of the next level, shape (m,); starts: the first row of each of those, and m. weights: sqrt(D) of a row
+    over sqrt(D) of its parent, shape (m,). smoother: a and b of the smoothing x = a r - b E r.
+
+    With several near-null vectors, `modes` of them, weights have the shape (m, modes), and part g is rows g modes to
+    (g + 1) modes - 1 of the next level.
     """
 
     data: np.ndarray
@@ -66,6 +69,15 @@ class Level:
     @property
     def size(self) -> int:
         return self.parents.size
+
+    @property
+    def parts(self) -> int:
+        return self.starts.size - 1
+
+    @property
+    def modes(self) -> int:
+        """Rows of the next level for each part."""
+        return self.weights.size // self.parents.size
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

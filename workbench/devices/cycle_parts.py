@@ -54,17 +54,18 @@ def level_rank(name: str) -> tuple[bool, int]:
 def level_parts(operations: object, level: Level, depth: int, *, steps: bool) -> TimedCalls:
     """The operations of a level above the last. steps: it takes steps of flexible CG."""
     dtype, vector = level.data.dtype, level.size * level.data.itemsize
-    below = (level.starts.size - 1) * level.data.itemsize
+    below = level.parts * level.modes * level.data.itemsize
     matrix = level.data.nbytes + level.indices.nbytes + level.indptr.nbytes
     transfer = vector + below + level.weights.nbytes
     products, updates = product_flops(level.data.size, dtype), product_flops(level.size, dtype)
+    transfers = product_flops(level.size * level.modes, dtype)
     smooth, step = on_level(SMOOTH, depth), on_level(STEP, depth)
     yield TimedCall(operations, "smooth_from_zero", smooth, matrix + 2 * vector, products)
     yield TimedCall(operations, "smooth", smooth, matrix + 3 * vector, products)
     yield TimedCall(operations, "residual", on_level(RESIDUAL, depth), matrix + 3 * vector, products)
-    yield TimedCall(operations, "restrict", from_level(RESTRICT, depth), transfer + level.starts.nbytes, updates)
+    yield TimedCall(operations, "restrict", from_level(RESTRICT, depth), transfer + level.starts.nbytes, transfers)
     yield TimedCall(
-        operations, "correct", from_level(CORRECT, depth), transfer + vector + level.parents.nbytes, updates
+        operations, "correct", from_level(CORRECT, depth), transfer + vector + level.parents.nbytes, transfers
     )
     if steps:
         yield TimedCall(operations, "energy", on_level(PRODUCT, depth), matrix + 3 * vector, products)

@@ -65,7 +65,9 @@ def _filled(operator: Operator, rows: np.ndarray, entry: float) -> Operator:
     """A plus a number on the diagonal of some rows."""
     values = np.full(rows.size, entry, operator.dtype)
     if isinstance(operator, Matrix):
-        made = copy.copy(operator)
+        made, main = copy.copy(operator), operator.diagonal()
+        main[rows] = values
+        object.__setattr__(made, "main", main)
         object.__setattr__(made, "csr", _sum(operator.csr, values, rows, 0))
         object.__setattr__(made, "empty_rows", rows[:0])
         return made

@@ -46,10 +46,10 @@ class Matrix:
     Construction checks the properties that conjugate gradients need and that are cheap to verify: square, not empty,
     finite, Hermitian to rounding in `precision`, positive diagonal but for rows of zeros.
 
-    empty_rows: the numbers of rows of zeros, ascending, see `operators.empty_rows`. precision: dtype of the entries as
-    they were given, of which conversions to a wider one add no digits. form: the format in which a device stores it,
-    one of `settings.FORMATS`; on the host it stays in CSR. items_per_row: of CSR on accelerators, see
-    `devices.ops.csr`.
+    empty_rows: the numbers of rows of zeros, ascending, see `operators.empty_rows`. main: the diagonal, shape (N,).
+    precision: dtype of the entries as they were given, of which conversions to a wider one add no digits. form: the
+    format in which a device stores it, one of `settings.FORMATS`; on the host it stays in CSR. items_per_row: of CSR on
+    accelerators, see `devices.ops.csr`.
 
     Cost: a few passes over the matrix and N words of work space; a canonical matrix is not copied.
 
@@ -67,6 +67,7 @@ class Matrix:
     form: str = "csr"
     items_per_row: int | None = None
     empty_rows: np.ndarray = dataclasses.field(init=False, repr=False)
+    main: np.ndarray = dataclasses.field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_shape(self.shape)
@@ -74,14 +75,15 @@ class Matrix:
             object.__setattr__(self, "precision", precision_in(self.csr.dtype))
         object.__setattr__(self, "csr", _canonical(self.csr))
         check_finite(self.csr)
-        self._check()
-        diagonal = self.csr.diagonal()
+        diagonal = self._check()
+        object.__setattr__(self, "main", diagonal)
         rows = rows_of_zeros(self.csr, np.flatnonzero(diagonal == 0))
         object.__setattr__(self, "empty_rows", rows_of_zeros(self.csr.T, rows) if rows.size else rows)
         self._check_diagonal(diagonal)
 
-    def _check(self) -> None:
-        check_hermitian(self.csr, self._symmetry_tolerance)
+    def _check(self) -> np.ndarray:
+        """The diagonal; raises InputError for what the class does not take."""
+        return check_hermitian(self.csr, self._symmetry_tolerance)
 
     def _check_diagonal(self, diagonal: np.ndarray) -> None:
         check_positive(diagonal, self.empty_rows)
@@ -111,7 +113,7 @@ class Matrix:
         return stored(self.form, self.csr).nbytes(self.csr.data.itemsize, self.csr.indices.itemsize)
 
     def diagonal(self) -> np.ndarray:
-        return self.csr.diagonal()
+        return self.main.copy()
 
     def to_csr(self) -> sparse.csr_array:
         return self.csr
@@ -124,12 +126,13 @@ class Matrix:
 
         Cost: reads and writes the matrix, and sorts its rows.
         """
-        (data, indices, indptr), _ = reordered((self.csr.data, self.csr.indices, self.csr.indptr), order)
+        (data, indices, indptr), main = reordered((self.csr.data, self.csr.indices, self.csr.indptr), order)
         # SciPy and devices take indices and row starts of one type.
         csr = sparse.csr_array((data, indices, indptr.astype(self.csr.indptr.dtype)), shape=self.shape)
         csr.sort_indices()
         made = copy.copy(self)
         object.__setattr__(made, "csr", csr)
+        object.__setattr__(made, "main", main)
         return made
 
     def in_format(self, form: str, items_per_row: int | None = None) -> Matrix:
@@ -157,8 +160,8 @@ class ComplexSymmetricMatrix(Matrix):
         'complex128'
     """
 
-    def _check(self) -> None:
-        check_complex_symmetric(self.csr, self._symmetry_tolerance)
+    def _check(self) -> np.ndarray:
+        return check_complex_symmetric(self.csr, self._symmetry_tolerance)
 
     def _check_diagonal(self, diagonal: np.ndarray) -> None:
         """Accept diagonals of either sign, and complex ones."""
@@ -176,8 +179,9 @@ class UnsymmetricMatrix(Matrix):
         3
     """
 
-    def _check(self) -> None:
-        """Accept symmetric and unsymmetric matrices."""
+    def _check(self) -> np.ndarray:
+        """The diagonal; accepts symmetric and unsymmetric matrices."""
+        return self.csr.diagonal()
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -56,15 +56,15 @@ def check_finite(csr: sparse.csr_array, what: str = "the matrix") -> None:
     raise InputError(f"{what} holds {csr.data[bad]} at row {row}, column {csr.indices[bad]}; entries must be finite")
 
 
-def check_hermitian(csr: sparse.csr_array, tolerance: float) -> None:
-    """Raise InputError where A and A^H differ by more than a tolerance times the largest entry."""
+def check_hermitian(csr: sparse.csr_array, tolerance: float) -> np.ndarray:
+    """The diagonal. Raises InputError where A and A^H differ by more than a tolerance times the largest entry."""
     # Imported here because listing problems needs no kernel.
     from workbench.devices.host.symmetry import asymmetry
 
     difference = asymmetry(csr.data, csr.indices, csr.indptr)
     allowed = tolerance * difference.largest
     if difference.hermitian <= allowed:
-        return
+        return difference.diagonal
     entry, mirror = f"A[{difference.row}, {difference.column}]", f"A[{difference.column}, {difference.row}]"
     if csr.dtype.kind == "c" and difference.plain <= allowed:
         raise InputError(
@@ -80,14 +80,14 @@ def check_hermitian(csr: sparse.csr_array, tolerance: float) -> None:
     )
 
 
-def check_complex_symmetric(csr: sparse.csr_array, tolerance: float) -> None:
-    """Raise InputError where A and A^T differ by more than a tolerance times the largest entry."""
+def check_complex_symmetric(csr: sparse.csr_array, tolerance: float) -> np.ndarray:
+    """The diagonal. Raises InputError where A and A^T differ by more than a tolerance times the largest entry."""
     from workbench.devices.host.symmetry import asymmetry
 
     difference = asymmetry(csr.data, csr.indices, csr.indptr)
     allowed = tolerance * difference.largest
     if difference.plain <= allowed:
-        return
+        return difference.diagonal
     if difference.hermitian <= allowed:
         raise InputError(
             "the matrix is Hermitian, but COCG needs A = A^T; choose solver cg or block-cg", changes={"solver": "cg"}

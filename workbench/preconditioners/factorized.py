@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.host.factorization import csr_pivots, stencil_pivots
+from workbench.devices.host.factorization import csr_pivots, lower_factor, stencil_pivots
 from workbench.devices.operator_protocols import DeviceVector, Dots, KernelCalls, OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
@@ -126,8 +126,8 @@ def _csr_factors(
         return csr_pivots(matrix.data, matrix.indices, matrix.indptr, bounds, omega, shift)
 
     (values, pivots, replaced, _), shift = _shifted_until_positive(name, factorize, device)
-    upper = sparse.triu(sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape), k=1)
-    lower = sparse.csr_array(upper.conj().T.tocsr(), dtype=matrix.dtype)
+    data, *pattern = lower_factor(values, matrix.indices, matrix.indptr)
+    lower = sparse.csr_array((data.astype(matrix.dtype, copy=False), *pattern), shape=matrix.shape)
     return lower, pivots, shift, _notes(name, shift, replaced)
 
 

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from workbench.deflation.coarse import Factor
 from workbench.deflation.coarse_dense import DenseFactor, inverse_on_range
+from workbench.deflation.grown_levels import Grow
 from workbench.deflation.hierarchy import hierarchy
 from workbench.deflation.multilevel import MultilevelFactor
 from workbench.devices.bound import Request
 from workbench.devices.clock import TimedCalls
+from workbench.devices.host.growth import grown_parts
 from workbench.devices.operator_protocols import CoarseLevel, DeviceVector, Dots, OperatorTraits
-from workbench.devices.ops.levels import narrowed, widened
+from workbench.devices.ops.levels import narrowed, parts_in_rounds, widened
 from workbench.devices.protocol import Device
 from workbench.lazy import sparse
 from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import parameter, register
+
+if TYPE_CHECKING:
+    from workbench.problems import LinearSystem
 
 BOTTOM = 120
 """Unknowns of the last level, at most: it is visited twice as often as the level above."""
@@ -43,8 +49,13 @@ class AggregationCycle(Preconditioner):
     1e30; unknowns are numbered so that a part is consecutive on every level.
 
     M^-1 varies with r, by some percent, so that methods that update M^-1 r by a recurrence are refused, and flexible CG
-    (solver fcg) may save iterations. Elastic problems, and others with several unknowns at a node, have a near null
-    space that constants do not span: there deflation parts with `near_null` serves better.
+    (solver fcg) may save iterations.
+
+    Elastic problems, and others with several unknowns at a node, have a near null space that constants do not span.
+    Where the system has one of m vectors, such as rigid-body modes, each part has m unknowns on the next level, its
+    vectors are made orthonormal in it, and parts grow over nodes, with `size` unknowns for each vector.
+
+    First parts that grow in rounds have sizes that vary more: 1 to 2 times as many iterations, but no work on one core.
 
     Cost: an application reads A four times, and the levels below about once more for parts of 8; setup some ten reads
     of A. Memory: about a copy of A in single precision and a third.
@@ -52,31 +63,49 @@ class AggregationCycle(Preconditioner):
     Raises InputError for an A without entries, of which only products are known, and for a diagonal entry that is not
     positive.
 
-    Source: Notay and Vassilevski 2008 (flexible CG on the levels); aggregation by growth as in `parts`.
+    Source: Notay and Vassilevski 2008 (flexible CG on the levels); aggregation by growth as in `parts`; near null space
+    as in Vaněk, Mandel and Brezina 1996.
     """
 
     name: ClassVar[str] = "kcycle"
     title: ClassVar[str] = "aggregation multigrid (K-cycle)"
     is_cycle: ClassVar[bool] = True
     in_single: ClassVar[bool] = True
+    takes_near_null: ClassVar[bool] = True
 
-    size: int = parameter(8, "unknowns of a part of the first level, about", low=4, high=1000, unit="unknowns")
+    size: int = parameter(
+        8, "unknowns of a part of the first level for each of its vectors, about", low=4, high=1000, unit="unknowns"
+    )
     theta: float = parameter(0.15, "strong couplings have at least this share of the strongest ones", low=0.0, high=1.0)
+    growth: str = parameter(
+        "queue",
+        "first parts: queue grows one after the other, on one core; rounds all at once from scattered seeds, on the "
+        "device, which is faster there and takes more iterations",
+        choices=("queue", "rounds"),
+    )
 
     def varies_on(self, sides: tuple[int, ...]) -> bool:
         return math.prod(sides) > BOTTOM
 
     def setup(self, operator: Operator, device: Device) -> WholeCycle:
+        return self._bound(operator, device, None)
+
+    def setup_of(self, system: LinearSystem, device: Device, workers: object = None) -> WholeCycle:
+        return self._bound(system.operator, device, system.near_null)
+
+    def _bound(self, operator: Operator, device: Device, near_null: np.ndarray | None) -> WholeCycle:
         double = np.result_type(operator.dtype, np.float64)
-        factor = self._factor(sparse.csr_array(operator.to_csr(), dtype=double))
+        grow = grown_parts if self.growth == "queue" else functools.partial(parts_in_rounds, device=device)
+        factor = self._factor(sparse.csr_array(operator.to_csr(), dtype=double), near_null, grow)
         size, dtype = operator.shape[0], operator.dtype
         return WholeCycle(device.coarse_level(factor.form, factor.solve, size, dtype), factor, device, size, dtype)
 
-    def _factor(self, matrix: sparse.csr_array) -> Factor:
-        """A^-1 approximately, as levels; the inverse of a small A."""
+    def _factor(self, matrix: sparse.csr_array, near_null: np.ndarray | None, grow: Grow) -> Factor:
+        """A^-1 approximately, as levels; the inverse of a small A. near_null: of a system. grow: makes first parts."""
         if matrix.shape[0] <= BOTTOM:
             return DenseFactor(inverse_on_range(matrix.toarray()))
-        levels = hierarchy(matrix, None, BOTTOM, SCALING, STEPS, first=(self.size, self.theta))
+        first = self.size, self.theta
+        levels = hierarchy(matrix, None, BOTTOM, SCALING, STEPS, first=first, near_null=near_null, grow=grow)
         return MultilevelFactor(levels, "k", None)
 
 

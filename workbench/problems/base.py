@@ -65,7 +65,7 @@ class LinearSystem:
     null_space: vectors that A maps to zero, shape (N,) or (N, k), to which x is made orthogonal; None if that is to be
         tested with the constants.
     near_null: vectors that A maps to little, shape (N, m), such as the rigid-body modes of an elastic body, from which
-        deflation parts and algebraic multigrid make their coarse vectors; None for the constants.
+        deflation parts, the K-cycle and algebraic multigrid make their coarse vectors; None for the constants.
     random_start: the default initial guess is uniform random in [0, 1) by seed; otherwise zero.
     notes: sentences on changes made to a user's system, for the provenance.
     given_rhs_name: name of the file of a right-hand side that comes with a matrix, empty without one; see

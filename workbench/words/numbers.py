@@ -65,6 +65,23 @@ def count(value: int) -> str:
     return (MINUS if value < 0 else "") + _grouped(str(abs(value)))
 
 
+def counted(value: int, noun: str) -> str:
+    """An exact count with its noun, whose plural ends in s: 1 iteration, 2 iterations."""
+    return f"{count(value)} {noun}{'' if value == 1 else 's'}"
+
+
+def apart(one: float, other: float, write: Callable[[float, int], str] = number) -> tuple[str, str]:
+    """Two values with as many digits as distinguish them, at least 3; equal texts only for values that agree in 12.
+
+    write: writes a value with a number of digits, such as `number` or `duration`.
+    """
+    for digits in range(3, 13):
+        texts = write(one, digits), write(other, digits)
+        if texts[0] != texts[1]:
+            return texts
+    return write(one, 3), write(other, 3)
+
+
 def queued(ahead: int) -> str:
     """A clause for a run that waits: queued, 2 runs before yours; starting, where it is the next one."""
     return f"queued, {count(ahead)} {'run' if ahead == 1 else 'runs'} before yours" if ahead else "starting"
@@ -115,13 +132,15 @@ def tick(value: float, *, powers: bool = False) -> str:
     return chosen(value, 1e7)
 
 
-def chosen(value: float, most: float = 1e6) -> str:
-    """A number that someone has chosen, such as a tolerance, with up to seven digits; below 0.001 and from `most` on in
-    powers of ten: 0.25, 20 000, 10⁻⁶, 2.5 × 10⁶."""
+def chosen(value: float, most: float = 1e6, digits: int = 7) -> str:
+    """A number that someone has chosen, such as a tolerance, with up to seven digits, or as many as are asked for.
+
+    Below 0.001 and from `most` on in powers of ten: 0.25, 20 000, 10⁻⁶, 2.5 × 10⁶.
+    """
     sign = MINUS if value < 0 else ""
     if value == 0 or 1e-3 <= abs(value) < most:
-        return sign + _grouped(f"{abs(value):.7g}")
-    mantissa, exponent = f"{abs(value):.6e}".split("e")
+        return sign + _grouped(f"{abs(value):.{digits}g}")
+    mantissa, exponent = f"{abs(value):.{digits - 1}e}".split("e")
     return sign + scientific(mantissa.rstrip("0").rstrip("."), int(exponent))
 
 

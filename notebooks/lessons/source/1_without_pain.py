@@ -7,7 +7,7 @@
 # can be drawn, and what you see holds for a million.
 
 # %%
-from workbench.live import Geometry2D, Lesson, RaceView
+from workbench.live import Geometry2D, Lesson, RaceView, StepsOfCG
 from workbench.run import configure
 lesson = Lesson("without-pain")
 
@@ -19,20 +19,21 @@ lesson = Lesson("without-pain")
 # $$\varphi(x) = \tfrac12 x^T A x - b^T x$$
 #
 # has the gradient $Ax-b$, which is minus the residual $r=b-Ax$. It is zero at $x^*$ alone, so **the solution of the
-# system is the minimum of $\varphi$**. With the error $e=x-x^*$ it is
+# system is the minimum of $\varphi$**. With the [[e|error $e=x-x^*$]] it is
 #
 # $$\varphi(x) = \varphi(x^*) + \tfrac12 e^T A e = \varphi(x^*) + \tfrac12 \|e\|_A^2 .$$
 #
-# The contour lines of $\varphi$ are therefore the ellipses on which the *A-norm* $\|e\|_A$ is constant. Their axes
-# are the eigenvectors of $A$, and the half axes of $e^TAe=1$ are $1/\sqrt{\lambda_1}$ and $1/\sqrt{\lambda_2}$ long.
-# So the condition number $\kappa=\lambda_{\max}/\lambda_{\min}$ is **the square of their ratio**.
+# The contour lines of $\varphi$ are therefore the ellipses on which the *A-norm* $\|e\|_A$ is constant. Their
+# [[axes|axes]] are the eigenvectors of $A$, and the half axes of [[unit|$e^TAe=1$]] are $1/\sqrt{\lambda_1}$ and
+# $1/\sqrt{\lambda_2}$ long. So the condition number $\kappa=\lambda_{\max}/\lambda_{\min}$ is **the square of their
+# ratio**. Point at an underlined word, or reach it with the Tab key, and the nearest picture marks it.
 
 # %%
 Geometry2D()
 
 # %% [markdown]
-# Drag the three handles: the round one is the start, the square ones are the ends of the half axes. (With the Tab key
-# you reach them too, and the arrow keys move them.)
+# Drag the three handles: the round one is the start, the square ones are the ends of the half axes. Tab reaches them
+# too, and the arrow keys move them.
 #
 # - Put the start onto an axis. How many steps does steepest descent take now?
 # - Make both axes equally long. And now?
@@ -41,14 +42,15 @@ Geometry2D()
 # %% [markdown]
 # ## 2. Steepest descent
 #
-# From $x_k$ it walks downhill, along $r_k$, until $\varphi$ grows again. Along the line $x_k+\alpha r_k$ the
+# From $x_k$ it walks downhill, along [[r0|$r_k$]], until $\varphi$ grows again. Along the line $x_k+\alpha r_k$ the
 # derivative is $\;-r_k^T(r_k-\alpha A r_k)$, so the best step is
 #
 # $$\alpha_k = \frac{r_k^T r_k}{r_k^T A r_k}, \qquad r_{k+1}=r_k-\alpha_k A r_k, \qquad r_{k+1}^T r_k = 0 .$$
 #
-# The next direction is orthogonal to the last one: the path ends where it *touches* a contour line (the dashed one)
-# and turns by 90°. With two unknowns there are only two directions, which take turns. That is the zigzag: **each step
-# spoils part of what the last one has achieved.** At worst a step leaves
+# The next direction, [[r1|$r_1$]], is orthogonal to the last one: the step ends where it *touches* a
+# [[touched|contour line]], the dashed one, and the path turns by 90°. With two unknowns there are only two directions,
+# one after the other. That is the [[zigzag|zigzag]]: **each step spoils part of what the last one has achieved.** At
+# worst a step leaves
 #
 # $$\frac{\|e_{k+1}\|_A}{\|e_k\|_A} = \frac{\kappa-1}{\kappa+1}$$
 #
@@ -68,13 +70,14 @@ lesson.check(1, 9)
 # %% [markdown]
 # ## 3. The direction that spoils nothing
 #
-# After a step along $p_0$ the error $e_1$ satisfies $p_0^T A e_1 = -p_0^T r_1 = 0$, since the step was the best one.
-# A second step along $p_1$ leaves this true if and only if
+# After a step along [[p0|$p_0$]] the error [[e1|$e_1$]] satisfies $p_0^T A e_1 = -p_0^T r_1 = 0$, since the step was
+# the best one. A second step along [[p1|$p_1$]] leaves this true if and only if
 #
 # $$p_0^T A\, p_1 = 0 .$$
 #
-# Such directions are called **conjugate**. In two dimensions only one line is conjugate to $p_0$, and the error $e_1$
-# lies on it. So the step along it ends in the solution. CG takes the residual and removes what is not conjugate:
+# Such directions are called **conjugate**. In two dimensions only [[conjugate|one line]] is conjugate to $p_0$, and the
+# error $e_1$ lies on it. So the step along it ends in the solution. CG takes the residual [[r1|$r_1$]] and adds
+# [[bp|$\beta_0 p_0$]], which removes what is not conjugate:
 #
 # $$p_1 = r_1+\beta_0 p_0, \qquad p_0^T A p_1=0 \;\Rightarrow\;
 # \beta_0=-\frac{p_0^T A r_1}{p_0^T A p_0}=\frac{r_1^Tr_1}{r_0^Tr_0}.$$
@@ -82,18 +85,19 @@ lesson.check(1, 9)
 # The last equality holds since $A p_0=(r_0-r_1)/\alpha_0$ and $r_1^T r_0=0$. It costs nothing: both products are
 # known anyway.
 #
-# What does conjugate look like? Put $y=A^{1/2}x$. Then $\|e\|_A$ is the ordinary length of $A^{1/2}e$, the ellipses
-# become circles, and $p_0^TAp_1=0$ says that $A^{1/2}p_0$ and $A^{1/2}p_1$ are **orthogonal**.
+# What does conjugate look like? Put $y=\sqrt A\,x$ with the root $\sqrt A$ of $A$, which is symmetric positive definite
+# too. Then $\|e\|_A$ is the ordinary length of $\sqrt A\,e$, the ellipses become circles, and $p_0^TAp_1=0$ says that
+# $\sqrt A\,p_0$ and $\sqrt A\,p_1$ are **orthogonal**. Scroll through the two steps; the picture follows, and its
+# handles can be dragged up to the last one.
 
 # %%
-Geometry2D(stretched=True)
+StepsOfCG()
 
 # %% [markdown]
-# The second plot shows the same paths in the stretched coordinates. On circles the way to the centre is: walk until
-# you touch the smallest circle, turn by 90°, and you point at the centre. CG does that, and the picture marks its
-# right angle. Steepest descent turns by 90° in the *left* plot, where it does not help.
+# On circles the way to the centre is: walk until you touch the smallest circle, turn by 90°, and you point at the
+# centre. CG does that. Steepest descent turns by 90° in the picture that is not stretched, where it does not help.
 #
-# - Drag the axes. Which angle stays as it is, in which plot?
+# - Drag the axes at step 6, and compare with step 7. Which of the two angles stays as it is?
 # - Where must the start be so that both methods have one and the same path?
 
 # %% tags=["exercise"]
@@ -114,24 +118,26 @@ lesson.check(2, -2.5)
 #
 # $$\|e_k\|_A \le 2\left(\frac{\sqrt\kappa-1}{\sqrt\kappa+1}\right)^k \|e_0\|_A .$$
 #
-# The root makes the difference. Start the race, on a Poisson problem with $32\times32$ unknowns.
+# The root makes the difference. Start the race, on a Poisson problem with $32\times32$ unknowns. Its x-axis counts
+# iterations; an iteration costs both methods one product with $A$.
 
 # %%
-methods = [configure("poisson5", n=32, solver=name, preconditioner="none") for name in ("sd", "cg")]
-RaceView(*methods)
+race = RaceView(*(configure("poisson5", n=32, solver=name, preconditioner="none") for name in ("sd", "cg")))
+race.look.change(measure="iterations", with_setup=False)
+race
 
 # %% [markdown]
 # ## 5. A preconditioner changes the picture
 #
-# Jacobi's preconditioner is the diagonal $M=D$ of $A$. Both methods then work as if on $D^{-1/2}AD^{-1/2}$ in the
-# coordinates $D^{1/2}x$: each coordinate is stretched by a factor of its own. The second plot shows these
-# coordinates. Its ellipses always lie at 45°, since this matrix has ones on its diagonal.
+# Jacobi's preconditioner is the diagonal $M=D$ of $A$. Both methods then work as if on
+# $\sqrt D^{\,-1}A\sqrt D^{\,-1}$ in the coordinates $\sqrt D\,x$: each coordinate is stretched by its own factor. The
+# second plot shows these coordinates. Its ellipses always lie at 45°, since this matrix has ones on its diagonal.
 
 # %%
 Geometry2D(angle=10, jacobi=True)
 
 # %% [markdown]
-# Turn the axes in the left plot by dragging the end of one around, and watch the right one.
+# Rotate the axes in the left plot by dragging the end of one around, and watch the right one.
 #
 # - At 0° Jacobi is perfect. Why?
 # - Switch *Stretched coordinates* on as well: what do the circles say about CG with a preconditioner?
@@ -147,10 +153,19 @@ lesson.check(3, 45)
 # changes no condition number. Jacobi helps where the unknowns are scaled differently, and not where they are coupled.
 
 # %% [markdown]
-# ## What to try next
+# One more question for the picture: from which start does steepest descent with Jacobi take more steps than without
+# it, although the condition number is smaller? What does that say about condition numbers?
 #
-# - Find a start from which steepest descent with Jacobi takes more steps than without it, although the condition
-#   number is smaller. What does that say about condition numbers?
-# - Race both with `preconditioner="jacobi"`. Why does nothing change? (Look at the diagonal of the Poisson matrix.)
-# - *Polynomials*, the next lesson, asks what CG does with many eigenvalues, and why two steps are enough for two of
-#   them however many unknowns there are.
+# ## What you have learned
+#
+# - The solution of $Ax=b$ is the bottom of a bowl, and its contour lines are the more elongated, the larger $\kappa$
+#   is.
+# - Steepest descent makes each step orthogonal to the last, spoils what that has achieved, and leaves at worst
+#   $(\kappa-1)/(\kappa+1)$ of the error.
+# - CG makes directions conjugate, which is orthogonal once the bowl is round. Two steps are enough for two unknowns.
+# - Its bound has $\sqrt\kappa$ in place of $\kappa$, and a preconditioner makes $\kappa$ smaller.
+#
+# **Next steps** in the workbench; [lesson 2](2_polynomials.ipynb) asks what CG does with many eigenvalues:
+
+# %%
+lesson.next_steps()

@@ -1,15 +1,17 @@
 # %% [markdown]
 # # Polynomials
 #
-# **Which spectra does CG like?** The condition number is only half of the answer: it matters where the eigenvalues lie.
-# 45 minutes. You need eigenvalues, eigenvectors, and the steps of CG.
+# *Lesson 2, 45 minutes.* **Which spectra does CG like?**
+#
+# You need eigenvalues and eigenvectors, the A-norm of the error, and the steps of CG (lesson 1). The condition number
+# is only half of the answer: it matters where the eigenvalues lie.
 
 # %%
 from workbench.live import Lesson, PolynomialView
 lesson = Lesson("polynomials")
 
 # %% [markdown]
-# ## From CG to a polynomial
+# ## 1. From CG to a polynomial
 #
 # CG adds directions from the Krylov space span$\{r_0, A r_0, \dots, A^{k-1} r_0\}$ to $x_0$. So its error and its
 # residual are polynomials in $A$ times the first ones:
@@ -18,20 +20,21 @@ lesson = Lesson("polynomials")
 #
 # Write $e_0 = \sum_i \varepsilon_i v_i$ in orthonormal eigenvectors. $A$ multiplies the part along $v_i$ by
 # $\lambda_i$, so $p_k(A)$ multiplies it by the number $p_k(\lambda_i)$, and of all such polynomials CG takes the one
-# that makes
+# that makes the [[error|A-norm of the error]],
 #
 # $$\|e_k\|_A^2 = \sum_i \lambda_i\, \varepsilon_i^2\, p_k(\lambda_i)^2$$
 #
-# smallest. Only the values **at the eigenvalues** count. In the picture $A$ is diagonal and $b = (1, \dots, 1)$,
-# therefore $\varepsilon_i = 1/\lambda_i$ and the weight of $p_k(\lambda_i)^2$ is $1/\lambda_i$: small eigenvalues count
-# most.
+# smallest. Only the values [[at|at the eigenvalues]] count. In this lesson $A$ is diagonal, $x_0 = 0$ and $b = (1,
+# \dots, 1)$. Therefore $|\varepsilon_i| = 1/\lambda_i$, and the weight of $p_k(\lambda_i)^2$ is $1/\lambda_i$: small
+# eigenvalues count most. Point at an underlined word, and the nearest picture marks it.
 
 # %%
 PolynomialView("evenly spread", iteration=4)
 
 # %% [markdown]
-# Left is $p_k$, right the A-norm of the error. Turn the iteration with the slider: each iteration brings one more zero.
-# The zeros are the **Ritz values**, the eigenvalues of the Lanczos matrix $T_k$ of CG's own $\alpha$ and $\beta$:
+# On the left is [[p|$p_k$]], on the right the [[error|A-norm of the error]]. Move the slider: each iteration brings one
+# more zero. The zeros are the [[ritz|Ritz values]] $\theta_j$, the eigenvalues of the Lanczos matrix $T_k$ of CG's own
+# $\alpha$ and $\beta$:
 #
 # $$p_k(\lambda) = \prod_{j=1}^{k} \Bigl(1 - \frac{\lambda}{\theta_j}\Bigr).$$
 #
@@ -49,23 +52,29 @@ lesson.check(1, 4)
 # eigenvalue occurs. With fewer zeros one of them is missed.
 
 # %% [markdown]
-# ## Why the bound is so often wrong
+# ## 2. Why the bound is so often far too large
 #
-# The CG bound knows only the smallest and the largest eigenvalue. It replaces the eigenvalues by the whole interval
-# between them, on which the best polynomial is a shifted Chebyshev polynomial:
+# The [[bound|CG bound]] knows only the smallest and the largest eigenvalue. It replaces the eigenvalues by the whole
+# interval between them, on which the best polynomial is a shifted Chebyshev polynomial:
 #
 # $$\frac{\|e_k\|_A}{\|e_0\|_A} \le \min_{p(0) = 1} \max_i |p(\lambda_i)| \le 2
 # \left(\frac{\sqrt\kappa - 1}{\sqrt\kappa + 1}\right)^{k}, \qquad \kappa = \frac{\lambda_{\max}}{\lambda_{\min}}.$$
 #
-# Between the eigenvalues $p_k$ may be as large as it likes, and CG uses that. Clusters cost about one zero each:
+# Between the eigenvalues $p_k$ may be as large as it likes, and CG uses that. Without rounding errors, clusters cost
+# about one zero each:
 
 # %%
 PolynomialView("three clusters", iteration=3)
 
 # %% [markdown]
 # Press **|p|, log axis** to see how small $p_k$ is in each cluster. Then choose *three outliers above*: a large
-# eigenvalue that stands alone takes one zero and costs one iteration, and hardly disturbs the rest, since a factor $1 -
-# \lambda/\theta$ with large $\theta$ is almost 1 for small $\lambda$.
+# eigenvalue that is far from all others takes one zero and costs one iteration, and hardly disturbs the rest, since a
+# factor $1 - \lambda/\theta$ with large $\theta$ is almost 1 for small $\lambda$. For $m$ such outliers this gives the
+# *composite bound*: $m$ iterations, and then the CG bound with the $\kappa$ of the rest.
+#
+# **It holds without rounding errors only.** Tick **rounding**: CG as it is computed takes more iterations to $10^{-6}$
+# for the same three outliers, in single precision above all, since it needs further zeros for them later. So composite
+# bounds do not describe CG in finite precision (Gergelits and Strakoš 2014). [Lesson 3](3_rounding.ipynb) shows why.
 
 # %% tags=["exercise"]
 lesson.check(2)
@@ -78,18 +87,18 @@ lesson.check(2, "1 1.001 1.002 1.003 1.004 1.005 1.006 1000")
 # too.
 
 # %% [markdown]
-# ## One tiny eigenvalue
+# ## 3. One tiny eigenvalue
 #
 # Each bubble of a much lighter fluid brings such an eigenvalue. By its weight $1/\lambda$ it holds nearly all of the
 # error, and a zero close to it makes $p_k$ large at the others unless they have zeros too: the error waits for these.
 
 # %%
-PolynomialView("one tiny, as of a bubble", iteration=8)
+PolynomialView("one tiny eigenvalue (a bubble)", iteration=8)
 
 # %% [markdown]
-# Turn the slider and follow the smallest Ritz value: the error falls when it arrives. Then **click** the smallest
-# eigenvalue. That deflates it: its part of the error is solved for directly, and CG sees the others only. Look at the
-# new bound too. Click again to bring it back.
+# Move the slider and follow the smallest [[ritz|Ritz value]]: the error falls when it arrives. Then **click** the
+# smallest eigenvalue. That deflates it: its part of the error is solved for directly, and CG sees the others only. Look
+# at the new bound too. Click again to bring it back.
 
 # %% tags=["exercise"]
 lesson.check(3)
@@ -100,11 +109,25 @@ lesson.check(3, "0.001")
 # %% [markdown] tags=["solution"]
 # The tiny eigenvalue has by far the largest weight, and a factor of $p_k$ with its zero there is large at all others.
 # The large one costs an iteration, and those in the middle share their zeros.
+#
+# **The answer depends on $b$.** With $b = A\,(1, \dots, 1)^T$ all $\varepsilon_i$ have the same size, and the weight of
+# $p_k(\lambda_i)^2$ is $\lambda_i$: then the eigenvalue 50 holds most of the error, the tiny one next to nothing, and
+# deflating 50 helps most. Eigenvalues alone do not decide how CG converges; the parts of the error in their
+# eigenvectors do too.
 
 # %% [markdown]
-# **What to try next.**
+# ## What you have learned
 #
-# - How near must the eigenvalues of a cluster be to each other? Write your own spectrum into the field.
-# - Where does the picture fail? Tick **rounding** with the spectrum *dense below*: CG as it is computed in double and
-#   in single precision is late. That is [lesson 3](3_rounding.ipynb).
-# - `SpectrumView` draws the same for a run of your own; lesson 5 deflates real bubbles.
+# - The error of CG after $k$ iterations is $p_k(A)e_0$, and $p_k$ is the best polynomial **for the eigenvalues and the
+#   parts of the error in them**.
+# - Its zeros are the Ritz values. An eigenvalue without a zero nearby holds the error up.
+# - The CG bound sees the ends of the spectrum alone; clusters and outliers let CG converge faster, as long as rounding
+#   errors do not matter.
+# - Deflation takes an eigenvalue away, so that CG needs no zero for it.
+#
+# How near must the eigenvalues of a cluster be to each other? Write your own spectrum into the field above.
+#
+# **Next steps** in the workbench; [lesson 3](3_rounding.ipynb) computes with rounding errors:
+
+# %%
+lesson.next_steps()

@@ -1,8 +1,10 @@
 # %% [markdown]
 # # Rounding
 #
-# **What does CG lose in floating-point arithmetic, and which residual decides?** 45 minutes. You need [lesson
-# 2](2_polynomials.ipynb).
+# *Lesson 3, 45 minutes.* **What does CG lose in floating-point arithmetic, and which residual decides?**
+#
+# You need the steps of CG (lesson 1), and residual polynomials with their zeros, the Ritz values
+# ([lesson 2](2_polynomials.ipynb)). A number in double precision has about 16 digits, one in single precision 7.
 
 # %%
 from workbench.extensions.lessons.rounding import precision_scene
@@ -13,22 +15,25 @@ from workbench.live.plots.chart import ChartView
 lesson = Lesson("rounding")
 
 # %% [markdown]
-# ## CG is late
+# ## 1. Convergence is delayed
 #
 # Without rounding errors CG ends after as many iterations as there are distinct eigenvalues. This spectrum has 24, most
-# of them close together at the lower end. The picture at the right has three curves: CG without rounding errors, and CG
-# as it is computed in double and in single precision.
+# of them close together at the lower end. The plot on the right has three curves: CG [[exact|without rounding errors]],
+# and CG as it is computed in [[float64|double]] and in [[float32|single]] precision. Point at an underlined word, and
+# the picture marks it.
 
 # %%
-PolynomialView("dense below, as of Strakoš", iteration=10, size=24, rounding=True)
+PolynomialView("dense at the lower end (Strakoš)", iteration=10, size=24, rounding=True)
 
 # %% [markdown]
-# For the first iterations the curves are one. Then the rounded ones fall behind. When the smallest and largest Ritz
-# values have converged, rounding brings back parts of $r$ along their eigenvectors, and CG finds these eigenvalues
+# For the first iterations the curves are one. Then the rounded ones fall behind. When the largest [[ritz|Ritz values]]
+# have converged, rounding brings back parts of $r$ along their eigenvectors, and CG finds these eigenvalues
 # **again**: it behaves as exact CG for a matrix that has a tiny cluster around each eigenvalue (Greenbaum 1989). Each
-# copy costs a zero of $p_k$, so an iteration.
+# copy costs a zero of $p_k$, so an iteration. This is called the **delay of convergence**: in finite precision CG needs
+# more iterations for the same error. So bounds for exact CG that count a zero for each outlier, such as the composite
+# bound of lesson 2, do not hold here (Gergelits and Strakoš 2014).
 #
-# Drag the largest eigenvalues together: which spectra are late, and which are not?
+# Drag the largest eigenvalues together: which spectra are delayed, and which are not?
 
 # %% tags=["exercise"]
 lesson.check(1)
@@ -41,7 +46,7 @@ lesson.check(1, 11)
 # making each residual orthogonal to all before it would, for the price of keeping them all.
 
 # %% [markdown]
-# ## Orthogonality is lost
+# ## 2. Orthogonality is lost
 #
 # The residuals of CG are orthogonal, $(r_i, r_j) = 0$, with a preconditioner $(r_i, u_j) = 0$ for $u = M^{-1} r$. But
 # CG makes $r_k$ orthogonal to the last ones only; that it is orthogonal to all others follows, without rounding errors.
@@ -52,19 +57,20 @@ Stepper("cg", "pipecg", "two-layer:16", iterations=140)
 
 # %% [markdown]
 # The maps at the end show $|(r_i, u_j)|$, scaled to 1 on the diagonal. Dark is orthogonal, bright off the diagonal is a
-# loss, and the dashed lines stand at the iteration of the slider. Which of the two methods loses it first, and where is
+# loss, and the dashed lines are at the iteration of the slider. Which of the two methods loses it first, and where is
 # its residual then?
 #
-# ## The residual gap
+# ## 3. The residual gap
 #
 # CG computes $x_{k+1} = x_k + \alpha_k p_k + \xi_k$ and $r_{k+1} = r_k - \alpha_k A p_k + \eta_k$ with rounding errors
 # $\xi_k$ and $\eta_k$. However wrong $\alpha_k$ is, it cancels in the difference:
 #
 # $$(b - A x_k) - r_k = -\sum_{j<k} (A \xi_j + \eta_j).$$
 #
-# These errors stay. $r_k$ continues to fall, while $b - A x_k$ rests where the sum is: the **attainable accuracy**,
-# about the precision times $\|A\|$ times the largest $\|x_j\|$ (Greenbaum 1997). Pipelined CG makes even $A u$ by a
-# recurrence, whose own errors grow on the way. In the curves $\|r\|$ is a line, and $\|b - A x\|$ is dotted with marks.
+# These errors stay. $r_k$ continues to fall, while $b - A x_k$ stagnates at the size of the sum: the **attainable
+# accuracy**, about the precision times $\|A\|$ times the largest $\|x_j\|$ (Greenbaum 1997). Pipelined CG computes even
+# $A u$ by a recurrence, whose own errors grow on the way. In the curves $\|r\|$ is a line, and $\|b - A x\|$ is dotted
+# with marks.
 
 # %% tags=["exercise"]
 lesson.check(2)
@@ -77,9 +83,9 @@ lesson.check(2, "pipecg")
 # others apply $A$ to $u$ itself in each iteration.
 
 # %% [markdown]
-# ## Single precision, and the residual that decides
+# ## 4. Single precision, and the residual that decides
 #
-# Both runs solve Poisson's equation on 32 × 32 unknowns to a tolerance of $10^{-8}$. Rings are the true
+# Both runs solve Poisson's equation on 32 × 32 unknowns to a tolerance of $10^{-8}$. Rings mark the true
 # residuals $\|b - A x\| / \|b\|$.
 
 # %%
@@ -101,9 +107,17 @@ lesson.check(3, 5)
 # Single precision has about seven digits, and the condition number of $A$ takes some of them.
 
 # %% [markdown]
-# **What to try next.**
+# ## What you have learned
 #
-# - `Stepper("pipecg", "pipecg-rr", "two-layer:16", iterations=140)`: what does the replacement do to the map?
-# - `precision_scene(1e-8, 64)`: which tolerance does single precision meet on 64 × 64 unknowns?
-# - [Lesson 2](2_polynomials.ipynb) again, with **rounding** ticked: deflate the largest eigenvalue of the spectrum
-#   above.
+# - Rounding errors bring eigenvalues back that CG has already found: convergence is delayed, most where some
+#   eigenvalues are far above the others.
+# - The cause is that residuals are no longer orthogonal; pipelined CG loses this sooner than CG.
+# - $r$ and $b - Ax$ differ by rounding errors that stay, so $b - Ax$ stagnates at the attainable accuracy.
+# - Only $b - Ax$ decides whether a tolerance is met. One product with $A$ computes it.
+#
+# In the first picture, what does deflating the largest eigenvalue do to the delay? Click it.
+#
+# **Next steps** in the workbench; [lesson 4](4_preconditioning.ipynb) makes the condition number smaller:
+
+# %%
+lesson.next_steps()

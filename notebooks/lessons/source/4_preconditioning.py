@@ -1,7 +1,11 @@
 # %% [markdown]
 # # Preconditioning
 #
-# When does a cheaper iteration win although there are more? 45 minutes.
+# *Lesson 4, 45 minutes.* **When do more, cheaper iterations win?**
+#
+# You need the steps of CG (lesson 1), the CG bound and what a small eigenvalue costs
+# ([lesson 2](2_polynomials.ipynb)), and what a Cholesky factorization is. A preconditioner is named below as in the
+# workbench, such as `neumann:2`.
 
 # %%
 import numpy as np
@@ -17,10 +21,10 @@ from workbench.plots.scenes import levels_scene, vectors_scene
 lesson = Lesson("preconditioning")
 
 # %% [markdown]
-# ## What M changes
+# ## 1. What M changes
 #
 # Let $M = LL^T$ be symmetric and positive definite. CG on $L^{-1}AL^{-T}\hat x = L^{-1}b$ with $x = L^{-T}\hat x$
-# needs neither $L$ nor its inverse: write it in $x$, and what is left of them is $z = M^{-1}r$, once in an iteration.
+# needs neither $L$ nor its inverse: write it in $x$, and what is left of them is $u = M^{-1}r$, once in an iteration.
 # So the eigenvalues that count are those of $L^{-1}AL^{-T}$, which are those of $M^{-1}A$, and with
 # $\kappa = \lambda_{\max} / \lambda_{\min}$ of these
 #
@@ -33,7 +37,7 @@ lesson = Lesson("preconditioning")
 SpectrumView(Session(configure("two-layer", n=24)).wait(60))
 
 # %% [markdown]
-# ## From Gauss-Seidel to the Neumann series
+# ## 2. From Gauss-Seidel to the Neumann series
 #
 # Let $L$ now be the strictly lower triangle: $A = D + L + L^T$. Symmetric Gauss-Seidel takes
 # $M = (D + L)\,D^{-1}(D + L^T)$, the product of two triangles, which differs from $A$ by $L D^{-1} L^T$ only. A
@@ -55,9 +59,10 @@ source = [preconditioned(configure("poisson5", n=24, preconditioner=name), np.ey
 ChartView(scene=vectors_scene(np.transpose(source), (24, 24), names, bar="M⁻¹e / max", log=True), height=460)
 
 # %% [markdown]
-# ## Condition numbers
+# ## 3. Condition numbers
 #
-# The spectra of $M^{-1}A$ for the two layers. Further reach, smaller $\kappa$: mainly the small eigenvalues move.
+# The spectra of $M^{-1}A$ for the two layers. The further $M^{-1}$ reaches, the smaller $\kappa$ is: mainly the small
+# eigenvalues move.
 
 # %%
 found = {name: spectrum(configure("two-layer", n=24, preconditioner=name)) for name in names}
@@ -74,12 +79,12 @@ lesson.check(1, 2.34)
 # iterations, so that iterations fall with the root of the ratio of condition numbers.
 
 # %% [markdown]
-# ## Cost
+# ## 4. Cost
 #
 # CG is limited by memory: what an iteration costs is first of all the bytes that it reads and writes. Press
-# **Start**, then turn the x-axis to iterations and to bytes. On this grid the three orders of Neumann move the same
-# bytes, because their terms run in one pass over memory; they differ in arithmetic. The triangles of `ic` and
-# `block-ic` must be read.
+# **Start**, then set the x-axis to iterations and to bytes. On this grid the iterations of the three orders of Neumann
+# move the same bytes, because their terms run in one pass over memory; they differ in arithmetic. The triangles of `ic`
+# and `block-ic` must be read.
 
 # %%
 RaceView(*(configure("two-layer", n=128, preconditioner=name) for name in names))
@@ -95,10 +100,11 @@ lesson.check(2, "neumann:3")
 # factor than that by which they are fewer. More iterations win.
 
 # %% [markdown]
-# ## Time
+# ## 5. Time
 #
-# Bytes can be counted, time must be measured, and it depends on the machine: on triangles that wait, on small solves
-# that fill no core. The extreme is a method that solves large parts of the problem exactly in every iteration.
+# Bytes can be counted, time must be measured, and it depends on the machine: on triangular solves that wait for one row
+# after the other, and on small solves that do not fill the cores. The extreme is a method that solves large parts of
+# the problem exactly in every iteration: the boxes of a Schwarz method.
 
 # %%
 boxes = "schwarz:3x3,overlap=4"
@@ -111,11 +117,19 @@ lesson.check(3)
 lesson.check(3, 9.25)
 
 # %% [markdown] tags=["solution"]
-# The ratio of the iterations is what an iteration may cost more. Read both from the race. That Jacobi wins is true of
-# this size, here and now; a larger problem, a GPU or a cluster may decide otherwise.
+# The ratio of the iterations is the factor by which an iteration may take longer. Read both from the race. That Jacobi
+# wins is true of this size, here and now; a larger problem, a GPU or a cluster may decide otherwise.
 
 # %% [markdown]
-# **What to try next.** The same races with 256 cells per side. `mic` and `ssor`, and `neumann:4`, whose terms need a
-# second pass. Preconditioner `mg`, whose iterations hardly grow with the grid. On a GPU add `device="cuda"` to
-# `configure`: which of them loses most? A few small eigenvalues are left by all of them:
-# [deflation](5_deflation.ipynb) removes those.
+# ## What you have learned
+#
+# - CG with $M$ converges as CG does on the eigenvalues of $M^{-1}A$; $M$ is needed only as $u = M^{-1}r$.
+# - Iterations fall with the **root** of the ratio of condition numbers.
+# - Bytes are iterations times the bytes of one: the fewest iterations need not move the fewest bytes.
+# - Time is iterations times the time of one, and must be measured on the machine that is meant.
+#
+# **Next steps** in the workbench; [lesson 5](5_deflation.ipynb) removes a few small eigenvalues that all of these
+# leave:
+
+# %%
+lesson.next_steps()

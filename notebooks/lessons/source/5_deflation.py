@@ -1,147 +1,174 @@
 # %% [markdown]
 # # Deflation
 #
-# Why do bubbles slow CG down, and which vectors help? 45 minutes.
-
-# %%
-from workbench.spectra import eigenvectors
-from workbench.extensions.lessons.deflation import risen
-from workbench.live import BubbleBuilder, Lesson, RaceView, SpectrumView
-
-# %%
-from workbench.live.plots.chart import ChartView
-from workbench.run import Session, configure, prepare
-from workbench.plots.scenes import vectors_scene
-
-# %% [markdown]
-# ## Bubbles
+# *Lesson 5, 45 minutes.* **Why do bubbles slow CG down, and which vectors help?**
 #
-# Pressure in a bubbly flow solves $-\nabla\cdot\left(\frac1\rho\nabla p\right) = f$; $\rho$ is 1 in a bubble and 1000
-# around it. Click on free space to add a bubble, drag it or its rim, press Delete to remove it.
+# You need to know what a small eigenvalue costs CG (lesson 2), what $M^{-1}A$ is, and that Jacobi's $M$ is the diagonal
+# $D$ of $A$ (lesson 4). Products are written as in the stepper: $(v, w) = v^Tw$.
 
 # %%
+from workbench.live import DiscVector, Lesson, RaceView, TinyEigenvalues
+from workbench.run import configure
 lesson = Lesson("deflation")
-builder = BubbleBuilder(configure("bubbles-2d", layout="random", count=7, geometry_seed=1).problem)
-builder
 
 # %% [markdown]
-# ## One small eigenvalue per bubble
+# ## 1. A vector that costs next to nothing
 #
-# Let $v$ be 1 in the cells of a bubble and 0 elsewhere. $v^TAv$ sums the coefficients of the faces at its rim, which
-# are of the order of a thousandth, because one of the two cells is heavy; $v^TDv$ sums the diagonal in the bubble,
-# four faces for each cell, with coefficient 1. So the Rayleigh quotient
+# The pressure in a bubbly flow solves $-\nabla\cdot\left(\frac1\rho\nabla p\right) = f$. The density $\rho$ is 1 in a
+# bubble and 1000 around it. On a grid each face between two cells $i$ and $j$ has a cost $c_{ij}$, the harmonic mean of
+# $1/\rho$: **1** inside a bubble, **0.001** in the fluid, and **0.002** between both, since the heavy cell decides. In
+# units of $1/h^2$, and with walls on all sides,
 #
-# $$\frac{v^TAv}{v^TDv}\ \sim\ \frac1{1000} \cdot \frac{\text{faces of the rim}}{4 \cdot \text{cells}}$$
+# $$(v, Av) = \sum_{\text{faces}} c_{ij}\,(v_i - v_j)^2, \qquad (v, Dv) = \sum_{\text{cells}} v_i^2
+# \sum_{\text{its faces}} c_{ij} .$$
 #
-# is tiny. $k$ bubbles give $k$ such vectors, and by Courant and Fischer at least $k$ eigenvalues of $D^{-1}A$ are no
-# larger than the largest quotient on their span. The fluid between them has a small coefficient in both sums, and
-# gives none. With walls on all sides a constant costs nothing: one of the $k$ is zero, up to rounding, and does no
-# harm. Bubbles that touch, cell to cell, count as one.
-#
-# Below, the nine smallest eigenvalues of your problem on $24 \times 24$ cells, with their eigenvectors. Move two
-# bubbles together, and watch.
+# Let $v$ be 1 in some cells and 0 in all others. Then only the faces at the rim of these cells count in $(v, Av)$. In
+# $(v, Dv)$ each face between two of the cells counts twice, and each face at the rim once. How small can
+# $(v, Av)/(v, Dv)$ be? Drag the disc: $v$ is 1 in its cells.
 
 # %%
-def picture(builder):
-    values, vectors = eigenvectors(configure(builder.problem, n=24), 9)
-    return vectors_scene(vectors, (24, 24), [f"λ = {value:.2g}" for value in values])
-
-# %%
-chart = ChartView(scene=picture(builder), height=560)
-builder.on_change(lambda builder: chart.show(picture(builder)))
-chart
+DiscVector()
 
 # %% [markdown]
-# CG has to find each of them before it converges. Move the slider: which of the exact eigenvalues, at the right, have
-# a Ritz value at the end of each plateau of the error?
-
-# %%
-SpectrumView(Session(configure(builder.problem, n=24)).wait(60))
+# - Put the disc onto a bubble. What do all faces of its rim cost now?
+# - Move it one cell further. How many faces cost 1, and by which factor has the quotient grown?
+# - Make it as large as you can, so that its rim cuts a bubble. What does one cut cost?
 
 # %% tags=["exercise"]
 lesson.check(1)
 
 # %% tags=["solution"]
-lesson.check(1, 4)
+lesson.check(1, 6.66e-4)
 
 # %% [markdown] tags=["solution"]
-# Five bubbles, and one combination of them is the constant vector, up to what the fluid adds: its eigenvalue is zero.
-# With one open side (`sides="y+:dirichlet"`) all five are positive.
+# The rim has $4\cdot4=16$ faces of 0.002, so $(v,Av)=0.032$. Between the cells are $2\cdot4\cdot3=24$ faces of 1, which
+# count twice: $(v,Dv)=48+0.032$. The quotient is $0.032/48.032=0.00067$.
 
 # %% [markdown]
-# ## Deflation
+# ## 2. One tiny eigenvalue per bubble
 #
-# Collect vectors that span, nearly, those eigenvectors as the columns of $Z$, and let
+# By Courant and Fischer, $k$ eigenvalues of $D^{-1}A$ are no larger than the largest quotient on a space of dimension
+# $k$. The vectors of $k$ bubbles span one. No two of these bubbles share a face, so $(v_i, Av_j) = (v_i, Dv_j) = 0$,
+# and the largest quotient on the space is that of one bubble. So **$k$ bubbles give $k$ tiny eigenvalues**. The fluid
+# gives none: its costs are small in both sums. Bubbles that touch count as one.
 #
-# $$E = Z^TAZ, \qquad P = I - AZE^{-1}Z^T .$$
-#
-# Then $PAZ = AZ - AZE^{-1}(Z^TAZ) = 0$: on the span of $Z$ the matrix $PA$ is zero, it is symmetric, and CG on
-# $PA\hat x = Pb$ never sees those directions. They are solved for directly: $x = ZE^{-1}Z^Tb + P^T\hat x$. With walls
-# on all sides constants lie in the span of $Z$, so that $E$ is singular: one vector is left out. `levelset:0` takes
-# one vector per bubble and one for the fluid. In the lowest picture tiny eigenvalues have become zeros.
-
-# %%
-SpectrumView(Session(configure(builder.problem, n=24, deflation="levelset:0")).wait(60))
-
-# %% [markdown]
-# ## Which vectors?
-#
-# All of these are 1 on a part of the grid and 0 elsewhere. `stripes` cut each grid row in two, `blocks:k` are
-# $k \times k$ squares, and `levelset:k` cuts these once more where they meet a bubble. Choose them below the drawing
-# of the bubbles to see their parts. The race is on your bubbles; press **Start**. A stripe through a bubble cannot
-# represent a constant in that bubble alone.
-
-# %%
-spaces = ("none", "stripes", "blocks:4", "levelset:0", "levelset:4", "levelset:8")
-RaceView(*(configure(builder.problem, n=64, deflation=space) for space in spaces))
+# With walls on all sides a constant costs nothing, $A\,(1,\dots,1)^T=0$, so one of the $k$ is zero. It does no harm.
+# The sum of $b$ is zero, so is that of each residual, and CG never meets this vector.
 
 # %% tags=["exercise"]
 lesson.check(2)
 
 # %% tags=["solution"]
-# One vector per bubble and one for the fluid, ten in all, are nearly the eigenvectors. levelset:2 has 16 and needs
-# fewer iterations still. Sixteen squares cut the bubbles and do worse than the stripes.
-lesson.check(2, "levelset:0")
+lesson.check(2, 9)
+
+# %% [markdown] tags=["solution"]
+# Nine bubbles give nine tiny eigenvalues. With walls on all sides one of them would be zero. Here a constant costs
+# something, at the faces of the upper side, so all nine are positive.
 
 # %% [markdown]
-# ## How many vectors pay?
+# ## 3. A projection makes them zero
 #
-# Each further part saves iterations, because it also takes over some of the slow, smooth error. Each costs: with $d$
-# vectors and a dense inverse, every iteration reads $d^2$ numbers of $E^{-1}$. Turn the x-axis to bytes.
+# Let the columns of $Z$ be the vectors of $d$ bubbles, and
+#
+# $$E = Z^TAZ, \qquad Q = ZE^{-1}Z^T, \qquad P = I - AQ .$$
+#
+# $E$ has $d$ rows, so it is solved directly. Three lines follow, each from the one definition of $E$:
+#
+# $$\begin{aligned}
+# PAZ &= AZ - AZ\,E^{-1}(Z^TAZ) = 0, \\
+# Z^TP &= Z^T - (Z^TAZ)\,E^{-1}Z^T = 0, \\
+# PA &= A - AZ\,E^{-1}Z^TA = (PA)^T .
+# \end{aligned}$$
+#
+# So $PA$ is symmetric and zero on the span of $Z$. CG solves $PA\hat x = Pb$, with the lines of the stepper and $PA$ in
+# place of $A$:
+#
+# $$\begin{aligned}
+# s &= PAp, & \delta &= (p, s), & \alpha &= \gamma/\delta, \\
+# \hat x &\leftarrow \hat x + \alpha p, & r &\leftarrow r - \alpha s, & u &= M^{-1}r, \\
+# \gamma &= (r, u), & \beta &= \gamma/\gamma_{k-1}, & p &\leftarrow u + \beta p .
+# \end{aligned}$$
+#
+# In the end $x = Qb + P^T\hat x$ is the solution: $Ax = AQb + PA\hat x = AQb + Pb = b$, since $AP^T = PA$.
+
+# %% [markdown]
+# ## 4. Why zeros do no harm
+#
+# A zero eigenvalue makes the condition number infinite, and yet CG converges (Nicolaides 1987). Write $u_0 = M^{-1}r_0$
+# as a sum of eigenvectors of $M^{-1}PA$, which are $M$-orthogonal. Those with eigenvalue zero are in the span of $Z$,
+# and
+#
+# $$(Zy,\ Mu_0) = (y,\ Z^Tr_0) = 0, \qquad \text{since } r_0 = P\,(b - A\hat x_0) \text{ and } Z^TP = 0 .$$
+#
+# So none of them is in $u_0$. Each iteration multiplies by $M^{-1}PA$ and adds, so none comes in later. The residual
+# polynomial has to be small at the **positive** eigenvalues alone, and the ratio of their ends counts. If $Z$ spans the
+# eigenvectors of $\lambda_1, \dots, \lambda_d$, that is $\kappa = \lambda_N/\lambda_{d+1}$; the vectors of bubbles
+# nearly span them. Give one bubble after another a vector: move the slider from 0 to 5.
 
 # %%
-parts = [f"levelset:{k}" for k in (2, 4, 8, 16, 24)]
-RaceView(*(configure(builder.problem, n=64, deflation=part, coarse="inverse") for part in parts))
+TinyEigenvalues()
+
+# %% [markdown]
+# - Each vector takes one eigenvalue from the left end. Which part of the curve goes with it?
+# - With four vectors no eigenvalue is tiny any more, and there are five bubbles. Why?
+# - Tick *bubbles have moved on by a cell*: $Z$ is now that of the cells before. How many tiny eigenvalues are back?
+#
+# After each time step bubbles have moved. The first picture has shown why old vectors fail: some faces at their rims
+# cost 1. So `workbench flow` renews $Z$ wherever cells have changed.
+
+# %% [markdown]
+# ## 5. Which vectors?
+#
+# In practice nobody hands you the bubbles one by one. The grid is cut into parts, each with a vector that is 1 in it:
+#
+# | written | in the race | a part is |
+# |---|---|---|
+# | `stripes` | Stripes along x | half a row of the grid |
+# | `blocks:4` | 4² blocks | one of 4 × 4 squares |
+# | `levelset:0` | One vector per phase | a bubble, or the fluid |
+# | `levelset:4` | 4² blocks split by phase | what a square has of a bubble, or of the fluid |
+#
+# The race has nine bubbles on 48 × 48 cells. **Which spaces contain the vectors of bubbles?** Guess the order, then
+# press Start, and set the x-axis to iterations.
+
+# %%
+spaces = ("stripes", "blocks:4", "levelset:0", "levelset:4", "levelset:8", "levelset:24")
+bubbles = configure("bubbles-2d", n=48, layout="random", count=9)
+RaceView(bubbles, *(configure(bubbles.problem, deflation=each, coarse="inverse") for each in spaces))
 
 # %% tags=["exercise"]
 lesson.check(3)
 
 # %% tags=["solution"]
-lesson.check(3, "levelset:8")
+lesson.check(3, "levelset:0")
+
+# %% [markdown] tags=["solution"]
+# One vector per bubble and one for the fluid are ten. `levelset:2` has 16 and needs fewer iterations still. Squares
+# that are not cut at bubbles have rims through them, and do worse than the stripes.
 
 # %% [markdown]
-# ## Bubbles that move
+# ## 6. How many?
 #
-# In a time step bubbles move by a cell or two. A vector that is 1 where a bubble *was* is then 1 in some cells of heavy
-# fluid and 0 in some of the bubble: some faces in $v^TAv$ have coefficient 1, no longer 1/1000, and the quotient is a
-# thousand times as large. The last pressure, as a start, is wrong in the same cells, by its jump at the interface, and
-# so in the directions that CG finds last: it is no better than zero. `workbench flow` renews $Z$ wherever cells change,
-# and continues the last pressure from neighbours of the new phase. Here five bubbles rise by one cell:
-
-# %%
-system, was, last = risen()
-moved = prepare(system, M="neumann:2", deflation="levelset:4")
-{f"iterations from {name}": moved.solve(system.b, x).iterations for name, x in {"zero": None, "last": last}.items()}
+# Smaller parts also take over some of the slow, smooth error, so iterations become fewer. But each iteration now reads
+# more: $E^{-1}$ is stored as a dense matrix here, $8d^2$ bytes for $d$ vectors. Set the x-axis to bytes.
+# Which curve is first now, and why is it not the one with the fewest iterations?
 
 # %% tags=["exercise"]
 lesson.check(4)
 
 # %% tags=["solution"]
-print(prepare(system, M="neumann:2", deflation=was).solve(system.b).iterations)
-lesson.check(4, 136)
+lesson.check(4, "levelset:8")
 
 # %% [markdown]
-# **What to try next.** The last race with `coarse="sparse"`: $E$ couples neighbouring parts only, and more vectors
-# pay. Density ratios of $10^{-6}$ and 1, which leaves no bubbles, by the form under the drawing: which entries of the
-# races depend on it? `deflation="ritz:8"` takes its vectors from an earlier run. Block CG finds tiny eigenvalues
-# together: [many at once](7_many_at_once.ipynb).
+# ## What you have learned
+#
+# - A vector that is 1 in a bubble has a quotient of about 0.001, because every face at its rim has a heavy side.
+# - $k$ bubbles give $k$ tiny eigenvalues, of which walls make one zero. CG pays for each of the others.
+# - $P = I - AZE^{-1}Z^T$ makes $PA$ zero on the span of $Z$. Residuals have no part there, so zeros do no harm.
+# - Parts must be cut at the bubbles, and be renewed when these move.
+# - More vectors save iterations, until $d^2$ numbers of $E^{-1}$ cost more than they save.
+#
+# **Next steps** in the workbench; [lesson 7](7_many_at_once.ipynb) takes the same tiny eigenvalues away without $Z$:
+
+# %%
+lesson.next_steps()

@@ -1,117 +1,157 @@
 # %% [markdown]
 # # Many at once
 #
-# What do more right-hand sides and more preconditioners bring? 45 minutes.
+# *Lesson 7, 45 minutes.* **What do more right-hand sides and more preconditioners bring?**
+#
+# You need to know that CG's error is the smallest in a Krylov space (lesson 1), what $M^{-1}A$ is (lesson 4), and that
+# bubbles give tiny eigenvalues (lesson 5). Letters are those of the stepper: $R$ is the block of residuals,
+# $U = M^{-1}R$, $P$ that of directions, $S = AP$; $(P, S) = P^TS$ is a small matrix.
 
 # %%
-from workbench.live import Lesson, MethodView, PaperView, RaceView, StepView
-from workbench.live.plots.chart import ChartView
-from workbench.run import Session, configure
-
-# %%
-from workbench.plots.scenes import comparison_scenes
+from workbench.live import Lesson, RaceView, StepView, TinyEigenvalues
+from workbench.run import configure
 lesson = Lesson("many-at-once")
 
 # %% [markdown]
-# ## Block CG
+# ## 1. One search space for all columns
 #
-# $AX = B$ with $s$ columns. CG of each column searches its own Krylov space; block CG gives all columns the sum of
-# these spaces. Let the columns of $P$ span the new directions. The step $X + P\alpha$ that minimizes the $A$-norm of
-# the error of every column makes $R - AP\alpha$ orthogonal to $P$:
+# $AX = B$ has $s$ columns. CG of one column adds one direction to its space in each iteration. Block CG (O'Leary 1980)
+# lets every column use the directions of all: $s$ new ones in each iteration. Let $P$, $N\times s$, hold them. The step
+# of column $j$ is $P$ times a column $a_j$ of a small matrix $\alpha$, and it is chosen so that the $A$-norm of the
+# error of that column is smallest. The derivative with respect to $a_j$ has to be zero:
 #
-# $$P^TAP\,\alpha = P^TR, \qquad Z = M^{-1}R, \qquad P \leftarrow Z + P\beta, \qquad P^TAP\,\beta = -(AP)^TZ .$$
+# $$P^T\left(r_j - AP\,a_j\right) = 0 \quad\text{for each column, so}\quad (P, S)\,\alpha = (P, R) .$$
 #
-# The scalars of CG have become $s \times s$ matrices. Step through it: Right and Left are lines, Down and Up
-# iterations.
-
-# %%
-StepView("block-cg-oleary", "poisson5", n=16, rhs="random:4")
-
-# %% [markdown]
-# ## Rank
-#
-# $P^TAP$ can be inverted only if the columns of $P$ are independent. Where columns of $B$ depend on one another, they
-# are not, and the block must shrink; `block-cg` (Dubrulle 2001) keeps the columns of its blocks orthonormal and drops
-# what depends on others. Eight columns below are combinations of four: turn to *Rank and pivots*.
-
-# %%
-dependent = Session(configure("poisson5", n=32, solver="block-cg", rhs="rank4:8"))
-dependent.start()
-MethodView(dependent)
+# This is the small system of block CG, $s\times s$. **The new residual is orthogonal to all directions of $P$.**
 
 # %% tags=["exercise"]
 lesson.check(1)
 
 # %% tags=["solution"]
-lesson.check(1, 3)
+lesson.check(1, 4)
 
 # %% [markdown] tags=["solution"]
-# Six columns span a space of dimension three; its directions depend on that space only.
+# Each iteration adds three directions, and twelve span the whole space: $12/3=4$. CG of one column would need twelve.
 
 # %% [markdown]
-# ## What a block finds together
+# ## 2. The scalars become matrices
 #
-# O'Leary (1980) bounds the error of block CG as that of CG, with another condition number,
+# Two facts turn this into lines. Let $\delta = (P, S)$ and $\gamma = (R, U)$, both symmetric.
 #
-# $$\kappa_s = \lambda_{\max} / \lambda_s , \qquad 0 < \lambda_1 \le \lambda_2 \le \dots \text{ of } M^{-1}A :$$
+# **The step.** $P$ is made of $U$ and of the directions before, to which $R$ is orthogonal. So $(P, R) = (U, R) =
+# \gamma$, and
 #
-# with $s$ directions in each iteration one can be spent on each of the $s - 1$ smallest eigenvalues. Bubbles have
-# some tiny ones ([deflation](5_deflation.ipynb)). Below, blocks of 1, 2, 4 and 8 random columns for four bubbles, by
-# iterations, and by columns that were multiplied by $A$: a block needs fewer iterations, and more products than one
-# column alone.
+# $$\delta\,\alpha = \gamma, \qquad X \leftarrow X + P\alpha, \qquad R \leftarrow R - S\alpha .$$
+#
+# **The direction.** The next one is $U + P\beta$, with $\beta$ such that it is conjugate to $P$: $(S, U) +
+# \delta\,\beta = 0$, with the new $U$. The product $(S, U)$ is known already. Let $R_{k-1}$ and $\gamma_{k-1}$ be those
+# before the step. Since $S\alpha = R_{k-1} - R$ and $(R_{k-1}, U) = 0$,
+#
+# $$\alpha^T(S, U) = -\gamma, \qquad \alpha^T = \gamma_{k-1}\,\delta^{-1}
+# \quad\Rightarrow\quad \gamma_{k-1}\,\beta = \gamma .$$
+#
+# With $s=1$ these are the lines of CG, $\alpha=\gamma/\delta$ and $\beta=\gamma/\gamma_{k-1}$. Step through them: Right
+# and Left are lines, Down and Up iterations. Which line makes a small matrix, and which a block of vectors?
 
 # %%
-blocks = [configure("bubbles-2d", n=24, solver="block-cg", rhs=f"random:{s}") for s in (1, 2, 4, 8)]
-runs = {f"s = {s}": Session(block).wait(60).record() for s, block in zip((1, 2, 4, 8), blocks, strict=True)}
-iterations, products = comparison_scenes(runs, tolerance=1e-6)
+StepView("block-cg-oleary", "poisson5", n=12, rhs="random:2")
+
+# %% [markdown]
+# ## 3. Rank
+#
+# $\delta$ can be inverted only if the columns of $P$ are independent. If a column of $B$ is a combination of others,
+# they are not. Below, $B$ has two pairs of equal columns. Press Next line until the method ends: **what do you see in
+# $\delta$ that has no inverse?**
 
 # %%
-ChartView(scene=iterations)
+StepView("block-cg-oleary", "poisson5", n=12, rhs="pairs:4")
 
-# %%
-ChartView(scene=products)
+# %% [markdown]
+# The space has dimension two, although there are four columns. So the block must shrink. `block-cg` (Dubrulle 2001)
+# writes $R = QC$ with orthonormal columns of $Q$ and a small $C$. It drops columns of $Q$ that depend on others, and
+# keeps all columns of $X$, by $C$. Residuals may become dependent later, too; the block then shrinks on the way.
 
 # %% tags=["exercise"]
 lesson.check(2)
 
 # %% tags=["solution"]
-lesson.check(2, 4)
+lesson.check(2, 3)
 
 # %% [markdown] tags=["solution"]
-# Three positive eigenvalues are tiny, so $s - 1 = 3$. It is a bound: iterations fall step by step, and fall further.
+# The six columns span a space of dimension three: $b_1$, $b_2$ and $b_3$. The directions depend on that space alone.
 
 # %% [markdown]
-# ## Several preconditioners
+# ## 4. What a block finds together
 #
-# With one right-hand side and $k$ preconditioners $S_i$, multipreconditioned CG searches along all
-# $S_1 r, \dots, S_k r$ at once. Here $S_i$ solves in box $i$ of the grid. Its rival, `sum-cg`, is CG with
-# $M^{-1} = S_1 + \dots + S_k$: all weights are one, where `mpcg` chooses the best ones in each iteration. The price:
-# a new block must be made $A$-orthogonal to all before, because the short recurrence of CG is lost. Turn to *Weights
-# of terms* and move the slider; then race both.
+# With $s$ directions in each iteration, $s-1$ of them can be spent on the $s-1$ smallest eigenvalues. So the error of
+# block CG has the bound of CG with another condition number (O'Leary 1980),
+#
+# $$\kappa_s = \lambda_N / \lambda_s, \qquad 0 < \lambda_1 \le \dots \le \lambda_N \text{ the positive eigenvalues of }
+# M^{-1}A .$$
+#
+# The five bubbles are those of lesson 5. There, each vector of $Z$ took an eigenvalue away. Here, each further
+# right-hand side does, and nobody has to know where the bubbles are. Move the slider.
 
 # %%
-layers = Session(configure("two-layer", n=48, solver="mpcg", preconditioner="schwarz:3x3,overlap=2"))
-layers.start()
-MethodView(layers)
-
-# %%
-boxes = "schwarz:3x3,overlap=2"
-RaceView(*(configure("two-layer", n=48, solver=each, preconditioner=boxes) for each in ("mpcg", "sum-cg")))
+TinyEigenvalues("columns")
 
 # %% [markdown]
-# Chen (2022) measures this on a GPU; rings are printed times. Turn the overlap.
-
-# %%
-PaperView("mpcg", "table3")
+# - At which $s$ does $\kappa_s$ drop, and why there?
+# - Iterations become fewer with each column. Do products with $A$? Tick *x-axis: products with A*.
+# - The bound drops at one $s$, the iterations do not. A bound says what cannot happen, not what does.
 
 # %% tags=["exercise"]
 lesson.check(3)
 
 # %% tags=["solution"]
-lesson.check(3, "schwarz:4x4,overlap=0")
+lesson.check(3, 4)
+
+# %% [markdown] tags=["solution"]
+# With walls on all sides three of the four tiny eigenvalues are positive, so $s-1=3$.
 
 # %% [markdown]
-# **What to try next.** `StepView("mpcg", "poisson5", n=16, preconditioner="schwarz:2x2")`. `mpcg:keep=1` makes a
-# block orthogonal to the last one only: how many iterations does that cost? `rhs="near:8"`, columns that nearly
-# depend on one another, with `block-cg` and `bf-block-cg`. `rhs="phases"`: one column per bubble. The notebooks
-# 09_block_cg and 10_multipreconditioned_cg have more of both, with what they cost.
+# ## 5. Several preconditioners
+#
+# Now $b$ is one vector, and there are $k$ preconditioners $S_1, \dots, S_k$; here $S_i$ solves in box $i$ of the grid.
+# CG has to add them up: `sum-cg` is CG with $M^{-1} = S_1 + \dots + S_k$, and all weights are one. Multipreconditioned
+# CG (Bridson and Greif 2006) searches along all terms $Z = [S_1r, \dots, S_kr]$ at once. It makes them $A$-orthonormal,
+# to each other and to all blocks before, and calls the result $P$. Then the small system of part 1 is solved already:
+#
+# $$(P, AP) = I \quad\Rightarrow\quad \alpha = (P, r), \qquad d = P\alpha, \qquad x \leftarrow x + d, \qquad
+# r \leftarrow r - Ad .$$
+#
+# So each iteration chooses the best weights. **The price:** in CG a new direction is conjugate to all but the last one
+# by itself, because the residuals belong to one Krylov space of $M^{-1}A$. With several $S_i$ there is no such space.
+# All blocks must be kept: after $j$ iterations these are $jk$ directions.
+#
+# Press Start. Between boxes that do not overlap, cells at the cuts get too little; where boxes overlap, they get more.
+
+# %%
+boxes = ("schwarz:2x2,overlap=2", "schwarz:3x3,overlap=0")
+pairs = [(solver, each) for each in boxes for solver in ("mpcg", "sum-cg")]
+RaceView(*(configure("two-layer", n=48, solver=solver, preconditioner=each) for solver, each in pairs))
+
+# %% tags=["exercise"]
+lesson.check(4)
+
+# %% tags=["solution"]
+lesson.check(4, "schwarz:4x4,overlap=0")
+
+# %% [markdown] tags=["solution"]
+# More boxes and no overlap: the sum is a poor $M$, and weights help most. The race takes further entries, such as
+# these.
+
+# %% [markdown]
+# ## What you have learned
+#
+# - Block CG has one space for all columns. Its scalars are $s\times s$ matrices: $\delta\alpha=\gamma$,
+#   $\gamma_{k-1}\beta=\gamma$.
+# - Dependent columns make $\delta$ singular, so the block must shrink to their rank.
+# - A block of $s$ columns finds the $s-1$ smallest eigenvalues together. It needs fewer iterations, and more products
+#   than one column alone.
+# - Several preconditioners give a block of directions with the best weights, and cost the short recurrence.
+#
+# **Next steps** in the workbench; the notebooks 09_block_cg and 10_multipreconditioned_cg have more of both:
+
+# %%
+lesson.next_steps()

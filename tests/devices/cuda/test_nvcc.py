@@ -48,6 +48,7 @@ from workbench.devices.kernels.parameters import places_of
 from workbench.devices.kernels.prelude import prelude
 from workbench.devices.kernels.wavefront import Wavefront
 from workbench.devices.ops.csr import RowBlock
+from workbench.devices.ops.levels import parts_in_rounds
 from workbench.devices.slices import VolumeSlice
 from workbench.extensions.flow import device_grid, measures
 from workbench.extensions.flow.two_phase_flow import Fluids, TwoPhaseFlow
@@ -165,6 +166,11 @@ def of_the_operators(dtype):
     for steps in range(3):
         form = Levels((level, level), order, ones, np.eye(9, dtype=dtype), 1.8, (steps,), singular=False)
         device.coarse_level(form, None, 27, dtype)
+        for of_weights in {real_of(dtype), dtype}:
+            several = dataclasses.replace(level, weights=np.ones((27, 2), of_weights))
+            form = Levels((several,), order, ones, np.eye(18, dtype=dtype), 1.8, (steps,), singular=False)
+            device.coarse_level(form, None, 27, dtype)
+    parts_in_rounds((np.real(data).astype(float), indices, starts), 3, 0.1, device)
     _of_vectors(device, dtype)
     return runtime.texts
 
@@ -207,9 +213,8 @@ def _of_nested_levels(device):
     places = device.zeros(4, np.int32)
     *_, merge = device.merged_parts(device.zeros(5, np.int32), places, (2, 2))
     csr = device.zeros(4, np.float64), places, device.zeros(5, np.int64)
-    for most_in_single in (0.5, 2.0):
-        device.nested_levels(csr, [merge], 1, 1.8, most_in_single)
-        stored = np.float64 if most_in_single < 1 else np.float32
+    for stored in (np.float64, np.float32):
+        device.nested_levels(csr, [merge], 1, 1.8, lambda *_, stored=stored: stored == np.float32)
         device.function(nesting.shifted, stored)
     device.function(nesting.shift, np.float64)
 

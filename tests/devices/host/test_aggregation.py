@@ -54,3 +54,17 @@ def test_numbers_are_grouped_by_the_order_of_their_parents(size, count):
     where = np.argsort(order)[parents]
     assert np.array_equal(found, np.argsort(where, kind="stable"))
     assert np.array_equal(starts, np.searchsorted(where[found], np.arange(count + 1)))
+
+
+@pytest.mark.parametrize("size", [1, 9, 5000])
+def test_groups_of_any_rows_are_summed_as_those_of_consecutive_ones(size):
+    matrix, rng = matrix_of(size, np.complex128, whole_diagonal=False)
+    labels = rng.integers(0, 1 + size // 4, size)
+    labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+    count = int(labels.max()) + 1
+    order, starts = grouped(labels, np.arange(count))
+    csr, diagonal = summed((matrix.data, matrix.indices, matrix.indptr.astype(np.int64)), starts, labels, order)
+    P = sparse.csr_array((np.ones(size), (np.arange(size), labels)), shape=(size, count))
+    expected = P.T @ matrix @ P
+    np.testing.assert_allclose(diagonal, expected.diagonal(), rtol=1e-12)
+    np.testing.assert_allclose(abs(as_sparse(csr) - expected).max(), 0, atol=1e-12 * max(1, abs(expected).max()))

@@ -33,6 +33,7 @@ def test_it_is_that_of_the_difference_with_the_transpose(size, density, mirrored
     dense = csr.toarray()
     found = asymmetry(csr.data, csr.indices.astype(index), csr.indptr.astype(index))
     close = {"rtol": 10 * np.finfo(dtype).eps, "atol": 0}
+    assert np.array_equal(found.diagonal, np.diagonal(dense))
     difference = np.abs(dense - dense.conj().T)
     np.testing.assert_allclose(found.largest, np.abs(dense).max(), **close)
     np.testing.assert_allclose(found.hermitian, difference.max(), **close)
@@ -49,3 +50,21 @@ def test_entries_without_a_partner_are_found_wherever_they_stand(places):
     found = asymmetry(csr.data, csr.indices, csr.indptr)
     assert found.hermitian == found.plain == found.largest == 9 + len(places)
     assert {found.row, found.column} == set(places[-1])
+
+
+@pytest.mark.parametrize("odd", [None, (70_001, 12), (12, 70_001), (99_999, 99_999)])
+def test_many_rows_are_compared_in_parallel(odd):
+    """Chunks of rows find one entry that differs, or is missing, wherever it is."""
+    size = 100_000
+    off = np.arange(1.0, size)
+    matrix = sparse.diags_array([off, np.full(size, 5.0), off], offsets=[-1, 0, 1]).tolil()
+    if odd:
+        matrix[odd] = 1e6
+    csr = sparse.csr_array(matrix)
+    found = asymmetry(csr.data, csr.indices, csr.indptr)
+    assert np.array_equal(found.diagonal, csr.diagonal())
+    one_sided = odd and odd[0] != odd[1]
+    assert found.hermitian == (1e6 if one_sided else 0)
+    assert found.largest == (1e6 if odd else size - 1)
+    if one_sided:
+        assert {found.row, found.column} == set(odd)

@@ -171,6 +171,121 @@ def test_runs_go_to_the_teacher_and_problems_to_all_others(page):
     assert teacher.hear() == {"kind": "pages", "pages": 1}
 
 
+LESSONS = ({"waiting": 3, "own/mine": 0}, {"own/mine": "Mine"}, None)
+"""Exercises, titles and no file of a class."""
+
+
+def heard(page, kind):
+    """The next message of a kind."""
+    return next(message for message in iter(page.hear, None) if message["kind"] == kind)
+
+
+def student(page, room, number, name=""):
+    """A page of a student, whose browser has a key."""
+    made = page(room)
+    made.tell("name", name=name, student=f"{number:032x}")
+    return made
+
+
+def listed(room):
+    """Names, and what they have done in lesson "waiting"."""
+    return {row["name"]: row["done"].get("waiting", {}) for row in room.list.rows()}
+
+
+def test_the_teacher_sees_who_has_tried_and_solved_what(page):
+    room = Classroom(collects=True)
+    room.keep(*LESSONS)
+    teacher = page(room, teacher=True)
+    teacher.tell("collect")
+    ada = page(room)
+    # An exercise is on the page before the browser has said whose it is.
+    ada.tell("attempt", lesson="waiting", exercise=1, tries=0, solved=False)
+    ada.tell("name", name="Ada", student="a" * 32)
+    ada.tell("attempt", lesson="waiting", exercise=2, tries=2, solved=True)
+    message = until(lambda: (found := heard(teacher, "students"))["students"] and found)
+    assert message["students"] == [{"number": 1, "name": "Ada", "done": {"waiting": {"1": [0, 0], "2": [2, 1]}}}]
+    assert message["lessons"] == [["waiting", "waiting", 3], ["own/mine", "Mine", 0]]
+    # Another page of the same browser, and one of another with the same name.
+    again, other = student(page, room, int("a" * 32, 16), "Ada"), student(page, room, 5, "Ada")
+    again.tell("attempt", lesson="waiting", exercise=1, tries=1, solved=True)
+    other.tell("attempt", lesson="waiting", exercise=1, tries=1, solved=False)
+    until(lambda: listed(room) == {"Ada": {"1": [1, 1], "2": [2, 1]}, "Ada (2)": {"1": [1, 0]}})
+    # The teacher's own tries are none of the class.
+    teacher.tell("attempt", lesson="waiting", exercise=1, tries=1, solved=True)
+    teacher.tell("erase", student=1)
+    until(lambda: list(listed(room)) == ["Ada"])
+    ada.tell("attempt", lesson="waiting", exercise=1, tries=5, solved=True)
+    assert "taken you off the list" in heard(ada, "refused")["sentence"]
+
+
+def test_what_a_page_may_not_note_is_refused_in_a_sentence_and_its_turn_stays(page):
+    room = Classroom(1, collects=True)
+    room.keep(*LESSONS)
+    one = student(page, room, 1, "<b>")
+    for wrong, said in (
+        ({"lesson": "nothing"}, "there is no lesson 'nothing'"),
+        ({"exercise": 9}, "has the exercises 1 to 3, and not 9"),
+        ({"tries": 10**9}, "0 to 1000 tries"),
+    ):
+        one.tell("attempt", **({"lesson": "waiting", "exercise": 1, "tries": 1, "solved": False} | wrong))
+        assert said in one.hear()["sentence"]
+    one.tell("name", name="Eve", student="e" * 32)
+    assert one.hear()["sentence"] == "this page belongs to another student; load it again"
+    assert one.turn() == 0
+    assert list(listed(room)) == ["<b>"]
+
+
+@pytest.mark.parametrize("kind", ["solution", "erase"])
+def test_a_student_can_neither_open_a_solution_nor_erase_the_list(kind, page):
+    room = Classroom(collects=True)
+    room.keep(*LESSONS)
+    one = student(page, room, 1, "Ada")
+    facts = {"solution": {"lesson": "waiting", "exercise": 1, "shown": True}, "erase": {"student": 0}}
+    one.tell(kind, **facts[kind])
+    assert one.hear() is None
+    assert (list(listed(room)), room.list.opened) == (["Ada"], set())
+
+
+def test_without_a_teacher_no_attempt_is_kept(page):
+    room = Classroom()
+    one = student(page, room, 1, "Ada")
+    one.tell("attempt", lesson="waiting", exercise=1, tries=1, solved=True)
+    assert one.hear() is None
+    assert room.list.rows() == []
+
+
+def test_a_solution_that_the_teacher_opens_is_on_all_pages_also_on_later_ones(page):
+    room = Classroom(collects=True)
+    room.keep(*LESSONS)
+    teacher, before = page(room, teacher=True), page(room)
+    assert before.facts["solutions"] == []
+    teacher.tell("solution", lesson="own/mine", exercise=2, shown=True)
+    assert heard(before, "solutions")["solutions"] == ["own/mine:2"]
+    assert page(room).facts["solutions"] == ["own/mine:2"]
+    teacher.tell("solution", lesson="own/mine", exercise=2, shown=False)
+    assert heard(before, "solutions")["solutions"] == []
+    teacher.tell("solution", lesson="waiting", exercise=4, shown=True)
+    assert "has the exercises 1 to 3" in heard(teacher, "refused")["sentence"]
+
+
+def test_sixty_students_and_a_flood_are_told_together(page, monkeypatch):
+    monkeypatch.setattr(module, "SOON", 0.05)
+    room = Classroom(collects=True)
+    room.keep(*LESSONS)
+    teacher = page(room, teacher=True)
+    pages = [student(page, room, number) for number in range(60)]
+    for tries in range(1, 51):
+        for one in pages:
+            one.tell("attempt", lesson="waiting", exercise=1, tries=tries, solved=tries == 50)
+    teacher.tell("collect")
+    last = until(lambda: (found := heard(teacher, "students"))["students"] and _all_solved(found) and found)
+    assert len(last["students"]) == 60
+
+
+def _all_solved(message):
+    return all(row["done"].get("waiting", {}).get("1") == [50, 1] for row in message["students"])
+
+
 def test_the_largest_run_arrives(page):
     room = Classroom(collects=True)
     page(room).tell("run", file=bytes(RUN_BYTES).hex())

@@ -6,6 +6,7 @@ import os
 import re
 import socket
 import time
+from datetime import UTC, datetime, timedelta
 
 import psutil
 import pytest
@@ -71,6 +72,14 @@ async def answer(client, code):
 
     reply = await client.execute_interactive(code, output_hook=note, timeout=LIMIT)
     return "".join(printed).strip() or reply["content"].get("ename", "")
+
+
+async def eventually(condition):
+    """Wait until something is true."""
+    end = time.monotonic() + LIMIT
+    while not condition():
+        assert time.monotonic() < end
+        await asyncio.sleep(0.01)
 
 
 async def opened(kernels, **options):
@@ -354,6 +363,48 @@ def test_a_page_that_has_gone_makes_room_for_another(lent, monkeypatch):
         return [kernels.get_kernel(name).provisioner.pid]
 
     run(test, most_pages=1)
+
+
+SENDS = """
+from comm import create_comm
+create_comm("x", data={"large": "x" * 1000})
+get_ipython().user_ns["sent"] = True
+"""
+
+
+def test_the_server_reads_states_of_kernels_and_leaves_their_other_messages_to_their_pages(lent):
+    async def test(kernels):
+        manager, client = await opened(kernels)
+        heard = []
+        record = manager._activity_stream._recv_callback
+        manager._activity_stream.on_recv(lambda parts: heard.append(parts[0]) or record(parts), copy=True)
+        assert await answer(client, SENDS + "print(sent)") == "True"
+        await eventually(lambda: manager.execution_state == "idle" and len(heard) > 1)
+        assert {part.rsplit(b".", 1)[-1] for part in heard} <= {b"status", b"execute_input", b"shutdown"}
+        client.stop_channels()
+        return [manager.provisioner.pid]
+
+    run(test)
+
+
+def test_the_time_of_a_page_that_is_away_begins_when_it_goes(lent):
+    async def test(kernels):
+        name = await kernels.start_kernel()
+        manager = kernels.get_kernel(name)
+        kernels.notify_connect(name)
+        manager.last_activity = datetime.now(UTC) - timedelta(hours=1)
+        kernels.notify_disconnect(name)
+        assert datetime.now(UTC) - manager.last_activity < timedelta(minutes=30)
+        # A kernel that has ended is none.
+        await kernels.shutdown_kernel(name, now=True)
+        kernels.notify_disconnect(name)
+        return [manager.provisioner.pid] if manager.provisioner else []
+
+    run(test)
+
+
+def test_kernels_of_pages_keep_no_history_in_a_file(lent):
+    assert answers("print(get_ipython().history_manager.enabled)") == ["False"]
 
 
 @pytest.mark.parametrize(("options", "seconds"), [({}, 120), ({"classroom": True}, 1800)])

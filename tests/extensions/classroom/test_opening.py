@@ -2,8 +2,11 @@
 
 import asyncio
 
+from jinja2 import DictLoader, Environment
+from voila import notebook_renderer
+
 from workbench.extensions.classroom.server import opening as module
-from workbench.extensions.classroom.server.opening import Opening
+from workbench.extensions.classroom.server.opening import CompiledTemplates, Opening, PageExporter
 
 
 def test_pages_are_made_in_their_order_and_as_many_at_once_as_there_are_places():
@@ -44,3 +47,24 @@ def test_a_page_that_takes_long_or_fails_keeps_no_other_waiting(monkeypatch):
             assert places.locked()
 
     asyncio.run(act())
+
+
+def test_a_template_is_compiled_once_for_all_pages_and_again_when_its_text_has_changed(monkeypatch):
+    compiled = []
+    kept, texts = CompiledTemplates(), {"page": "n = {{ n }}"}
+    compiling = Environment.compile
+    monkeypatch.setattr(Environment, "compile", lambda *given: compiled.append(given[2]) or compiling(*given))
+
+    def written():
+        return Environment(loader=DictLoader(texts), bytecode_cache=kept).get_template("page").render(n=3)
+
+    assert [written(), written(), compiled] == ["n = 3", "n = 3", ["page"]]
+    texts["page"] = "{{ n }} is n"
+    assert [written(), written(), compiled] == ["3 is n", "3 is n", ["page", "page"]]
+
+
+def test_pages_share_the_code_of_their_templates():
+    assert notebook_renderer.VoilaExporter is PageExporter
+    one, other = (PageExporter(template_name="lab").environment for _ in range(2))
+    assert one is not other
+    assert one.bytecode_cache is other.bytecode_cache is PageExporter.compiled

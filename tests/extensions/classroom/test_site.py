@@ -1,19 +1,27 @@
 """The start page and the pages of lessons: what leads where."""
 
+import dataclasses
+import json
 import re
+from pathlib import Path
 
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 
 from workbench.extensions.classroom.server.site import (
     LessonPage,
+    OwnLessonPage,
     StartPage,
+    exercises_in,
     lesson_head,
+    prepare_page,
     site_rules,
     start_page,
     written,
 )
 from workbench.extensions.lessons import LESSONS
+from workbench.extensions.lessons.folder import OwnLesson
 from workbench.extensions.papers import papers
 
 
@@ -71,8 +79,51 @@ def test_behind_a_proxy_links_have_the_base_of_the_browser(folder):
     start, *lessons = rules
     assert start.matcher.match(asked("/")) is not None
     assert lessons[0].matcher.match(asked("/class/lesson/rounding")) is None
-    addresses = re.findall(r'<a[^>]* href="([^"]*)"', start.target_kwargs["text"])
+    addresses = re.findall(r'<a[^>]* href="([^"]*)"', start.target_kwargs["made"](()))
     assert all(address.startswith("/class/") for address in addresses)
+
+
+OWN = OwnLesson("mine", Path("mine.ipynb"), "Mine <b>", "Why?", (2, 4))
+
+
+def test_lessons_of_the_teacher_are_on_the_start_page_and_have_addresses(folder):
+    text = start_page("/class/", [], [OWN, dataclasses.replace(OWN, name="bad", mistake="bad.ipynb, cell 3: no")])
+    assert "Lessons of this class" in text
+    assert 'href="/class/lesson/own/mine"><b>Mine &lt;b&gt;</b><span>Why?</span>' in text
+    assert 'href="/class/lesson/own/bad"><b>Mine &lt;b&gt;</b><span>bad.ipynb, cell 3: no</span>' in text
+    rules = site_rules("/class/", folder / "lessons", str(folder), {}, own=str(folder))
+    found = {path: rule.target for path in ("mine", "mine/", "Mine", "../x", "a/b") for rule in rules
+             if rule.matcher.match(asked(f"/class/lesson/own/{path}")) is not None}  # fmt: skip
+    assert found == {"mine": OwnLessonPage, "mine/": OwnLessonPage}
+
+
+def test_exercises_are_counted_and_the_teachers_lessons_come_first(folder):
+    cell = {"cell_type": "code", "source": ["lesson.check(1)\n", "lesson.check(2)"]}
+    (folder / "lessons" / "3_rounding.ipynb").write_text(json.dumps({"cells": [cell]}), encoding="utf-8")
+    counts, titles = exercises_in(written(folder / "lessons"), [OWN])
+    assert counts == {"own/mine": 0, "without-pain": 0, "rounding": 2}
+    assert list(titles.values()) == ["Mine <b>", "1. CG without pain", "3. Rounding"]
+
+
+def test_a_notebook_of_the_teacher_begins_in_its_folder_with_its_name_and_its_cells(folder):
+    handler = Own()
+    notebook = new_notebook(cells=[new_code_cell("x = 1")])
+    prepare_page(handler, notebook=notebook)
+    bar, begin, own = [cell.source for cell in notebook.cells]
+    assert bar.endswith("lesson_bar()")
+    assert begin.endswith(f"begin('own/mine', {str(Path.cwd())!r}, 'mine.ipynb', [2, 4])")
+    assert (own, notebook.metadata["above"]) == ("x = 1", "the head")
+
+
+class Own(OwnLessonPage):
+    """A page that no request asks for."""
+
+    lesson = OWN
+    above = "the head"
+    xsrf_token = b""
+
+    def __init__(self):
+        pass
 
 
 def test_a_base_is_text_of_an_attribute():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import math
 import os
 import random
 import re
@@ -53,6 +54,8 @@ class Visitor:
         self.chance, self.cookie = random.Random(seed), cookie
         self.messages: list[bytes | str] = []
         self.done: Counter[str] = Counter()
+        self.end = math.inf
+        """When to stop, also in the middle of many messages to a server that is slow to read."""
         self.malformed = list(malformed_v1()), list(malformed_legacy())
 
     def visit(self) -> None:
@@ -183,6 +186,8 @@ def talks(one: Visitor) -> None:
     at, protocol = one.opened(good=True)
     with contextlib.suppress(OSError):
         for _ in range(one.chance.randint(1, 30)):
+            if time.monotonic() > one.end:
+                break
             at.sendall(whole(one.message(protocol)))
             if one.chance.random() < 0.2:
                 read_some(at, 0.05)
@@ -230,6 +235,8 @@ def floods(one: Visitor) -> None:
     kind = one.chance.choice(kinds)
     with contextlib.suppress(OSError):
         for _ in range(one.chance.randint(50, 1000)):
+            if time.monotonic() > one.end:
+                break
             at.sendall(frame(b"x", PING) if kind == PING else whole(one.message(protocol)))
     one.leave(at)
 
@@ -328,5 +335,6 @@ def visits(visitors: Sequence[Visitor], seconds: float, every_second: Callable[[
 
 
 def _act(one: Visitor, end: float) -> None:
+    one.end = end
     while time.monotonic() < end:
         one.visit()

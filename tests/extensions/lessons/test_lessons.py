@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import runpy
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.extensions.lessons import LESSONS, lesson
+from workbench.extensions.lessons.geometry_marks import CURVES, MARKS
+from workbench.extensions.lessons.polynomial_scene import SYMBOLS
 from workbench.live import Lesson
 
 ROOT = Path(__file__).parents[3]
@@ -37,6 +40,29 @@ def test_every_lesson_has_its_text_and_every_text_its_lesson():
     assert {source.stem for source in SOURCES} == {each.stem for each in WRITTEN}
 
 
+def test_each_symbol_that_a_text_marks_is_known_to_a_picture():
+    known = {*MARKS, *CURVES, *SYMBOLS}
+    found = {source.stem: set(re.findall(r"\[\[(\w+)\|", source.read_text(encoding="utf-8"))) for source in SOURCES}
+    assert set().union(*found.values()) == known - {"none"}
+    assert {stem[0] for stem, symbols in found.items() if symbols} == set("123")
+    made = runpy.run_path(str(ROOT / "scripts/lessons.py"))["notebooks"]()
+    assert all("[[" not in text.replace("[[5, 2]", "") for text in made.values())
+    assert any('<span class=\\"wb-symbol wb-symbol-r1\\">$r_1$</span>' in text for text in made.values())
+
+
+@each_lesson
+def test_each_says_what_it_needs_and_ends_with_what_was_learned(taught):
+    (source,) = [each for each in SOURCES if each.stem == taught.stem]
+    text = source.read_text(encoding="utf-8")
+    assert f"*Lesson {taught.number}, 45 minutes.* **{taught.question}**" in re.sub(r"\n# ", " ", text)
+    assert re.search(r"^# You need ", text, re.MULTILINE)
+    parts = re.findall(r"^# ## (.+)$", text, re.MULTILINE)
+    assert parts[-1] == "What you have learned"
+    assert [part.partition(". ")[0] for part in parts[:-1]] == [str(k) for k in range(1, len(parts))]
+    assert text.rstrip().endswith("lesson.next_steps()")
+    assert 2 <= len(taught.next_steps) <= 4
+
+
 @each_lesson
 def test_its_exercises_have_solutions_that_are_right(taught):
     (source,) = [each for each in SOURCES if each.stem == taught.stem]
@@ -48,9 +74,11 @@ def test_its_exercises_have_solutions_that_are_right(taught):
 
 
 def test_what_there_is_not_is_refused_in_a_sentence():
-    with pytest.raises(InputError, match="unknown lesson"):
+    with pytest.raises(InputError, match="unknown lesson 'pain'; the lessons are without-pain, polynomials, rounding"):
         lesson("pain")
-    with pytest.raises(InputError, match="has the exercises 1 to"):
+    with pytest.raises(InputError, match="has exercises 1 to 3, and 99 is none of them$"):
         Lesson("without-pain").check(99)
-    with pytest.raises(InputError, match="is a number"):
+    with pytest.raises(InputError, match="'1' is none of them; write check.1., without quotes"):
+        Lesson("without-pain").check("1")
+    with pytest.raises(InputError, match="is not a number such as"):
         Lesson("without-pain").check(1, "many")

@@ -57,7 +57,7 @@ def test_the_polynomial_is_one_at_zero_has_the_ritz_values_as_zeros_and_makes_th
 
 
 def test_as_computed_it_takes_the_steps_of_a_solve_and_comes_late():
-    values = SPECTRA["dense below, as of Strakoš"](24)
+    values = SPECTRA["dense at the lower end (Strakoš)"](24)
     rounded = cg_on(values, 48, "float64")
     history = solve(np.diag(values), np.ones(24), M=None, rtol=1e-6).history
     np.testing.assert_allclose(rounded.alpha[:10], history["alpha"][1:11], rtol=1e-6)

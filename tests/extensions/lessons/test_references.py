@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from workbench.extensions.lessons import deflation, lesson, preconditioning
+from workbench.extensions.lessons import bubbles, deflation, lesson, preconditioning
 from workbench.extensions.lessons.quadratic import QuadraticForm
 from workbench.extensions.lessons.references import references
 from workbench.run import configure
@@ -16,12 +16,16 @@ def test_a_verdict_after_the_references_solves_nothing(monkeypatch):
         raise AssertionError("it is solved again")
 
     for module, name in [(preconditioning, "spectrum"), (preconditioning, "run_through"), (deflation, "spectrum"),
-                         (deflation, "prepare")]:  # fmt: skip
+                         (bubbles, "prepare"), (bubbles, "run_through")]:  # fmt: skip
         monkeypatch.setattr(module, name, solves)
     said = [str(exercise.check(answer)) for name, answers in
-            {"preconditioning": (2.34, "neumann:3", 9.25), "deflation": (4,)}.items()
+            {"preconditioning": (2.34, "neumann:3", 9.25), "deflation": (6.66e-4, 9)}.items()
             for exercise, answer in zip(lesson(name).exercises, answers, strict=False)]  # fmt: skip
-    assert [each.startswith("Right") for each in said] == [True] * 4
+    for many in range(6):
+        assert bubbles.eigenvalues(many).size == 575 - many
+        assert bubbles.errors(many)[-1] == 0
+    assert all(bubbles.largest_residuals(columns)[-1] <= bubbles.TOLERANCE for columns in range(1, 9))
+    assert [each.startswith("Right") for each in said] == [True] * 5
 
 
 def test_a_path_of_one_step_is_the_beginning_of_the_whole_one():

@@ -19,6 +19,7 @@ from workbench.devices.accelerator.scan import scan
 from workbench.devices.clock import TimedCall, TimedCalls
 from workbench.devices.coarse import Level, Levels
 from workbench.devices.cycle_parts import (
+    CORRECT,
     PRODUCT,
     RESIDUAL,
     RESTRICT,
@@ -31,6 +32,7 @@ from workbench.devices.cycle_parts import (
 )
 from workbench.devices.kernels import cycles as kernels
 from workbench.devices.kernels import parameters
+from workbench.devices.ops.levels import correction
 from workbench.devices.traffic import product_flops
 
 if TYPE_CHECKING:
@@ -51,12 +53,14 @@ class DeviceCycles:
     def __init__(self, device: Launcher, form: Levels) -> None:
         self._device, self._form, self._levels = device, form, list[DeviceLevel]()
         dtype, size = form.bottom.dtype, form.bottom.shape[0]
-        width, scaling = min(MOST_WIDTH, form.usual_width), device.number(form.scaling, dtype)
+        width, scaling, children = min(MOST_WIDTH, form.usual_width), form.scaling, form.most_children
         for depth, level in enumerate(form.levels):
-            lift = (*self._levels[-1].children, scaling) if depth else ()
-            self._levels.append(DeviceLevel(device, level, width, form.most_children, form.steps_at(depth), lift))
+            lift, steps = self._lift_to(depth), form.steps_at(depth)
+            self._levels.append(DeviceLevel(device, level, width, children, steps, lift, scaling))
         self._inverse, self._size = device.array(form.bottom, dtype), np.int64(size)
-        self._lift = (*self._levels[-1].children, scaling) if form.levels else ()
+        self._lift = self._lift_to(len(form.levels))
+        self._below = [*(level.solution for level in self._levels[1:]), device.zeros(size, dtype)]
+        """The solution of each level below the first, where it does not add that to the level above."""
         given = {"lifted": bool(self._lift), "dtype": device.wide(dtype)}
         self._bottom = device.function(kernels.bottom, dtype, annotations=_ends(lifted=bool(self._lift)), **given)
         self._right = [*(level.b for level in self._levels), device.zeros(size, dtype)]
@@ -66,6 +70,13 @@ class DeviceCycles:
         if form.repeats > 1 and self._levels:
             self._total = device.empty((form.levels[0].size,), dtype)
             self._add = device.function(kernels.add, dtype)
+
+    def _lift_to(self, depth: int) -> tuple[Vector | np.generic, ...]:
+        """The children and the factor with which kernels of a level add to the level above; empty for the first, and
+        where several rows add to one, which is a pass of the level above."""
+        if not depth or self._form.levels[depth - 1].modes > 1:
+            return ()
+        return (*self._levels[depth - 1].children, self._device.number(self._form.scaling, self._form.bottom.dtype))
 
     def parts(self, entry: object, wide: int) -> TimedCalls:
         """The calls that a trace records separately, as in `devices.cycles.Cycles`."""
@@ -117,7 +128,11 @@ class DeviceCycles:
         """The cycle from an x that is smoothed; its last step goes to the target where it ends the level."""
         level = self._levels[depth]
         level.restrict(b, x, self._right[depth + 1])
-        self._solve(depth + 1, x)
+        if level.modes == 1:
+            self._solve(depth + 1, x)
+        else:
+            self._solve(depth + 1, self._below[depth])
+            level.correct(x, self._below[depth])
         level.residual(b, x)
         level.smooth(x, target)
 
@@ -126,7 +141,8 @@ class DeviceLevel:
     """The passes of a level.
 
     width: couplings of a row that are read at once. children: rows of a parent, at most. steps: of flexible CG. lift:
-    what a correction of the level above needs, empty for the first: its children and the factor of corrections.
+    what a correction of the level above needs, empty for the first: its children and the factor of corrections, which
+    is `scaling`.
     """
 
     def __init__(
@@ -137,8 +153,11 @@ class DeviceLevel:
         children: int,
         steps: int,
         lift: tuple[Vector | np.generic, ...],
+        scaling: float,
     ) -> None:
         self._device, self.steps, self._rows, self._lift = device, steps, level.size, lift
+        self.modes = level.modes
+        self._correct = device.bind(correction(level, scaling)) if self.modes > 1 else None
         dtype, lifted = level.data.dtype, bool(lift)
         self._matrix = _matrix(device, level, width)
         self._smoother = [device.number(value, dtype) for value in level.smoother]
@@ -152,7 +171,9 @@ class DeviceLevel:
             return device.function(function, dtype, width=width, **more)
 
         self._start, self._residual = prepared(kernels.start), prepared(kernels.residual)
-        self._restrict = prepared(kernels.restrict, at_once=at_once, most=at_once * children)
+        weights = {"weights": parameters.Vector if level.weights.dtype == dtype else parameters.Reals}
+        constants = {"width": width, "at_once": at_once, "most": at_once * children, "modes": level.modes}
+        self._restrict = device.function(kernels.restrict, dtype, annotations=weights, **constants)
         self._lifts_smoothed = lifted and not steps
         self._smooth = prepared(kernels.smooth_lifted if self._lifts_smoothed else kernels.smooth)
         names = ["b", "p", "residue", *["s"] * (steps > 0), *["z", "r"] * (steps > 1)]
@@ -176,6 +197,11 @@ class DeviceLevel:
         """below = W^T (b - E x)."""
         arguments = (self._matrix, *self.children, b, x, below, np.int64(self._rows), self._parents)
         self._restrict.launch(self._restricting, *arguments)
+
+    def correct(self, x: Vector, below: Vector) -> None:
+        """x = x + scaling W below, where parts have several rows."""
+        assert self._correct is not None
+        self._correct(below, x)
 
     def residual(self, b: Vector, x: Vector) -> None:
         """r = b - E x, of a cycle."""
@@ -216,10 +242,14 @@ def parts(operations: DeviceLevel, level: Level, depth: int) -> TimedCalls:
     yield TimedCall(operations, "smooth_from_zero", smooth, matrix + 2 * vector, products)
     yield TimedCall(operations, "smooth", smooth, matrix + 3 * vector, products)
     yield TimedCall(operations, "residual", on_level(RESIDUAL, depth), matrix + 3 * vector, products)
-    below = level.weights.nbytes + level.starts.nbytes + (level.starts.size - 1) * level.data.itemsize
+    below = level.weights.nbytes + level.starts.nbytes + level.parts * level.modes * level.data.itemsize
+    transfers = product_flops(level.size * level.modes, dtype)
     yield TimedCall(
-        operations, "restrict", from_level(RESTRICT, depth), matrix + 2 * vector + below, products + updates
+        operations, "restrict", from_level(RESTRICT, depth), matrix + 2 * vector + below, products + transfers
     )
+    if level.modes > 1:
+        moved = level.weights.nbytes + level.parents.nbytes + 2 * vector
+        yield TimedCall(operations, "correct", from_level(CORRECT, depth), moved, transfers)
     if operations.steps:
         yield TimedCall(operations, "energy", on_level(PRODUCT, depth), matrix + 3 * vector, products)
         yield TimedCall(operations, "combine", on_level(STEP, depth), 3 * vector, 2 * updates)

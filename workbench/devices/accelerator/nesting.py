@@ -6,7 +6,7 @@ The host sees sizes, extremes, and a diagonal and sums of rows of the last level
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,10 +90,15 @@ class Nested:
 
 
 def nested(
-    device: Launcher, csr: CsrVectors, merges: Sequence[Merge], last: int, divisor: float, most_in_single: float
+    device: Launcher,
+    csr: CsrVectors,
+    merges: Sequence[Merge],
+    last: int,
+    divisor: float,
+    fits_single: Callable[[float, float], bool],
 ) -> Nested | None:
-    """The levels of E over a divisor, in single precision unless entries of its diagonal differ by more than
-    `most_in_single`; None for a diagonal that is not positive, where nothing is merged, and for an E that is not in
+    """The levels of E over a divisor, in single precision where that fits the least and the largest entry of its
+    diagonal; None for a diagonal that is not positive, where nothing is merged, and for an E that is not in
     double precision.
 
     csr: the diagonal entry of a row first. last: parts of the last level. Cost: reads E three times.
@@ -105,7 +110,7 @@ def nested(
     rows, (least, most, sums, size) = _first(device, prepared, csr, order, places)
     if not least > 0:
         return None
-    stored = DOUBLE if most > most_in_single * least else SINGLE
+    stored = SINGLE if fits_single(least / divisor, most / divisor) else DOUBLE
     levels, scales = list[NestedLevel](), list[Vector]()
     for starts, parents in groups:
         below, least = _summed(device, prepared, rows, starts, parents)

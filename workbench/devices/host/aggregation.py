@@ -34,22 +34,26 @@ def reordered(matrix: Csr, order: np.ndarray) -> tuple[Csr, np.ndarray]:
     return made, diagonal
 
 
-def summed(matrix: Csr, starts: np.ndarray, parents: np.ndarray) -> tuple[Csr, np.ndarray]:
-    """P^T A P for groups of consecutive rows, and its diagonal: group g has the rows starts[g] to starts[g + 1].
+def summed(
+    matrix: Csr, starts: np.ndarray, parents: np.ndarray, order: np.ndarray | None = None
+) -> tuple[Csr, np.ndarray]:
+    """P^T A P for groups of rows, and its diagonal: group g has the rows starts[g] to starts[g + 1], or those that
+    `order` has there.
 
-    parents: the group of each row. Rows are not sorted. Cost: reads the matrix twice.
+    parents: the group of each row. Rows are not sorted. Cost: reads the matrix once, and room for a copy of it.
     """
     data, indices, indptr = matrix
     groups = starts.size - 1
+    order = np.arange(parents.size) if order is None else order
     chunks = max(1, groups // GROUPS_PER_CHUNK)
-    ends = np.zeros(groups + 1, np.int64)
-    nothing = np.empty(0, data.dtype), np.empty(0, np.int32)
-    room = np.full((cores(), 2, groups), -1, np.int64)
-    launch(data.size, _sum_groups, data, indices, indptr, starts, parents, chunks, room, False, *nothing, ends)
+    firsts, ends = groups * np.arange(chunks + 1) // chunks, np.zeros(groups + 1, np.int64)
+    # A chunk begins where its groups would if nothing was summed; a diagonal entry may come on top of each group.
+    begins = np.concatenate([[0], np.cumsum(np.diff(indptr)[order])])[starts[firsts]] + firsts
+    room, owned = (np.empty(begins[-1], data.dtype), np.empty(begins[-1], np.int32)), np.full((cores(), 2, groups), -1)
+    launch(data.size, _sum_groups, data, indices, indptr, order, starts, parents, firsts, begins, owned, *room, ends)
     np.cumsum(ends, out=ends)
     made = np.empty(ends[-1], data.dtype), np.empty(ends[-1], np.int32), ends
-    room.fill(-1)
-    launch(data.size, _sum_groups, data, indices, indptr, starts, parents, chunks, room, True, *made)
+    launch(data.size, put_together, *room, firsts, begins, *made)
     # The diagonal entry of a row comes first.
     return made, made[0][ends[:-1]]
 
@@ -181,30 +185,38 @@ def _reorder(
 
 @kernel()
 def _sum_groups(
-    taken, data, indices, indptr, starts, parents, chunks, room, fill, data_made, indices_made, ends
+    taken, data, indices, indptr, order, starts, parents, firsts, begins, owned, sums, names, ends
 ):  # pragma: no cover
-    groups = starts.size - 1
     for thread in threads(taken):
-        # Where the last row that has this column has its entry, and which row that is.
-        places, owners = room[thread, 0], room[thread, 1]
-        for chunk in shared(taken, thread, chunks):
-            for group in range(groups * chunk // chunks, groups * (chunk + 1) // chunks):
-                at = ends[group] if fill else 0
+        # Where the last group that has this column has its entry, and which group that is.
+        places, owners = owned[thread, 0], owned[thread, 1]
+        for chunk in shared(taken, thread, firsts.size - 1):
+            at = begins[chunk]
+            for group in range(firsts[chunk], firsts[chunk + 1]):
+                first = at
                 owners[group], places[group] = group, at
-                if fill:
-                    data_made[at], indices_made[at] = 0, group
+                sums[at], names[at] = 0, group
                 at += 1
-                for j in range(indptr[starts[group]], indptr[starts[group + 1]]):
-                    column = parents[indices[j]]
-                    if owners[column] != group:
-                        owners[column], places[column] = group, at
-                        if fill:
-                            data_made[at], indices_made[at] = 0, column
-                        at += 1
-                    if fill:
-                        data_made[places[column]] += data[j]
-                if not fill:
-                    ends[group + 1] = at
+                for row in range(starts[group], starts[group + 1]):
+                    i = order[row]
+                    for j in range(indptr[i], indptr[i + 1]):
+                        column = parents[indices[j]]
+                        if owners[column] != group:
+                            owners[column], places[column] = group, at
+                            sums[at], names[at] = 0, column
+                            at += 1
+                        sums[places[column]] += data[j]
+                ends[group + 1] = at - first
+
+
+@kernel()
+def put_together(taken, sums, names, firsts, begins, data, indices, ends):  # pragma: no cover
+    """The rows of chunks, each of which has them from its own begin on, one behind the other."""
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, firsts.size - 1):
+            begin = begins[chunk] - ends[firsts[chunk]]
+            for at in range(ends[firsts[chunk]], ends[firsts[chunk + 1]]):
+                data[at], indices[at] = sums[begin + at], names[begin + at]
 
 
 @kernel()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiler.words import shared, threads
+from workbench.devices.host.aggregation import put_together
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import chunks_of, cores, launch
 
@@ -29,6 +30,37 @@ def stencil_az(
     indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], main.dtype)
     launch(size, _stencil_rows, main, lower, distances, labels, eps, chunks, room, True, indptr, indices, data)
     return data, indices, indptr
+
+
+def matrix_az(
+    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, labels: np.ndarray, count: int, diagonal: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As `stencil_az`, of a matrix in CSR form, with rows that are not sorted. labels: of all columns, in 0..count-1.
+    Reads the matrix once."""
+    size = indptr.size - 1
+    chunks = chunks_of(size)
+    firsts, ends = size * np.arange(chunks + 1) // chunks, np.zeros(size + 1, np.int64)
+    begins, eps = indptr[firsts].astype(np.int64), ROUNDING * float(np.finfo(data.dtype).eps)
+    room, owned = (np.empty_like(data), np.empty(data.size, np.int32)), np.full((cores(), 2, count), -1)
+    launch(
+        data.size,
+        _matrix_rows,
+        data,
+        indices,
+        indptr,
+        labels,
+        np.abs(diagonal),
+        eps,
+        firsts,
+        begins,
+        owned,
+        *room,
+        ends,
+    )
+    np.cumsum(ends, out=ends)
+    made = np.empty(ends[-1], data.dtype), np.empty(ends[-1], np.int32), ends
+    launch(data.size, put_together, *room, firsts, begins, *made)
+    return made
 
 
 def alike(indptr: np.ndarray, indices: np.ndarray, longest: int) -> tuple[np.ndarray, np.ndarray]:
@@ -103,6 +135,32 @@ def _stencil_rows(
                         kept += 1
                 if not fill:
                     indptr[i + 1] = kept
+
+
+@kernel()
+def _matrix_rows(
+    taken, data, indices, indptr, labels, diagonal, eps, firsts, begins, owned, sums, names, ends
+):  # pragma: no cover
+    for thread in threads(taken):
+        # Where the last row that has this label has its sum, and which row that is.
+        places, owners = owned[thread, 0], owned[thread, 1]
+        for chunk in shared(taken, thread, firsts.size - 1):
+            at = begins[chunk]
+            for i in range(firsts[chunk], firsts[chunk + 1]):
+                first = at
+                for j in range(indptr[i], indptr[i + 1]):
+                    label = labels[indices[j]]
+                    if owners[label] != i:
+                        owners[label], places[label] = i, at
+                        sums[at], names[at] = 0, label
+                        at += 1
+                    sums[places[label]] += data[j]
+                last, at = at, first
+                for k in range(first, last):
+                    if abs(sums[k]) > eps * diagonal[i]:
+                        sums[at], names[at] = sums[k], names[k]
+                        at += 1
+                ends[i + 1] = at - first
 
 
 def _same_columns(indptr, indices, i):  # pragma: no cover

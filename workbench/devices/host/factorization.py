@@ -57,9 +57,38 @@ def csr_pivots(
     pivots, blocks, bounds = np.empty(size), bounds.size - 1, bounds.astype(np.int64)
     replaced, failed = np.zeros(blocks, np.int64), np.full(blocks, -1, np.int64)
     places = np.full(size, -1, np.int64)
-    rows = (indices.astype(np.int64), indptr.astype(np.int64))
-    launch(data.size, _csr_pivots, values, *rows, bounds, omega, shift, places, pivots, replaced, failed)
+    launch(data.size, _csr_pivots, values, indices, indptr, bounds, omega, shift, places, pivots, replaced, failed)
     return values, pivots, *_status(replaced, failed)
+
+
+def lower_factor(
+    values: np.ndarray, indices: np.ndarray, indptr: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """L in CSR form with sorted rows from L^H, the entries right of the diagonal among `values`. Cost: one read."""
+    ends = np.zeros(indptr.size, indptr.dtype)
+    launch(0, _count_above, indices, indptr, ends)
+    np.cumsum(ends, out=ends)
+    made = np.empty(ends[-1], values.dtype), np.empty(ends[-1], indices.dtype)
+    launch(0, _transpose_above, values, indices, indptr, ends[:-1].copy(), *made)
+    return *made, ends
+
+
+@kernel()
+def _count_above(taken, indices, indptr, ends):  # pragma: no cover
+    for i in range(indptr.size - 1):
+        for j in range(indptr[i], indptr[i + 1]):
+            if indices[j] > i:
+                ends[indices[j] + 1] += 1
+
+
+@kernel()
+def _transpose_above(taken, values, indices, indptr, cursors, data, columns):  # pragma: no cover
+    for i in range(indptr.size - 1):
+        for j in range(indptr[i], indptr[i + 1]):
+            if indices[j] > i:
+                at = cursors[indices[j]]
+                data[at], columns[at] = np.conj(values[j]), i
+                cursors[indices[j]] = at + 1
 
 
 def _status(replaced: np.ndarray, failed: np.ndarray) -> tuple[int, int]:

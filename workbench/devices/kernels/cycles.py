@@ -123,21 +123,23 @@ def restart(
 
 
 def restrict(
-    matrix: Matrix, starts: Places, weights: Reals, b: Vector, x: Vector, below: Vector, rows: int, parents: int,
-    *, width: int, at_once: int, most: int,
+    matrix: Matrix, starts: Places, weights, b: Vector, x: Vector, below: Vector, rows: int, parents: int,
+    *, width: int, at_once: int, most: int, modes: int,
 ) -> None:  # fmt: skip
-    """below = W^T (b - E x); a group has `at_once` parents, whose children are at most `most`."""
+    """below = W^H (b - E x); a group has `at_once` parents, whose children are at most `most`. modes: rows below for
+    each parent."""
     room = shared_array(below.dtype.type, most)
     for low in range(group() * at_once, parents, max(1, groups() * at_once)):
         high = min(low + at_once, parents)
         first = starts[low]
         for i in range(first + member(), starts[high], members()):
-            room[i - first] = weights[i] * (b[i] - _product(matrix, (x,), i, rows, width=width))
+            left = b[i] - _product(matrix, (x,), i, rows, width=width)
+            room[i - first] = weights[i] * left if modes == 1 else left
         barrier()
-        for k in range(low + member(), high, members()):
-            found = below.dtype.type(0)
-            for i in range(starts[k] - first, starts[k + 1] - first):
-                found += room[i]
+        for k in range(low * modes + member(), high * modes, members()):
+            found, parent = below.dtype.type(0), k // modes
+            for i in range(starts[parent], starts[parent + 1]):
+                found += room[i - first] if modes == 1 else conj(weights[i * modes + k % modes]) * room[i - first]
             below[k] = found
         barrier()
 

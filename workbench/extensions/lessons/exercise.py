@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 from workbench.errors import InputError, quoted
+from workbench.extensions.lessons.typed_numbers import LONGEST, typed_number, typed_numbers
+from workbench.words.numbers import chosen, counted
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The judgement of an answer: right or not, and one sentence with the numbers that decide it.
 
+    hint: why the answer is wrong or what to compare, without these numbers. The first wrong answer gets it.
+
     Examples:
         >>> from workbench.extensions.lessons import Verdict
         >>> str(Verdict(True, "CG takes 2 steps."))
         'Right: CG takes 2 steps.'
+        >>> wrong = Verdict(False, "after 1 step 40% of the error is left.", "count the eigenvalues.")
+        >>> wrong.words(hint_first=True)
+        'Not yet: count the eigenvalues.'
     """
 
     right: bool
     sentence: str
+    hint: str = ""
+
+    def words(self, *, hint_first: bool) -> str:
+        """The judgement in words. hint_first: a wrong answer gets the hint in place of the sentence."""
+        return f"Not yet: {self.hint}" if hint_first and self.hint and not self.right else str(self)
 
     def __str__(self) -> str:
         return f"{'Right' if self.right else 'Not yet'}: {self.sentence}"
@@ -37,17 +51,40 @@ class Number:
     unit: str = ""
     whole: bool = False
 
-    def read(self, answer: Any) -> float:
-        """The answer as a number. Raises InputError for any other, and for one out of bounds."""
-        try:
-            value = float(answer)
-        except (TypeError, ValueError, OverflowError):
-            raise InputError(f"the answer is a number, and {quoted(answer)} is none") from None
+    def read(self, answer: object) -> float:
+        """The answer as a number, also from a text as people type it, such as 9,0 or -5/2.
+
+        Raises InputError for any other, and for one out of bounds.
+        """
+        text = answer.strip() if isinstance(answer, str) else quoted(_plain(answer))
+        value = typed_number(text, self.unit, whole=self.whole)
+        given = text if len(text) < LONGEST else quoted(text)
         if not self.low <= value <= self.high:
-            raise InputError(f"{value:g} is not between {self.low:g} and {self.high:g}")
+            raise InputError(f"the answer is from {chosen(self.low)} to {chosen(self.high)}, and {given} is not")
         if self.whole and not value.is_integer():
-            raise InputError(f"the answer is a whole number, and {value:g} is none")
+            raise InputError(f"the answer is a whole number, and {given} is not")
         return int(value) if self.whole else value
+
+
+def _plain(answer: object) -> object:
+    """A number of NumPy as one of Python, which is written without its type; anything else as it is."""
+    if isinstance(answer, Integral) and not isinstance(answer, bool):
+        return int(answer)
+    return float(answer) if isinstance(answer, Real) and not isinstance(answer, bool) else answer
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Several numbers as answer, in one line of text. start: what the field holds at first."""
+
+    start: str = ""
+
+    def read(self, answer: object) -> list[float]:
+        """The numbers. Raises InputError for a text in which one is none, and for an empty one."""
+        found = typed_numbers(Text().read(answer))
+        if not found:
+            raise InputError("the answer is numbers with spaces between them, and these are none")
+        return found
 
 
 @dataclass(frozen=True)
@@ -59,7 +96,8 @@ class Choice:
     def read(self, answer: object) -> str:
         """The answer. Raises InputError, which lists the options, for another."""
         if not isinstance(answer, str) or answer not in self.options:
-            raise InputError(f"the answer is one of {', '.join(map(quoted, self.options))}, and not {quoted(answer)}")
+            options = ", ".join(map(quoted, self.options))
+            raise InputError(f"the answer is one of {options}, and {quoted(answer)} is not")
         return answer
 
 
@@ -88,13 +126,16 @@ class Order:
         given = Counter(self.start.split("\n"))
         for line in {**Counter(lines), **given}:
             if lines.count(line) != given[line]:
-                raise InputError(f"the answer has line {quoted(line)} {lines.count(line)} times, and not {given[line]}")
+                found = counted(lines.count(line), "time")
+                raise InputError(f"line {quoted(line)} occurs {found} in the answer, but {given[line]} in the question")
         return "\n".join(lines)
 
 
 @dataclass(frozen=True)
 class Exercise:
     """A question of a lesson. judge: takes the answer, as `answer.read` returns it, and computes the verdict now.
+
+    hint: of each wrong answer whose verdict has none. Without any, a wrong answer gets the numbers at once.
 
     Examples:
         >>> from workbench.extensions.lessons import lesson
@@ -104,9 +145,11 @@ class Exercise:
     """
 
     question: str
-    answer: Number | Choice | Text | Order
+    answer: Number | Numbers | Choice | Text | Order
     judge: Callable[[Any], Verdict]
+    hint: str = ""
 
     def check(self, answer: object) -> Verdict:
         """The verdict on an answer. Raises InputError for an invalid one, such as a number out of bounds."""
-        return self.judge(self.answer.read(answer))
+        verdict = self.judge(self.answer.read(answer))
+        return dataclasses.replace(verdict, hint=verdict.hint or self.hint)

@@ -8,10 +8,14 @@ EXTENSION = Extension(
     package="workbench.extensions.lessons",
     install="cg-workbench",
     widgets={
+        "DiscVector": "workbench.extensions.lessons.page.disc_vector",
         "Geometry2D": "workbench.extensions.lessons.page.geometry",
         "Lesson": "workbench.extensions.lessons.page.exercise",
         "MoveLines": "workbench.extensions.lessons.page.move_lines",
+        "ask": "workbench.extensions.lessons.page.own",
         "PolynomialView": "workbench.extensions.lessons.page.polynomial",
+        "StepsOfCG": "workbench.extensions.lessons.page.geometry",
+        "TinyEigenvalues": "workbench.extensions.lessons.page.tiny_eigenvalues",
     },
     static="page/static",
 )

@@ -1,4 +1,4 @@
-"""Exercises of lesson 7: the rank of block CG, what a block finds together, and one direction for each box."""
+"""Exercises of lesson 7: end and rank of block CG, what a block finds together, and a direction for each box."""
 
 from __future__ import annotations
 
@@ -6,85 +6,144 @@ import functools
 
 import numpy as np
 
+from workbench.extensions.lessons.bubbles import MOST_COLUMNS
 from workbench.extensions.lessons.exercise import Exercise, Number, Text, Verdict
+from workbench.extensions.lessons.next_step import NextStep
 from workbench.preconditioners.schwarz.schwarz import Schwarz
 from workbench.records import BlockHistory
 from workbench.registry import find
 from workbench.run import Configuration, Run, configure, run_through, solve
 from workbench.spectra.exact import spectrum
-from workbench.words.numbers import number
+from workbench.words.numbers import counted, number
 
+SIZE, COLUMNS = 12, 3
+"""The first exercise: unknowns, each with an eigenvalue of its own, and columns of B."""
 OUTLIER = 1000.0
-MOST = 16
+MOST_BOXES = 16
+
+
+@functools.cache
+def _residuals() -> np.ndarray:
+    """The largest relative residual after each iteration of block CG on the system of the first exercise."""
+    B = np.random.default_rng(0).standard_normal((SIZE, COLUMNS))
+    A = np.diag(np.arange(1.0, SIZE + 1))
+    history = solve(A, B, M=None, solver="block-cg", rtol=1e-10).history
+    assert isinstance(history, BlockHistory)
+    return np.nanmax(history.columns, axis=1)
+
+
+def _last_iteration(answer: int) -> Verdict:
+    """Right for N / s: each iteration adds s directions, and N fill the space."""
+    residuals = _residuals()
+    last = SIZE // COLUMNS
+    directions = f"after {counted(answer, 'iteration')} there are {COLUMNS * answer} directions"
+    if answer < last:
+        return Verdict(False, f"{directions}, and the largest residual is still {number(float(residuals[answer]))}.")
+    if answer > last:
+        before = f"after {last} there are {SIZE} already, and the largest residual is {number(float(residuals[last]))}"
+        return Verdict(False, f"{before}.")
+    one_less = number(float(residuals[last - 1]))
+    return Verdict(True, f"{directions}, and the largest residual falls from {one_less} to {_small(residuals[last])}.")
+
+
+def _small(value: float) -> str:
+    return "rounding" if value < 1e-10 else number(float(value))
+
+
+@functools.cache
+def _singular_values() -> tuple[np.ndarray, int]:
+    """Singular values of B of the second exercise, and the directions with which block CG searches."""
+    system = configure("poisson5", n=16).problem.assemble(0)
+    b = np.random.default_rng(0).standard_normal((3, system.operator.shape[0]))
+    B = np.stack([b[0], b[1], b[0] + b[1], 2 * b[0] - b[1], b[2], b[2]], axis=1)
+    history = solve(system.operator, B, solver="block-cg").history
+    assert isinstance(history, BlockHistory)
+    return np.linalg.svd(B, compute_uv=False), int(history.rank.max())
 
 
 def _rank(answer: int) -> Verdict:
     """The rank of B, which the search directions keep."""
-    system = configure("poisson5", n=16).problem.assemble(0)
-    b = np.random.default_rng(0).standard_normal((3, system.operator.shape[0]))
-    B = np.stack([b[0], b[1], b[0] + b[1], 2 * b[0] - b[1], b[2], b[2]], axis=1)
-    values = np.linalg.svd(B, compute_uv=False)
-    history = solve(system.operator, B, solver="block-cg").history
-    assert isinstance(history, BlockHistory)
-    rank = int(history.rank.max())
+    values, rank = _singular_values()
     shares = [number(value) for value in (values / values[0]).tolist()]
     if answer > rank:
-        return Verdict(False, f"singular value number {answer} of B is {shares[answer - 1]} of the largest.")
+        return Verdict(
+            False,
+            f"singular value number {answer} of B is {shares[answer - 1]} of the largest: no direction.",
+            "write down which columns are combinations of those before them.",
+        )
     if answer < rank:
-        more = f"{shares[answer]} of the largest, which is another direction"
-        return Verdict(False, f"singular value number {answer + 1} of B is {more}.")
-    said = f"block CG searched with {rank}, since the singular values of B, over the largest, are {', '.join(shares)}"
-    return Verdict(True, f"{said}.")
+        return Verdict(
+            False,
+            f"singular value number {answer + 1} of B is {shares[answer]} of the largest, which is another direction.",
+            "are there columns that no combination of your others makes?",
+        )
+    return Verdict(True, f"block CG searched with {rank}: B has {rank} singular values that are not rounding.")
 
 
-@functools.lru_cache(maxsize=4)
-def _eigenvalues(chosen: Configuration) -> np.ndarray:
-    return spectrum(chosen)
+@functools.cache
+def _eigenvalues() -> np.ndarray:
+    """The positive eigenvalues of four bubbles, ascending."""
+    values = spectrum(configure("bubbles-2d", n=24))
+    return values[values > 1e-10 * values[-1]]
 
 
-@functools.lru_cache(maxsize=2 * MOST)
-def _block_iterations(chosen: Configuration, columns: int) -> int:
-    return run_through(Run(configure(chosen.problem, solver="block-cg", rhs=f"random:{columns}"))).iterations
+@functools.lru_cache(maxsize=MOST_COLUMNS)
+def _block_iterations(columns: int) -> int:
+    chosen = configure("bubbles-2d", n=24, solver="block-cg", rhs=f"random:{columns}")
+    return run_through(Run(chosen)).iterations
 
 
 def _seen(s: int) -> Verdict:
     """kappa_s = lambda_N / lambda_s, with the s-th smallest positive eigenvalue."""
-    chosen = configure("bubbles-2d", n=24)
-    values = _eigenvalues(chosen)
-    positive = values[values > 1e-10 * values[-1]]
-    kappas = positive[-1] / positive
+    values = _eigenvalues()
+    kappas = values[-1] / values
     least = int(np.argmax(kappas < OUTLIER)) + 1
-    columns = min(s, MOST)
-    iterations = _block_iterations(chosen, columns)
+    said = f"for s = {s} it is {number(kappas[s - 1])}"
+    if s > least:
+        said += f", and for s = {s - 1} already {number(kappas[s - 2])}"
+    elif s == least:
+        said += f", and for s = {s - 1} {number(kappas[s - 2])}"
+    took = f"block CG took {counted(_block_iterations(s), 'iteration')} for s = {s}"
+    return Verdict(s == least, f"{said}; {took}.")
 
-    def at(count: int) -> str:
-        return f"for s = {count} it is {number(kappas[count - 1])}"
 
-    said = at(s)
-    if s >= least:
-        said += f", and {'already ' if s > least else ''}{at(s - 1)}"
-    return Verdict(s == least, f"{said}; block CG took {iterations} iterations for s = {columns}.")
+def _layers(solver: str, boxes: str) -> Configuration:
+    """The system of the race."""
+    return configure("two-layer", n=48, solver=solver, preconditioner=boxes)
+
+
+@functools.lru_cache(maxsize=32)
+def _iterations(solver: str, boxes: str) -> tuple[int, int]:
+    """Iterations, and the directions of all together."""
+    found = run_through(Run(_layers(solver, boxes)))
+    return found.iterations, sum(step.directions for step in found.history.steps)
 
 
 def _boxes(text: str) -> Verdict:
     """By both methods with the boxes that are written."""
     name = text.strip()
     if not isinstance(find("preconditioner", name), Schwarz):
-        return Verdict(False, f"{name} is no preconditioner schwarz, which has boxes.")
-    chosen = [configure("two-layer", n=24, solver=each, preconditioner=name) for each in ("mpcg", "sum-cg")]
-    runs = [Run(each) for each in chosen]
-    boxes = len(runs[0].workspace.operators["D"].pieces)
-    if boxes > MOST:
-        return Verdict(False, f"{name} has {boxes} boxes, and at most {MOST} are allowed.")
-    together, summed = (run_through(each).iterations for each in runs)
-    directions = sum(step.directions for step in runs[0].history.steps)
+        said = f"{name} is no preconditioner schwarz, which has boxes."
+        return Verdict(False, said, said)
+    boxes = len(Run(_layers("mpcg", name)).workspace.operators["D"].pieces)
+    if boxes > MOST_BOXES:
+        said = f"{name} has {boxes} boxes, and at most {MOST_BOXES} are allowed."
+        return Verdict(False, said, said)
+    (together, directions), (summed, _) = (_iterations(solver, name) for solver in ("mpcg", "sum-cg"))
     share = number(together / summed)
-    said = f"with {boxes} boxes mpcg takes {together} iterations and sum-cg {summed}, a share of {share}"
-    cost = f"mpcg kept {directions} directions for it, and sum-cg one at a time"
-    return Verdict(2 * together <= summed, f"{said}; {cost}.")
+    said = f"with {boxes} box{'es' if boxes > 1 else ''} mpcg takes {together} and sum-cg {summed}, a share of {share}"
+    cost = f"directions that mpcg keeps for it: {directions}"
+    return Verdict(2 * together <= summed, f"of iterations, {said}; {cost}.")
 
 
 EXERCISES = (
+    Exercise(
+        f"A has {SIZE} rows and {SIZE} different eigenvalues; B has {COLUMNS} random columns. After how many "
+        "iterations has block CG found X, without rounding errors?",
+        Number(0, SIZE, whole=True),
+        _last_iteration,
+        f"each iteration adds {COLUMNS} directions to the search space; how many fill it?",
+    ),
     Exercise(
         "B has six columns, made from three independent random ones: b₁, b₂, b₁ + b₂, 2b₁ − b₂, b₃ and b₃ again. With "
         "how many directions does block CG search?",
@@ -92,15 +151,40 @@ EXERCISES = (
         _rank,
     ),
     Exercise(
-        "Four bubbles on 24 × 24 cells, all sides walls, M Jacobi. From how many right-hand sides s on is the "
-        "condition number of O'Leary's bound below 1000?",
-        Number(1, 100, whole=True),
+        "Four bubbles, all sides walls, M Jacobi. From how many right-hand sides s on is the condition number of "
+        "O'Leary's bound below 1000?",
+        Number(1, MOST_COLUMNS, whole=True),
         _seen,
+        "s − 1 of the tiny eigenvalues are taken away; how many positive ones do four bubbles give?",
     ),
     Exercise(
-        "Two layers on 24 × 24 cells. Write boxes, at most 16, with which mpcg takes at most half the iterations of "
-        "sum-cg.",
+        f"The layers of the race. Write boxes, at most {MOST_BOXES}, with which mpcg takes at most half the iterations "
+        "of sum-cg.",
         Text("schwarz:2x2,overlap=2"),
         _boxes,
+        "compare both pairs of the race: where is a common weight for all boxes worst?",
     ),
 )
+
+NEXT_STEPS = (
+    NextStep(
+        "Chen's Table 3, N = 200 to 500: the time of mpcg by the number of boxes, printed and computed here.",
+        "papers.papers:mpcg",
+    ),
+    NextStep(
+        "Multipreconditioned CG line by line: Z has the newest terms, P the directions of all.",
+        "learn.step",
+        lambda: configure("two-layer", n=16, solver="mpcg", preconditioner="schwarz:2x2,overlap=2"),
+    ),
+    NextStep(
+        "A new block that is made orthogonal to the last one only (mpcg:keep=1): what does that cost?",
+        "compare.race",
+        lambda: configure("two-layer", n=48, solver="mpcg:keep=1", preconditioner="schwarz:3x3,overlap=0"),
+    ),
+    NextStep(
+        "Eight columns that nearly depend on one another: see Rank and pivots below the run.",
+        "solve.solve",
+        lambda: configure("poisson5", n=45, solver="block-cg", rhs="near:8"),
+    ),
+)
+"""Where the lesson leads: problems and views of the workbench."""

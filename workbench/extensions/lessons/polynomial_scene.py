@@ -9,8 +9,13 @@ import numpy as np
 from workbench.extensions.lessons.residual_polynomials import Recurrence
 from workbench.plots.scenes.scene import ITERATIONS, Axis, CurveOf, Layer, LineAt, PointsOf, Scene
 from workbench.spectra.convergence_estimates import cg_bound
-from workbench.words.numbers import number
+from workbench.words.numbers import counted, number
 
+SYMBOLS = {
+    **dict.fromkeys(("p", "at", "ritz"), ""), **dict.fromkeys(("error", "exact"), "CG"), "bound": "CG bound",
+    "float64": "CG in float64", "float32": "CG in float32",
+}  # fmt: skip
+"""Keys of the text, each with the curve of the error that it names; the first three are of the polynomial."""
 SAMPLES = 400
 """Samples of the polynomial at equal distances, and as many at equal ratios."""
 TALLEST = (1, 2, 5, 10, 20, 50, 100, 1000, 10_000)
@@ -22,11 +27,18 @@ ERROR = Axis("A-norm of the error, ‖e‖ / ‖e₀‖", log=True, span=(SMALLE
 
 
 def polynomial_scene(
-    name: str, values: np.ndarray, made: Recurrence, at: int, span: tuple[float, float], *, size: bool = False
+    name: str,
+    values: np.ndarray,
+    made: Recurrence,
+    at: int,
+    span: tuple[float, float],
+    *,
+    size: bool = False,
+    marked: str = "",
 ) -> Scene:
     """p_k over a stretch of the axis, its values at the eigenvalues, and its zeros. at: k. size: |p_k|, on a log axis.
 
-    values: eigenvalues that CG sees, shape (n,), of which `made` is CG.
+    values: eigenvalues that CG sees, shape (n,), of which `made` is CG. marked: the key of `SYMBOLS` that is larger.
     """
     low, high = span
     zeros, heights = made.ritz(at), made.residuals[:, at]
@@ -45,12 +57,31 @@ def polynomial_scene(
     floor = axis.span[0] * 1.5 if size and axis.span else 0.0
     layers: list[Layer] = [
         *([] if size else [LineAt(0.0)]),
-        CurveOf("", x, y, plain=True),
-        PointsOf("at the eigenvalues", values, heights, 1, filled=True, word=f"eigenvalue, {axis.title} ="),
+        CurveOf("", x, y, plain=True, chosen=marked == "p"),
+        PointsOf(
+            "at the eigenvalues",
+            values,
+            heights,
+            1,
+            4.0 * (1 + (marked == "at")),
+            filled=True,
+            word=f"eigenvalue, {axis.title} =",
+        ),
     ]
     if zeros.size:
-        layers.append(PointsOf("Ritz values", zeros, np.full(at, floor), 2, 5, "x", word="zero, a Ritz value;"))
-    spoken = f"Residual polynomial after {at} iterations; its zeros are {', '.join(map(number, zeros)) or 'none'}."
+        layers.append(
+            PointsOf(
+                "Ritz values",
+                zeros,
+                np.full(at, floor),
+                2,
+                5.0 * (1 + (marked == "ritz")),
+                "x",
+                word="zero, a Ritz value;",
+            )
+        )
+    spoken = f"Residual polynomial after {counted(at, 'iteration')}; "
+    spoken += f"its zeros are {', '.join(map(number, zeros)) or 'none'}."
     return Scene(
         f"{name}, {'size' if size else 'values'}",
         # On a linear axis from 0, where p is 1.
@@ -59,10 +90,13 @@ def polynomial_scene(
     )  # fmt: skip
 
 
-def error_scene(made: Recurrence, condition: float, at: int, rounded: Mapping[str, Recurrence] | None = None) -> Scene:
+def error_scene(
+    made: Recurrence, condition: float, at: int, rounded: Mapping[str, Recurrence] | None = None, *, marked: str = ""
+) -> Scene:
     """The A-norm of the error of CG without rounding errors against iterations, next to the CG bound.
 
     condition: of the eigenvalues that CG sees. at: an iteration to mark. rounded: CG as computed, by precision.
+    marked: the key of `SYMBOLS` whose curve is thicker.
     """
     rounded = rounded or {}
     steps = max([made.iterations, *(each.iterations for each in rounded.values())])
@@ -71,13 +105,14 @@ def error_scene(made: Recurrence, condition: float, at: int, rounded: Mapping[st
         *((f"CG in {name}", each.error, 1 + place, None) for place, (name, each) in enumerate(rounded.items())),
         ("CG", made.error, 0, None),
     ]
-    layers: list[Layer] = [
-        CurveOf(name, np.arange(y.size), np.maximum(y, SMALLEST), style, dash=dash, every=True, mark=name != "CG bound")
-        for name, y, style, dash in curves
-    ]
+    layers: list[Layer] = []
+    for name, y, style, dash in curves:
+        heights, chosen = np.maximum(y, SMALLEST), name == SYMBOLS.get(marked)
+        look = {"dash": dash, "every": True, "mark": name != "CG bound", "chosen": chosen}
+        layers.append(CurveOf(name, np.arange(y.size), heights, style, **look))
     layers.append(LineAt(at, upright=True))
-    spoken = f"After {at} iterations the error is {number(made.error[at])} of that at first, and the CG bound "
-    spoken += f"{number(cg_bound(condition, at)[-1])}."
+    spoken = f"After {counted(at, 'iteration')} the error is {number(made.error[at])} of its initial value, "
+    spoken += f"and the CG bound {number(cg_bound(condition, at)[-1])}."
     return Scene("error", ITERATIONS, ERROR, layers, spoken=spoken, logs="y")
 
 

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Text, Verdict
+from workbench.errors import InputError
+from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Numbers, Verdict
+from workbench.extensions.lessons.next_step import NextStep
 from workbench.extensions.lessons.residual_polynomials import Recurrence, cg_on, checked_spectrum
+from workbench.run import configure
 from workbench.spectra.convergence_estimates import iterations_by_bound
-from workbench.words.numbers import chosen, count, number
+from workbench.words.numbers import apart, count, counted, number
 
 FOUR = (1.0, 2.0, 5.0, 100.0)
 DONE = 1e-12
 """Share of the first error that counts as none."""
 BUBBLE = np.concatenate([[0.001], np.linspace(1, 5, 20), [50.0]])
 GOAL = 1e-2
+ROUNDED = 1e-9
+"""Relative difference up to which an end of the spectrum is the one that is asked for."""
+B = "b = (1, …, 1) and x₀ = 0"
 PLACED, LOW, HIGH, STEPS, WANTED = 8, 1.0, 1000.0, 3, 1e-3
 
 
-def _left(values: np.ndarray, made: Recurrence, at: int) -> str:
-    """The rest of the error after some iterations, and the eigenvalue that holds most of it, in words."""
+def _left(values: np.ndarray, made: Recurrence, at: int, goal: float = 0.0) -> str:
+    """The rest of the error after some iterations, which is above the goal, and the eigenvalue that holds most of it,
+    in words."""
     held = made.residuals[:, at] ** 2 / values
     worst = int(held.argmax())
     zeros = _zeros(made, at) if at else "p is 1 everywhere"
+    left, _ = apart(float(made.error[at]), goal)
     return (
-        f"after {at} iteration{'s' * (at != 1)} the error is still {number(made.error[at])} of that at first: {zeros}, "
+        f"after {counted(at, 'iteration')} the A-norm of the error is still {left} of its initial value: {zeros}, "
         f"and at the eigenvalue {values[worst]:.4g} p is {number(float(made.residuals[worst, at]))}"
     )
 
@@ -42,7 +52,7 @@ def _distinct(steps: int) -> Verdict:
     if steps > made.iterations:
         done = made.iterations_to(DONE)
         return Verdict(
-            False, f"already after {done} iterations all that is left is {number(made.error[-1])}: rounding."
+            False, f"already after {done} iterations {number(made.error[-1])} of the error is left, which is rounding."
         )
     return Verdict(True, f"{_zeros(made, steps)}, the eigenvalues, and no error is left.")
 
@@ -53,11 +63,11 @@ def _deflated(choice: str) -> Verdict:
     before, now = _needed(BUBBLE), needed[choice]
     rest = BUBBLE[~np.isclose(BUBBLE, float(choice))]
     bound = iterations_by_bound(float(rest.max() / rest.min()), GOAL)
-    said = f"without {choice} CG takes {now} iterations in place of {before}, and the CG bound says {count(bound)}"
-    best = min(needed.values())
-    if now > best:
-        return Verdict(False, f"{said}; another choice leaves {best}.")
-    return Verdict(True, f"{said}; the other choices leave {max(needed.values())} at most.")
+    said = f"without {choice} CG takes {now} iterations instead of {before}, and the CG bound says {count(bound)}"
+    others = min(number_of for each, number_of in needed.items() if each != choice)
+    if now > others:
+        return Verdict(False, f"{said}; another choice leaves {others}.")
+    return Verdict(True, f"{said}; each other choice leaves {others} or more.")
 
 
 def _needed(values: np.ndarray) -> int:
@@ -66,46 +76,67 @@ def _needed(values: np.ndarray) -> int:
     return found
 
 
-def _placed(text: str) -> Verdict:
+def _placed(numbers: Sequence[float]) -> Verdict:
     """Clusters: a zero in each, and one to spare."""
-    values = np.sort(checked_spectrum(text.replace(",", " ").split()))  # pyright: ignore[reportArgumentType]
-    apart = np.unique(values).size
-    if apart != PLACED or values.size != PLACED:
-        return Verdict(False, f"these are {apart} different eigenvalues, and {PLACED} are asked for.")
-    if (values[0], values[-1]) != (LOW, HIGH):
-        ends = f"these reach from {values[0]:.4g} to {values[-1]:.4g}"
-        return Verdict(
-            False, f"{ends}, and the condition number is to be {count(int(HIGH / LOW))} from {LOW:g} to {HIGH:g}."
+    values = np.sort(checked_spectrum(numbers))
+    different = np.unique(values).size
+    if values.size != PLACED or different != PLACED:
+        equal = ", some of them equal" if different < values.size else ""
+        raise InputError(
+            f"the answer has {counted(values.size, 'eigenvalue')}{equal}, and {PLACED} different ones are asked for"
         )
+    if not np.allclose(values[[0, -1]], (LOW, HIGH), rtol=ROUNDED, atol=0):
+        ends = [apart(float(value), end) for value, end in zip(values[[0, -1]], (LOW, HIGH), strict=True)]
+        reach, asked = (" to ".join(each) for each in zip(*ends, strict=True))
+        raise InputError(f"the answer reaches from {reach}, and eigenvalues from {asked} are asked for")
     made = cg_on(values)
     at = min(STEPS, made.iterations)
+    left, _ = apart(float(made.error[at]), WANTED)
     if made.error[at] >= WANTED:
-        return Verdict(False, f"{_left(values, made, at)}.")
+        return Verdict(False, f"{_left(values, made, at, WANTED)}.")
     return Verdict(
         True,
-        f"{_zeros(made, at)}, and the error is {number(made.error[at])} of that at first, while the CG bound "
-        f"says that it takes {count(iterations_by_bound(HIGH / LOW, WANTED))} iterations to {chosen(WANTED)}.",
+        f"{_zeros(made, at)}, and the error is {left} of its initial value, while the CG bound "
+        f"says that it takes {count(iterations_by_bound(HIGH / LOW, WANTED))} iterations.",
     )
 
 
 DEFLATE = Choice(("0.001", "1", "50"))
 EXERCISES = (
     Exercise(
-        "A has a thousand rows, and its eigenvalues are 1, 2, 5 and 100, each many times. After how many iterations is "
-        "CG done, if nothing is rounded?",
+        "A is diagonal and has a thousand rows, and its eigenvalues are 1, 2, 5 and 100, each many times. "
+        f"{B}. After how many iterations is CG done, if nothing is rounded?",
         Number(0, 1000, whole=True),
         _distinct,
+        "the error is gone when p is zero at each eigenvalue, and every iteration brings one zero.",
     ),
     Exercise(
-        "Place eight different eigenvalues from 1 to 1000, both ends included, so that after three iterations the "
-        "A-norm of the error is less than a thousandth of that at first. Write them with spaces between them.",
-        Text("1 2 5 10 50 100 500 1000"),
+        f"A is diagonal, {B}. Place eight different eigenvalues from 1 to 1000, both ends included, so that after "
+        "three iterations the A-norm of the error is less than a thousandth of its initial value. Write them with "
+        "spaces between them.",
+        Numbers("1 2 5 10 50 100 500 1000"),
         _placed,
+        "three iterations bring three zeros, so think of at most three narrow clusters; small eigenvalues weigh most.",
     ),
     Exercise(
-        "The eigenvalues are 0.001, 20 at equal distances from 1 to 5, and 50. You may deflate one of these three; "
-        "without which does CG bring the A-norm of the error down to a hundredth in fewest iterations?",
+        f"A is diagonal, {B}. The eigenvalues are 0.001, 20 at equal distances from 1 to 5, and 50. You may deflate "
+        "0.001, 1 or 50: without which does CG reduce the A-norm of the error to a hundredth in the fewest iterations?",
         DEFLATE,
         _deflated,
+        "compare how much of the error each holds, which is 1/λ, and how many zeros of p the others need.",
     ),
 )
+
+NEXT_STEPS = (
+    NextStep(
+        "The spectrum of a run: five bubbles, whose tiny eigenvalues hold CG up.",
+        "solve.solve",
+        lambda: configure("bubbles-2d", n=24, layout="random", count=5),
+    ),
+    NextStep(
+        "The same with the tiny eigenvalues deflated.",
+        "solve.solve",
+        lambda: configure("bubbles-2d", n=24, layout="random", count=5, deflation="levelset:0"),
+    ),
+)
+"""Where the lesson leads: problems and views of the workbench."""

@@ -1,4 +1,4 @@
-"""Exercises of lesson 4: first levels on two fluid layers, by condition number, bytes and time."""
+"""Exercises of lesson 4: preconditioners on two fluid layers, by condition number, bytes and time."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ import math
 import statistics
 
 from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Verdict
+from workbench.extensions.lessons.next_step import NextStep
 from workbench.extensions.lessons.solved import solved
 from workbench.run import Configuration, Run, configure, run_through
 from workbench.spectra.convergence_estimates import iterations_by_bound
 from workbench.spectra.exact import spectrum
-from workbench.words.numbers import duration, number
+from workbench.words.numbers import apart, chosen, duration, number, percent
 
 FIRST_LEVELS = ("jacobi", "neumann:1", "neumann:2", "neumann:3", "block-ic", "ic")
 BOXES = "schwarz:3x3,overlap=4"
 ROUNDS = 3
+CLOSE = 0.05
+"""Relative difference from the right factor up to which another one is right: it is read off a picture."""
 
 
 def _layers(preconditioner: str, n: int) -> Configuration:
@@ -35,10 +38,11 @@ def _fewer(factor: float) -> Verdict:
     many, few = (iterations_by_bound(kappa) for kappa in (before, after))
     expected = math.sqrt(before / after)
     said = f"κ falls from {number(before)} to {number(after)}, and the bound from {many} iterations to {few}"
-    if abs(factor - expected) <= 0.05 * expected:
-        return Verdict(True, f"{said}, by the square root of {number(before / after)}, which is {number(expected)}.")
-    theirs = round(many / max(factor, 0.01))
-    return Verdict(False, f"{said}, where a factor of {number(factor)} would lead to {theirs}.")
+    root, given = number(expected), chosen(factor)
+    if abs(factor - expected) <= CLOSE * expected:
+        near = f"; {given} is within {percent(CLOSE)} of that"
+        return Verdict(True, f"{said}, by the square root of {number(before / after)}, which is {root}{near}.")
+    return Verdict(False, f"{said}, where a factor of {given} would lead to {number(many / factor)}.")
 
 
 def _fewest_bytes(name: str) -> Verdict:
@@ -71,35 +75,58 @@ def _break_even(factor: float) -> Verdict:
     """By the ratio of iterations, up to which an iteration may cost more, and by its measured cost."""
     (many, jacobi), (few, boxes) = _measured().values()
     expected = many / few
-    winner = f"{many if jacobi < boxes else few} iterations win"
+    one, other = apart(jacobi, boxes, duration)
+    faster = "Jacobi" if jacobi < boxes else "the boxes"
+    longer = number(boxes / few / (jacobi / many))
     measured = (
-        f"measured on this machine, median of {ROUNDS} solves in turns, it takes "
-        f"{number(boxes / few / (jacobi / many))} times as long, and {winner}: {duration(jacobi)} with Jacobi, "
-        f"{duration(boxes)} with boxes"
+        f"measured on this machine, median of {ROUNDS} solves in turns, it takes {longer} times as long: "
+        f"{one} with Jacobi and {other} with boxes, so {faster} won"
     )
-    if abs(factor - expected) <= 0.05 * expected:
-        return Verdict(True, f"{many} iterations against {few} leave it that time; {measured}.")
-    lasting = f"{few} iterations with boxes last as long as {number(few * factor)} with Jacobi, which takes {many}"
-    return Verdict(False, f"at {number(factor)} times, {lasting}; {measured}.")
+    given = chosen(factor)
+    if abs(factor - expected) <= CLOSE * expected:
+        near = "" if given == chosen(expected) else f", and {given} is within {percent(CLOSE)} of that"
+        return Verdict(
+            True, f"{many} iterations against {few} allow {number(expected)} times the time{near}; {measured}."
+        )
+    lasting = f"{few} iterations with boxes last as long as {number(few * factor)} with Jacobi, which needs {many}"
+    return Verdict(False, f"at {given} times, {lasting}; {measured}.")
 
 
 EXERCISES = (
     Exercise(
         "Two layers on 24 × 24 cells. By which factor does the number of iterations that the CG bound promises fall "
         "when Jacobi is replaced by neumann:2? Read the condition numbers off the picture.",
-        Number(0, 1e6),
+        Number(0.01, 1e6),
         _fewer,
+        "the bound depends on the square root of the condition number.",
     ),
     Exercise(
-        "Two layers on 64 × 64 cells. Which first level reads and writes the fewest bytes in all its iterations?",
+        "Two layers on 64 × 64 cells. With which preconditioner do all iterations together read and write the fewest "
+        "bytes?",
         Choice(FIRST_LEVELS),
         _fewest_bytes,
+        "compare the products of iterations and bytes of an iteration, not one of the two.",
     ),
     Exercise(
         "Two layers on 48 × 48 cells. Jacobi needs many iterations; exact solves in 3 × 3 overlapping boxes "
         f"({BOXES}) need few. How many times as long as an iteration with Jacobi may one with boxes take at most, "
         "if the boxes are to take less time?",
-        Number(0, 1e6, unit="times"),
+        Number(0.01, 1e6, unit="times"),
         _break_even,
+        "the time of a run is its iterations times the time of one; compare the iterations of both in the race.",
     ),
 )
+
+NEXT_STEPS = (
+    NextStep(
+        "The same layers on 256 × 256 cells: add mic, ssor and neumann:4, whose terms need a second pass.",
+        "compare.race",
+        lambda: configure("two-layer", n=256, preconditioner="neumann:3"),
+    ),
+    NextStep(
+        "Multigrid, whose iterations hardly grow with the grid: double n.",
+        "solve.solve",
+        lambda: configure("two-layer", n=64, preconditioner="mg"),
+    ),
+)
+"""Where the lesson leads: problems and views of the workbench."""

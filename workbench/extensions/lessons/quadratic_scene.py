@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from workbench.extensions.lessons.geometry_marks import CURVES, Mark, marks
 from workbench.extensions.lessons.quadratic import QuadraticForm, energy_norm
 from workbench.plots.scenes.scene import Axis, CurveOf, Layer, PointsOf, Scene
-from workbench.words.numbers import number, percent
+from workbench.words.numbers import counted, number, percent
 
 __all__ = ["quadratic_scene"]
 
@@ -21,17 +22,27 @@ SIDE = 0.3
 """Side of the sign of a right angle."""
 AROUND = np.linspace(0, 2 * math.pi, 145)
 CIRCLE = np.stack([np.cos(AROUND), np.sin(AROUND)])
-INK = 5
+INK, MARKED = 5, 2
+"""Styles: of contour lines, and of marks."""
+HEAD = 0.3
+"""Length of the head of an arrow."""
 
 
 def quadratic_scene(
-    form: QuadraticForm, paths: Mapping[str, np.ndarray], *, jacobi: bool = False, stretched: bool = False
+    form: QuadraticForm,
+    paths: Mapping[str, np.ndarray],
+    *,
+    jacobi: bool = False,
+    stretched: bool = False,
+    preconditioned: bool = False,
+    marked: tuple[str, ...] = (),
 ) -> Scene:
     """Contour lines in steps of the A-norm, with the errors of all iterates.
 
     paths: by method, steepest descent first, from one start, shape (steps + 1, 2) each. jacobi: in the coordinates in
     which Jacobi's preconditioner is the identity. stretched: in those in which the A-norm is the length. Both are
-    scaled so that the start is as far from the solution as it is.
+    scaled so that the start is as far from the solution as it is. preconditioned: the paths are those with Jacobi.
+    marked: keys of what is marked, see `geometry_marks`.
 
     Examples:
         >>> from workbench.extensions.lessons.quadratic import QuadraticForm
@@ -49,16 +60,20 @@ def quadratic_scene(
     first = next(iter(paths.values()))[:2]
     if len(first) > 1:
         level = energy_norm(form.matrix, first[1])
-        layers.append(_ellipse(form, map_, level, "contour line that the first step touches"))
-    # The zigzag lies on top, since the first step of all is the same.
+        layers.append(_ellipse(form, map_, level, CURVES["touched"], chosen="touched" in marked))
+    if "unit" in marked:
+        layers.append(_ellipse(form, map_, 1.0, "eᵀAe = 1", chosen=True))
+    # The zigzag lies on top, dashed, since the first step of all is the same.
     for style, (name, errors) in enumerate(reversed([*paths.items()])):
-        layers += _path(form, map_, name, errors, style)
+        layers += _path(form, map_, name, errors, style, chosen=CURVES["zigzag"] == name and "zigzag" in marked)
     if stretched:
         layers += _right_angle(map_, [*paths.values()][-1])
+    for mark in marks(form, start, marked, jacobi=preconditioned):
+        layers += _mark(map_, mark)
     layers.append(PointsOf("solution", np.zeros(1), np.zeros(1), INK, size=6, marker="x", texts=[["the solution"]]))
     seen, title = COORDINATES[jacobi, stretched]
     x, y = (Axis(f"{seen}, {which} entry", span=(-VIEW, VIEW), marks=MARKS) for which in ("first", "second"))
-    said = "; ".join(f"{name}: {len(errors) - 1} steps" for name, errors in paths.items())
+    said = "; ".join(f"{name}: {counted(len(errors) - 1, 'step')}" for name, errors in paths.items())
     return Scene(
         f"quadratic {title}", x, y, layers, title=title, ways="xy", square=True,
         spoken=f"{title}. Condition number {number(form.condition(jacobi=jacobi))}. {said}.",
@@ -82,27 +97,47 @@ def _levels(form: QuadraticForm, map_: np.ndarray) -> np.ndarray:
     return np.arange(1, math.ceil(most / step) + 1) * step
 
 
-def _ellipse(form: QuadraticForm, map_: np.ndarray, level: float, name: str = "") -> CurveOf:
+def _ellipse(form: QuadraticForm, map_: np.ndarray, level: float, name: str = "", *, chosen: bool = False) -> CurveOf:
     x, y = level * map_ @ form.axes @ CIRCLE
-    return CurveOf(name, x, y, INK, faint=not name, dash=(4.0, 3.0) if name else (), mark=False)
+    return CurveOf(name, x, y, INK, faint=not name, dash=(4.0, 3.0) if name else (), mark=False, chosen=chosen)
 
 
-def _path(form: QuadraticForm, map_: np.ndarray, name: str, errors: np.ndarray, style: int) -> list[Layer]:
+def _mark(map_: np.ndarray, mark: Mark) -> list[Layer]:
+    """A mark in the colour of none of the paths, with its name at its end."""
+    x, y = map_ @ mark.points.T
+    layers: list[Layer] = [CurveOf("", x, y, MARKED, plain=True, chosen=True, rim=True)]
+    tip = np.array([x[-1] - x[0], y[-1] - y[0]])
+    length = float(np.linalg.norm(tip))
+    if mark.arrow and length > 0:
+        back, side = min(HEAD, length / 2) * tip / length, min(HEAD, length / 2) * np.array([-tip[1], tip[0]]) / length
+        ends = np.array([x[-1], y[-1]])[:, None] - back[:, None] + side[:, None] * np.array([0.5, 0, -0.5])
+        ends[:, 1] = x[-1], y[-1]
+        layers.append(CurveOf("", ends[0], ends[1], MARKED, plain=True, chosen=True))
+    if mark.label:
+        place = (0.5, 0.5) if mark.arrow else (1.0, 0.0)
+        at = [place[0] * values[:1] + place[1] * values[-1:] for values in (x, y)]
+        layers.append(PointsOf("", at[0], at[1], MARKED, size=0.1, marker=".", labels=[mark.label]))
+    return layers
+
+
+def _path(
+    form: QuadraticForm, map_: np.ndarray, name: str, errors: np.ndarray, style: int, *, chosen: bool = False
+) -> list[Layer]:
     x, y = map_ @ errors.T
     norms = [energy_norm(form.matrix, e) for e in errors]
     texts = [
         [
             f"{name}, step {step}" if step else "start",
-            f"A-norm of the error {percent(norm / norms[0])} of that at first",
+            f"A-norm of the error {percent(norm / norms[0])} of its initial value",
         ]
         if norms[0] > 0
         else ["start", "the solution"]
         for step, norm in enumerate(norms)
     ]
     steps = len(errors) - 1
-    legend = f"{name}: {steps} {'step' if steps == 1 else 'steps'}"
+    legend = f"{name}: {counted(steps, 'step')}"
     return [
-        CurveOf(legend, x, y, style, plain=True, chosen=not style),
+        CurveOf(legend, x, y, style, plain=True, chosen=chosen or not style, dash=(6.0, 5.0) if style else None),
         PointsOf("", x, y, style, size=3.5, marker=".", texts=texts, of=legend),
     ]
 

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 
 from workbench.errors import InputError
-from workbench.extensions.lessons import LESSONS
+from workbench.extensions.lessons import LESSONS, bubbles
 from workbench.extensions.lessons.exercise import Choice, Exercise, Number
 from workbench.extensions.lessons.preconditioning import FIRST_LEVELS
 from workbench.run import Session, configure
@@ -14,7 +14,8 @@ from workbench.spectra import spectra
 
 
 def references() -> Iterator[None]:
-    """Compute those of one exercise after another, by a check of some answer, and the spectra that lesson 4 shows.
+    """Compute those of one exercise after another, by a check of some answer, and the spectra that lessons 4, 5 and 7
+    show.
 
     The server of a class does it before pages are forked: they share what is kept, and the kernels that were loaded.
     Cost: 0 to 0.7 s each, 5 s in all on a core.
@@ -30,6 +31,14 @@ def references() -> Iterator[None]:
         yield
     for name in ("jacobi", "schwarz:3x3,overlap=4"):
         Session(configure("two-layer", n=24, preconditioner=name)).wait(60)
+        yield
+    for many in range(bubbles.COUNT + 1):
+        for moved in (False, True)[: 1 + (many > 0)]:
+            bubbles.eigenvalues(many, moved=moved)
+            bubbles.errors(many, moved=moved)
+            yield
+    for columns in range(1, bubbles.MOST_COLUMNS + 1):
+        bubbles.largest_residuals(columns)
         yield
 
 

@@ -14,6 +14,7 @@ from scipy import linalg
 
 from workbench.errors import InputError
 from workbench.run.jobs.recycling import lanczos_entries
+from workbench.words.numbers import chosen
 
 MOST = 60
 """Eigenvalues of a spectrum."""
@@ -21,13 +22,16 @@ LEAST, LARGEST = 1e-6, 1e6
 """Eigenvalues."""
 FEWEST = 4
 """Eigenvalues of one of `SPECTRA`."""
+TINY, DENSE = "one tiny eigenvalue (a bubble)", "dense at the lower end (Strakoš)"
+FORMER = {"one tiny, as of a bubble": TINY, "dense below, as of Strakoš": DENSE}
+"""Former names of `SPECTRA`, which notebooks of users may have."""
 SPECTRA: dict[str, Callable[[int], np.ndarray]] = {
     "evenly spread": lambda n: np.linspace(1, 100, n),
     "a grid in one dimension": lambda n: 2 - 2 * np.cos(np.pi * np.arange(1, n + 1) / (n + 1)),
     "three clusters": lambda n: np.sort(np.array([1.0, 30.0, 100.0])[np.arange(n) % 3] * (1 + 0.002 * np.arange(n))),
     "three outliers above": lambda n: np.append(np.linspace(1, 2, n - 3), [20, 50, 100]),
-    "one tiny, as of a bubble": lambda n: np.append(1e-3, np.linspace(0.1, 2, n - 1)),
-    "dense below, as of Strakoš": lambda n: 0.1 + np.linspace(0, 1, n) * 99.9 * 0.7 ** np.arange(n - 1.0, -1, -1),
+    TINY: lambda n: np.append(1e-3, np.linspace(0.1, 2, n - 1)),
+    DENSE: lambda n: 0.1 + np.linspace(0, 1, n) * 99.9 * 0.7 ** np.arange(n - 1.0, -1, -1),
 }
 """Spectra of n eigenvalues; the last loses orthogonality early (Strakoš 1991, with rho = 0.7)."""
 EXACT, PRECISIONS = "exact", ("float64", "float32")
@@ -83,7 +87,7 @@ def checked_spectrum(eigenvalues: Sequence[float] | np.ndarray) -> np.ndarray:
         raise InputError(f"a spectrum has 1 to {MOST} eigenvalues, got {values.size}")
     wrong = values[~((values >= LEAST) & (values <= LARGEST))]
     if wrong.size:
-        raise InputError(f"eigenvalues are between {LEAST:g} and {LARGEST:g}, got {wrong[0]:g}")
+        raise InputError(f"eigenvalues are between {chosen(LEAST)} and {chosen(LARGEST)}, got {float(wrong[0])!r}")
     return values
 
 

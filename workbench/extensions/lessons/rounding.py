@@ -7,15 +7,16 @@ import functools
 import numpy as np
 
 from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Verdict
-from workbench.extensions.lessons.residual_polynomials import SPECTRA, cg_on
+from workbench.extensions.lessons.next_step import NextStep
+from workbench.extensions.lessons.residual_polynomials import DENSE, SPECTRA, cg_on
 from workbench.plots.scenes.convergence import convergence_scene
 from workbench.plots.scenes.scene import Scene
 from workbench.run import Result, configure, solve
 from workbench.run.setup.prepare import assembled
 from workbench.stepping.line_by_line import walk
-from workbench.words.numbers import chosen, number
+from workbench.words.numbers import apart, chosen, counted, number
 
-SPECTRUM, SIZE = "dense below, as of Strakoš", 24
+SPECTRUM, SIZE = DENSE, 24
 GOAL = 1e-6
 STEPPED, ITERATIONS = "two-layer:16", 140
 FAR = 100
@@ -45,12 +46,21 @@ def _delay(more: float) -> Verdict:
     first, then = exact.iterations_to(GOAL), rounded.iterations_to(GOAL)
     assert first is not None and then is not None
     at = min(first + int(more), rounded.iterations)
-    said = f"without rounding errors it takes {first} iterations, and after {at} the error in double precision is"
+    said = f"without rounding errors it takes {counted(first, 'iteration')}"
+    here, _ = apart(float(rounded.error[at]), GOAL)
     if at < then:
-        return Verdict(False, f"{said} still {number(rounded.error[at])} of that at first.")
+        return Verdict(
+            False, f"{said}, and after {at} the error in double precision is still {here} of its initial value."
+        )
+    before, _ = apart(float(rounded.error[then - 1]), GOAL)
+    met = f"{said}, and in double precision the error is {number(rounded.error[then])} of its initial value"
     if at > then:
-        return Verdict(False, f"{said} {number(rounded.error[at])}; it was below {chosen(GOAL)} before that.")
-    return Verdict(True, f"{said} {number(rounded.error[at])}, one iteration before {number(rounded.error[at - 1])}.")
+        return Verdict(
+            False,
+            f"{said}, and in double precision fewer than {first + int(more)}: the error is below "
+            f"{chosen(GOAL)} of its initial value before that.",
+        )
+    return Verdict(True, f"{met} after {then}, and {before} one iteration before.")
 
 
 @functools.cache
@@ -63,9 +73,9 @@ def _attained(solver: str) -> float:
 def _true_residual(solver: str) -> Verdict:
     own, plain = _attained(solver), _attained("cg")
     times = own / plain
-    said = f"‖b − Ax‖ of {solver} gets down to {number(own)} of that at first, and that of cg to {number(plain)}"
+    said = f"‖b − Ax‖ of {solver} falls to {number(own)} of its initial value, and that of cg to {number(plain)}"
     if times < FAR:
-        return Verdict(False, f"{said}: {number(times)} times as much.")
+        return Verdict(False, f"{said}: the first is {number(times)} times the second.")
     return Verdict(True, f"{said}, {number(times)} times less.")
 
 
@@ -75,11 +85,11 @@ def _single(digits: float) -> Verdict:
         return Verdict(
             False,
             f"r says {number(met.relative_residual)} after {met.iterations} iterations, but ‖b − Ax‖ is "
-            f"{number(met.true_relative_residual)} of ‖b‖ and does not get below {chosen(10.0**-digits)}.",
+            f"{number(met.true_relative_residual)} of ‖b‖ and does not fall below {chosen(10.0**-digits)}.",
         )
     if further.converged:
         gets = number(further.true_relative_residual)
-        return Verdict(False, f"{chosen(10.0 ** -(digits + 1))} is met as well: ‖b − Ax‖ gets down to {gets} of ‖b‖.")
+        return Verdict(False, f"{chosen(10.0 ** -(digits + 1))} is met as well: ‖b − Ax‖ falls to {gets} of ‖b‖.")
     return Verdict(
         True,
         f"‖b − Ax‖ is {number(met.true_relative_residual)} of ‖b‖ then; asked for {chosen(10.0 ** -(digits + 1))}, r "
@@ -90,20 +100,37 @@ def _single(digits: float) -> Verdict:
 EXERCISES = (
     Exercise(
         "On these 24 eigenvalues: how many iterations more does CG in double precision take than without rounding "
-        "errors, until the A-norm of the error is a millionth of that at first?",
+        "errors, until the A-norm of the error is a millionth of its initial value?",
         Number(0, 1000, whole=True, unit="iterations more"),
         _delay,
+        "compare where the curves without rounding errors and in double precision cross 10⁻⁶.",
     ),
     Exercise(
         "On this problem one of four variants of CG stays with its true residual more than a hundred times above what "
         "CG itself reaches. Which?",
         Choice(("cgcg", "gropp", "pipecg", "pipecg-rr")),
         _true_residual,
+        "compare where the curve of ‖b − Ax‖ of each method becomes flat, not how far ‖r‖ falls.",
     ),
     Exercise(
         "CG in single precision on this problem: what is the largest k for which a tolerance of 10⁻ᵏ is met by the "
         "true residual?",
         Number(1, 15, whole=True),
         _single,
+        "single precision carries about seven digits; the picture shows where its true residual becomes flat.",
     ),
 )
+
+NEXT_STEPS = (
+    NextStep(
+        "Pipelined CG with residual replacement, line by line: what does it do to orthogonality?",
+        "learn.step",
+        lambda: configure("two-layer", n=16, solver="pipecg-rr"),
+    ),
+    NextStep(
+        "CG and its variants to the accuracy that each attains: add pipecg, and set a tolerance of 10⁻¹⁴.",
+        "compare.race",
+        lambda: configure("two-layer", n=16),
+    ),
+)
+"""Where the lesson leads: problems and views of the workbench."""

@@ -12,6 +12,7 @@ from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
 from workbench.extensions.lessons.exercise import Exercise, Number, Order, Text, Verdict
 from workbench.extensions.lessons.first_difference import FirstDifference, first_difference
+from workbench.extensions.lessons.next_step import NextStep
 from workbench.extensions.models.host_and_gpu import machine
 from workbench.extensions.models.schedules import Method, slice_iterations
 from workbench.extensions.models.several_gpus import ON_SEVERAL, expected_on
@@ -27,7 +28,7 @@ from workbench.solvers.pipecg import PipelinedCG
 from workbench.solvers.user_defined import UserSolver, tidied
 from workbench.stepping.line_by_line import Moment, walk
 from workbench.words.names import typeset
-from workbench.words.numbers import count, duration, number
+from workbench.words.numbers import apart, count, counted, duration, number
 
 START = tidied(PipelinedCG.start)
 """The lines before the loop: all that a method of the lesson reads first. With beta = 0 and alpha = 1 an iteration may
@@ -125,11 +126,9 @@ def _one_reduction(lines: str) -> Verdict:
     if found.difference:
         return Verdict(False, differing(found.difference))
     if found.waits.reductions > 1:
-        return Verdict(
-            False, f"x is that of CG, but {found.waits.reductions} reductions still must follow one another."
-        )
+        return Verdict(False, f"x is that of CG, but {found.waits.reductions} reductions still follow one another.")
     if found.counts.with_a > 1:
-        return Verdict(False, f"one reduction remains, but the lines apply A {found.counts.with_a} times.")
+        return Verdict(False, f"one reduction remains, but the lines apply A {counted(found.counts.with_a, 'time')}.")
     before = assessed(CG_LINES).seconds
     return Verdict(
         True,
@@ -151,25 +150,22 @@ def _hidden(lines: str) -> Verdict:
     return Verdict(True, f"{said}; the order before took {duration(assessed(EXPOSED).seconds)}.")
 
 
-def _crossover(gpus: float) -> Verdict:
+def _crossover(gpus: int) -> Verdict:
     if gpus not in POWERS:
-        raise InputError(f"the numbers of GPUs are 1, 2, 4 and so on, and {gpus:g} is none of them")
+        raise InputError(f"the numbers of GPUs are 1, 2, 4 and so on, and {gpus} is none of them")
 
-    def times(number_of: int) -> tuple[float, float]:
+    def shorter(number_of: int) -> tuple[bool, str]:
         cg, pipelined = (_modelled(method, number_of)[0] for method in ON_SEVERAL)
-        return cg, pipelined
+        one, other = apart(cg, pipelined, duration)
+        return pipelined < cg, f"on {counted(number_of, 'GPU')} CG takes {one} and pipelined CG {other}"
 
-    here = times(int(gpus))
-    said = f"on {count(int(gpus))} GPUs CG takes {duration(here[0])} and pipelined CG {duration(here[1])}"
-    if here[1] >= here[0]:
+    pays, said = shorter(gpus)
+    if not pays:
         return Verdict(False, f"{said}.")
-    if gpus > 1:
-        fewer = times(int(gpus) // 2)
-        half = f"{count(int(gpus) // 2)} take {duration(fewer[0])} and {duration(fewer[1])}"
-        if fewer[1] < fewer[0]:
-            return Verdict(False, f"{said}, but already {half}.")
-        return Verdict(True, f"{said}; {half}.")
-    return Verdict(True, f"{said}.")
+    if gpus == 1:
+        return Verdict(True, f"{said}.")
+    earlier, half = shorter(gpus // 2)
+    return Verdict(not earlier, f"{said}, but already {half}." if earlier else f"{said}; {half}.")
 
 
 def _without(lines: str, *unwanted: str) -> str:
@@ -274,17 +270,34 @@ EXERCISES = (
         "Before the loop u = M(r), w = A(u), omega = (u, w), gamma = (r, u), p = u, s = w, alpha = 1 and beta = 0.",
         Text(CG_LINES),
         _one_reduction,
+        "compare with change 6 above: which line replaces (p, s), and where does A stand?",
     ),
     Exercise(
         f"These are the lines of pipelined CG, but on {count(RANKS)} GPUs its sums are waited for. Move lines, and "
         "change none, so that an iteration is as short as it can be in the model.",
         Order(EXPOSED),
         _hidden,
+        "a sum starts where its line stands; put behind it what does not need it.",
     ),
     Exercise(
         f"From how many GPUs on (1, 2, 4, …, {count(RANKS)}) is an iteration of pipelined CG shorter than one of CG "
         f"in the model, for {count(SIZES.size)} unknowns with 7 entries a row?",
         Number(1, RANKS, whole=True, unit="GPUs"),
         _crossover,
+        "compare both curves at this number of GPUs, and at half of it.",
     ),
 )
+
+NEXT_STEPS = (
+    NextStep(
+        "Pipelined CG line by line: which lines need a sum?",
+        "learn.step",
+        lambda: configure("two-layer", n=8, solver="pipecg"),
+    ),
+    NextStep(
+        "CG, Gropp's CG and pipelined CG here, where there is no waiting: add gropp and pipecg.",
+        "compare.race",
+        lambda: configure("two-layer", n=128),
+    ),
+)
+"""Where the lesson leads: problems and views of the workbench."""

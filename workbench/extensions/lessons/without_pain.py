@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import functools
+import math
 
 import numpy as np
 
 from workbench.extensions.lessons.exercise import Exercise, Number, Verdict
+from workbench.extensions.lessons.next_step import NextStep
 from workbench.extensions.lessons.quadratic import QuadraticForm, angle_between, energy_norm
-from workbench.words.numbers import chosen, number
+from workbench.run import configure
+from workbench.words.numbers import apart, chosen, number
 
 A = np.array([[5.0, 2.0], [2.0, 2.0]])
 P0 = np.array([1.0, 0.0])
 LENGTHS = (3.0, 1.0)
-NEAR = 1e-3
-"""Relative difference from the best answer up to which another one is right."""
+DIGITS = 12
+"""Digits of an answer that a verdict repeats."""
+NEAR = 0.01
+"""Relative difference from the slowest start up to which another one is right."""
+ZERO = 1e-6
+"""Largest (p_0, A p_1) that counts as zero, for directions about 1 long."""
+SAME = 1e-9
+"""Relative change of a condition number that counts as none."""
 
 
 def _left(form: QuadraticForm, start: np.ndarray) -> float:
@@ -24,42 +33,52 @@ def _left(form: QuadraticForm, start: np.ndarray) -> float:
 
 
 @functools.cache
-def _most_left() -> float:
-    """The largest of these shares, over starts all over the plane."""
-    form = QuadraticForm(0.0, LENGTHS)
-    return max(_left(form, np.array([ratio, 1.0])) for ratio in np.geomspace(0.1, 100, 61))
+def _most_left() -> tuple[float, float]:
+    """The slowest start (s, 1), where r has equal parts in both eigenvectors, and the share that its step leaves."""
+    s = (LENGTHS[0] / LENGTHS[1]) ** 2
+    return s, _left(QuadraticForm(0.0, LENGTHS), np.array([s, 1.0]))
 
 
 def _slowest(s: float) -> Verdict:
-    """By a step of steepest descent from there, and from starts all over the plane."""
-    left, worst = _left(QuadraticForm(0.0, LENGTHS), np.array([s, 1.0])), _most_left()
-    sentence = f"from ({chosen(s)}, 1) the first step leaves {number(100 * left)}% of the A-norm of the error"
-    if left >= (1 - NEAR) * worst:
+    """By a step of steepest descent from there, and from the slowest start."""
+    left = 100 * _left(QuadraticForm(0.0, LENGTHS), np.array([s, 1.0]))
+    slowest, most = _most_left()
+    here, there = apart(left, 100 * most)
+    sentence = f"from ({chosen(s, digits=DIGITS)}, 1) the first step leaves {here}% of the A-norm of the error"
+    if abs(s / slowest - 1) > NEAR:
+        return Verdict(False, f"{sentence}, and from another start {there}%.")
+    if here == there:
         return Verdict(True, f"{sentence}, and from no other start more.")
-    return Verdict(False, f"{sentence}, and from another start {number(100 * worst)}%.")
+    return Verdict(True, f"{sentence}, and from ({chosen(slowest)}, 1), the slowest start, {there}%.")
 
 
 def _conjugate(second: float) -> Verdict:
     """By (p_0, A p_1), and the angle in the coordinates in which it is an inner product."""
     p1 = np.array([1.0, second])
     root = np.linalg.cholesky(A).T
-    product, seen = float(P0 @ A @ p1), angle_between(root @ P0, root @ p1)
-    right = abs(product) <= NEAR * energy_norm(A, P0) * energy_norm(A, p1)
-    where = f"in stretched coordinates the directions are at {number(seen)}°"
-    return Verdict(
-        right, f"(p₀, A p₁) = {number(product if not right else 0.0)}, so {where}{'' if right else ', not 90°'}."
-    )
+    product, angle = float(P0 @ A @ p1), angle_between(root @ P0, root @ p1)
+    sentence = f"for p₁ = (1, {chosen(second, digits=DIGITS)}) (p₀, A p₁) is {number(product)}"
+    if abs(product) > ZERO:
+        seen, right_angle = apart(angle, 90.0)
+        return Verdict(
+            False, f"{sentence}, so in stretched coordinates the directions are at {seen}°, not {right_angle}°."
+        )
+    rounding = "" if product == 0 else ", zero up to rounding"
+    return Verdict(True, f"{sentence}{rounding}, so in stretched coordinates the directions are at 90°.")
 
 
 def _useless(angle: float) -> Verdict:
     """By the condition number with Jacobi's preconditioner."""
     form = QuadraticForm(angle, LENGTHS)
     before, after = form.condition(), form.condition(jacobi=True)
-    turned = f"at {chosen(angle)}° it takes the condition number from {number(before)} to {number(after)}"
-    if abs(after / before - 1) <= NEAR**2:
-        diagonal = " and ".join(number(value) for value in np.diag(form.matrix))
-        return Verdict(True, f"{turned}, since the diagonal of A, {diagonal}, only scales it.")
-    return Verdict(False, f"{turned}, so it does change it.")
+    at = f"at {chosen(angle, digits=DIGITS)}° it"
+    if abs(after / before - 1) <= SAME:
+        one, other = (number(value) for value in np.diag(form.matrix))
+        why = f"the diagonal of A, {one} and {other}, only scales A"
+        return Verdict(True, f"{at} leaves the condition number at {number(before)}, since {why}.")
+    one, other = apart(before, after)
+    radians = "the answer is in degrees, and this may be radians." if 0 < angle < math.pi / 2 else ""
+    return Verdict(False, f"{at} takes the condition number from {one} to {other}.", radians)
 
 
 EXERCISES = (
@@ -68,17 +87,39 @@ EXERCISES = (
         "start, with s > 0, is steepest descent slowest? Only the direction of the error matters.",
         Number(0.1, 100),
         _slowest,
+        "compare the shares of the residual at the start in the two eigenvectors.",
     ),
     Exercise(
         "A = [[5, 2], [2, 2]], and the first direction is p₀ = (1, 0). For which second entry is p₁ = (1, …) conjugate "
         "to it?",
         Number(-100, 100),
         _conjugate,
+        "compute A p₀ first; p₁ is to be orthogonal to it.",
     ),
     Exercise(
         "The half axes are 3 and 1 long. At which angle between 0° and 90° does Jacobi's preconditioner leave the "
         "condition number as it is?",
         Number(0, 90, unit="°"),
         _useless,
+        "compare the two entries on the diagonal of A at this angle; if they differ, Jacobi rescales the unknowns.",
     ),
 )
+
+NEXT_STEPS = (
+    NextStep(
+        "Both methods with Jacobi on Poisson's equation: why does nothing change? Its diagonal is constant.",
+        "compare.race",
+        lambda: configure("poisson5", n=32, preconditioner="jacobi"),
+    ),
+    NextStep(
+        "Two fluid layers, whose diagonal varies by a factor of 1000: compare with and without Jacobi.",
+        "compare.race",
+        lambda: configure("two-layer", n=32, preconditioner="jacobi"),
+    ),
+    NextStep(
+        "CG line by line, with the values of all scalars.",
+        "learn.step",
+        lambda: configure("poisson5", n=16, preconditioner="none"),
+    ),
+)
+"""Where the lesson leads: problems and views of the workbench."""

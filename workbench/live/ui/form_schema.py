@@ -52,8 +52,12 @@ def blocks_schema(kinds: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     return {kind: {name: block_schema(cls) for name, cls in registered(kind).items()} for kind in kinds}
 
 
+@functools.lru_cache(maxsize=512)
 def block_schema(cls: type[Block]) -> dict[str, Any]:
-    """One block: readable name, code, group, formula, cost, source, what its docstring says and parameters."""
+    """One block: readable name, code, group, formula, cost, source, what its docstring says and parameters.
+
+    Kept, since each form has all blocks; it is for reading only.
+    """
     known = facts(cls)
     return {
         "label": known.label,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from workbench.errors import InputError
@@ -18,7 +18,16 @@ class ServerConnection(Protocol):
 
     @property
     def facts(self) -> Mapping[str, object]:
-        """ "collects": true if runs are sent to a teacher. "address": of the server for others, empty if unknown."""
+        """ "collects": true if there is a teacher, who sees runs and exercises. "address": of the server for others,
+        empty if unknown. "solutions": the exercises whose solutions the teacher shows, as lesson:number."""
+        ...
+
+    def on(self, kind: str, act: Callable[[Mapping[str, object]], object]) -> None:
+        """Call `act` with each message of a kind, in a thread; it should return at once."""
+        ...
+
+    def tell(self, kind: str, **facts: object) -> None:
+        """Send a message. Raises OSError once the server has ended."""
         ...
 
     def shorten(self, link: str) -> str:

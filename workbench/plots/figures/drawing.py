@@ -17,9 +17,10 @@ from matplotlib.ticker import NullFormatter
 from workbench.errors import InputError
 from workbench.plots.figures import layers
 from workbench.plots.figures.layers import EDGE, INK, LABEL, RULE, Words, number_ticks
-from workbench.plots.figures.style import new_figure
+from workbench.plots.figures.style import IN_CELL, NotebookFigure, new_figure
 from workbench.plots.scenes.scene import Axis, BarsOf, CellsOf, CurveOf, LineAt, ParallelOf, PointsOf, Scene
 from workbench.plots.scenes.timeline import ABOVE, LanesOf
+from workbench.plots.scenes.words import in_words
 from workbench.words.numbers import unit_of
 
 MIN_LABELLED_WIDTH = 0.045
@@ -31,6 +32,7 @@ MOST_ARROWS = 60
 """More arrows cannot be distinguished, and are left out as on the page."""
 ARROW: dict[str, Any] = {"arrowstyle": "-|>", "color": EDGE, "linewidth": 0.7, "mutation_scale": 6, "zorder": 0.8}
 WORD: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "small", "gid": LABEL}
+ON_BOX: dict[str, Any] = {**WORD, "gid": IN_CELL}
 LINE: dict[str, Any] = {"color": INK, "linewidth": 0.8, "zorder": 0.5}
 NUMBER: dict[str, Any] = {**WORD, "ha": "left", "color": INK, "textcoords": "offset points"}
 TITLE: dict[str, Any] = {"va": "center", "fontsize": "small", "weight": "bold", "color": INK}
@@ -57,7 +59,7 @@ def lanes(axes: Axes, layer: LanesOf) -> None:
     for start, length, number in zip(starts, lengths, numbers, strict=True):
         name = layer.kernels[number].name
         if length > wide and len(name) <= LONGEST_LABEL:
-            axes.text(start + length / 2, int(across[number]), name, color="black", **WORD)
+            axes.text(start + length / 2, int(across[number]), name, color="black", **ON_BOX)
     if len(layer.flows) <= MOST_ARROWS:
         _arrows(axes, layer.flows, across)
     _heads(axes, layer)
@@ -109,7 +111,7 @@ LANE = 0.5
 
 def draw(
     *scenes: Scene, title: str = "", side_by_side: bool = False, width: float = 6.5, height: float | None = None
-) -> Figure:
+) -> NotebookFigure:
     """The scenes as panels, one above the other, with one legend below. Sizes in inches.
 
     title: stands above, before those of the scenes. side_by_side: the panels have one vertical axis. height: by default
@@ -138,6 +140,7 @@ def draw(
     figure.set_size_inches(width, height or PANEL * (1 if side_by_side else _panels(scenes)) + ROW * rows + MARGIN)
     if caption := ", ".join(filter(None, (title, *dict.fromkeys(scene.title for scene in scenes)))):
         figure.suptitle(caption, fontsize="medium")
+    figure.words = " ".join(filter(None, (f"{title}." if title else "", *map(in_words, scenes))))
     return figure
 
 

@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import Formatter, LogLocator, MaxNLocator, NullFormatter
 
-from workbench.plots.figures.style import BATLOW, MAPS
+from workbench.plots.figures.style import BATLOW, IN_CELL, MAPS
 from workbench.plots.scenes.scene import BarsOf, CellsOf, CurveOf, LineAt, ParallelOf, PointsOf
 from workbench.words.names import shortened
 from workbench.words.numbers import said, tick, unit_of
@@ -172,7 +172,7 @@ def _numbers(axes: Axes, layer: CellsOf, norm: Normalize) -> None:
         if np.isfinite(value):
             red, green, blue, _ = MAPS[layer.map](norm(value))
             ink = "#000000" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "#ffffff"
-            axes.text(column + layer.left, row, said(float(value), layer.kind), color=ink, **words)
+            axes.text(column + layer.left, row, said(float(value), layer.kind), color=ink, gid=IN_CELL, **words)
             continue
         reason = layer.absent[k] if layer.absent else ""
         corner, hatch = (column + layer.left - 0.5, row - 0.5), "xxx" if reason else "///"

@@ -5,20 +5,19 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap, LogNorm, Normalize, SymLogNorm
-from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from workbench.plots.figures.style import MAPS, new_figure
+from workbench.plots.figures.style import MAPS, NotebookFigure, new_figure
 from workbench.plots.scenes.plane import DECADES, LOG, SYMLOG, Colormap, Plane
 from workbench.plots.scenes.style import COLOURS
-from workbench.words.numbers import ordinal
+from workbench.words.numbers import count, number, ordinal
 
 DRAWABLE = (1e-300, 1e300)
 """Bounds of the largest value; beyond them Matplotlib's ticks and norms overflow or underflow."""
 
 
-def draw_plane(plane: Plane, *, width: float = 4.2) -> Figure:
+def draw_plane(plane: Plane, *, width: float = 4.2) -> NotebookFigure:
     """An image with a colour bar, or a band. width in inches.
 
     Examples:
@@ -32,6 +31,7 @@ def draw_plane(plane: Plane, *, width: float = 4.2) -> Figure:
     figure = new_figure(width, 0.8 * width, square=plane.sides[0] != "")
     axes = figure.add_subplot()
     axes.set_title(", ".join(filter(None, [plane.title, plane.where])))
+    figure.words = _in_words(plane)
     if not plane.sides[0]:
         _band(axes, plane)
         return figure
@@ -39,6 +39,27 @@ def draw_plane(plane: Plane, *, width: float = 4.2) -> Figure:
     if plane.step > 1:
         figure.supxlabel(f"every {ordinal(plane.step)} subdomain boundary is drawn", fontsize="small")
     return figure
+
+
+def _in_words(plane: Plane) -> str:
+    """The sides of a plane, its quantity, and the least and the greatest value or the number of colours."""
+    title = ", ".join(filter(None, [plane.title, plane.where]))
+    values = np.ma.compressed(np.ma.masked_invalid(plane.values))
+    if plane.matrix:
+        shown = f"matrix with {count(plane.matrix)} rows, {plane.bar}"
+    elif plane.palette:
+        shown = f"{count(np.unique(values).size)} parts in colours"
+    else:
+        shown = plane.bar
+    sides = " by ".join(map(count, plane.values.shape[::-1])) if plane.sides[0] else "a band over all unknowns"
+    ends = (
+        f" from {number(float(values.min()))} to {number(float(values.max()))}"
+        if values.size and not plane.palette
+        else ""
+    )
+    lines = ", with lines between subdomains" if len(plane.segments) else ""
+    cells = " cells" if plane.sides[0] else ""
+    return ". ".join(filter(None, [title, f"{shown}{ends}, {sides}{cells}{lines}"])) + "."
 
 
 def paint(axes: Axes, plane: Plane, *, bar: bool = True) -> None:

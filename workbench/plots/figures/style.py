@@ -1,12 +1,23 @@
-"""Figures' style: colour maps of the page that Matplotlib does not have, and display in notebooks without pyplot."""
+"""Figures' style: colour maps of the page, display in notebooks without pyplot, and colours on a dark ground."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 
+import numpy as np
 from matplotlib import colormaps
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.artist import Artist
+from matplotlib.collections import Collection
+from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgba
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.patheffects import withStroke
+from matplotlib.text import Text
+from matplotlib.typing import ColorType
+
+from workbench.plots.scenes.style import COLOURS, ON_DARK
 
 STOPS = {
     "batlow": (
@@ -22,17 +33,84 @@ STOPS = {
 BATLOW, VIK = (LinearSegmentedColormap.from_list(name, stops) for name, stops in STOPS.items())
 MAPS = {"batlow": BATLOW, "viridis": colormaps["viridis"], "cividis": colormaps["cividis"], "signed": VIK}
 """Counts and times; magnitudes; a coefficient; blue below zero, light at zero, red above it."""
+IN_CELL = "in a cell"
+"""The gid of what lies on a colour that stays on a dark ground."""
+GROUND, INK = to_rgba("#141519")[:3], to_rgba("#e9eaed")[:3]
+"""The colours that white and black become; greys lie between them."""
+GREY = 0.12
+"""The largest difference of the parts of a colour that counts as grey."""
+RIM = 3.3
+"""Points of the rim around a curve on a map."""
+SERIES: dict[str, str] = dict(zip(COLOURS, ON_DARK, strict=True))
 
 
 class NotebookFigure(Figure):
-    """A figure that notebooks display without pyplot, which IPython's own formatter needs."""
+    """A figure that notebooks display without pyplot, which IPython's own formatter needs. words: what is seen."""
 
-    def _repr_png_(self) -> bytes:
+    words = ""
+
+    def _repr_png_(self) -> bytes | tuple[bytes, dict[str, str]]:
         content = io.BytesIO()
         self.savefig(content, format="png")
-        return content.getvalue()
+        return (content.getvalue(), {"alt": self.words}) if self.words else content.getvalue()
 
 
-def new_figure(width: float, height: float, *, square: bool = False) -> Figure:
+def new_figure(width: float, height: float, *, square: bool = False) -> NotebookFigure:
     """An empty figure, size in inches; 3.5 is one column of a journal. square: for axes of equal scale."""
     return NotebookFigure(figsize=(width, height), layout="compressed" if square else "constrained")
+
+
+def on_dark(figure: Figure) -> Figure:
+    """Recolour a figure, and return it: greys change places, curves get the lighter colours of a dark page.
+
+    Maps of values and soft colours of kernels stay. Cost: proportional to the number of artists.
+
+    Examples:
+        >>> from workbench.plots import figures, scenes
+        >>> figure = figures.draw(scenes.residual_gap_scene({"CG": ([1.0, 1e-8], [1.0, 1e-8])}))
+        >>> figures.on_dark(figure).axes[0].lines[0].get_color()
+        '#56b4e9'
+    """
+    for artist in figure.findobj():
+        if artist.get_gid() != IN_CELL:
+            _recolour(artist)
+    return figure
+
+
+def _recolour(artist: Artist) -> None:
+    if isinstance(artist, Text):
+        artist.set_color(turned(artist.get_color()))
+    elif isinstance(artist, Line2D):
+        ground, edge = artist.get_markerfacecolor(), artist.get_markeredgecolor()
+        artist.set_color(turned(artist.get_color()))
+        artist.set_markerfacecolor(turned(ground))
+        artist.set_markeredgecolor(turned(edge))
+        if artist.get_path_effects():
+            artist.set_path_effects([withStroke(linewidth=RIM, foreground=to_hex(GROUND))])
+    elif isinstance(artist, Patch):
+        edge = artist.get_edgecolor()
+        artist.set_facecolor(turned(artist.get_facecolor()))
+        artist.set_edgecolor(turned(edge))
+    elif isinstance(artist, Collection) and artist.get_array() is None:
+        edges = _all_turned(artist.get_edgecolor())
+        artist.set_facecolor(_all_turned(artist.get_facecolor()))
+        artist.set_edgecolor(edges)
+
+
+def _all_turned(colours: ColorType | Sequence[ColorType]) -> list[ColorType]:
+    rows = np.atleast_2d(np.asarray(colours))
+    return [turned(tuple(row)) for row in rows.tolist()] if rows.size else []
+
+
+def turned(colour: ColorType) -> ColorType:
+    """A colour as it is on a dark ground: that of a series by its place, a grey from black to white turned around."""
+    if isinstance(colour, str) and colour.lower() in ("none", "auto"):
+        return colour
+    red, green, blue, opacity = to_rgba(colour)
+    if (series := SERIES.get(to_hex((red, green, blue)))) is not None:
+        return series if opacity == 1 else (*to_rgba(series)[:3], opacity)
+    if max(red, green, blue) - min(red, green, blue) > GREY:
+        return colour
+    light = (red + green + blue) / 3
+    red, green, blue = (light * ground + (1 - light) * ink for ground, ink in zip(GROUND, INK, strict=True))
+    return red, green, blue, opacity

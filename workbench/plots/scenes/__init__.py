@@ -16,6 +16,7 @@ from workbench.plots.scenes.scaling import crossover_scene
 from workbench.plots.scenes.scene import Axis, BarsOf, CellsOf, CurveOf, LineAt, ParallelOf, PointsOf, Scene
 from workbench.plots.scenes.spectrum import estimates_scene, levels_scene, ritz_scene
 from workbench.plots.scenes.timeline import timeline_scene
+from workbench.plots.scenes.words import in_words
 
 __all__ = [
     "Axis",
@@ -34,6 +35,7 @@ __all__ = [
     "crossover_scene",
     "directions_scene",
     "estimates_scene",
+    "in_words",
     "levels_scene",
     "products_scene",
     "rank_scenes",

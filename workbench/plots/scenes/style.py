@@ -14,6 +14,8 @@ from workbench.records.trace import Kernel
 # The first four differ by 10 or more in CIE Delta E under simulated protanopia, deuteranopia and tritanopia; all have a
 # contrast of at least 3:1 on white. Pages with a dark ground show lighter ones in their place (static/ui/theme.js).
 COLOURS = ("#0072b2", "#d55e00", "#008a64", "#b5508a", "#6e5a00", "#3f434c", "#4a93c4", "#7a1f2b")
+ON_DARK = ("#56b4e9", "#ff8a45", "#27c597", "#e59cc6", "#f0c64a", "#d4d7dd", "#8fa8ff", "#c9a27c")
+"""Those of them on a dark ground."""
 DASHES = (
     (), (7.0, 3.0), (2.0, 3.0), (9.0, 3.0, 2.0, 3.0), (12.0, 4.0), (4.0, 2.0), (2.0, 2.0, 7.0, 2.0),
     (14.0, 3.0, 2.0, 3.0, 2.0, 3.0),

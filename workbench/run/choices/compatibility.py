@@ -57,8 +57,8 @@ def check_near_null(system: LinearSystem, preconditioner: Preconditioner, deflat
     """Raise InputError for a near null space that no block of a run takes."""
     if system.near_null is not None and not any(block.takes_near_null for block in (deflation, *preconditioner.blocks)):
         raise InputError(
-            f"near_null is for deflation parts and preconditioner amg, and this run has deflation {deflation.name} and "
-            f"preconditioner {preconditioner.name}; choose one of them, or leave near_null out",
+            "near_null is for deflation parts and preconditioners kcycle and amg, and this run has deflation "
+            f"{deflation.name} and preconditioner {preconditioner.name}; choose one of them, or leave near_null out",
             changes={"deflation": "parts"},
         )
 

@@ -15,18 +15,20 @@ from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators import ComplexSymmetricMatrix, Matrix, Operator, UnsymmetricMatrix
 from workbench.operators.cuts import grid_of, has_hubs, sampled
+from workbench.settings import AUTO
 from workbench.solvers import MethodTraits, Solver
 from workbench.solvers.block.base import BlockSolver
 from workbench.words.numbers import count, number, percent
 
 ALONE = "jacobi", "none"
 """The levels of everything that the rule is not for."""
-AUTO = "auto"
-"""M and deflation of `solve` that leave the choice to the rule."""
 FEW = 2_000
 """Unknowns below which a solve takes milliseconds with any levels."""
 FROM = 5_000
 """Unknowns from which a second level pays on the cores."""
+CYCLE, CYCLE_FROM = "kcycle", 100_000
+"""Multigrid on the graph, and the unknowns from which it is the default on the cores: all of it runs on several
+threads, where IC solves on one, and its iterations hardly grow."""
 SIZES = ((35_000, 30), (math.inf, 60))
 """Unknowns of a part, below numbers of unknowns of the matrix."""
 LONG = ((35_000, 20.0), (math.inf, 10.0))
@@ -90,6 +92,8 @@ def chosen_levels(operator: Operator, solver: Solver, device: Device, *, modes: 
         second = "none"
     elif (strong := strong_couplings(matrix)) <= LINES:
         second, what = "none", f"{number(strong)} strong couplings a row"
+    elif size >= CYCLE_FROM and solver.applies_m_to_r:
+        first, second = CYCLE, "none"
     elif length >= below(size, LONG):
         first = "jacobi"
     about = f"{count(size)} unknowns without a grid and {what}"

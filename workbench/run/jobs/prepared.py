@@ -31,6 +31,7 @@ from workbench.run.choices.in_memory import (
     system_of,
     with_near_null,
 )
+from workbench.run.choices.levels import AUTO, filled_in
 from workbench.run.choices.stopping import Stopping
 from workbench.run.loop.result import PreparedResult, together
 from workbench.run.loop.single.iterations import SingleIterations
@@ -48,6 +49,9 @@ from workbench.solvers.block.base import BlockSolver
 
 if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
+
+PLAIN = {"device", "coarse", "variant", "stopping"}
+"""Further settings of a prepared system with which it has levels by default."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -324,8 +328,8 @@ def prepare(
     atol: float = Stopping.atol,
     maxiter: int | None = Stopping.maxiter,
     solver: str | Solver | None = None,
-    M: Any = "jacobi",
-    deflation: Any = "none",
+    M: Any = AUTO,
+    deflation: Any = AUTO,
     nullspace: Any = None,
     near_null: object = None,
     **more: Any,
@@ -333,9 +337,10 @@ def prepare(
     """Set up A once, to solve for many right-hand sides.
 
     A: a `Configuration`, which says the method as well, a `LinearSystem` (with grid and phases), or what `solve` takes.
-    rtol, atol, maxiter, solver, M, deflation, nullspace, near_null: as in `solve`. more: further settings of
-    `configure`, such as coarse, variant, device, or stopping for all of the criteria. Raises InputError as `solve`
-    does, and for keywords next to a `Configuration`.
+    rtol, atol, maxiter, solver, M, deflation, nullspace, near_null: as in `solve`, with its levels by default; M is
+    jacobi and deflation none on a grid, next to settings that `solve` lacks, and where the other one is given. more:
+    further settings of `configure`, such as coarse, variant, device, or stopping for all of the criteria. Raises
+    InputError as `solve` does, and for keywords next to a `Configuration`.
 
     Cost: that of the setup of one solve.
 
@@ -349,7 +354,7 @@ def prepare(
     if isinstance(A, Configuration):
         stopping = (rtol, atol, maxiter) == (Stopping.rtol, Stopping.atol, Stopping.maxiter)
         given = solver, M, deflation, nullspace, near_null
-        if more or not stopping or given != (None, "jacobi", "none", None, None):
+        if more or not stopping or given != (None, AUTO, AUTO, None, None):
             raise InputError("a configuration says the method already; change it with dataclasses.replace")
         return Prepared(A)
     method = Solver.named(solver or "cg")
@@ -360,11 +365,16 @@ def prepare(
         operator = as_operator(own_entries(on_host(A, "A")), kind)
         system, _ = system_of(operator, np.zeros(operator.shape[0], operator.dtype), None, kind, nullspace)
     system = with_near_null(system, own(on_host(near_null, "near_null")))
+    M, deflation = own(on_host(M, "M")), own(on_host(deflation, "deflation"))
+    device, modes = more.get("device", RUN["device"].default), near_null is not None
+    alone = bool(system.grid or more.keys() - PLAIN)
+    levels = filled_in(M, deflation, system.operator, method, device, alone=alone, modes=modes)
+    system = system.with_parts(notes=(*system.notes, levels.note)) if levels.note else system
     configuration = configure(
         InMemoryProblem(),
         solver=method,
-        preconditioner=as_preconditioner(own(on_host(M, "M")), system.operator.shape[0]),
-        deflation=as_deflation(own(on_host(deflation, "deflation"))),
+        preconditioner=as_preconditioner(levels.preconditioner, system.operator.shape[0]),
+        deflation=as_deflation(levels.deflation),
         **{"stopping": Stopping(rtol=rtol, atol=atol, maxiter=maxiter), **more},
     )
     return Prepared(configuration, system)

@@ -1,13 +1,15 @@
 """The page's part in a class, with a server that is not there."""
 
+import csv
+
 import pytest
 
 from tests.live.conftest import page_says
 from tests.waiting import LIMIT
 from workbench.errors import MOST_UNKNOWNS, RUN_SECONDS, InputError
 from workbench.extensions.classroom.page import class_bar as module
-from workbench.extensions.classroom.page.class_bar import ClassBar, in_words
-from workbench.extensions.classroom.page.class_page import ClassPage
+from workbench.extensions.classroom.page.class_bar import SEEN, ClassBar, LessonBar, in_words
+from workbench.extensions.classroom.page.class_page import ClassExercises, ClassPage
 from workbench.live import RunList
 from workbench.live.ui.run_list import FILE, SOLVE, SWEEP
 from workbench.live.ui.share_bar import ONLY_HERE, ShareBar
@@ -92,7 +94,9 @@ def test_a_problem_of_the_teacher_is_shown_and_ones_own_comes_back(bar):
     assert made.said.startswith("The problem that the teacher has sent cannot be opened: the link is ")
     page_says(made, {"kind": "name", "name": "Ada"})
     assert made.wait(LIMIT)
-    assert room.sent == [("name", {"name": "Ada"})]
+    assert room.sent == [("name", {"name": "Ada", "student": ""})]
+    room.acts["refused"]({"sentence": "no"})
+    assert made.said == "no"
 
 
 def test_a_class_of_one_and_what_no_link_holds_are_said(opened):
@@ -114,6 +118,116 @@ def test_a_class_of_one_and_what_no_link_holds_are_said(opened):
     assert room.sent == [("collect", {}), ("problem", {"link": to_link(OTHER)})]
     page.send.click()
     assert page.status.text == "this problem has no link"
+
+
+LESSONS = [["own/mine", "Mine", 0], ["waiting", "6. Waiting", 3]]
+STUDENTS = [
+    {"number": 1, "name": "Ada <b>", "done": {"waiting": {"1": [2, 1], "2": [3, 0]}}},
+    {"number": 2, "name": "=1+1", "done": {"waiting": {"1": [0, 0]}, "own/mine": {"2": [1, 1]}}},
+    {"number": 3, "name": "no name (3)", "done": {}},
+]
+
+
+@pytest.fixture
+def table(opened):
+    """The teacher's table of a class of three."""
+    room = Room()
+    made = opened(ClassExercises(room))
+    tell(made, room, STUDENTS)
+    return made, room
+
+
+def tell(made, room, students, solutions=()):
+    room.acts["students"]({"students": students, "lessons": LESSONS, "solutions": list(solutions)})
+    assert made.wait(LIMIT)
+
+
+def texts(made):
+    return [[cell["text"] for cell in row] for row in made.table.rows]
+
+
+def test_the_table_shows_the_lesson_that_most_have_opened_and_counts_its_readers(table):
+    made, room = table
+    assert (made.lesson.value, made.lesson.options) == ("waiting", (("Mine", "own/mine"), ("6. Waiting", "waiting")))
+    assert texts(made) == [
+        ["Ada <b>", "✓ 2 tries", "3 tries", "–"],
+        ["=1+1", "opened", "–", "–"],
+        ["no name (3)", "–", "–", "–"],
+    ]
+    assert [line["text"] for line in made.counts.lines] == [
+        "1 of 2 have exercise 1", "0 of 2 have exercise 2", "0 of 2 have exercise 3",
+    ]  # fmt: skip
+    # Of a lesson of the teacher the number of exercises is what pages have shown.
+    made.lesson.value = "own/mine"
+    assert texts(made)[1] == ["=1+1", "–", "✓ 1 try"]
+    tell(made, room, STUDENTS[:1])
+    assert (made.lesson.value, texts(made)) == ("own/mine", [["Ada <b>"]])
+
+
+def test_solutions_are_opened_and_hidden_for_all(table):
+    made, room = table
+    press = made.solutions.children[1]
+    press.value = True
+    shown = {"lesson": "waiting", "exercise": 2, "shown": True}
+    assert room.sent == [("solution", shown)]
+    # As the server says, from another page of the teacher's too.
+    tell(made, room, STUDENTS, ["waiting:2", "waiting:3"])
+    assert [each.value for each in made.solutions.children] == [False, True, True]
+    made.solutions.children[1].value = False
+    assert room.sent[1:] == [("solution", shown | {"shown": False})]
+
+
+def test_a_student_is_removed_and_all_are_erased_by_a_second_press(table):
+    made, room = table
+    assert [fact["acts"] for fact in made.table.facts] == [["remove"]] * 3
+    made.table.press("remove", [2])
+    made.erase.click()
+    assert made.status.text == "Press once more to erase all 3 students."
+    assert room.sent == [("erase", {"student": 2})]
+    # Whatever has come meanwhile, nothing is erased that was not counted.
+    tell(made, room, STUDENTS)
+    made.erase.click()
+    made.erase.click()
+    assert room.sent[1:] == [("erase", {"student": 0})]
+
+
+def test_the_list_is_a_table_for_a_spreadsheet_without_formulas(table, monkeypatch):
+    made, room = table
+    saved = []
+    monkeypatch.setattr(made.download, "offer", saved.append)
+    made.save.click()
+    rows = list(csv.reader(saved[0].content.decode("utf-8-sig").splitlines()))
+    assert rows[0] == ["student", *(f"own/mine {n} {what}" for n in (1, 2) for what in ("tries", "solved")),
+                       *(f"waiting {n} {what}" for n in (1, 2, 3) for what in ("tries", "solved"))]  # fmt: skip
+    assert rows[1] == ["Ada <b>", "", "", "", "", "2", "1", "3", "0", "", ""]
+    assert rows[2] == ["'=1+1", "", "", "1", "1", "0", "0", "", "", "", ""]
+    tell(made, room, [])
+    made.save.click()
+    assert (len(saved), made.status.text) == (1, "There is no student to save yet.")
+
+
+def test_the_code_leads_to_the_lesson_at_an_address_that_students_reach(table):
+    pytest.importorskip("segno")
+    made, room = table
+    page_says(made.counts, {"kind": "page", "page": "javascript:alert(1)/"})
+    assert made.counts.address == ""
+    page_says(made.counts, {"kind": "page", "page": "http://localhost:8866/"})
+    assert (made.counts.address, made.counts.note) == ("http://localhost:8866/lesson/waiting", ONLY_HERE)
+    room.facts["address"] = "http://10.0.0.5:8866/"
+    made.lesson.value = "own/mine"
+    assert (made.counts.address, made.counts.note) == ("http://10.0.0.5:8866/lesson/own/mine", "")
+    assert made.counts.svg.startswith("<svg")
+
+
+def test_a_lesson_says_what_its_teacher_sees_and_what_is_refused(opened):
+    room = Room()
+    made = opened(LessonBar(room))
+    assert (made.words, made.asks) == (SEEN, True)
+    page_says(made, {"kind": "name", "name": "Ada", "student": "a" * 32})
+    page_says(made, {"kind": "return"})
+    assert room.sent == [("name", {"name": "Ada", "student": "a" * 32})]
+    room.acts["refused"]({"sentence": "there is no such exercise"})
+    assert made.said == "there is no such exercise"
 
 
 def test_the_limits_are_said(monkeypatch):

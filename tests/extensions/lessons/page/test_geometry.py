@@ -5,8 +5,9 @@ import pytest
 
 from tests.waiting import LIMIT
 from workbench.errors import InputError
-from workbench.live import Geometry2D
-from workbench.plots.scenes.scene import CurveOf
+from workbench.extensions.lessons.geometry_marks import THOUGHTS
+from workbench.live import Geometry2D, StepsOfCG
+from workbench.plots.scenes.scene import CurveOf, PointsOf
 
 
 @pytest.fixture
@@ -81,3 +82,67 @@ def test_a_switch_shows_the_second_picture(geometry):
 def test_a_start_out_of_sight_is_refused():
     with pytest.raises(InputError, match="two errors from"):
         Geometry2D(start=(5, 0))
+
+
+def point(view, key):
+    view.pointing._receive(view.pointing, {"kind": "points", "key": key}, [])
+    assert view.wait(LIMIT)
+
+
+def labels(scene):
+    return [label for layer in scene.layers if isinstance(layer, PointsOf) for label in layer.labels or ()]
+
+
+def test_a_symbol_of_the_text_is_marked_as_long_as_it_is_pointed_at(geometry):
+    plain = len(geometry.chart.scene.layers)
+    point(geometry, "r0")
+    assert labels(geometry.chart.scene) == ["α₀r₀"] == labels(geometry.changed.scene)
+    move(geometry, "start", 0.0, 2.0)
+    assert labels(geometry.chart.scene) == ["α₀r₀"]
+    point(geometry, "none such")
+    assert geometry.marked == ("r0",)
+    point(geometry, "")
+    move(geometry, "start", 3.6, 0.4)
+    assert (labels(geometry.chart.scene), len(geometry.chart.scene.layers)) == ([], plain)
+
+
+@pytest.mark.parametrize(
+    ("key", "name"), [("zigzag", "steepest descent"), ("touched", "contour line"), ("unit", "eᵀAe = 1")]
+)
+def test_a_curve_of_the_text_is_drawn_thicker(geometry, key, name):
+    def thick():
+        return [one.name for one in geometry.chart.scene.layers if isinstance(one, CurveOf) and one.chosen and one.name]
+
+    before = thick()
+    point(geometry, key)
+    (added,) = set(thick()) - set(before)
+    assert added.startswith(name)
+
+
+def test_the_first_step_of_cg_is_seen_through_that_of_steepest_descent(geometry):
+    paths = [
+        one for one in geometry.chart.scene.layers if isinstance(one, CurveOf) and "step" in one.name.partition(":")[2]
+    ]
+    assert [(one.name.partition(":")[0], bool(one.dash), one.chosen) for one in paths] == [
+        ("CG", False, True), ("steepest descent", True, False),
+    ]  # fmt: skip
+
+
+def test_the_picture_follows_the_steps_of_the_text():
+    view = StepsOfCG()
+    assert view.steps in view.box.children[0].children
+    for step, thought in enumerate(THOUGHTS):
+        view.steps.at = step
+        assert view.wait(LIMIT)
+        assert view.marked == thought.marked
+        assert (view.chart.layout.display, view.changed.layout.display) == (
+            ("none", None) if thought.stretched else (None, "none")
+        )
+    # A symbol that is pointed at comes first, and the step again after it.
+    point(view, "axes")
+    assert view.marked == ("axes",)
+    point(view, "")
+    assert view.marked == THOUGHTS[-1].marked
+    view.go(99)
+    assert view.steps.at == len(THOUGHTS) - 1
+    view.close()

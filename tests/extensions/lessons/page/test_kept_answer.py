@@ -29,7 +29,8 @@ def test_an_answer_is_kept_when_it_changes_and_when_it_is_checked(view):
     shown.field.value = "9"
     assert (shown.kept.name, shown.kept.answer, shown.kept.checked) == ("without-pain:1", "9", False)
     shown.check()
-    assert shown.kept.checked
+    until(lambda: shown.kept.checked)
+    assert (shown.kept.tries, shown.kept.solved) == (1, True)
 
 
 def test_an_answer_that_comes_back_is_judged_again(view):
@@ -43,6 +44,21 @@ def test_an_answer_that_was_not_checked_has_no_verdict(view):
     shown = view(1)
     come_back(shown, answer="9", checked=False)
     assert (shown.field.value, shown.verdict.text) == ("9", "")
+
+
+@pytest.mark.parametrize(
+    ("kept", "words", "said"),
+    [({"tries": 3}, "3rd try", "Not yet: from"), ({"tries": 1}, "1st try", "Not yet: compare"),
+     ({}, "1st try", "Not yet: compare"), ({"tries": 10**9}, "1st try", "Not yet: compare"),
+     ({"tries": "3", "solved": 1}, "1st try", "Not yet: compare"), ({"tries": True}, "1st try", "Not yet: compare"),
+     ({"tries": 2, "solved": True}, "solved at the 2nd try", "Not yet: from")],
+)  # fmt: skip
+def test_tries_come_back_and_judging_again_is_no_further_try(kept, words, said, view):
+    shown = view(1)
+    come_back(shown, answer="3", checked=True, **kept)
+    assert shown.wait(60)
+    assert shown.tries.value == words
+    assert shown.verdict.text.startswith(said)
 
 
 @pytest.mark.parametrize("content", [{"answer": "none of the choices", "checked": True}, {"answer": 5}, {}])

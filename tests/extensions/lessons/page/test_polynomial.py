@@ -58,7 +58,7 @@ def test_the_field_and_the_presets_set_the_spectrum(view):
     np.testing.assert_array_equal(view.seen, [0.5, 40])
     view.field.value = "1, many"
     assert view.wait(LIMIT)
-    assert "numbers" in view.words.text
+    assert "not a number" in view.words.text
     np.testing.assert_array_equal(view.seen, [0.5, 40])
     view.preset.value = "three clusters"
     assert view.wait(LIMIT)
@@ -68,7 +68,7 @@ def test_the_field_and_the_presets_set_the_spectrum(view):
 
 
 def test_the_slider_turns_the_iteration_and_rounding_adds_two_curves(opened):
-    view = opened(PolynomialView("dense below, as of Strakoš", 4, size=24))
+    view = opened(PolynomialView("dense at the lower end (Strakoš)", 4, size=24))
     view.slider.value = 7
     assert view.wait(LIMIT)
     assert view.chart.scene.layers[-1].x.size == 7
@@ -95,3 +95,35 @@ def test_what_it_cannot_show_is_refused_in_a_sentence():
 def test_a_message_that_fits_no_handle_changes_nothing(view, content):
     says(view, **content)
     np.testing.assert_array_equal(view.values, [1, 2, 5, 9, 100])
+
+
+def test_what_the_text_points_at_is_larger_or_thicker(opened):
+    view = opened(PolynomialView("evenly spread", 4, rounding=True))
+
+    def marked(key):
+        view.pointing._receive(view.pointing, {"kind": "points", "key": key}, [])
+        assert view.wait(60)
+        curves = [one.name for one in view.error_chart.scene.layers if getattr(one, "chosen", False)]
+        sizes = {one.name: one.size for one in view.chart.scene.layers if hasattr(one, "size")}
+        thick = any(getattr(one, "chosen", False) for one in view.chart.scene.layers)
+        return curves, sizes["Ritz values"], sizes["at the eigenvalues"], thick
+
+    assert marked("") == ([], 5.0, 4.0, False)
+    assert marked("ritz") == ([], 10.0, 4.0, False)
+    assert marked("at") == ([], 5.0, 8.0, False)
+    assert marked("p") == ([], 5.0, 4.0, True)
+    for key, name in (("error", "CG"), ("exact", "CG"), ("bound", "CG bound"), ("float32", "CG in float32")):
+        assert marked(key) == ([name], 5.0, 4.0, False)
+
+
+def test_former_names_of_spectra_are_known(opened):
+    assert opened(PolynomialView("one tiny, as of a bubble")).preset.value == "one tiny eigenvalue (a bubble)"
+
+
+def test_a_spectrum_is_typed_with_decimal_commas_and_any_separator(opened):
+    view = opened(PolynomialView([1, 2], 1))
+    for text, values in (("0,5; (3); 40", [0.5, 3, 40]), ("1,5 2 (7)", [1.5, 2, 7]), ("1,2,5", [1, 2, 5])):
+        view.field.value = text
+        assert view.wait(60)
+        assert view.values.tolist() == values
+    assert view.deflated.tolist() == [False, False, False]

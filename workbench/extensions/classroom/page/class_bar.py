@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import traitlets
@@ -25,6 +26,7 @@ RUN_BYTES = 2 << 20
 COLLECTED = (SOLVE, RACE, OWN)
 """Origins of the runs that are sent to the teacher: single runs, not those of a sweep."""
 SENT = "The teacher has sent this problem."
+SEEN = "Your teacher sees which exercises you open and solve, and after how many tries, and not your answers."
 
 
 class ClassBar(LiveWidget):
@@ -58,6 +60,7 @@ class ClassBar(LiveWidget):
         them."""
         self._worker = InOrder("workbench-class-bar")
         self.on_msg(self._receive)
+        room.on("refused", self._refuse)
         room.on("problem", lambda message: self._worker.ask(lambda: self._show(message["link"])))
         if room.facts["collects"]:
             runs.on_change(self._changed)
@@ -75,10 +78,12 @@ class ClassBar(LiveWidget):
     def _receive(self, _widget: object, content: Any, _buffers: object) -> None:
         kind = content.get("kind") if isinstance(content, dict) else None
         if kind == "name":
-            name = str(content.get("name", ""))
-            self._worker.ask(lambda: self._room.tell("name", name=name))
+            self._worker.ask(lambda: tell_name(self._room, content))
         elif kind == "return":
             self._worker.ask(self._return)
+
+    def _refuse(self, message: Mapping[str, Any]) -> None:
+        self.said = message["sentence"]
 
     def _show(self, link: str) -> None:
         try:
@@ -120,6 +125,36 @@ class ClassBar(LiveWidget):
             self.said = f"Run {run.number} has more than {RUN_BYTES >> 20} MB and is not shown to the teacher."
             return
         self._room.tell("run", file=file.hex())
+
+
+class LessonBar(LiveWidget):
+    """The line above a lesson of a class: what the teacher sees, a field for a name, and what the server refuses."""
+
+    _script = script("classroom/classbar.js")
+    words = traitlets.Unicode().tag(sync=True)
+    asks = traitlets.Bool(True).tag(sync=True)
+    said = traitlets.Unicode().tag(sync=True)
+    can_return = traitlets.Bool(False).tag(sync=True)
+
+    def __init__(self, room: Classroom) -> None:
+        super().__init__(words=SEEN)
+        self._room = room
+        self.add_class("wb")
+        self.on_msg(self._receive)
+        room.on("refused", self._refuse)
+
+    def _receive(self, _widget: object, content: object, _buffers: object) -> None:
+        if isinstance(content, dict) and content.get("kind") == "name":
+            tell_name(self._room, content)
+
+    def _refuse(self, message: Mapping[str, Any]) -> None:
+        self.said = message["sentence"]
+
+
+def tell_name(room: Classroom, content: Mapping[str, object]) -> None:
+    """Send the name that a student has chosen, and the key of the browser; a server that has ended gets none."""
+    with contextlib.suppress(OSError):
+        room.tell("name", name=str(content.get("name", "")), student=str(content.get("student", "")))
 
 
 def in_words(facts: dict[str, Any]) -> str:

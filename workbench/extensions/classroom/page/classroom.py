@@ -9,7 +9,7 @@ import os
 import socket
 import threading
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from workbench.errors import CLASS
@@ -20,7 +20,7 @@ SECONDS = 5.0
 """Seconds for an answer of the server, which shares its thread with the pages that are being opened."""
 SOON = 0.2
 """Seconds that a run waits for its turn before it counts as queued."""
-Heard = Callable[[dict[str, Any]], object]
+Heard = Callable[[Mapping[str, Any]], object]
 
 
 class Classroom:
@@ -40,6 +40,8 @@ class Classroom:
         self.facts: dict[str, Any] = json.loads(self._lines.readline())
         self._socket.settimeout(None)
         self.on("short", self._take_code)
+        # A cell that runs later shows what the teacher has opened by then.
+        self.on("solutions", lambda message: self.facts.update(solutions=message["solutions"]))
 
     def listen(self) -> None:
         """Receive the messages of the server, in a thread."""
@@ -63,7 +65,7 @@ class Classroom:
                 raise TimeoutError("the server does not answer")
             return self._codes[link]
 
-    def _take_code(self, message: dict[str, Any]) -> None:
+    def _take_code(self, message: Mapping[str, Any]) -> None:
         with self._changed:
             self._codes[message["link"]] = message["code"]
             self._changed.notify_all()
@@ -74,7 +76,7 @@ class Classroom:
                 self._pass_on(json.loads(line))
         self._pass_on({"kind": "lost"})
 
-    def _pass_on(self, message: dict[str, Any]) -> None:
+    def _pass_on(self, message: Mapping[str, Any]) -> None:
         for act in self._acts[message["kind"]]:
             act(message)
 
@@ -115,7 +117,7 @@ class PageTurn:
             self._ahead = None
             self._say("done")
 
-    def _take(self, message: dict[str, Any]) -> None:
+    def _take(self, message: Mapping[str, Any]) -> None:
         with self._changed:
             if message["request"] != self._request:
                 return

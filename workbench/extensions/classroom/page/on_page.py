@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.extensions.classroom.page.class_bar import ClassBar
+from workbench.extensions.classroom.page.class_bar import ClassBar, LessonBar
 from workbench.extensions.classroom.page.class_page import ClassPage
 from workbench.extensions.classroom.page.classroom import Classroom, classroom
 from workbench.live.app.app import Workbench
@@ -13,6 +13,14 @@ def class_bar(page: Workbench) -> ClassBar | None:
     """The bar; None on a page that no server has started."""
     room = _room()
     return ClassBar(room, page.runs, lambda: page.configuration, page.show) if room is not None else None
+
+
+def lesson_bar() -> LessonBar | None:
+    """The bar of a lesson; None on a page that belongs to no class, and on the teacher's."""
+    room = _room()
+    if room is None or not room.facts["collects"] or room.facts["teacher"]:
+        return None
+    return LessonBar(room)
 
 
 def class_page(page: Workbench) -> ClassPage:

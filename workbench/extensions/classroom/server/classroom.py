@@ -1,4 +1,5 @@
-"""The state that the pages of one server share: turns on the machine, short addresses, problem and runs of a class.
+"""The state that the pages of one server share: turns on the machine, short addresses; of a class its list, problem and
+runs.
 
 The kernel of each page has one connection to the server, on this machine alone, which it opens by a token that serves
 once. Messages are lines of JSON. Kernels execute no code of visitors, so what comes over a connection is what the page
@@ -16,9 +17,14 @@ import logging
 import secrets
 import socket
 import time
+from collections.abc import Mapping
 from http import cookies
+from pathlib import Path
 from typing import Any
 
+from workbench.errors import InputError
+from workbench.extensions.classroom.server.class_file import ClassFile
+from workbench.extensions.classroom.server.class_list import LONGEST_NAME, ClassList
 from workbench.extensions.classroom.server.turns import Turns
 
 LONGEST_LINE = 5 << 20
@@ -37,7 +43,10 @@ LETTERS, CODE = "abcdefghijkmnpqrstuvwxyz23456789", 6
 """Letters of short addresses, without those that are mistaken for others, and how many an address has."""
 ALL_RUNS = 128 << 20
 """Digits of the files of all runs that are collected; the oldest go first."""
-LONGEST_NAME = 40
+SOON = 0.5
+"""Seconds after a change of the list until the teacher's pages have it, with all changes until then."""
+MOST_WAITING = 100
+"""Exercises of a page whose student is not known yet."""
 TEACHER = "Teacher"
 COOKIE = "workbench-teacher"
 _log = logging.getLogger(__name__)
@@ -61,6 +70,19 @@ class Classroom:
         self._opened = 0
         self._short: dict[str, tuple[str, float]] = {}
         self.runs: list[dict[str, Any]] = []
+        self.list = ClassList({})
+        self.titles: dict[str, str] = {}
+        """Titles of lessons, by the names in the list."""
+        self._file: ClassFile | None = None
+        self._telling: asyncio.TimerHandle | None = None
+
+    def keep(self, exercises: Mapping[str, int], titles: Mapping[str, str], path: Path | None) -> str:
+        """Keep the list of a class, of lessons with these numbers of exercises and titles, in a file. Returns what
+        whoever starts the server should know, as `ClassFile`."""
+        self.titles = dict(titles)
+        self.list = ClassList(exercises)
+        self._file = ClassFile(self.list, path)
+        return self._file.said
 
     def is_teacher(self, token: str) -> bool:
         """True if this is the teacher's token; takes as long for any other of its length."""
@@ -94,6 +116,8 @@ class Classroom:
         """Take no more connections."""
         if self._listening is not None:
             self._listening.close()
+        if self._file is not None:
+            self._file.close()
 
     def enter(self, page: _Page, token: str) -> None:
         """Take a page in. Raises KeyError for a wrong token."""
@@ -103,7 +127,7 @@ class Classroom:
         page.number = self._opened
         self.pages.append(page)
         facts = {"page": page.number, "teacher": page.teacher, "collects": self.collects}
-        page.tell("hello", **facts, runs_at_once=self.turns.at_once, address=self.address)
+        page.tell("hello", **facts, runs_at_once=self.turns.at_once, address=self.address, solutions=self._solutions())
         self._count()
 
     def leave(self, page: _Page) -> None:
@@ -117,12 +141,16 @@ class Classroom:
         """Carry out a message of a page. Raises LookupError, TypeError and ValueError for a malformed one."""
         acts = {"turn": self._on_turn, "done": self._on_done, "name": self._on_name, "shorten": self._on_shorten}
         if self.collects:
-            acts |= {"run": self._on_run}
+            acts |= {"run": self._on_run, "attempt": self._on_attempt}
         if page.teacher:
             acts |= {"collect": self._on_collect, "problem": self._on_problem}
+            acts |= {"solution": self._on_solution, "erase": self._on_erase}
         if not all(isinstance(value, str | int) for value in message.values()):
             raise TypeError("a message has texts and numbers")
-        acts[message.pop("kind")](page, **message)
+        try:
+            acts[message.pop("kind")](page, **message)
+        except InputError as error:
+            page.tell("refused", sentence=str(error))
 
     def _on_turn(self, page: _Page, request: int) -> None:
         self.turns.ask(page, int(request))
@@ -130,8 +158,58 @@ class Classroom:
     def _on_done(self, page: _Page) -> None:
         self.turns.done(page)
 
-    def _on_name(self, page: _Page, name: str) -> None:
+    def _on_name(self, page: _Page, name: str, student: str = "") -> None:
         page.name = " ".join(str(name).split())[:LONGEST_NAME]
+        if not student or not self.collects or page.teacher:
+            return
+        # Otherwise a page could fill the list.
+        if page.key not in ("", student):
+            raise InputError("this page belongs to another student; load it again")
+        self.list.enter(str(student), page.name)
+        page.key = str(student)
+        waiting, page.waiting = page.waiting, {}
+        for (lesson, exercise), (tries, solved) in waiting.items():
+            self._on_attempt(page, lesson, exercise, tries, solved)
+        self._list_changed()
+
+    def _on_attempt(self, page: _Page, lesson: str, exercise: int, tries: int, solved: int) -> None:
+        self.list.check(str(lesson), int(exercise))
+        if page.teacher:
+            return
+        if page.key:
+            digest = self.list.enter(page.key, page.name)
+            self.list.note(digest, str(lesson), int(exercise), int(tries), bool(solved))
+            self._list_changed()
+        elif len(page.waiting) < MOST_WAITING:
+            page.waiting[str(lesson), int(exercise)] = int(tries), bool(solved)
+
+    def _on_solution(self, page: _Page, lesson: str, exercise: int, shown: int) -> None:
+        self.list.open(str(lesson), int(exercise), shown=bool(shown))
+        for other in self.pages:
+            other.tell("solutions", solutions=self._solutions())
+        self._list_changed()
+
+    def _on_erase(self, page: _Page, student: int) -> None:
+        self.list.erase(int(student))
+        self._list_changed()
+
+    def _solutions(self) -> list[str]:
+        """The exercises whose solutions are shown, as lesson:number."""
+        return [f"{lesson}:{exercise}" for lesson, exercise in sorted(self.list.opened)]
+
+    def _list_changed(self) -> None:
+        if self._file is not None:
+            self._file.changed()
+        if self._telling is None:
+            self._telling = asyncio.get_running_loop().call_later(SOON, self._tell_list)
+
+    def _tell_list(self) -> None:
+        self._telling = None
+        rows = self.list.rows()
+        lessons = [[name, self.titles.get(name, name), count] for name, count in self.list.exercises.items()]
+        for page in self.pages:
+            if page.collects:
+                page.tell("students", students=rows, lessons=lessons, solutions=self._solutions())
 
     def _on_shorten(self, page: _Page, link: str) -> None:
         code = next((code for code, (kept, _) in self._short.items() if kept == link), "")
@@ -158,6 +236,7 @@ class Classroom:
         for run in self.runs:
             page.tell("run", **run)
         self._count()
+        self._list_changed()
 
     def _on_problem(self, page: _Page, link: str) -> None:
         for other in self.pages:
@@ -185,6 +264,10 @@ class _Page(asyncio.Protocol):
 
     def __init__(self, room: Classroom) -> None:
         self.number, self.name, self.token, self.teacher, self.collects = 0, "", "", False, False
+        self.key = ""
+        """The key of its student; empty before the browser has sent it."""
+        self.waiting: dict[tuple[str, int], tuple[int, bool]] = {}
+        """The state of exercises until then."""
         self._room, self._rest = room, b""
         self._transport: Any = None
 

@@ -22,13 +22,16 @@ from typing import Any
 from workbench.errors import InputError
 from workbench.extensions.lessons.references import references
 from workbench.live.ui.assets import style_sheet
+from workbench.live.ui.form_schema import DOCS, blocks_schema
 from workbench.registry import catalogue
 from workbench.registry.extensions import Extension, extensions
 
 CLASS = "class"
 """The argument with which pages are forked for a class."""
-PRELOADED = ("ipykernel.kernelapp", "ipykernel.ipkernel", "numpy.random", "workbench.live")
-"""Modules that every page imports."""
+PRELOADED = ("ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.debugger", "numpy.random", "workbench.live")
+"""Modules that every page imports, without PyOpenCL: a process that is forked after its import crashes in it."""
+OF_KERNELS = ("--HistoryManager.enabled=False",)
+"""Options of each kernel. Nobody types code in a page, so that none is kept in a file."""
 
 
 def serve(requests: socket.socket, idle: Iterator[object]) -> dict[str, Any] | None:
@@ -62,6 +65,7 @@ def preload(modules: Sequence[str]) -> None:
                 extension.imported(name)
     style_sheet()
     catalogue()
+    blocks_schema(tuple(DOCS))
     gc.collect()
     gc.freeze()
 
@@ -93,14 +97,15 @@ def become_kernel(request: dict[str, Any]) -> None:
     os.environ.clear()
     os.environ.update(request["env"])
     os.chdir(request["cwd"])
-    sys.argv = ["ipykernel_launcher.py", *request["arguments"]]
+    arguments = [*request["arguments"], *OF_KERNELS]
+    sys.argv = ["ipykernel_launcher.py", *arguments]
     # Its state is else the same in all kernels.
     sys.modules["numpy.random"].seed()
     from ipykernel.kernelapp import IPKernelApp
 
     # The kernel ends when its parent has.
     app = IPKernelApp.instance(parent_handle=request["parent"])
-    app.initialize(request["arguments"])
+    app.initialize(arguments)
     # ipywidgets does this when it is imported in a kernel; without it a page asks for the state of each widget.
     sys.modules["ipywidgets"].register_comm_target()
     # From here on the kernel watches for it; one that ended before would count as none.

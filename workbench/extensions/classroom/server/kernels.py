@@ -199,6 +199,23 @@ class PageKernels(AsyncMappingKernelManager):
                 self.log.warning("Kernel %s is ended for another page, since its own has gone", name)
                 await self.shutdown_kernel(name, now=True)
 
+    def start_watching_activity(self, kernel_id: str) -> None:
+        """Note when a kernel has answered its page, by messages of its state alone.
+
+        Jupyter reads all that a kernel sends for it: an eighth of the server's time while a class opens its pages, and
+        a page that is away kept its kernel for as long as a run of it had something to say.
+        """
+        super().start_watching_activity(kernel_id)
+        if (stream := self._kernels[kernel_id]._activity_stream) is not None:
+            stream.socket.unsubscribe(b"")
+            stream.socket.subscribe(b"kernel.")
+
+    def notify_disconnect(self, kernel_id: str) -> None:
+        """Count the time of a page that is away from now on, however long it was not touched before."""
+        super().notify_disconnect(kernel_id)
+        if kernel_id in self._kernels:
+            self._kernels[kernel_id].last_activity = datetime.now(UTC)
+
     def start_buffering(self, kernel_id: str, session_key: str, channels: dict[str, Any]) -> None:
         """Keep the messages of a kernel while its page is away, up to `MOST_OFFLINE` bytes; after more the page begins
         anew."""

@@ -1,11 +1,17 @@
-"""Pages that are opened at once are made one after another, so that the first is there early and no cell times out."""
+"""Pages that are opened at once are made one after another, so that the first is there early and no cell times out.
+Their templates are compiled once for all."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 from collections.abc import AsyncGenerator
+from types import CodeType
 
+from jinja2 import BytecodeCache, Environment
+from jinja2.bccache import Bucket
+from voila import notebook_renderer
+from voila.exporter import VoilaExporter
 from voila.tornado.handler import TornadoVoilaHandler
 
 AT_ONCE = len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
@@ -33,6 +39,41 @@ class Opening:
             self._timer.cancel()
             self._timer = None
             self._places.release()
+
+
+class CompiledTemplates(BytecodeCache):
+    """Code of templates in memory, by template; one whose text has changed is compiled again."""
+
+    def __init__(self) -> None:
+        self._compiled: dict[str, tuple[str, CodeType]] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Fill a bucket with the code of its template, where that has been compiled."""
+        checksum, code = self._compiled.get(bucket.key, ("", None))
+        if checksum == bucket.checksum:
+            bucket.code = code
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep the code of a template."""
+        if bucket.code is not None:
+            self._compiled[bucket.key] = (bucket.checksum, bucket.code)
+
+
+class PageExporter(VoilaExporter):
+    """Voila's writer of a page. Voila makes one for each page, which compiled all its templates: 0.2 s of a core."""
+
+    compiled = CompiledTemplates()
+
+    @property
+    def environment(self) -> Environment:
+        """The environment of the templates, which finds their code."""
+        made = super().environment
+        made.bytecode_cache = self.compiled
+        return made
+
+
+# Voila has no option for it.
+notebook_renderer.VoilaExporter = PageExporter
 
 
 class Page(TornadoVoilaHandler):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ipaddress
 import socket
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +20,21 @@ from tornado.web import RequestHandler
 from voila.app import Voila
 from voila.tornado.handler import TornadoVoilaHandler
 
+from workbench.errors import InputError
 from workbench.extensions.classroom.server.class_addresses import ShortAddress, TeachersAddress, say
+from workbench.extensions.classroom.server.class_file import state_folder
 from workbench.extensions.classroom.server.classroom import Classroom
 from workbench.extensions.classroom.server.kernels import PageKernels
 from workbench.extensions.classroom.server.opening import Page
-from workbench.extensions.classroom.server.site import site_rules
+from workbench.extensions.classroom.server.site import exercises_in, found_in, site_rules, written
+from workbench.extensions.lessons.folder import own_lessons
 
 NOWHERE = r"logout|.*%00.*|(?:.*/)?\.\.(?:/.*)?"
 """Paths for which Voila raises errors of its own: there are no users, and no files of such names."""
+
+
+TRIAL, TRIAL_SECONDS = "from workbench.extensions.lessons.page.own import main; main()", 120
+"""The program that runs a notebook of the teacher once, and the seconds that it gives itself."""
 
 
 class PageServer(Voila):
@@ -41,6 +51,16 @@ class PageServer(Voila):
         "notebook of the command line is the only page.",
     ).tag(config=True)
 
+    own_lessons = traitlets.Unicode(
+        help="A folder of a teacher's own notebooks, each a lesson; what `workbench app --lessons FOLDER` names.",
+    ).tag(config=True)
+
+    class_file = traitlets.Unicode(
+        str(state_folder() / "class.json"),
+        help="The file in which the list of a class outlives this server: who has tried and solved which exercise. "
+        "Nothing is kept if empty.",
+    ).tag(config=True)
+
     def init_handlers(self) -> Any:
         """The handlers of all paths: refusals, addresses of a class, and the start page, before all those of Voila."""
         found: Any = super().init_handlers()
@@ -50,8 +70,25 @@ class PageServer(Voila):
         site = []
         if self.lessons:
             *_, (_, _, page) = found
-            site = site_rules(self.base_url, Path(self.lessons), self.root_dir, page, self.server_url or "")
+            folder, own = Path(self.lessons), self._checked_lessons()
+            site = site_rules(self.base_url, folder, self.root_dir, page, self.server_url or "", own)
+            if isinstance(kernels, PageKernels) and kernels.room.collects:
+                counts, titles = exercises_in(written(folder), found_in(own))
+                said = kernels.room.keep(counts, titles, Path(self.class_file) if self.class_file else None)
+                if said:
+                    self.log.warning(said)
         return [*self.refusals(), *of_class, *site, *voila]
+
+    def _checked_lessons(self) -> str:
+        """The folder of the teacher's lessons. Prints their mistakes; ends the program where there is none."""
+        try:
+            found = own_lessons(self.own_lessons) if self.own_lessons else []
+        except InputError as error:
+            # The server has not started; a traceback would hide the sentence.
+            raise SystemExit(str(error)) from None
+        for mistake in filter(None, (each.mistake for each in found)):
+            print(mistake, flush=True)
+        return self.own_lessons
 
     def of_class(self, room: Classroom) -> list[Rule]:
         """The rules for short addresses, and for the teacher's."""
@@ -63,6 +100,7 @@ class PageServer(Voila):
     def start(self) -> None:
         """Serve until the server is ended."""
         IOLoop.current().add_callback(self._announce)
+        IOLoop.current().add_callback(self._try_lessons)
         super().start()
 
     def _announce(self) -> None:
@@ -78,6 +116,27 @@ class PageServer(Voila):
             own = room.address or self.connection_url
             # Printed and not logged: whoever has it is the teacher. Browsers send no server what follows the #.
             print(f"Students open {own}\nThe teacher's address, for you alone: {own}teacher#{room.token}", flush=True)
+
+    _trial: Process | None = None
+    """The process that runs a notebook of the teacher, or has."""
+
+    def stop(self) -> None:
+        """End the kernels, and the trial of a notebook."""
+        if self._trial is not None and self._trial.returncode is None:
+            self._trial.kill()
+        super().stop()
+
+    async def _try_lessons(self) -> None:
+        """Run each notebook of the teacher once, and print its mistake or the number of its exercises."""
+        for lesson in found_in(self.own_lessons):
+            if lesson.mistake:
+                continue
+            trial = await asyncio.create_subprocess_exec(
+                sys.executable, "-c", TRIAL, str(lesson.path), stdout=PIPE, stderr=DEVNULL, stdin=DEVNULL
+            )
+            self._trial = trial
+            said, _ = await trial.communicate()
+            print(said.decode().strip() or f"{lesson.path.name}: its cells do not end in {TRIAL_SECONDS} s", flush=True)
 
     def refusals(self) -> list[Rule]:
         """The rules for requests that are refused. A server that listens to others does not know its names."""

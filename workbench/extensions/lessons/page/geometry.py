@@ -1,4 +1,4 @@
-"""Two unknowns: contour lines, steepest descent's zigzag and CG's two steps, dragged in the plot."""
+"""Two unknowns: contour lines, steepest descent's zigzag and CG's two steps, dragged in the plot or next to a text."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from collections.abc import Sequence
 
 import ipywidgets as widgets
 import numpy as np
+import traitlets
 
 from workbench.errors import InputError
+from workbench.extensions.lessons.geometry_marks import CURVES, MARKS, THOUGHTS
+from workbench.extensions.lessons.page.pointing import Pointing
 from workbench.extensions.lessons.quadratic import (
     LONGEST,
     REDUCTION,
@@ -20,10 +23,11 @@ from workbench.extensions.lessons.quadratic import (
 from workbench.extensions.lessons.quadratic_scene import VIEW, quadratic_scene
 from workbench.live.plots.chart import ChartView, Handle, HandledChart
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.controls import row
+from workbench.live.ui.assets import script
+from workbench.live.ui.controls import column, row
 from workbench.live.ui.status import StatusLine
-from workbench.live.ui.view import View
-from workbench.words.numbers import number, percent
+from workbench.live.ui.view import LiveWidget, View
+from workbench.words.numbers import counted, number, percent
 
 METHODS = {"steepest descent": "sd", "CG": "cg"}
 START, AXES = "start", ("first", "second")
@@ -61,7 +65,12 @@ class Geometry2D(View):
             raise InputError(f"the start has two errors from −{FURTHEST} to {FURTHEST}, got {list(start)}")
         self.paths: dict[str, np.ndarray] = {}
         """The errors of the iterates of each method, shape (steps + 1, 2)."""
+        self.marked: tuple[str, ...] = ()
+        """Keys of `geometry_marks` that the pictures mark."""
         self._worker = LatestOnly("workbench-geometry")
+        self.pointing = Pointing(
+            (*MARKS, *CURVES), lambda key: self._worker.ask(lambda: self.mark(*filter(None, [key])))
+        )
         self.chart = HandledChart(lambda key, x, y: self._worker.ask(lambda: self._drag(key, x, y)))
         self.changed = ChartView(self.chart.publisher)
         self.stretched = _switch("Stretched coordinates", "lengths are A-norms: conjugate is orthogonal", on=stretched)
@@ -70,14 +79,18 @@ class Geometry2D(View):
         for switch in (self.stretched, self.jacobi):
             switch.observe(lambda _change: self._worker.ask(self._show), "value")
         self._plots = row("wb-twocolumns", self.chart, self.changed).add_class("wb-square")
-        self.box = widgets.VBox([row("wb-buttons", self.stretched, self.jacobi), self._plots, self.words])
-        self.box.add_class("wb").add_class("wb-geometry")
+        self.box = self._arranged().add_class("wb").add_class("wb-geometry")
         self._show()
 
     @property
     def matrix(self) -> np.ndarray:
         """A, shape (2, 2)."""
         return self.form.matrix
+
+    def mark(self, *keys: str) -> None:
+        """Mark vectors and lines by their keys, such as "r0" or "conjugate", in place of those that are marked."""
+        self.marked = keys
+        self._show()
 
     def wait(self, timeout: float) -> bool:
         """Wait until all that was dragged is shown; False when that takes longer."""
@@ -87,6 +100,16 @@ class Geometry2D(View):
         """End the computation and take it off the page."""
         self._worker.close()
         super().close()
+
+    def _arranged(self) -> widgets.Box:
+        """All parts in a box."""
+        switches = row("wb-buttons", self.stretched, self.jacobi)
+        return widgets.VBox([switches, self._plots, self.words, self.pointing])
+
+    @property
+    def _is_stretched(self) -> bool:
+        """True if the picture with the stretched coordinates is shown."""
+        return self.stretched.value
 
     def _drag(self, key: str, x: float, y: float) -> None:
         if key == START:
@@ -100,13 +123,14 @@ class Geometry2D(View):
         self._show()
 
     def _show(self) -> None:
-        jacobi, stretched = self.jacobi.value, self.stretched.value
+        jacobi, stretched = self.jacobi.value, self._is_stretched
         self.paths = {name: self.form.path(solver, self.start, jacobi=jacobi) for name, solver in METHODS.items()}
-        self.chart.show(quadratic_scene(self.form, self.paths))
+        marks = {"preconditioned": jacobi, "marked": self.marked}
+        self.chart.show(quadratic_scene(self.form, self.paths, **marks))
         changed = jacobi or stretched
         self.changed.layout.display = None if changed else "none"
         if changed:
-            self.changed.show(quadratic_scene(self.form, self.paths, jacobi=jacobi, stretched=stretched))
+            self.changed.show(quadratic_scene(self.form, self.paths, jacobi=jacobi, stretched=stretched, **marks))
         self.chart.place(self._handles())
         self.words.say(self._sentence())
 
@@ -129,15 +153,76 @@ class Geometry2D(View):
                 f" CG's directions are at {number(plain)}° to each other, in stretched coordinates at {number(seen)}°."
             )
         return (
-            f"Condition number {whose}: {condition}. Until the A-norm of the error is {percent(REDUCTION)} of that at "
-            f"first, {counts}.{angles}"
+            f"Condition number {whose}: {condition}. Until the A-norm of the error is {percent(REDUCTION)} of its "
+            f"initial value, {counts}.{angles}"
         )
+
+
+class ScrolledSteps(LiveWidget):
+    """Steps in a column that scrolls. steps: of each a title and sentences. at: the present one, counted from 0."""
+
+    _script = script("lessons/scrollsteps.js")
+    steps = traitlets.List(traitlets.List(traitlets.Unicode())).tag(sync=True)
+    about = traitlets.Unicode().tag(sync=True)
+    at = traitlets.Int(0).tag(sync=True)
+
+    @traitlets.validate("at")
+    def _within(self, proposal: traitlets.Bunch) -> int:
+        return min(max(proposal["value"], 0), len(self.steps) - 1)
+
+
+class StepsOfCG(Geometry2D):
+    """The first two steps of CG, one thought after the other. Display it, or `box`.
+
+    A column of text scrolls, also by its buttons and the arrow keys; the picture shows what the present step is on, for
+    the start and the axes as they are dragged. angle, lengths, start: as for `Geometry2D`.
+
+    Examples:
+        >>> from workbench.live import StepsOfCG
+        >>> view = StepsOfCG()
+        >>> view.go(4)
+        >>> view.marked
+        ('bp', 'p1')
+        >>> view.close()
+    """
+
+    def __init__(
+        self, angle: float = 25.0, lengths: Sequence[float] = (3.2, 0.8), start: Sequence[float] = (3.6, 2.5)
+    ) -> None:
+        self.steps = ScrolledSteps(
+            steps=[[each.title, *each.sentences] for each in THOUGHTS], about="Steps of CG; arrow keys go through them"
+        )
+        super().__init__(angle, lengths, start)
+        self.steps.observe(lambda _change: self._worker.ask(self.mark), "at")
+        self.mark()
+
+    def go(self, step: int) -> None:
+        """Show a step, counted from 0."""
+        self.steps.at = step
+        self.mark()
+
+    def mark(self, *keys: str) -> None:
+        """Mark what the text points at, or what the present step is on."""
+        super().mark(*(keys or THOUGHTS[self.steps.at].marked))
+
+    def _arranged(self) -> widgets.Box:
+        pictures = column("wb-onepicture", self._plots, self.words)
+        return widgets.VBox([row("wb-scrolled", self.steps, pictures), self.pointing]).add_class("wb-stepsofcg")
+
+    @property
+    def _is_stretched(self) -> bool:
+        return THOUGHTS[self.steps.at].stretched
+
+    def _show(self) -> None:
+        super()._show()
+        # The stretched picture, which has no handles, takes the place of the other one.
+        self.chart.layout.display = "none" if self._is_stretched else None
 
 
 def _ended(A: np.ndarray, errors: np.ndarray) -> str:
     steps = len(errors) - 1
     reached = energy_norm(A, errors[-1]) <= REDUCTION * energy_norm(A, errors[0])
-    taken = f"{steps} {'step' if steps == 1 else 'steps'}"
+    taken = counted(steps, "step")
     return f"takes {taken}" if reached else f"takes more than {taken}"
 
 

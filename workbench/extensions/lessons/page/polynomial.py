@@ -8,9 +8,11 @@ import ipywidgets as widgets
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.extensions.lessons.polynomial_scene import error_scene, polynomial_scene
+from workbench.extensions.lessons.page.pointing import Pointing
+from workbench.extensions.lessons.polynomial_scene import SYMBOLS, error_scene, polynomial_scene
 from workbench.extensions.lessons.residual_polynomials import (
     FEWEST,
+    FORMER,
     LARGEST,
     LEAST,
     MOST,
@@ -19,6 +21,7 @@ from workbench.extensions.lessons.residual_polynomials import (
     cg_on,
     checked_spectrum,
 )
+from workbench.extensions.lessons.typed_numbers import separated, typed_number
 from workbench.live.plots.chart import ChartView, Handle, HandledChart
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import row
@@ -27,7 +30,7 @@ from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.registry import unknown_name
 from workbench.spectra.convergence_estimates import iterations_by_bound
-from workbench.words.numbers import chosen, count, number
+from workbench.words.numbers import chosen, count, counted, number
 
 GOAL = 1e-6
 OWN = "of your own"
@@ -59,8 +62,10 @@ class PolynomialView(View):
         rounding: bool = False,
     ) -> None:
         named = isinstance(spectrum, str)
-        if named and spectrum not in SPECTRA:
-            raise InputError(unknown_name("spectrum", spectrum, SPECTRA))
+        if isinstance(spectrum, str):
+            spectrum = FORMER.get(spectrum, spectrum)
+            if spectrum not in SPECTRA:
+                raise InputError(unknown_name("spectrum", spectrum, SPECTRA))
         if not FEWEST <= size <= MOST:
             raise InputError(f"a preset has {FEWEST} to {MOST} eigenvalues, got size={size}")
         self.values = SPECTRA[spectrum](size) if isinstance(spectrum, str) else checked_spectrum(spectrum)
@@ -68,7 +73,10 @@ class PolynomialView(View):
             raise InputError(f"iteration must be between 0 and {self.values.size}, got {iteration}")
         self.deflated = np.zeros(self.values.size, bool)
         """True for each of `values` that CG does not see."""
+        self.marked = ""
+        """The key of `SYMBOLS` that the pictures mark."""
         self._worker = LatestOnly("workbench-polynomial")
+        self.pointing = Pointing(SYMBOLS, lambda key: self._worker.ask(lambda: self.mark(key)))
         self._settling = False
         self._name, self._span = "", (1.0, 2.0)
         self.preset = widgets.Dropdown(
@@ -84,8 +92,8 @@ class PolynomialView(View):
         self.field = widgets.Text(description="eigenvalues", continuous_update=False, layout={"width": "100%"})
         self.field.tooltip = "separated by commas; in parentheses those that are deflated"
         self.words = StatusLine()
-        self.chart = HandledChart(self._moved, self._pressed, height=300)
-        self.error_chart = ChartView(self.chart.publisher, height=300)
+        self.chart = HandledChart(self._moved, self._pressed)
+        self.error_chart = ChartView(self.chart.publisher)
         self.save_bar = SaveBar(
             lambda: {"polynomial": self.chart.scene, "error": self.error_chart.scene},
             provenance=lambda: {"eigenvalues": self.values.tolist(), "deflated": self.deflated.tolist()},
@@ -97,7 +105,7 @@ class PolynomialView(View):
         self.field.observe(lambda _change: self._settling or self._worker.ask(self._read), "value")
         controls = row("wb-buttons", self.preset, self.slider, self.shown, self.rounding)
         charts = row("wb-twocolumns", self.chart, self.error_chart)
-        self.box = widgets.VBox([controls, charts, self.words, self.field, self.save_bar.box])
+        self.box = widgets.VBox([controls, charts, self.words, self.field, self.save_bar.box, self.pointing])
         self.box.add_class("wb").add_class("wb-explorer").add_class("wb-polynomial")
         self._fit()
         self._show()
@@ -112,6 +120,11 @@ class PolynomialView(View):
         changed = self.values.copy()
         changed[place] = value
         self.values = checked_spectrum(changed)
+        self._show()
+
+    def mark(self, key: str) -> None:
+        """Mark what a key of `SYMBOLS` names, such as "ritz"; "" marks nothing."""
+        self.marked = key
         self._show()
 
     def deflate(self, place: int) -> None:
@@ -151,10 +164,10 @@ class PolynomialView(View):
 
     def _read(self) -> None:
         """Take the spectrum typed in the field."""
-        parts = [part.strip() for part in self.field.value.split(",") if part.strip()]
+        parts = separated(self.field.value)
         deflated = np.array([part.startswith("(") for part in parts], bool)
         try:
-            values = checked_spectrum([part.strip("() ") for part in parts])  # pyright: ignore[reportArgumentType]
+            values = checked_spectrum([typed_number(part.strip("()")) for part in parts])
             if deflated.all():
                 raise InputError("at least one eigenvalue is left for CG")
         except InputError as error:
@@ -180,8 +193,10 @@ class PolynomialView(View):
         at = self.slider.value
         condition = float(values.max() / values.min())
         rounded = {name: cg_on(values, 4 * MOST, name) for name in PRECISIONS} if self.rounding.value else {}
-        self.chart.show(polynomial_scene(self._name, values, made, at, self._span, size=self.shown.index == 1))
-        self.error_chart.show(error_scene(made, condition, at, rounded))
+        self.chart.show(
+            polynomial_scene(self._name, values, made, at, self._span, size=self.shown.index == 1, marked=self.marked)
+        )
+        self.error_chart.show(error_scene(made, condition, at, rounded, marked=self.marked))
         self.chart.place(
             [
                 Handle(
@@ -195,9 +210,9 @@ class PolynomialView(View):
         needed = f"It is {chosen(GOAL)} after {count(met.pop('') or 0)}"
         needed += "".join(f", in {name} {'never' if k is None else f'after {count(k)}'}" for name, k in met.items())
         self.words.say(
-            f"After {count(at)} iterations the error is {number(float(made.error[at]))} of that at first. {needed}; "
-            f"the CG bound says {count(iterations_by_bound(condition, GOAL))}, by the condition number "
-            f"{number(condition)}."
+            f"After {counted(at, 'iteration')} the A-norm of the error is {number(float(made.error[at]))} of its "
+            f"initial value. {needed}; the CG bound says {count(iterations_by_bound(condition, GOAL))}, by the "
+            f"condition number {number(condition)}."
         )
 
     def _settle(self, last: int) -> None:

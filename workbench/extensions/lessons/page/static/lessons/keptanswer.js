@@ -5,6 +5,7 @@ import { follow } from "../ui/traits.js";
 
 const KEY = "workbench-answer:";
 const DAY_MS = 86_400_000;
+const KEPT = ["answer", "checked", "tries", "solved"];
 
 function kept(name) {
   try {
@@ -18,12 +19,13 @@ function render({ model }) {
   const name = model.get("name");
   const found = kept(name);
   if (found && Date.now() - found.at < model.get("days") * DAY_MS) {
-    tellKernel(model, { kind: "kept", answer: found.answer, checked: found.checked });
+    const { answer, checked, tries, solved } = found;
+    tellKernel(model, { kind: "kept", answer, checked, tries, solved });
   }
-  return follow(model, ["answer", "checked"], () => {
-    const [answer, checked] = [model.get("answer"), model.get("checked")];
+  return follow(model, KEPT, () => {
+    const state = Object.fromEntries(KEPT.map((trait) => [trait, model.get(trait)]));
     try {
-      if (answer) localStorage.setItem(KEY + name, JSON.stringify({ answer, checked, at: Date.now() }));
+      if (state.answer || state.tries) localStorage.setItem(KEY + name, JSON.stringify({ ...state, at: Date.now() }));
       else localStorage.removeItem(KEY + name);
     } catch (error) {
       console.debug("the answer is not kept", error);

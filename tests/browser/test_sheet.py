@@ -1,0 +1,57 @@
+"""A printed lesson: A4 pages with name and date, all questions with their options, and nothing to press."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import pytest
+
+from tests.browser import lab
+from tests.browser.pdf_text import pages_of
+from workbench.extensions.lessons import lesson
+
+pytestmark = pytest.mark.browser
+
+PRESSED = (
+    "Check", "Stop", "Pause", "Next line", "Next iteration", "Play", "Restart", "Mathematics", "Theme", "Projector",
+    "CG workbench", "Previous:", "Next:", "Remove", "Add a method", "Open race", "choose …", "a number", "log y",
+)  # fmt: skip
+
+
+def plain(text):
+    """Letters alone: lines end elsewhere on paper, and some letters are joined."""
+    return re.sub(r"\s", "", unicodedata.normalize("NFKC", text))
+
+
+@pytest.mark.parametrize("name", ["deflation", "many-at-once"])
+def test_a_printed_lesson_has_its_questions_and_no_buttons(name, page, app_url):
+    page.emulate_media(color_scheme="dark")
+    page.goto(f"{app_url}/lesson/{name}")
+    page.locator(".wb-nextsteps").wait_for()
+    taught = lesson(name)
+    lab.until(page, lambda: page.locator(".wb-exercise").count() == len(taught.exercises))
+    assert not page.locator(".site-sheet, .wb-onpaper").locator("visible=true").count()
+    pdf = page.pdf(prefer_css_page_size=True)
+    sizes = {tuple(map(round, map(float, found))) for found in re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)}
+    assert sizes == {(595, 842)}
+    pages = pages_of(pdf)
+    whole = plain("".join(text for texts in pages for text in texts))
+    assert f"NameDate{plain(taught.title)}" in whole
+    for number, exercise in enumerate(taught.exercises, 1):
+        assert plain(f"Exercise {number}. {exercise.question}") in whole
+        for option in getattr(exercise.answer, "options", ()):
+            assert plain(f"☐ {option}") in whole
+    for step in taught.next_steps:
+        assert plain(step.words) in whole
+    written = plain((lab.REPOSITORY / f"notebooks/lessons/{taught.stem}.ipynb").read_text(encoding="utf-8"))
+    assert [word for word in PRESSED if plain(word) in whole and plain(word) not in written] == []
+    # A race that has not begun is an empty frame.
+    assert "PressStart.Acurve" not in whole
+    # A lesson of 45 minutes is a sheet of some pages, each within the paper: nothing is cut off at the right.
+    assert 3 <= len(pages) <= 9
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 665, "height": 900})
+    wide = """() => [...document.querySelectorAll("p, h1, h2, table, .wb-status, mjx-container > *, canvas")]
+      .filter((at) => at.getBoundingClientRect().right > innerWidth + 3).map((at) => at.outerHTML.slice(0, 80))"""
+    assert lab.until(page, lambda: page.evaluate(wide) == [] or None)

@@ -1,0 +1,117 @@
+"""Pictures of five bubbles: a disc and the cost of its rim, eigenvalues that are removed, and how the error falls."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from workbench.extensions.lessons.bubbles import FiveBubbles, Rim
+from workbench.plots.scenes.scene import ITERATIONS, Axis, BarsOf, CurveOf, Layer, LineAt, PointsOf, Scene
+from workbench.words.numbers import count, number
+
+SPAN = (1e-5, 3.0)
+"""The ends of the axis of eigenvalues, which rests while vectors and discs change."""
+HALF = 0.32
+"""Half the height of a stroke, of the height of a row."""
+DEAR = 0.5
+"""A face that costs more than this lies between light cells."""
+PRODUCTS = Axis("columns multiplied by A", "count", whole=True, word="products")
+
+
+def disc_scene(bubbles: FiveBubbles, cells: np.ndarray, rim: Rim) -> Scene:
+    """The bubbles with their numbers, the cells of v, and the faces of its rim in the colour of their cost.
+
+    cells: true where v is 1, shape (n, n).
+    """
+    n = len(bubbles.labels)
+    light = bubbles.labels > 0
+    layers: list[Layer] = [
+        _filled("bubble", light & ~cells, 5, faint=True),
+        _filled("v = 1, in the fluid", cells & ~light, 6),
+        _filled("v = 1, in a bubble", cells & light, 2),
+    ]
+    named: set[bool] = set()
+    for (one, other), cost in zip(rim.ends, rim.cost, strict=True):
+        dear = bool(cost > DEAR)
+        name = "" if dear in named else f"face that costs {'1' if dear else 'a thousandth'}"
+        named.add(dear)
+        x, y = np.array([one, other], float).T
+        layers.append(CurveOf(name, x, y, 1 if dear else 0, plain=True, chosen=dear))
+    places = bubbles.centres
+    layers.append(PointsOf("", *places.T, size=0.1, marker=".", labels=[str(k + 1) for k in range(len(places))]))
+    dear = int((rim.cost > DEAR).sum())
+    said = f"v is 1 in {count(int(cells.sum()))} cells; {dear} of the {len(rim.cost)} faces at its rim cost 1."
+    x, y = (Axis(f"{side} (cells)", "count", whole=True, word=side, span=(-0.5, n - 0.5)) for side in "xy")
+    return Scene("disc", x, y, layers, spoken=said, ways="xy", square=True)
+
+
+def _filled(name: str, cells: np.ndarray, style: int, *, faint: bool = False) -> BarsOf:
+    """Cells as squares without gaps. cells: shape (n, n)."""
+    y, x = np.nonzero(cells)
+    return BarsOf(name if x.size else "", x * 1.0, y + 0.5, 1.0, y - 0.5, style=style, faint=faint)
+
+
+def quotient_scene(values: np.ndarray, quotient: float) -> Scene:
+    """The positive eigenvalues, shape (k,), and below them the quotient of v; NaN for none."""
+    layers: list[Layer] = [PointsOf("", values, np.ones(values.size), 0, tall=HALF, word="eigenvalue")]
+    if math.isfinite(quotient):
+        at = np.array([quotient])
+        layers.append(PointsOf("", at, np.zeros(1), 1, tall=HALF, word="quotient of v"))
+        layers.append(LineAt(quotient, upright=True, style=1))
+    names = ("quotient of v", "eigenvalues of M⁻¹A")
+    said = f"The quotient of v is {number(quotient)}; {place_of(values, quotient)}."
+    return Scene("quotient", _eigenvalue(), _rows(names), layers, spoken=said)
+
+
+def place_of(values: np.ndarray, quotient: float) -> str:
+    """The positive eigenvalues, ascending, that a number is larger than, in words."""
+    below = int((values < quotient).sum())
+    if not below:
+        return "no positive eigenvalue is smaller"
+    return f"{count(below)} positive eigenvalue{'s are' if below > 1 else ' is'} smaller"
+
+
+def removed_scene(whole: np.ndarray, left: np.ndarray, names: tuple[str, str], gone: int) -> Scene:
+    """Two rows of eigenvalues: all, of which the first `gone` stand out, and those that are left.
+
+    whole, left: positive and ascending. names: of the upper row and of the lower one.
+    """
+    layers: list[Layer] = []
+    for part, style, name in ((whole[gone:], 0, ""), (whole[:gone], 1, "taken away")):
+        if part.size:
+            layers.append(PointsOf(name, part, np.ones(part.size), style, tall=HALF, word="eigenvalue"))
+    layers.append(PointsOf("", left, np.zeros(left.size), 0, tall=HALF, word="eigenvalue"))
+    ratios = [number(float(values[-1] / values[0])) for values in (whole, left)]
+    labels = [f"{name}, κ = {ratio}" for name, ratio in zip(names, ratios, strict=True)]
+    return Scene("removed", _eigenvalue(), _rows(labels[::-1]), layers, spoken=f"{labels[0]}; {labels[1]}.")
+
+
+def curves_scene(
+    curves: Mapping[str, tuple[np.ndarray, np.ndarray]], chosen: str, quantity: str, tolerance: float, *, products: bool
+) -> Scene:
+    """Curves on a log axis, x and y by name; the chosen one is strong, and the others stay pale behind it.
+
+    products: x counts columns that were multiplied by A, in place of iterations.
+    """
+    layers: list[Layer] = [
+        CurveOf("", x, y, faint=True, plain=True) for name, (x, y) in curves.items() if name != chosen
+    ]
+    x, y = curves[chosen]
+    layers += [CurveOf(chosen, x, y, 0, plain=True, chosen=True), LineAt(tolerance, "{}", fitted=True)]
+    axis = PRODUCTS if products else ITERATIONS
+    met = np.flatnonzero(y <= tolerance)
+    when = f"is at most {number(tolerance)} after {count(int(x[met[0]]))}" if met.size else "stays above the line"
+    said = f"{quantity} of {chosen} {when} {'products' if products else 'iterations'}."
+    limits = (tolerance / 3, 3.0)
+    return Scene(f"curves {axis.title}", axis, Axis(quantity, log=True, span=limits), layers, spoken=said, logs="y")
+
+
+def _eigenvalue() -> Axis:
+    return Axis("eigenvalue λ", log=True, span=SPAN, word="λ =")
+
+
+def _rows(names: tuple[str, ...] | list[str]) -> Axis:
+    """The axis of two rows, the lower first."""
+    return Axis("", names=names, span=(-0.6, 1.6))

@@ -1,0 +1,73 @@
+"""Numbers as people type them: 9,0 and -5/2, the minus sign of a page, 9° with its unit, lists with any separator."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from workbench.errors import InputError, quoted
+
+LONGEST = 60
+"""Characters of a number."""
+_MINUS = str.maketrans(dict.fromkeys("\u2212\u2013\ufe63\uff0d", "-"))
+"""Signs that are read as minus: those of a page, of word processors and of other keyboards."""
+_SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_DIGITS = r"(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][-+]?[0-9]+)?"
+_NUMBER = re.compile(rf"([-+]?\s*{_DIGITS})\s*(?:/\s*([-+]?\s*{_DIGITS}))?")
+_POWER = re.compile(
+    r"(?:([0-9][0-9.,]*)\s*[×x*·]\s*)?(?<![0-9.,])10(?:\^|\*\*|(?=[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]))([-+⁻]?[0-9⁰¹²³⁴⁵⁶⁷⁸⁹]+)"
+)
+_GROUPS = re.compile(r"(?<=[0-9])[\s_'’](?=[0-9]{3}(?:[^0-9]|$))")
+_THOUSANDS = re.compile(r"[-+]?[0-9]{1,3}(?:,[0-9]{3})+")
+
+
+def typed_number(text: str, unit: str = "", *, whole: bool = False) -> float:
+    """The number of a text: a decimal point or comma, a fraction, a power as in 2 × 10⁻³, and its unit or none.
+
+    whole: a whole number is expected, so that commas before three digits are between thousands. Raises InputError for a
+    text that is no finite number.
+    """
+    plain = text.strip().translate(_MINUS)
+    if unit:
+        plain = plain.removesuffix(unit).removesuffix(unit.removesuffix("s")).rstrip()
+    plain = _POWER.sub(_scientific, _GROUPS.sub("", plain[: LONGEST + 1]))
+    if whole and _THOUSANDS.fullmatch(plain):
+        plain = plain.replace(",", "")
+    found = _NUMBER.fullmatch(plain) if len(plain) <= LONGEST else None
+    value = _quotient(found[1], found[2] or "1") if found else math.nan
+    if not math.isfinite(value):
+        example = "9" if whole else "2.5, 2,5 or 5/2"
+        raise InputError(f"{quoted(text)} is not a number such as {example}")
+    return value
+
+
+def typed_numbers(text: str) -> list[float]:
+    """The numbers of a text, separated by semicolons, spaces or commas; brackets around them are left out.
+
+    A comma within digits is a decimal comma if anything else separates the numbers. Raises InputError for others.
+    """
+    return [typed_number(part) for part in separated(text.strip().strip("{}[]()"))]
+
+
+def separated(text: str) -> list[str]:
+    """The parts of a text between semicolons, spaces or commas; see `typed_numbers`."""
+    parts = [part for part in re.split(r"\s*;\s*|,\s+|\s+", text.strip()) if part]
+    if len(parts) == 1:
+        parts = parts[0].split(",")
+    return [part for part in (part.rstrip(",") for part in parts) if part]
+
+
+def _scientific(power: re.Match[str]) -> str:
+    """A power of ten, with or without a factor before it, as code writes it: 2 × 10⁻³ is 2e-3."""
+    return f"{power[1] or '1'}e{power[2].translate(_SUPERSCRIPTS)}"
+
+
+def _quotient(above: str, below: str) -> float:
+    try:
+        return _plain(above) / _plain(below)
+    except (ZeroDivisionError, OverflowError):
+        return math.nan
+
+
+def _plain(digits: str) -> float:
+    return float("".join(digits.split()).replace(",", "."))
