@@ -36,7 +36,6 @@ class DiscVector(View):
         >>> view.cover(1)
         >>> view.quotient < 0.01 * before
         True
-        >>> view.close()
     """
 
     def __init__(self) -> None:
