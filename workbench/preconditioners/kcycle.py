@@ -55,7 +55,8 @@ class AggregationCycle(Preconditioner):
     Where the system has one of m vectors, such as rigid-body modes, each part has m unknowns on the next level, its
     vectors are made orthonormal in it, and parts grow over nodes, with `size` unknowns for each vector.
 
-    First parts that grow in rounds have sizes that vary more: 1 to 2 times as many iterations, but no work on one core.
+    First parts that grow in rounds have sizes that vary more: 1 to 2.2 times as many iterations, but no work on one
+    core.
 
     Cost: an application reads A four times, and the levels below about once more for parts of 8; setup some ten reads
     of A. Memory: about a copy of A in single precision and a third.
