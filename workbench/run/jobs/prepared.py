@@ -50,8 +50,8 @@ from workbench.solvers.block.base import BlockSolver
 if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
 
-PLAIN = {"device", "coarse", "variant", "stopping"}
-"""Further settings of a prepared system with which it has levels by default."""
+PLAIN = {"device", "coarse", "variant", "stopping", "format", "reduction", "ranks", "cluster"}
+"""Further settings of a prepared system with which it has levels by default: those of `solve`, and all criteria."""
 
 
 @dataclasses.dataclass(frozen=True)
