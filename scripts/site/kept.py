@@ -74,7 +74,8 @@ def used(folder: Path) -> Path:
 def pruned() -> None:
     """Remove entries that no site has used for `UNUSED` days, and what a run that was killed has left."""
     oldest = time.time() - 86400 * UNUSED
-    for folder in [*CACHE.glob("*"), *CACHE.glob("*/.*")]:
+    # Names of entries end with a key; folders that hold entries have none.
+    for folder in [each for pattern in ("*-*", ".*", "*/*-*", "*/.*") for each in CACHE.glob(pattern)]:
         if folder.is_dir() and folder.stat().st_mtime < oldest:
             shutil.rmtree(folder, ignore_errors=True)
 
