@@ -188,7 +188,9 @@ def _join(
             i = order[at]
             for j in range(indptr[i], indptr[i + 1]):
                 k = indices[j]
-                if not (weak or is_strong(data[j], strongest[i], strongest[k], least)):
+                # A stored zero couples nothing, and would leave the sum as if its part had not been met.
+                joins = data[j] != 0 if weak else is_strong(data[j], strongest[i], strongest[k], least)
+                if not joins:
                     continue
                 root = parents[labels[k]]
                 while parents[root] != root:
