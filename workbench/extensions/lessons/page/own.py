@@ -8,7 +8,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -43,7 +43,7 @@ def ask(
     question: str,
     right: Right,
     *,
-    choices: Sequence[str] = (),
+    choices: Iterable[str] = (),
     tolerance: float | None = None,
     unit: str = "",
     several: bool = False,
