@@ -144,8 +144,18 @@ def test_notebooks_of_a_folder_have_title_question_and_address(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "code",
+    ["y = (5\n     % 3)", "files = !ls\nprint?", "%%bash\nls |", "for i in (1,):\n    %time x = i",
+     "  x = 1\n  y = 2", "await x()"],
+)  # fmt: skip
+def test_what_ipython_reads_is_no_mistake(code, tmp_path):
+    assert own_lesson(written(tmp_path, "a.ipynb", "# A", code)).mistake == ""
+
+
+@pytest.mark.parametrize(
     ("cells", "said"),
     [
+        (("# A", "x = 1\0"), "a.ipynb, cell 2: the code is no Python (source code string cannot contain null bytes)"),
         (("# A", "x = 1", "y = = 2"), "a.ipynb, cell 3: line 1 is no Python (invalid syntax)"),
         (("# A", "x = 1\nif x:"), "a.ipynb, cell 2: line 2 is no Python (expected an indented block after 'if'"),
         (("x = 1",), "a.ipynb has no heading; begin a cell of text with a line such as # My lesson"),

@@ -19,8 +19,6 @@ MOST = 50
 """Notebooks of a folder."""
 LONGEST = 120
 """Characters of a title and of a question on the start page."""
-MAGIC = re.compile(r"^\s*[%!?].*$", re.MULTILINE)
-"""Lines for IPython alone."""
 
 
 @dataclass(frozen=True)
@@ -94,12 +92,22 @@ def sources(path: Path) -> list[tuple[str, str]]:
 
 
 def _mistakes(source: str) -> Iterator[str]:
-    """The sentence of a syntax error; none for code that only IPython reads."""
-    if source.lstrip().startswith("%%"):
+    """The sentence of a syntax error; none for code that IPython reads."""
+    if _error(source) is None:
         return
-    try:
-        ast.parse(MAGIC.sub("", source))
-    except SyntaxError as error:
+    # Only code that is not Python as it is needs it.
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    error = _error(TransformerManager().transform_cell(source))
+    if isinstance(error, SyntaxError) and error.lineno is not None:
         yield f"line {error.lineno} is no Python ({error.msg})"
-    except ValueError as error:
+    elif error is not None:
         yield f"the code is no Python ({error})"
+
+
+def _error(source: str) -> Exception | None:
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return error
+    return None
