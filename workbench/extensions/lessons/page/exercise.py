@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import html
 import os
 import time
@@ -98,11 +97,17 @@ class ExerciseView(View):
     def _restore(self, answer: str, checked: bool, tries: int, solved: bool) -> None:
         """Show an answer that the browser kept, and judge it again, which is no further try. One that does not fit the
         field is left out."""
-        with contextlib.suppress(traitlets.TraitError):
-            self._set(Progress(self.progress.exercise, tries, solved, answer if checked else ""))
+        before = self.progress
+        # The field's change keeps the answer again, with these tries.
+        self.progress = Progress(before.exercise, tries, solved, answer if checked else "")
+        try:
             self.field.value = answer
-            if checked:
-                self.check()
+        except traitlets.TraitError:
+            self.progress = before
+            return
+        self._set(self.progress)
+        if checked:
+            self.check()
 
     def _judge(self, answer: str) -> None:
         try:
