@@ -41,7 +41,7 @@ def test_the_walk_through_a_first_lesson_does_what_it_says(tmp_path, monkeypatch
 
 @pytest.mark.slow
 def test_a_mistake_in_a_cell_is_one_sentence_with_file_and_cell(tmp_path):
-    cells = [new_markdown_cell("# A"), new_code_cell("x = 1"), new_code_cell("ask('Why?', x)")]
+    cells = [new_markdown_cell("# A"), new_code_cell("x = 1\n!echo noise"), new_code_cell("ask('Why?', x)")]
     path = tmp_path / "a.ipynb"
     path.write_text(writes(new_notebook(cells=cells)), encoding="utf-8")
     assert tried(path) == ("a.ipynb, cell 3: NameError: name 'ask' is not defined", 1)
