@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,10 @@ MOST = 50
 """Notebooks of a folder."""
 LONGEST = 120
 """Characters of a title and of a question on the start page."""
+
+
+MAYBE_IPYTHON = re.compile(r"^\s*[%!?]|=\s*[%!]|\?\s*$", re.MULTILINE)
+"""Magics, commands of the system, and questions for help."""
 
 
 @dataclass(frozen=True)
@@ -92,22 +97,13 @@ def sources(path: Path) -> list[tuple[str, str]]:
 
 
 def _mistakes(source: str) -> Iterator[str]:
-    """The sentence of a syntax error; none for code that IPython reads."""
-    if _error(source) is None:
-        return
-    # Only code that is not Python as it is needs it.
-    from IPython.core.inputtransformer2 import TransformerManager
-
-    error = _error(TransformerManager().transform_cell(source))
-    if isinstance(error, SyntaxError) and error.lineno is not None:
-        yield f"line {error.lineno} is no Python ({error.msg})"
-    elif error is not None:
-        yield f"the code is no Python ({error})"
-
-
-def _error(source: str) -> Exception | None:
+    """The sentence of a syntax error; none for code that may be IPython's, which the trial of the notebook reads."""
     try:
-        ast.parse(source)
+        ast.parse(textwrap.dedent(source))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return error
-    return None
+        if MAYBE_IPYTHON.search(source):
+            return
+        if isinstance(error, SyntaxError) and error.lineno is not None:
+            yield f"line {error.lineno} is no Python ({error.msg})"
+        else:
+            yield f"the code is no Python ({error})"
