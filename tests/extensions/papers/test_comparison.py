@@ -46,11 +46,14 @@ def test_a_model_more_than_three_times_off_does_not_apply(model, applies, verdic
 
 
 def test_what_is_not_finite_agrees_with_nothing():
-    column = Compared(printed="printed", ours="ours", fitted="two numbers")
-    rows = [{"n": 1, "printed": printed, "ours": math.nan} for printed in (10.0, [1.0, 20.0], "above 1")]
+    column = Compared(
+        printed="printed", ours="ours", fitted="two numbers", reasons={"1": Reason("c", Support.MEASURED)}
+    )
+    rows = [{"n": 1, "printed": printed, "ours": math.nan} for printed in (10.0, [1.0, 20.0])]
     values = compare(rows, ("n",), (column,))
-    assert [value.standing for value in values] == [Standing.OPEN] * 3
-    assert [value.verdict for value in values] == ["not finite", "not finite", "–"]
+    assert [(value.standing, value.verdict, value.remark) for value in values] == [
+        (Standing.OPEN, "not finite", "not explained")
+    ] * 2
 
 
 def test_a_remark_says_how_a_number_stands():

@@ -182,7 +182,12 @@ class PrintedValue:
         """The reason of a notable deviation, which begins with what it rests on; "" for any other."""
         if not self.notable:
             return ""
-        return self.reason.words if self.reason else NOT_EXPLAINED
+        return self._reason.words if self._reason else NOT_EXPLAINED
+
+    @property
+    def _reason(self) -> Reason | None:
+        """The reason; none where ours is not finite, since none is of that."""
+        return self.reason if self.percent is None or math.isfinite(self.percent) else None
 
     @property
     def standing(self) -> Standing:
@@ -193,7 +198,7 @@ class PrintedValue:
             return Standing.NOT_COUNTED
         if not self.notable:
             return Standing.FITTED if self.fitted else Standing.WITHIN
-        return OF_SUPPORT[self.reason.support] if self.reason else Standing.OPEN
+        return OF_SUPPORT[self._reason.support] if self._reason else Standing.OPEN
 
     @property
     def remark(self) -> str:

@@ -59,8 +59,8 @@ class ExerciseView(View):
         self.field.on_msg(lambda _widget, content, _buffers: self.check() if content == SUBMIT else None)
         self.box.add_class("wb").add_class("wb-exercise")
         if answer is not None:
-            exercise.answer.read(answer)
-            self.field.value = answer if isinstance(answer, str) else f"{answer:.12g}"
+            read = exercise.answer.read(answer)
+            self.field.value = answer if isinstance(answer, str) else f"{read:.12g}"
             self.check()
 
     def check(self) -> None:
