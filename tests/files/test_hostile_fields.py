@@ -312,7 +312,8 @@ def test_items_of_reports(tmp_path):
     path = report._part(item, ".json")
     compared = {
         "row": "r", "column": "c", "printed": 1.0, "ours": 2, "spread": [1, 2], "ratio": 2.0, "modelled": None,
-        "paper_size": 8, "our_size": 8, "said": "", "elsewhere": False, "percent": 100.0, "agrees": None,
+        "paper_size": 8, "our_size": 8, "said": "", "standing": "not counted", "remark": "", "elsewhere": False,
+        "percent": 100.0, "agrees": None,
     }  # fmt: skip
     entry = {
         "paper": "two-level", "target": "table1", "configuration": configuration(item, choices), "title": "t",

@@ -23,7 +23,7 @@ def test_without_a_path_all_tests_run_once_and_those_in_the_browser_last(calls):
     assert first == ["tests/contracts", "tests/devices"]
     assert {"tests/machines", "tests/test_docs.py"} <= set(others)
     assert last == ["tests/browser"]
-    assert ["--reruns" in call for call in calls[0]] == [False, False, True]
+    assert ["--reruns" in call for call in calls[0]] == [False, True, True]
     found = [Path(word).parts for word in first + others + last]
     for path in (ROOT / "tests").rglob("test_*.py"):
         parts = path.relative_to(ROOT).parts
@@ -46,7 +46,10 @@ def test_a_path_is_run_with_its_part_and_arguments_reach_pytest(calls, monkeypat
     run_tests.main([*["--all"][: int(whole)], *paths, "--", "-k", "this or that"])
     options = [] if cores == 1 else ["-n", str(min(cores, run_tests.MOST)), "--dist", "worksteal"]
     options += [] if whole else ["-m", "not slow"]
-    assert calls[0] == [[*options, path, "-k", "this or that"] for path in reversed(paths)]
+    again = ((), run_tests.AGAIN)
+    assert calls[0] == [
+        [*options, *more, path, "-k", "this or that"] for more, path in zip(again, reversed(paths), strict=True)
+    ]
 
 
 @pytest.mark.parametrize(
