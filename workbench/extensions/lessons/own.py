@@ -5,9 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import TypeGuard
-
-import numpy as np
+from typing import Protocol, TypeGuard, runtime_checkable
 
 from workbench.errors import InputError, one_line, quoted
 from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Numbers, Verdict, plain_number
@@ -20,6 +18,13 @@ LONGEST = 4000
 """Characters of a question, a hint and a solution."""
 EXACT = 1e-9
 """Relative difference up to which two numbers are one, where no tolerance is given."""
+
+
+@runtime_checkable
+class Array(Protocol):
+    """An array or a number of NumPy, which help pages do not import."""
+
+    def tolist(self) -> float | list[float]: ...
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,7 @@ def declared(
         return Exercise(question, kind, answers.judge_several_by if several else answers.judge_by, hint)
     if isinstance(right, str | bytes):
         raise InputError(f"the right answer is the text {quoted(right)}; give choices=, one of which it is")
-    if isinstance(right, np.ndarray):
+    if isinstance(right, Array):
         right = right.tolist()
     if isinstance(right, Collection):
         wanted = [_checked(number, tolerance) for number in right]
