@@ -11,7 +11,7 @@ import platform
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -51,7 +51,7 @@ def entry(name: str, *paths: Path) -> Path:
 
 
 @contextlib.contextmanager
-def filled(folder: Path) -> Iterator[Path]:
+def filled(folder: Path) -> Generator[Path]:
     """An empty folder, which takes the name of an entry once the block has ended without an error."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(prefix=".", dir=folder.parent))
@@ -74,13 +74,14 @@ def used(folder: Path) -> Path:
 def pruned() -> None:
     """Remove entries that no site has used for `UNUSED` days, and what a run that was killed has left."""
     oldest = time.time() - 86400 * UNUSED
-    for folder in [*CACHE.glob("*"), *CACHE.glob("*/.*")]:
+    # Names of entries end with a key; folders that hold entries have none.
+    for folder in [each for pattern in ("*-*", ".*", "*/*-*", "*/.*") for each in CACHE.glob(pattern)]:
         if folder.is_dir() and folder.stat().st_mtime < oldest:
             shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager
-def alone() -> Iterator[None]:
+def alone() -> Generator[None]:
     """Wait until no other run makes the site of this checkout, and make others wait."""
     BUILD.mkdir(parents=True, exist_ok=True)
     with (BUILD / "lock").open("w") as file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
@@ -318,10 +319,19 @@ def test_a_matrix_with_a_fourth_of_its_entries_is_dense_from_200_unknowns_on(siz
 def test_a_near_null_space_is_tried_with_what_takes_it():
     A, places, load = elastic.cantilever((13, 5))
     modes = rigid_body_modes(places)
-    advice = advise(A, load, rtol=1e-8, seconds=1.0, near_null=modes)
+    advice = advise(A, load, rtol=1e-8, seconds=1.0, near_null=Tensor(modes))
     assert {row.pair.deflation.partition(":")[0] for row in advice.estimates} == {"parts"}
     assert solve(A, load, rtol=1e-8, near_null=modes, **advice.choices).iterations == advice.estimates[0].iterations
     assert "near_null is for a matrix in memory" in refusal(advise, "two-layer", near_null=modes)
+
+
+@pytest.mark.parametrize("body", [(5, 3), (60, 5)])
+def test_multigrid_with_a_near_null_space_is_among_the_first_that_are_tried(body, monkeypatch):
+    monkeypatch.setattr(predictions, "FIRST_LEVELS", EVERY_FIRST_LEVEL)
+    A, places, load = elastic.cantilever(body)
+    system = dataclasses.replace(system_of(A, load)[0], near_null=rigid_body_modes(places))
+    first = [pair.preconditioner for pair in level_pairs(InMemoryProblem(), system, ("cpu",))][:2]
+    assert "kcycle" in first
 
 
 def test_an_unsolvable_tolerance_is_refused():

@@ -212,6 +212,31 @@ def test_the_k_cycle_with_modes_on_accelerators(accelerator, case):
     assert abs(found.iterations - expected.iterations) <= 1
 
 
+@on_accelerators(dtype=["complex64", "complex128"])
+def test_the_k_cycle_with_one_complex_vector_on_accelerators(accelerator, case):
+    size = 700
+    turns = np.exp(0.7j * np.arange(size))
+    A = sparse.diags_array([-1.0, -1.0, 4.01, -1.0, -1.0], offsets=[-23, -1, 0, 1, 23], shape=(size, size))
+    A = sparse.csr_array(sparse.diags_array(turns) @ A @ sparse.diags_array(turns.conj()), dtype=case["dtype"])
+    b = turns.astype(case["dtype"])
+    expected, found = (
+        solve(A, b, M="kcycle", near_null=turns, rtol=1e-4, device=name, maxiter=99)
+        for name in ("cpu", accelerator.spec)
+    )
+    assert expected.converged
+    assert found.converged
+    assert abs(found.iterations - expected.iterations) <= 1
+
+
+def test_near_null_vectors_lie_in_memory_as_they_like(beam):
+    A, b, modes = beam
+    backwards = np.concatenate([modes, modes])[::-1][: len(modes)][::-1]
+    found = [
+        solve(A, b, M="kcycle", near_null=each).iterations for each in (modes, np.asfortranarray(modes), backwards)
+    ]
+    assert len(set(found)) == 1
+
+
 def test_the_k_cycle_leaves_out_modes_that_depend_on_others_and_those_that_nothing_resists():
     """Two free bodies and rods of two nodes, which have no rotation about their axis: six or five null vectors each."""
     A, places = stiffness((13, 5, 4))

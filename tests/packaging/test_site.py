@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -210,6 +211,22 @@ def test_what_is_kept_is_whole_or_not_there(tmp_path):
         (second / "b").touch()
     assert [path.name for path in entry.iterdir()] == ["b"]
     assert [path.name for path in entry.parent.iterdir()] == ["some"]
+
+
+def test_entries_that_no_site_uses_are_removed_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(kept, "CACHE", tmp_path)
+    monkeypatch.setattr(kept, "library", lambda: "1")
+    entries = [kept.entry(name, tmp_path) for name in ("blocks", "recording", "notebooks/one", "notebooks/two")]
+    left = [tmp_path / ".killed", tmp_path / "notebooks" / ".killed"]
+    for folder in [*entries, *left]:
+        folder.mkdir(parents=True)
+        (folder / "made").touch()
+    for folder in [*entries, *left, tmp_path / "notebooks"]:
+        os.utime(folder, (0, 0))
+    used = [kept.used(entry) for entry in (entries[0], entries[2])]
+    kept.pruned()
+    assert [folder.exists() for folder in entries] == [folder in used for folder in entries]
+    assert not any(folder.exists() for folder in left)
 
 
 def test_a_site_is_made_again_where_a_file_has_changed(tmp_path, monkeypatch):

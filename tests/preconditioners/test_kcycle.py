@@ -182,3 +182,14 @@ def test_what_it_cannot_do_is_refused_in_a_sentence():
         solve(A, b, M="kcycle", solver="pipecg")
     with pytest.raises(InputError, match="size"):
         solve(A, b, M="kcycle:1")
+    indefinite = sparse.csr_array(A - 0.7 * sparse.diags_array(A.diagonal()))
+    with pytest.raises(InputError, match=r"kcycle cannot be set up: .* not positive definite .* use preconditioner ja"):
+        solve(indefinite, b, M="kcycle")
+
+
+def test_pieces_that_do_not_merge_are_refused_in_a_sentence(monkeypatch):
+    # Two vectors for each piece of three unknowns are more than 0.6 of those.
+    pieces = sparse.csr_array(sparse.block_diag([4 * np.eye(3) - 1] * 50))
+    monkeypatch.setattr("workbench.deflation.hierarchy.MOST_DENSE", 130)
+    with pytest.raises(InputError, match="kcycle cannot be set up: merging parts leaves 150 vectors, and the last"):
+        solve(pieces, np.ones(150), M="kcycle", near_null=np.random.default_rng(0).random((150, 2)))

@@ -103,7 +103,8 @@ def test_prepared_systems_have_the_levels_of_solve():
     for given, expected in (
         ({"M": "ic"}, ("ic", "none")),
         ({"deflation": "parts:40"}, ("jacobi", "parts")),
-        ({"format": "csr"}, ("jacobi", "none")),
+        ({"format": "csr", "reduction": "device", "ranks": 1}, ("ic", "parts")),
+        ({"memory_limit": 10**9}, ("jacobi", "none")),
     ):
         configuration = prepare(made.disk(1500).matrix, **given).configuration
         assert (configuration.preconditioner.name, configuration.deflation.name) == expected
@@ -124,6 +125,18 @@ def test_factorized_has_the_levels_of_solve_and_cg_the_none_of_scipy():
 
 def test_parts_are_so_large_that_e_is_factorized():
     assert [levels.parts_size(size) for size in (5_000, 35_000, 1_200_000, 2_000_001)] == [30, 60, 60, 101]
+
+
+@pytest.mark.usefixtures("small")
+def test_a_hermitian_matrix_has_the_levels_of_a_real_one():
+    for size, expected in ((1500, ("ic", "parts:60")), (3000, ("kcycle", "none"))):
+        system = made.disk(size)
+        turns = np.exp(2j * np.arange(system.b.size))
+        A = sparse.csr_array(sparse.diags_array(turns) @ system.matrix @ sparse.diags_array(turns.conj()))
+        A = sparse.csr_array((A + A.conj().T) / 2)
+        assert chosen(sparse.csr_array(system.matrix, dtype=complex)) == expected
+        assert solve(sparse.csr_array(system.matrix, dtype=complex), system.b + 0j).converged
+        assert solve(A, turns * system.b).converged
 
 
 def test_strong_couplings_by_hand():

@@ -324,6 +324,11 @@ def test_wrong_right_hand_sides_and_settings_are_refused():
         prepare(A, ranks=2)
     with pytest.raises(InputError, match="says the method already"):
         prepare(configure("two-layer", n=16), M="mg")
+    for given in ({"M": np.eye(3)}, {"deflation": np.eye(3)}, {"nullspace": np.ones(3)}, {"rtol": 1e-3}, {"M": None}):
+        with pytest.raises(InputError, match="says the method already"):
+            prepare(configure("two-layer", n=16), **given)
+    with pytest.raises(InputError, match="rtol must be a number"):
+        prepare(configure("two-layer", n=16), rtol=np.ones(3))
     with pytest.raises(InputError, match="positive and finite, got 0"):
         assemble_two_phases(np.ones((4, 4), int), (1.0, 0.0), "neumann")
 

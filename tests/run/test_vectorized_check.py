@@ -99,6 +99,21 @@ def test_iterations_that_machine_code_repeats_are_those_that_are_seen_one_by_one
         np.testing.assert_array_equal(found.history[name], seen.history[name])
 
 
+@pytest.mark.parametrize("before", [1, 2, 3])
+def test_rows_may_be_gathered_anew_between_two_steps(before):
+    def residuals(before):
+        run = Run(configure("two-layer", n=12))
+        run.gather()
+        for _ in range(before):
+            run.step(5)
+            run.gather()
+        while run.step():
+            pass
+        return run.history["residual"]
+
+    np.testing.assert_array_equal(residuals(before), residuals(0))
+
+
 def test_iterations_in_which_python_takes_part_are_not_repeated(monkeypatch):
     monkeypatch.setattr(Repetition, "__call__", None)
     A = hermitian("float64")

@@ -191,7 +191,7 @@ def _asked(problem: object, b: object, seed: int, near_null: object) -> tuple[Pr
         given = random_numbers(seed, operator.shape[0]) if b is None else on_host(b, "b")
         if has_columns(given):
             raise InputError(f"b has {given.shape[1]} columns; the advisor ranks pairs for one, so give a vector")
-        return InMemoryProblem(), with_near_null(system_of(operator, given)[0], near_null)
+        return InMemoryProblem(), with_near_null(system_of(operator, given)[0], on_host(near_null, "near_null"))
     if b is not None:
         raise InputError("b is for a matrix in memory; a problem by name has its own, so leave b out")
     if near_null is not None:

@@ -70,6 +70,7 @@ EARLY = {
     ),
     "near null": (
         ("ic", "parts:100"),
+        ("kcycle", "none"),
         ("chebyshev:3", "parts:100"),
         ("amg:sa", "none"),
     ),

@@ -166,10 +166,20 @@ class BandCholesky(Factor):
         return 2 * self._band.nbytes
 
 
-def not_definite(detail: str) -> InputError:
-    """The InputError of all coarse solvers for a coarse matrix that cannot be factored."""
-    return InputError(
+class CoarseError(InputError):
+    """A coarse matrix cannot be solved with. detail: the reason, as a clause without a way out, which depends on what
+    asks for it."""
+
+    def __init__(self, sentence: str, detail: str) -> None:
+        super().__init__(sentence)
+        self.detail = detail
+
+
+def not_definite(detail: str) -> CoarseError:
+    """The error of all coarse solvers for a coarse matrix that cannot be factored."""
+    return CoarseError(
         f"the coarse matrix E = Z^T A Z is not positive definite ({detail}); the matrix is indefinite, or singular "
         "in a way that dropping one deflation vector does not repair; use coarse solver pseudo-inverse, or deflation "
-        "none"
+        "none",
+        f"a matrix of its levels is not positive definite ({detail})",
     )

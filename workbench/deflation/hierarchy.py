@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.deflation.coarse import not_definite
+from workbench.deflation.coarse import CoarseError, not_definite
 from workbench.deflation.coarse_dense import NULL_TOLERANCE, inverse_on_range, pseudo_inverse
 from workbench.deflation.galerkin import PlacedMatrix
 from workbench.deflation.grown_levels import LEAST_REDUCTION, Grow, Grown, LevelOfParts, grown_levels
@@ -63,9 +63,10 @@ def hierarchy(
     made = _merged_levels(matrix, parts, bottom) if parts else grown_levels(matrix, bottom, first, near_null, grow)
     count = made.diagonal.size
     if count > MOST_DENSE:
-        raise InputError(
-            f"merging {'boxes' if parts else 'parts'} leaves {count} vectors, and the last level of coarse solver "
-            f"multilevel may have {MOST_DENSE}; use coarse solver sparse"
+        leaves = f"merging {'boxes' if parts else 'parts'} leaves {count} vectors, and the last level"
+        raise CoarseError(
+            f"{leaves} of coarse solver multilevel may have {MOST_DENSE}; use coarse solver sparse",
+            f"{leaves} may have {MOST_DENSE}",
         )
     diagonals = [_positive(each.diagonal) for each in (*made.levels, made)]
     dtype = _precision(matrix.dtype, diagonals[0])

@@ -79,6 +79,11 @@ class Level:
         """Rows of the next level for each part."""
         return self.weights.size // self.parents.size
 
+    @property
+    def is_lifted(self) -> bool:
+        """True if each row takes the correction of one row of the next level, with a real weight."""
+        return self.modes == 1 and self.weights.dtype.kind == "f"
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Levels:

@@ -233,17 +233,26 @@ class BandStencil(Stencil):
 
 
 def check_diagonal(diagonal: np.ndarray) -> None:
-    """Raise InputError for a diagonal with a zero, by which a preconditioner would divide. Cost: one read.
+    """Raise InputError for a diagonal with a zero, by which a preconditioner would divide, or with an entry whose
+    inverse overflows. Cost: two reads.
 
     Examples:
         >>> import numpy as np
         >>> from workbench.operators import check_diagonal
         >>> check_diagonal(np.array([2.0, 4.0]))
     """
-    if not np.all(diagonal):
-        row = int(np.flatnonzero(diagonal == 0)[0])
+    sizes = np.abs(diagonal)
+    row = int(np.argmin(sizes))
+    if sizes[row] == 0:
         raise InputError(
             f"diagonal entry {row} of A is 0, and this preconditioner divides by it; use preconditioner none"
+        )
+    with np.errstate(over="ignore"):
+        inverse = 1 / sizes[row]
+    if not np.isfinite(inverse):
+        raise InputError(
+            f"diagonal entry {row} of A is {diagonal[row]:.3g}, whose inverse overflows in {diagonal.dtype}; scale A "
+            "and b by a power of two"
         )
 
 

@@ -39,6 +39,8 @@ class Jacobi(Preconditioner):
             return ElementWise("d*v", {"d": device.inverse_diagonal(operator.faces, operator.dtype)})
         diagonal = operator.diagonal()
         is_constant = constant_of(diagonal) is not None or np.all(diagonal == diagonal[0])
+        # Formulas have real numbers.
+        is_constant = is_constant and np.imag(diagonal[0]) == 0
         # All ranks have the same lines, hence the same sums.
         entry = device.common(float(np.real(diagonal[0])) if is_constant else None)
         check_diagonal(entries(diagonal))

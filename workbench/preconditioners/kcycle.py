@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from workbench.deflation.coarse import Factor
+from workbench.deflation.coarse import CoarseError, Factor
 from workbench.deflation.coarse_dense import DenseFactor, inverse_on_range
 from workbench.deflation.grown_levels import Grow
 from workbench.deflation.hierarchy import hierarchy
@@ -20,6 +20,7 @@ from workbench.devices.host.growth import grown_parts
 from workbench.devices.operator_protocols import CoarseLevel, DeviceVector, Dots, OperatorTraits
 from workbench.devices.ops.levels import narrowed, parts_in_rounds, widened
 from workbench.devices.protocol import Device
+from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
@@ -55,13 +56,14 @@ class AggregationCycle(Preconditioner):
     Where the system has one of m vectors, such as rigid-body modes, each part has m unknowns on the next level, its
     vectors are made orthonormal in it, and parts grow over nodes, with `size` unknowns for each vector.
 
-    First parts that grow in rounds have sizes that vary more: 1 to 2 times as many iterations, but no work on one core.
+    First parts that grow in rounds have sizes that vary more: 1 to 2.2 times as many iterations, but no work on one
+    core.
 
     Cost: an application reads A four times, and the levels below about once more for parts of 8; setup some ten reads
     of A. Memory: about a copy of A in single precision and a third.
 
-    Raises InputError for an A without entries, of which only products are known, and for a diagonal entry that is not
-    positive.
+    Raises InputError for an A without entries, of which only products are known, for a diagonal entry that is not
+    positive, of A or of a level, and where parts do not merge to at most 8192 unknowns.
 
     Source: Notay and Vassilevski 2008 (flexible CG on the levels); aggregation by growth as in `parts`; near null space
     as in Vaněk, Mandel and Brezina 1996.
@@ -105,7 +107,13 @@ class AggregationCycle(Preconditioner):
         if matrix.shape[0] <= BOTTOM:
             return DenseFactor(inverse_on_range(matrix.toarray()))
         first = self.size, self.theta
-        levels = hierarchy(matrix, None, BOTTOM, SCALING, STEPS, first=first, near_null=near_null, grow=grow)
+        try:
+            levels = hierarchy(matrix, None, BOTTOM, SCALING, STEPS, first=first, near_null=near_null, grow=grow)
+        except CoarseError as error:
+            raise InputError(
+                f"preconditioner kcycle cannot be set up: {error.detail}; use preconditioner jacobi",
+                changes={"preconditioner": "jacobi"},
+            ) from None
         return MultilevelFactor(levels, "k", None)
 
 

@@ -158,8 +158,8 @@ def solve(
     tested; an array of shape (N, 0) stands for none.
 
     near_null: vectors that A maps to little, shape (N, m), such as the rigid-body modes of an elastic body,
-    `workbench.deflation.rigid_body_modes(coordinates)`: deflation "parts:120" then has a vector for each of them in
-    each part, and M "amg" interpolates them. Refused where neither is chosen.
+    `workbench.deflation.rigid_body_modes(coordinates)`: deflation "parts:120" and the levels of M "kcycle" then have a
+    vector for each of them in each part, and M "amg:sa" interpolates them. Refused where none of these is chosen.
 
     diagonal: the main diagonal of A, shape (N,), for a LinearOperator, which then takes M jacobi (the default) and
     chebyshev; compared with A by up to four products. A LinearOperator costs three products more, which show whether it

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from workbench.devices.host.growth import grown_parts
+from workbench.devices.host.growth import _join, grown_parts
 from workbench.jit import threads
+from workbench.jit.threads import launch
 
 
 def parts_of(matrix, size, threshold=0.1):
@@ -69,6 +70,29 @@ def test_tiny_matrices_have_as_many_parts_as_rows(size):
     labels, count = parts_of(sparse.csr_array((size, size)), 5)
     assert labels.shape == (size,)
     assert count == size
+
+
+def test_stored_zeros_couple_nothing():
+    size, coupled = 200, 150
+    dense = 2 * np.eye(size) - np.eye(size, k=1) - np.eye(size, k=-1)
+    dense[coupled:] = dense[:, coupled:] = 0
+    dense[coupled:, coupled:] = np.eye(size - coupled)
+    columns, starts = np.tile(np.arange(size, dtype=np.int32), size), np.arange(size + 1, dtype=np.int64) * size
+    found, count = grown_parts((dense.ravel(), columns, starts), 10, 0.1)
+    expected, number = parts_of(dense, 10)
+    assert (found.tolist(), count) == (expected.tolist(), number)
+    assert number == size // 10
+
+
+def test_a_row_with_more_stored_zeros_than_there_are_parts_lists_none_of_them():
+    """Row 0 is a part, and stores five zeros in the columns of the other one."""
+    data, columns, starts = np.zeros(5), np.arange(1, 6, dtype=np.int32), np.array([0, 5, 5, 5, 5, 5, 5])
+    labels, order = np.array([1, 0, 0, 0, 0, 0], np.int32), np.array([1, 2, 3, 4, 5, 0], np.int32)
+    parents, sizes, listed = np.arange(2, dtype=np.int32), np.array([5, 1], np.int32), np.full(9, -1, np.int32)
+    couplings = data, columns, starts, np.zeros(6), 0.1
+    launch(0, _join, *couplings, 6, True, labels, order, np.array([0, 5, 6]), parents, sizes, np.zeros(2), listed)
+    assert listed.tolist() == [-1] * 9
+    assert parents.tolist() == [0, 1]
 
 
 def test_positive_couplings_alone_still_join():

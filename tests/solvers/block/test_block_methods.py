@@ -204,6 +204,16 @@ def test_one_column_of_cocg(method):
 
 
 @pytest.mark.parametrize("method", SYMMETRIC)
+def test_jacobi_has_a_complex_diagonal_and_refuses_one_without_an_inverse(method):
+    A = sparse.diags_array([1, 2j, 1], offsets=[-1, 0, 1], shape=(9, 9), dtype=complex).tocsr()
+    b = np.arange(9) + 1j
+    result = solve(A, b, solver=method, M="jacobi", rtol=1e-9)
+    np.testing.assert_allclose(A @ result.x, b, atol=1e-7)
+    with pytest.raises(InputError, match=r"diagonal entry 0 of A is 0\+2e-320j, whose inverse overflows in complex128"):
+        solve(1e-320 * A, b, solver=method, M="jacobi")
+
+
+@pytest.mark.parametrize("method", SYMMETRIC)
 def test_on_a_real_matrix_cocg_takes_the_steps_of_cg(method):
     A, b = poisson(20), normal(400, 1)[:, 0]
     cg, cocg = (solve(A, b, solver=name, M="none", rtol=1e-9) for name in ("cg", method))

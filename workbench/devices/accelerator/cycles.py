@@ -73,8 +73,8 @@ class DeviceCycles:
 
     def _lift_to(self, depth: int) -> tuple[Vector | np.generic, ...]:
         """The children and the factor with which kernels of a level add to the level above; empty for the first, and
-        where several rows add to one, which is a pass of the level above."""
-        if not depth or self._form.levels[depth - 1].modes > 1:
+        where several rows add to one or weights are complex, which is a pass of the level above."""
+        if not depth or not self._form.levels[depth - 1].is_lifted:
             return ()
         return (*self._levels[depth - 1].children, self._device.number(self._form.scaling, self._form.bottom.dtype))
 
@@ -128,7 +128,7 @@ class DeviceCycles:
         """The cycle from an x that is smoothed; its last step goes to the target where it ends the level."""
         level = self._levels[depth]
         level.restrict(b, x, self._right[depth + 1])
-        if level.modes == 1:
+        if level.is_lifted:
             self._solve(depth + 1, x)
         else:
             self._solve(depth + 1, self._below[depth])
@@ -156,8 +156,8 @@ class DeviceLevel:
         scaling: float,
     ) -> None:
         self._device, self.steps, self._rows, self._lift = device, steps, level.size, lift
-        self.modes = level.modes
-        self._correct = device.bind(correction(level, scaling)) if self.modes > 1 else None
+        self.is_lifted = level.is_lifted
+        self._correct = None if self.is_lifted else device.bind(correction(level, scaling))
         dtype, lifted = level.data.dtype, bool(lift)
         self._matrix = _matrix(device, level, width)
         self._smoother = [device.number(value, dtype) for value in level.smoother]
@@ -194,12 +194,12 @@ class DeviceLevel:
         self._start.over(self._rows, self._matrix, *self._smoother, b, x)
 
     def restrict(self, b: Vector, x: Vector, below: Vector) -> None:
-        """below = W^T (b - E x)."""
+        """below = W^H (b - E x)."""
         arguments = (self._matrix, *self.children, b, x, below, np.int64(self._rows), self._parents)
         self._restrict.launch(self._restricting, *arguments)
 
     def correct(self, x: Vector, below: Vector) -> None:
-        """x = x + scaling W below, where parts have several rows."""
+        """x = x + scaling W below, where kernels of the next level do not add that."""
         assert self._correct is not None
         self._correct(below, x)
 
@@ -247,7 +247,7 @@ def parts(operations: DeviceLevel, level: Level, depth: int) -> TimedCalls:
     yield TimedCall(
         operations, "restrict", from_level(RESTRICT, depth), matrix + 2 * vector + below, products + transfers
     )
-    if level.modes > 1:
+    if not level.is_lifted:
         moved = level.weights.nbytes + level.parents.nbytes + 2 * vector
         yield TimedCall(operations, "correct", from_level(CORRECT, depth), moved, transfers)
     if operations.steps:

@@ -51,7 +51,7 @@ class Watch:
     def gather(self, every: int) -> None:
         """Keep up to `every` rows from now on, until a row meets a limit of `set_threshold` or breaks down."""
         scalars = self._workspace.scalars
-        self.every, self._table = every, np.empty((every, scalars.size), scalars.dtype)
+        self.every, self._table, self._repetition = every, np.empty((every, scalars.size), scalars.dtype), None
 
     def set_threshold(self, norm: str, limit: float, maximum: float = np.inf) -> None:
         """Stop, if several iterations are made, at the first row whose norm is not above `limit`, or is above

@@ -73,9 +73,7 @@ def grown_parts(matrix: Csr, size: int, threshold: float) -> tuple[np.ndarray, i
 
     Source: greedy growth of parts, Farhat 1988, along the couplings of algebraic multigrid.
     """
-    data, indices, indptr = matrix
-    if data.dtype.kind == "c":
-        data = np.copysign(np.abs(data), np.real(data))
+    data, indices, indptr = in_real_numbers(matrix[0]), *matrix[1:]
     rows, strongest = indptr.size - 1, strongest_couplings((data, indices, indptr))
     labels, queue, waiting = np.full(rows, -1, np.int32), np.empty(rows, np.int32), np.empty(rows, np.int32)
     met, listed = np.full(rows, -1, np.int32), np.zeros(rows, bool)
@@ -97,10 +95,15 @@ def grown_parts(matrix: Csr, size: int, threshold: float) -> tuple[np.ndarray, i
     return numbers.astype(np.int32)[labels], kept.size
 
 
+def in_real_numbers(entries: np.ndarray) -> np.ndarray:
+    """Entries by which parts grow: of complex ones the absolute values, negative where their real parts are."""
+    return np.copysign(np.abs(entries), np.real(entries)) if entries.dtype.kind == "c" else entries
+
+
 def strongest_couplings(matrix: Csr) -> np.ndarray:
-    """The root of the largest -a_ij of each row, 0 without one, shape (N,); of a complex entry by its real part."""
+    """The root of the largest -a_ij of each row of a real matrix, 0 without one, shape (N,)."""
     data, indices, indptr = matrix
-    data, rows = np.real(data), indptr.size - 1
+    rows = indptr.size - 1
     strongest = np.empty(rows, data.dtype)
     launch(data.size, _strongest, data, indices, indptr, max(1, rows // ROWS_PER_CHUNK), strongest)
     return np.sqrt(strongest, out=strongest)
@@ -185,7 +188,9 @@ def _join(
             i = order[at]
             for j in range(indptr[i], indptr[i + 1]):
                 k = indices[j]
-                if not (weak or is_strong(data[j], strongest[i], strongest[k], least)):
+                # A stored zero couples nothing, and would leave the sum as if its part had not been met.
+                joins = data[j] != 0 if weak else is_strong(data[j], strongest[i], strongest[k], least)
+                if not joins:
                     continue
                 root = parents[labels[k]]
                 while parents[root] != root:

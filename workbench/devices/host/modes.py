@@ -96,6 +96,7 @@ def modes_below(vectors: np.ndarray, modes: np.ndarray, order: np.ndarray, start
     Cost: 2 N m^2 operations, parts in parallel.
     """
     count, columns = starts.size - 1, vectors.shape[1]
+    vectors = np.ascontiguousarray(vectors)
     made = np.zeros((count, columns, columns), np.result_type(vectors, modes))
     launch(modes.size, _project, vectors, modes, order, starts, made)
     return made.reshape(-1, columns)

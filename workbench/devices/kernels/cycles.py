@@ -134,7 +134,7 @@ def restrict(
         first = starts[low]
         for i in range(first + member(), starts[high], members()):
             left = b[i] - _product(matrix, (x,), i, rows, width=width)
-            room[i - first] = weights[i] * left if modes == 1 else left
+            room[i - first] = conj(weights[i]) * left if modes == 1 else left
         barrier()
         for k in range(low * modes + member(), high * modes, members()):
             found, parent = below.dtype.type(0), k // modes

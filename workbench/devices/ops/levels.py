@@ -12,7 +12,7 @@ import numpy as np
 from workbench.compiler.words import conj, narrow, wide
 from workbench.devices.bound import Bound, Request
 from workbench.devices.coarse import Level, Levels
-from workbench.devices.host.growth import Csr, grown_parts, strongest_couplings
+from workbench.devices.host.growth import Csr, grown_parts, in_real_numbers, strongest_couplings
 from workbench.devices.protocol import Device
 from workbench.kernel_language.row_kernels import kernel
 from workbench.lazy import sparse
@@ -194,9 +194,7 @@ def parts_in_rounds(matrix: Csr, size: int, threshold: float, device: Device) ->
 
     Source: rounds as in a Voronoi diagram of the graph.
     """
-    data, indices, indptr = matrix
-    if data.dtype.kind == "c":
-        data = np.copysign(np.abs(data), np.real(data))
+    data, indices, indptr = in_real_numbers(matrix[0]), *matrix[1:]
     rows, dtype = indptr.size - 1, data.dtype
     seeds = seeds_of(rows, size)
     first = np.full(rows, FREE)

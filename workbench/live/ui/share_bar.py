@@ -51,7 +51,7 @@ LONGEST_PAGE = 200
 """Characters of the address of a page, without the problem."""
 HERE = ("localhost", "127.0.0.1", "::1")
 """Hosts of addresses that others do not reach."""
-ONLY_HERE = "This address leads here from this machine only; start the server with --Voila.ip=0.0.0.0 for a class."
+ONLY_HERE = "This address leads here from this machine only; the documents on teaching say how a class does."
 SAVE = ("save", "Save problem", f"download it as a {ENDING} file")
 KEEP = ("keep", "Save in folder", f"write it as a {ENDING} file where the kernel runs")
 MOST_TEXT = 1 << 20

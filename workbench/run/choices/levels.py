@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench import devices
 from workbench.deflation.coarse_auto import MOST_UNPLACED
-from workbench.devices.host.growth import STRONG, strongest_couplings
+from workbench.devices.host.growth import STRONG, in_real_numbers, strongest_couplings
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
@@ -121,8 +121,9 @@ def positive_share(matrix: sparse.csr_array) -> float:
 def strong_couplings(matrix: sparse.csr_array) -> float:
     """The mean number of strong couplings of a row, as parts grow along them, in a sample of rows."""
     rows, places = sampled(matrix)
-    strongest = strongest_couplings((matrix.data, matrix.indices, matrix.indptr))
-    values, columns = -np.real(matrix.data[places]), matrix.indices[places]
+    data = in_real_numbers(matrix.data)
+    strongest = strongest_couplings((data, matrix.indices, matrix.indptr))
+    values, columns = -data[places], matrix.indices[places]
     strong = (columns != rows) & (values > 0) & (values >= STRONG * strongest[rows] * strongest[columns])
     return float(np.count_nonzero(strong) / np.unique(rows).size)
 

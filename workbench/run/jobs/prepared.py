@@ -50,8 +50,8 @@ from workbench.solvers.block.base import BlockSolver
 if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
 
-PLAIN = {"device", "coarse", "variant", "stopping"}
-"""Further settings of a prepared system with which it has levels by default."""
+PLAIN = {"device", "coarse", "variant", "stopping", "format", "reduction", "ranks", "cluster"}
+"""Further settings of a prepared system with which it has levels by default: those of `solve`, and all criteria."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -352,9 +352,10 @@ def prepare(
         [True, True]
     """
     if isinstance(A, Configuration):
-        stopping = (rtol, atol, maxiter) == (Stopping.rtol, Stopping.atol, Stopping.maxiter)
-        given = solver, M, deflation, nullspace, near_null
-        if more or not stopping or given != (None, AUTO, AUTO, None, None):
+        # Arrays are not compared with the defaults.
+        chosen = any(not (isinstance(each, str) and each == AUTO) for each in (M, deflation))
+        others = any(each is not None for each in (solver, nullspace, near_null))
+        if more or chosen or others or Stopping(rtol=rtol, atol=atol, maxiter=maxiter) != Stopping():
             raise InputError("a configuration says the method already; change it with dataclasses.replace")
         return Prepared(A)
     method = Solver.named(solver or "cg")

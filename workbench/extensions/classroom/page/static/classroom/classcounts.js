@@ -21,7 +21,7 @@ function panel(model, name) {
   const root = element("div", name);
   const code = element("div", "wb-code");
   const words = element("div", "wb-counted");
-  const [title, list, address, note] = [element("b", ""), element("ul", ""), element("div", "wb-address"), element("div", "wb-note")];
+  const [title, list, address, note] = [element("b", ""), element("ul", ""), element("code", "wb-address"), element("div", "wb-note")];
   list.setAttribute("aria-live", "polite");
   words.append(title, list, address, note);
   root.append(code, words);
