@@ -121,15 +121,20 @@ def test_run_files(run, tmp_path):
 
 
 def test_text_that_no_encoding_has_is_written(run, tmp_path):
-    """JSON may hold half of a surrogate pair."""
+    """JSON may hold half of a surrogate pair, which no page can be sent."""
     strange = dataclasses.replace(
         run, provenance={**run.provenance, "notes": ["\ud800"]}, summary={**run.summary, "reason": "\ud800"}
     )
-    strange = load(save(strange, tmp_path / "a.run.npz"))
+    assert load(save(strange, tmp_path / "a.run.npz")).summary["reason"] == "?"
     assert b"\\ud800" in save_page(strange, tmp_path / "a.html").read_bytes()
     assert b"\\ud800" in to_csv(strange, tmp_path / "a.csv").read_bytes()
     trace = Trace("\ud800", "measured", ["\ud800"])
-    assert load_trace(save_trace(trace, tmp_path / "a.json")).machine == "\ud800"
+    assert load_trace(save_trace(trace, tmp_path / "a.json")).machine == "?"
+
+
+def test_only_halves_of_characters_are_replaced():
+    assert read_json('["\\ud83d\\ude00", "\\\\ud800", "\\ud83d", "\\ude00\\ud83d"]') == ["😀", "\\ud800", "?", "??"]
+    assert read_json('"a\ud800"') == read_json('"a\ud800"'.encode(errors="surrogatepass")) == "a?"
 
 
 def continued(path):

@@ -103,10 +103,21 @@ class Link:
         return read_object(content, "the link", self.value)
 
 
+MAYBE_HALF = re.compile("[\ud800-\udfff]|\\\\u[dD][89a-fA-F]")
+"""Half of a surrogate pair in JSON, or what may be one; a whole pair is found too."""
+
+
 def read_json(content: bytes | str) -> Any:
-    """Parse JSON. Raises InputError for invalid JSON and for JSON that is nested too deeply."""
+    """Parse JSON. Half of a surrogate pair, which no page can be sent, becomes a question mark.
+
+    Raises InputError for invalid JSON and for JSON that is nested too deeply.
+    """
     try:
-        return json.loads(content)
+        text = content if isinstance(content, str) else content.decode(json.detect_encoding(content), "surrogatepass")
+        plain = json.loads(text)
+        if MAYBE_HALF.search(text):
+            plain = json.loads(json.dumps(plain, ensure_ascii=False).encode(errors="replace"))
+        return plain
     # ValueError covers syntax, encoding and numbers with thousands of digits.
     except (ValueError, RecursionError):
         raise InputError("it is not valid JSON") from None

@@ -50,6 +50,8 @@ def deviation_text(percents: float | None) -> str:
     how many times: 1210 times."""
     if percents is None:
         return MISSING
+    if not math.isfinite(percents):
+        return "not finite"
     if percents >= 900:
         return f"{number(float(f'{1 + percents / 100:.3g}'))} times"
     return f"{'+' if percents > 0 else ''}{number(percents)}%"

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -43,6 +44,12 @@ def test_students_with_one_name_and_without_any_are_told_apart(taught):
     assert list(done(taught)) == ["Ada", "Ada (2)", "no name (3)", "Ada (2) (4)"]
     taught.enter(BOB, "<script>alert(1)</script>" + "x" * 99)
     assert list(done(taught))[1] == ("<script>alert(1)</script>" + "x" * 99)[:LONGEST_NAME]
+
+
+def test_a_name_has_no_character_that_breaks_a_table(taught):
+    taught.enter(ADA, "A\ud800d\u202ea \x00")
+    taught.enter(BOB, "\u200b")
+    assert list(done(taught)) == ["Ada", "no name (2)"]
 
 
 @pytest.mark.parametrize(
@@ -170,11 +177,26 @@ def test_a_second_server_does_not_write_into_the_file_of_the_first(tmp_path):
     own.close()
 
 
+def one_student(**changed):
+    """A file with one student, as JSON, of whom something is changed."""
+    student = {"number": 1, "name": "Ada", "changed": 9e9, "done": {"waiting": {"1": [1, 1]}}} | changed
+    return json.dumps({"version": 1, "students": {"a" * 64: student}, "opened": []})
+
+
+def test_a_name_of_a_file_is_shown_as_one_that_is_typed(tmp_path):
+    path = tmp_path / "class.json"
+    path.write_text(one_student(name="A\ud800da"), encoding="utf-8")
+    made, file = kept(path)
+    assert (file.said, list(done(made))) == ("", ["Ada"])
+    file.close()
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "", "[]", "{", "null", '{"version": 2}', '{"version": 1}', "[" * 100_000,
         '{"version": 1, "students": {"x": {}}, "opened": []}', '{"version": 1, "students": [], "opened": 5}',
+        one_student(changed=10**400), one_student(done={"waiting": {"1000000000": [1, 1]}}), one_student(number=-1),
     ],
 )  # fmt: skip
 def test_a_damaged_file_is_put_aside_and_said(text, tmp_path):
@@ -193,6 +215,31 @@ def test_a_lesson_that_is_no_longer_there_has_no_open_solution(tmp_path):
     made, file = kept(path, {"waiting": 3})
     assert made.opened == set()
     file.close()
+
+
+def test_what_is_no_file_stays_where_it_is_and_is_said(tmp_path, monkeypatch):
+    folder, large = tmp_path / "teaching", tmp_path / "large.json"
+    folder.mkdir()
+    large.write_text(" " * 20, encoding="utf-8")
+    monkeypatch.setattr(class_file, "LARGEST", 10)
+    for path, said in ((folder, "is a folder"), (large, "has 20 bytes"), (Path("."), "has an empty name")):
+        _, file = kept(path)
+        assert file.said.startswith("The list of this class is kept until the server ends only: ")
+        assert said in file.said
+        # Another server may have the lock.
+        assert kept(path)[1].said == file.said
+        file.changed()
+        file.close()
+    assert folder.is_dir()
+    assert large.stat().st_size == 20
+
+
+def test_the_path_of_the_file_is_one_as_people_write_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    filled(Path("~/class.json"))
+    assert (tmp_path / "class.json").is_file()
+    monkeypatch.setenv("WORKBENCH_STATE", "~/state")
+    assert class_file.state_folder() == tmp_path / "state"
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path):

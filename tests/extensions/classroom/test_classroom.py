@@ -18,7 +18,8 @@ from tests.extensions.classroom.test_kernels import answer, opened, run
 from tests.waiting import LIMIT, until
 from workbench.extensions.classroom.page.class_bar import RUN_BYTES
 from workbench.extensions.classroom.server import classroom as module
-from workbench.extensions.classroom.server.classroom import COOKIE, LONGEST_HELLO, LONGEST_NAME, Classroom, cookie_of
+from workbench.extensions.classroom.server.class_list import LONGEST_NAME
+from workbench.extensions.classroom.server.classroom import COOKIE, LONGEST_HELLO, Classroom, cookie_of
 from workbench.extensions.classroom.server.forking import AVAILABLE
 
 LINK = "cgw1.abc"

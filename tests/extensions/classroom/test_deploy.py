@@ -77,6 +77,14 @@ def test_the_proxy_passes_pages_and_their_connections_to_the_service():
         assert needed in text
 
 
+def test_the_proxy_lets_a_class_in_that_comes_at_once_from_one_address():
+    """A page makes about 100 requests, by 6 connections of the browser and one that stays."""
+    text = NGINX.read_text(encoding="utf-8")
+    pages = next(int(each.partition("=")[2]) for each in unit_command() if "most_pages" in each)
+    assert int(re.search(r"limit_conn \w+ (\d+);", text)[1]) >= 7 * pages
+    assert int(re.search(r"burst=(\d+)", text)[1]) >= 100 * pages
+
+
 def test_a_person_of_the_hub_has_a_page_below_an_address_of_their_own(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_HOST", HOST)
     (entry,) = configuration("jupyter_server_config.py").ServerProxy.servers.values()

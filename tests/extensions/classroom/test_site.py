@@ -3,12 +3,14 @@
 import dataclasses
 import json
 import re
+import signal
 from pathlib import Path
 
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 
+from workbench.extensions.classroom.server.page_server import TRIAL_SECONDS, tried
 from workbench.extensions.classroom.server.site import (
     LessonPage,
     OwnLessonPage,
@@ -124,6 +126,12 @@ class Own(OwnLessonPage):
 
     def __init__(self):
         pass
+
+
+def test_a_notebook_that_says_nothing_has_taken_too_long_or_has_ended_its_process():
+    assert tried("a.ipynb", "a.ipynb: 4 exercises\n", 0) == "a.ipynb: 4 exercises"
+    assert tried("a.ipynb", "", -signal.SIGALRM) == f"a.ipynb: its cells do not end in {TRIAL_SECONDS} s"
+    assert tried("a.ipynb", "", 3) == "a.ipynb: its cells end their process, with status 3"
 
 
 def test_a_base_is_text_of_an_attribute():

@@ -1,12 +1,15 @@
 """A teacher's own exercises and notebooks: how they are declared, judged, found and refused."""
 
 import json
+import sys
 
+import numpy as np
 import pytest
 
 from workbench.errors import InputError
 from workbench.extensions.lessons.folder import MOST, own_lesson, own_lessons
 from workbench.extensions.lessons.own import LONGEST, declared
+from workbench.words.numbers import THIN
 
 
 def words(exercise, answer):
@@ -20,6 +23,26 @@ def test_a_number_is_right_within_its_tolerance():
     ]  # fmt: skip
     assert words(angle, "45.5") == "Right: 45.5° is the answer."
     assert words(angle, "40") == "Not yet: 40° is not the answer."
+    assert words(declared("How many?", 3, unit="steps"), "4") == f"Not yet: 4{THIN}steps is not the answer."
+
+
+def test_rounding_takes_no_answer_out_of_its_tolerance():
+    assert declared("Near 0.3?", 0.3, tolerance=0.1).check("0.4").right
+
+
+@pytest.mark.parametrize(
+    "right", [np.array([1, 3]), np.array([1.0, 3.0]), [np.int64(1), np.float32(3)], range(1, 4, 2)]
+)
+def test_what_numpy_computes_is_a_right_answer(right):
+    values = declared("The eigenvalues?", right)
+    assert [values.check(answer).right for answer in ("3 1", "1")] == [True, False]
+    assert declared("The last?", right[-1], tolerance=np.int64(1)).check("4").right
+    assert declared("The count?", np.array(2)).check("2").right
+
+
+def test_choices_come_from_anything_that_has_texts():
+    for choices in (np.array(["a", "b"]), (each for each in "ab")):
+        assert declared("Which?", "a", choices=choices).check("a").right
 
 
 def test_a_whole_number_without_a_tolerance_is_exact():
@@ -47,6 +70,7 @@ def test_a_function_judges_and_may_say_why():
     assert [words(even, answer) for answer in ("4", "3")] == ["Right: 4 is the answer.", "Not yet: it is odd."]
     rising = declared("Two numbers that rise?", lambda found: found == sorted(found), several=True)
     assert [rising.check(answer).right for answer in ("1 2", "2 1")] == [True, False]
+    assert words(declared("Why?", lambda x: "is it positive?"), "1") == "Not yet: is it positive?"
     chosen = declared("Any?", lambda text: text == "b", choices=["a", "b"])
     assert [chosen.check(answer).right for answer in ("a", "b")] == [False, True]
 
@@ -56,6 +80,9 @@ def test_a_function_judges_and_may_say_why():
     [
         (lambda x: 1 / x, "failed .ZeroDivisionError: float division by zero."),
         (lambda x: None, "returned None, and not True"),
+        (lambda x: " .", "returned ' .', and not True"),
+        (lambda x: int("a\nb"), "failed .ValueError: invalid literal .* base 10: 'a.*b'."),
+        (lambda x: sys.exit(), "failed .SystemExit:."),
     ],
 )
 def test_a_judge_that_fails_is_said_and_answers_nothing(judge, said):
@@ -71,6 +98,12 @@ def test_a_judge_that_fails_is_said_and_answers_nothing(judge, said):
         (True, {}, "the right answer is a number, and True is none"),
         (float("nan"), {}, "a number, and nan is none"),
         (None, {}, "a number, and None is none"),
+        (10**400, {}, "the right answer is a number, and 1000"),
+        (b"ab", {}, "is the text b'ab'; give choices="),
+        (np.array([]), {}, "the set of right numbers is empty"),
+        (np.eye(2), {}, "a number, and [1.0, 0.0] is none"),
+        ("a", {"choices": 5}, "the choices are texts"),
+        (1, {"tolerance": True}, "a number from 0 on, and not True"),
         (set(), {}, "the set of right numbers is empty"),
         ("x", {}, "is the text 'x'; give choices="),
         ("x", {"choices": ["a", "b"]}, "'x' is none of the choices"),
@@ -111,8 +144,18 @@ def test_notebooks_of_a_folder_have_title_question_and_address(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "code",
+    ["y = (5\n     % 3)", "files = !ls\nprint?", "%%bash\nls |", "for i in (1,):\n    %time x = i",
+     "  x = 1\n  y = 2", "await x()"],
+)  # fmt: skip
+def test_what_ipython_reads_is_no_mistake(code, tmp_path):
+    assert own_lesson(written(tmp_path, "a.ipynb", "# A", code)).mistake == ""
+
+
+@pytest.mark.parametrize(
     ("cells", "said"),
     [
+        (("# A", "x = 1\0"), "a.ipynb, cell 2: the code is no Python (source code string cannot contain null bytes)"),
         (("# A", "x = 1", "y = = 2"), "a.ipynb, cell 3: line 1 is no Python (invalid syntax)"),
         (("# A", "x = 1\nif x:"), "a.ipynb, cell 2: line 2 is no Python (expected an indented block after 'if'"),
         (("x = 1",), "a.ipynb has no heading; begin a cell of text with a line such as # My lesson"),

@@ -1,5 +1,7 @@
 """Numbers are read as people type them, and nothing else is taken for one."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,8 @@ from workbench.extensions.lessons.typed_numbers import typed_number, typed_numbe
     ("text", "value"),
     [("9", 9), (" 9.0 ", 9), ("9,0", 9), ("-5/2", -2.5), ("−2.5", -2.5), ("–2,5", -2.5), ("5 / −2", -2.5), ("+3", 3),
      (".5", 0.5), ("5.", 5), ("1e3", 1000), ("2 × 10⁻³", 0.002), ("2*10^-3", 0.002), ("10⁻³", 1e-3), ("-10^3", -1000),
-     ("1 000,5", 1000.5), ("1\u202f000", 1000), ("1'000", 1000), ("1/3", 1 / 3), ("- 2", -2)],
+     ("1 000,5", 1000.5), ("1\u202f000", 1000), ("1'000", 1000), ("1/3", 1 / 3), ("- 2", -2),
+     ("1/2 × 10^3", 500), ("-1 / 4 * 10³", -250), ("1/.5·10^3", 2000), ("1/10^3", 1e-3), ("10^3/2", 500)],
 )  # fmt: skip
 def test_a_number_in_any_form(text, value):
     assert typed_number(text) == value
@@ -21,7 +24,8 @@ def test_a_number_in_any_form(text, value):
 @pytest.mark.parametrize(
     "text",
     ["", " ", "nine", "nan", "inf", "1e999", "5/0", "1/", "--3", "3-", "1 2", "0x10", "1.234,5", "½", "٣", "9°",
-     "1 2345", "9" * 400, "3 × 10", "1e5e5"],
+     "1 2345", "9" * 400, "3 × 10", "1e5e5",
+     "10^3/2 × 10^3", "1e3/2 × 10^3"],
 )  # fmt: skip
 def test_no_number_is_refused_with_an_example(text):
     with pytest.raises(InputError, match="a number such as 2.5, 2,5 or 5/2"):
@@ -31,12 +35,15 @@ def test_no_number_is_refused_with_an_example(text):
 def test_a_unit_may_stand_behind_and_thousands_may_have_commas():
     assert [typed_number(text, "°") for text in ("9°", "9 °", "9")] == [9, 9, 9]
     assert [typed_number(text, "GPUs", whole=True) for text in ("8 GPUs", "1 GPU", "4,096")] == [8, 1, 4096]
+    assert typed_number("0,500", whole=True) == 0.5
+    assert [typed_number(text, "m−1") for text in ("9 m−1", "9 m-1")] == [9, 9]
 
 
 @pytest.mark.parametrize(
     ("text", "values"),
     [("1,001 1,002", [1.001, 1.002]), ("1, 2, 5", [1, 2, 5]), ("1,2,5", [1, 2, 5]), ("1;1,001;3", [1, 1.001, 3]),
-     ("{1, 2}", [1, 2]), ("1 2,", [1, 2]), ("1, 1,001, 1,002", [1, 1.001, 1.002]), ("1 −3", [1, -3]), ("", [])],
+     ("{1, 2}", [1, 2]), ("1 2,", [1, 2]), ("1, 1,001, 1,002", [1, 1.001, 1.002]), ("1 −3", [1, -3]), ("", []),
+     ("1 / 2, 3", [0.5, 3]), ("2 × 10³; 5", [2000, 5])],
 )  # fmt: skip
 def test_numbers_with_any_separator(text, values):
     assert typed_numbers(text) == values
@@ -45,11 +52,17 @@ def test_numbers_with_any_separator(text, values):
 @pytest.mark.parametrize(
     ("answer", "why"),
     [("100.0000001", "from 0 to 100, and 100.0000001 is not"), ("9.0000001", "a whole number, and 9.0000001 is not"),
-     (10**400, "is not"), (None, "is not"), (True, "is not"), (float("nan"), "is not")],
+     (10**400, "is not"), (Fraction(10**400), "is not"), (None, "is not"), (True, "is not"), (float("nan"), "is not")],
 )  # fmt: skip
 def test_a_refusal_repeats_the_answer_as_it_was_given(answer, why):
     with pytest.raises(InputError, match=why):
         Number(0, 100, whole=True).read(answer)
+
+
+@pytest.mark.parametrize(("low", "high", "why"), [(0, np.inf, "at least 0"), (-np.inf, 1, "at most 1")])
+def test_a_bound_on_one_side_is_said(low, high, why):
+    with pytest.raises(InputError, match=f"the answer is {why}, and .* is not"):
+        Number(low, high).read(-5 if low == 0 else 5)
 
 
 def test_numbers_of_numpy_are_numbers():

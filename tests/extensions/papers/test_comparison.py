@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from workbench.extensions.papers.comparison import NOT_APPLIED, Compared, compare, deviation, unexplained
@@ -19,6 +21,11 @@ from workbench.extensions.papers.standing import Reason, Standing, Support, tall
         ([2, 4, 10], [2, 5, 8], 25.0),
         ("above 1", 1.2, None),
         (100, None, None),
+        (100, math.nan, math.inf),
+        (100, -math.inf, math.inf),
+        ([2, 4], [2, math.nan], math.inf),
+        (0, 0, 0.0),
+        (0, 5, math.inf),
     ],
 )
 def test_deviations_in_percent(printed, ours, percent):
@@ -36,6 +43,25 @@ def test_a_model_more_than_three_times_off_does_not_apply(model, applies, verdic
     # What is counted is no model.
     (value,) = compare([{"n": 1, "printed": 10.0, "ours": model}], ("n",), (column,))
     assert value.applies
+
+
+def test_what_is_not_finite_agrees_with_nothing():
+    column = Compared(
+        printed="printed", ours="ours", fitted="two numbers", reasons={"1": Reason("c", Support.MEASURED)}
+    )
+    rows = [{"n": 1, "printed": printed, "ours": math.nan} for printed in (10.0, [1.0, 20.0])]
+    values = compare(rows, ("n",), (column,))
+    assert [(value.standing, value.verdict, value.remark) for value in values] == [
+        (Standing.OPEN, "not finite", "not explained")
+    ] * 2
+
+
+def test_a_remark_says_how_a_number_stands():
+    column = Compared(printed="printed", ours="ours", sizes=("n", "here"), uncounted=lambda _: "a stand-in")
+    rows = [{"n": 8, "here": here, "printed": 10, "ours": 13} for here in (8, 4)]
+    same, other = compare(rows, ("n",), (column,))
+    assert (same.standing, same.remark) == (Standing.NOT_COUNTED, "not counted: a stand-in")
+    assert (other.standing, other.remark) == (Standing.NOT_COMPARED, "not compared: 4 here, 8 printed")
 
 
 def test_printed_numbers_keep_the_digits_of_the_paper():

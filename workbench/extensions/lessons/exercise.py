@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from collections import Counter
@@ -56,21 +57,29 @@ class Number:
 
         Raises InputError for any other, and for one out of bounds.
         """
-        text = answer.strip() if isinstance(answer, str) else quoted(_plain(answer))
+        text = answer.strip() if isinstance(answer, str) else quoted(plain_number(answer))
         value = typed_number(text, self.unit, whole=self.whole)
         given = text if len(text) < LONGEST else quoted(text)
         if not self.low <= value <= self.high:
-            raise InputError(f"the answer is from {chosen(self.low)} to {chosen(self.high)}, and {given} is not")
+            raise InputError(f"the answer is {self._bounds}, and {given} is not")
         if self.whole and not value.is_integer():
             raise InputError(f"the answer is a whole number, and {given} is not")
         return int(value) if self.whole else value
 
+    @property
+    def _bounds(self) -> str:
+        if math.isinf(self.low) or math.isinf(self.high):
+            return f"at most {chosen(self.high)}" if math.isinf(self.low) else f"at least {chosen(self.low)}"
+        return f"from {chosen(self.low)} to {chosen(self.high)}"
 
-def _plain(answer: object) -> object:
+
+def plain_number(answer: object) -> object:
     """A number of NumPy as one of Python, which is written without its type; anything else as it is."""
-    if isinstance(answer, Integral) and not isinstance(answer, bool):
-        return int(answer)
-    return float(answer) if isinstance(answer, Real) and not isinstance(answer, bool) else answer
+    if isinstance(answer, bool) or not isinstance(answer, Real):
+        return answer
+    with contextlib.suppress(OverflowError):
+        return int(answer) if isinstance(answer, Integral) else float(answer)
+    return answer
 
 
 @dataclass(frozen=True)

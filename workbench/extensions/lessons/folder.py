@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +20,10 @@ MOST = 50
 """Notebooks of a folder."""
 LONGEST = 120
 """Characters of a title and of a question on the start page."""
-MAGIC = re.compile(r"^\s*[%!?].*$", re.MULTILINE)
-"""Lines for IPython alone."""
+
+
+MAYBE_IPYTHON = re.compile(r"^\s*[%!?]|=\s*[%!]|\?\s*$", re.MULTILINE)
+"""Magics, commands of the system, and questions for help."""
 
 
 @dataclass(frozen=True)
@@ -94,12 +97,13 @@ def sources(path: Path) -> list[tuple[str, str]]:
 
 
 def _mistakes(source: str) -> Iterator[str]:
-    """The sentence of a syntax error; none for code that only IPython reads."""
-    if source.lstrip().startswith("%%"):
-        return
+    """The sentence of a syntax error; none for code that may be IPython's, which the trial of the notebook reads."""
     try:
-        ast.parse(MAGIC.sub("", source))
-    except SyntaxError as error:
-        yield f"line {error.lineno} is no Python ({error.msg})"
-    except ValueError as error:
-        yield f"the code is no Python ({error})"
+        ast.parse(textwrap.dedent(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        if MAYBE_IPYTHON.search(source):
+            return
+        if isinstance(error, SyntaxError) and error.lineno is not None:
+            yield f"line {error.lineno} is no Python ({error.msg})"
+        else:
+            yield f"the code is no Python ({error})"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Sequence
+import sys
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from typing import Protocol, TypeGuard, runtime_checkable
 
-from workbench.errors import InputError, quoted
-from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Numbers, Verdict
+from workbench.errors import InputError, one_line, quoted
+from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Numbers, Verdict, plain_number
+from workbench.words.numbers import THIN
 
 Judged = bool | str
 """True for a right answer, False for a wrong one, or a text that says why it is wrong."""
@@ -16,6 +18,13 @@ LONGEST = 4000
 """Characters of a question, a hint and a solution."""
 EXACT = 1e-9
 """Relative difference up to which two numbers are one, where no tolerance is given."""
+
+
+@runtime_checkable
+class Array(Protocol):
+    """An array or a number of NumPy, which help pages do not import."""
+
+    def tolist(self) -> float | list[float]: ...
 
 
 @dataclass(frozen=True)
@@ -29,7 +38,7 @@ class Answers:
     def judge(self, answer: float | str) -> Verdict:
         """Compare with one right answer."""
         right = answer == self.right if isinstance(answer, str) else self._is_near(answer, self.right)
-        return self._verdict(right, f"{answer:.10g}{self.unit}" if not isinstance(answer, str) else answer)
+        return self._verdict(right, self._written(answer))
 
     def judge_several(self, found: list[float]) -> Verdict:
         """Compare with a set of numbers, in any order."""
@@ -41,7 +50,7 @@ class Answers:
 
     def judge_by(self, answer: float | str) -> Verdict:
         """Ask the teacher's function about one answer."""
-        return self._by_function(answer, f"{answer:.10g}{self.unit}" if not isinstance(answer, str) else answer)
+        return self._by_function(answer, self._written(answer))
 
     def judge_several_by(self, found: list[float]) -> Verdict:
         """Ask the teacher's function about several numbers, in the order in which they were written."""
@@ -52,18 +61,24 @@ class Answers:
         try:
             judged = self.right(answer)
         # The function is the teacher's, and may do anything.
-        except Exception as error:
-            said = f"{type(error).__name__}: {error}"
-            raise InputError(f"the judge of this exercise failed ({said[:200]}); tell your teacher") from None
-        if isinstance(judged, str):
-            return Verdict(False, f"{judged.strip().rstrip('.')}.")
+        except (Exception, SystemExit) as error:
+            said = one_line(f"{type(error).__name__}: {error}")
+            raise InputError(f"the judge of this exercise failed ({said}); tell your teacher") from None
+        if isinstance(judged, str) and (said := judged.strip().rstrip(".")):
+            return Verdict(False, said if said.endswith(("!", "?", "…")) else f"{said}.")
         if not isinstance(judged, bool) and type(judged).__name__ not in ("bool", "bool_"):
             raise InputError(f"the judge returned {quoted(judged)}, and not True, False or a text; tell your teacher")
         return self._verdict(bool(judged), words)
 
     def _is_near(self, answer: float, right: object) -> bool:
         assert isinstance(right, int | float)
-        return abs(answer - right) <= max(self.tolerance, EXACT * abs(right))
+        # Without the second term 0.4 would be more than 0.1 from 0.3.
+        return abs(answer - right) <= self.tolerance + EXACT * abs(right)
+
+    def _written(self, answer: float | str) -> str:
+        if isinstance(answer, str):
+            return answer
+        return f"{answer:.10g}{THIN if self.unit[:1].isalpha() else ''}{self.unit}"
 
     def _verdict(self, right: bool, words: str) -> Verdict:
         return Verdict(right, f"{words} is {'the' if right else 'not the'} answer.")
@@ -73,7 +88,7 @@ def declared(
     question: str,
     right: Right,
     *,
-    choices: Sequence[str] = (),
+    choices: Iterable[str] = (),
     tolerance: float | None = None,
     unit: str = "",
     several: bool = False,
@@ -96,24 +111,27 @@ def declared(
         check_text(name, text)
     if not question.strip():
         raise InputError("the question is empty; write what students are asked")
-    if tolerance is not None and not (isinstance(tolerance, int | float) and 0 <= tolerance < math.inf):
+    within = 0.0 if tolerance is None else plain_number(tolerance)
+    if not _is_finite(within) or within < 0:
         raise InputError(f"the tolerance is a number from 0 on, and not {quoted(tolerance)}")
-    answers = Answers(right, tolerance or 0.0, unit)
-    if choices:
-        return Exercise(question, _choice(right, choices), answers.judge_by if callable(right) else answers.judge, hint)
+    options = _texts(choices)
+    if options:
+        answers = Answers(right, within, unit)
+        return Exercise(question, _choice(right, options), answers.judge_by if callable(right) else answers.judge, hint)
     if callable(right):
+        answers = Answers(right, within, unit)
         kind = Numbers() if several else Number(unit=unit)
         return Exercise(question, kind, answers.judge_several_by if several else answers.judge_by, hint)
-    if isinstance(right, str):
+    if isinstance(right, str | bytes):
         raise InputError(f"the right answer is the text {quoted(right)}; give choices=, one of which it is")
+    if isinstance(right, Array):
+        right = right.tolist()
     if isinstance(right, Collection):
-        if not right:
+        wanted = [_checked(number, tolerance) for number in right]
+        if not wanted:
             raise InputError("the set of right numbers is empty; write at least one")
-        for number in right:
-            _check_number(number, tolerance)
-        return Exercise(question, Numbers(), answers.judge_several, hint)
-    _check_number(right, tolerance)
-    return Exercise(question, Number(unit=unit), answers.judge, hint)
+        return Exercise(question, Numbers(), Answers(wanted, within, unit).judge_several, hint)
+    return Exercise(question, Number(unit=unit), Answers(_checked(right, tolerance), within, unit).judge, hint)
 
 
 def check_text(name: str, text: object) -> None:
@@ -124,22 +142,35 @@ def check_text(name: str, text: object) -> None:
         raise InputError(f"the {name} has {len(text)} characters, and {LONGEST} at most")
 
 
-def _choice(right: Right, choices: Sequence[str]) -> Choice:
-    if isinstance(choices, str) or not all(isinstance(each, str) and each.strip() for each in choices):
+def _texts(choices: Iterable[str]) -> tuple[str, ...]:
+    found = tuple(choices) if isinstance(choices, Iterable) and not isinstance(choices, str) else ("",)
+    if not all(isinstance(each, str) and each.strip() for each in found):
         raise InputError(f'the choices are texts, as in choices=["yes", "no"], and not {quoted(choices)}')
+    return found
+
+
+def _choice(right: Right, choices: tuple[str, ...]) -> Choice:
     if len(set(choices)) < max(2, len(choices)):
         raise InputError("the choices are two or more, each different; add one, or take one away")
     if not callable(right) and right not in choices:
         raise InputError(f"the right answer {quoted(right)} is none of the choices; add it to them")
-    return Choice(tuple(choices))
+    return Choice(choices)
 
 
-def _check_number(number: object, tolerance: float | None) -> None:
-    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+def _checked(right: object, tolerance: float | None) -> float:
+    """A right number as one of Python."""
+    number = plain_number(right)
+    if not _is_finite(number):
         raise InputError(f"the right answer is a number, and {quoted(number)} is none")
     if isinstance(number, float) and not number.is_integer() and tolerance is None:
         raise InputError(f"the right answer {number:g} is no whole number; give tolerance=, such as 0.01")
+    return number
 
 
-def _listed(numbers: Sequence[float]) -> str:
+def _is_finite(number: object) -> TypeGuard[float]:
+    """True for a number of Python that a float can hold."""
+    return isinstance(number, int | float) and not isinstance(number, bool) and abs(number) <= sys.float_info.max
+
+
+def _listed(numbers: Iterable[float]) -> str:
     return " ".join(f"{number:.10g}" for number in numbers)

@@ -12,13 +12,17 @@ LONGEST = 60
 _MINUS = str.maketrans(dict.fromkeys("\u2212\u2013\ufe63\uff0d", "-"))
 """Signs that are read as minus: those of a page, of word processors and of other keyboards."""
 _SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-_DIGITS = r"(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][-+]?[0-9]+)?"
+_PLAIN = r"(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)"
+_DIGITS = rf"{_PLAIN}(?:[eE][-+]?[0-9]+)?"
 _NUMBER = re.compile(rf"([-+]?\s*{_DIGITS})\s*(?:/\s*([-+]?\s*{_DIGITS}))?")
 _POWER = re.compile(
-    r"(?:([0-9][0-9.,]*)\s*[×x*·]\s*)?(?<![0-9.,])10(?:\^|\*\*|(?=[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]))([-+⁻]?[0-9⁰¹²³⁴⁵⁶⁷⁸⁹]+)"
+    rf"(?:(?<![0-9.,/])(?<!/[-+])({_PLAIN})(/[-+]?{_PLAIN})?\s*[×x*·]\s*)?"
+    r"(?<![0-9.,])10(?:\^|\*\*|(?=[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]))([-+⁻]?[0-9⁰¹²³⁴⁵⁶⁷⁸⁹]+)"
 )
+_OVER = re.compile(r"\s*/\s*([-+]?)\s*")
+_JOINED = re.compile(r"\s*([/×x*·])\s*")
 _GROUPS = re.compile(r"(?<=[0-9])[\s_'’](?=[0-9]{3}(?:[^0-9]|$))")
-_THOUSANDS = re.compile(r"[-+]?[0-9]{1,3}(?:,[0-9]{3})+")
+_THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 
 
 def typed_number(text: str, unit: str = "", *, whole: bool = False) -> float:
@@ -28,9 +32,10 @@ def typed_number(text: str, unit: str = "", *, whole: bool = False) -> float:
     text that is no finite number.
     """
     plain = text.strip().translate(_MINUS)
+    unit = unit.translate(_MINUS)
     if unit:
         plain = plain.removesuffix(unit).removesuffix(unit.removesuffix("s")).rstrip()
-    plain = _POWER.sub(_scientific, _GROUPS.sub("", plain[: LONGEST + 1]))
+    plain = _POWER.sub(_scientific, _OVER.sub(r"/\1", _GROUPS.sub("", plain[: LONGEST + 1])))
     if whole and _THOUSANDS.fullmatch(plain):
         plain = plain.replace(",", "")
     found = _NUMBER.fullmatch(plain) if len(plain) <= LONGEST else None
@@ -51,15 +56,16 @@ def typed_numbers(text: str) -> list[float]:
 
 def separated(text: str) -> list[str]:
     """The parts of a text between semicolons, spaces or commas; see `typed_numbers`."""
-    parts = [part for part in re.split(r"\s*;\s*|,\s+|\s+", text.strip()) if part]
+    # Spaces around the sign of a fraction or a power are within a number.
+    parts = [part for part in re.split(r"\s*;\s*|,\s+|\s+", _JOINED.sub(r"\1", text.strip())) if part]
     if len(parts) == 1:
         parts = parts[0].split(",")
     return [part for part in (part.rstrip(",") for part in parts) if part]
 
 
 def _scientific(power: re.Match[str]) -> str:
-    """A power of ten, with or without a factor before it, as code writes it: 2 × 10⁻³ is 2e-3."""
-    return f"{power[1] or '1'}e{power[2].translate(_SUPERSCRIPTS)}"
+    """A power of ten, with or without a factor before it, as code writes it: 2 × 10⁻³ is 2e-3, 1/2 × 10³ is 1e3/2."""
+    return f"{power[1] or '1'}e{power[3].translate(_SUPERSCRIPTS)}{power[2] or ''}"
 
 
 def _quotient(above: str, below: str) -> float:

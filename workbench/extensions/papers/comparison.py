@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -170,7 +171,7 @@ class PrintedValue:
     def tie(self) -> bool:
         """True where "above 1" or "below 1" is printed, and ours is within `NOTABLE` percent of 1."""
         ours = self._in_words
-        return isinstance(self.printed, str) and isinstance(ours, float) and abs(100 * (ours - 1)) <= NOTABLE
+        return isinstance(self.printed, str) and isinstance(ours, int | float) and abs(100 * (ours - 1)) <= NOTABLE
 
     @property
     def _in_words(self) -> Any:
@@ -181,7 +182,12 @@ class PrintedValue:
         """The reason of a notable deviation, which begins with what it rests on; "" for any other."""
         if not self.notable:
             return ""
-        return self.reason.words if self.reason else NOT_EXPLAINED
+        return self._reason.words if self._reason else NOT_EXPLAINED
+
+    @property
+    def _reason(self) -> Reason | None:
+        """The reason; none where ours is not finite, since none is of that."""
+        return self.reason if self.percent is None or math.isfinite(self.percent) else None
 
     @property
     def standing(self) -> Standing:
@@ -192,12 +198,12 @@ class PrintedValue:
             return Standing.NOT_COUNTED
         if not self.notable:
             return Standing.FITTED if self.fitted else Standing.WITHIN
-        return OF_SUPPORT[self.reason.support] if self.reason else Standing.OPEN
+        return OF_SUPPORT[self._reason.support] if self._reason else Standing.OPEN
 
     @property
     def remark(self) -> str:
         """The reason of its deviation, or why it is not compared or not counted; what was fitted otherwise."""
-        if self.uncounted:
+        if self.standing is Standing.NOT_COUNTED:
             return f"not counted: {self.uncounted}"
         if self.said:
             return self.said
@@ -226,14 +232,17 @@ class PrintedValue:
 
 def deviation(printed: Any, ours: Any) -> float | None:
     """The deviation of ours from a printed number, in percent; from the nearer end of a printed range, 0 within it, and
-    the largest of a list. None where one of them is no number."""
+    the largest of a list; infinite where ours is not finite. None where one of them is no number."""
     if ours is None or isinstance(printed, str) or isinstance(ours, str):
         return None
     if isinstance(ours, (list, tuple)):
         each = [deviation(one, other) for one, other in zip(printed, ours, strict=True)]
         return max((one for one in each if one is not None), key=abs, default=None)
+    if not math.isfinite(ours):
+        return math.inf
     low, high = (min(printed), max(printed)) if isinstance(printed, (list, tuple)) else (printed, printed)
-    return 100 * (ours / min(max(ours, low), high) - 1)
+    nearest = min(max(ours, low), high)
+    return 0.0 if ours == nearest else 100 * (ours / nearest - 1) if nearest else math.inf
 
 
 def compare(rows: Sequence[Row], named: Sequence[str], columns: Iterable[Compared]) -> list[PrintedValue]:

@@ -43,7 +43,7 @@ class Cells:
     def _end(self, result: Any) -> None:
         """Close views that the cell had shown or made and has replaced, unless something still shows or names them."""
         info = getattr(result, "info", None)
-        cell = getattr(info, "cell_id", None) or self._id() or str(getattr(info, "raw_cell", ""))
+        cell = getattr(info, "cell_id", None) or cell_of(self._shell) or str(getattr(info, "raw_cell", ""))
         named = self._variables()
         present = [*self._shown, *(view for view in named if id(view) not in self._named)]
         before = [view for ref in self._of.get(cell, ()) if (view := ref()) is not None]
@@ -62,10 +62,11 @@ class Cells:
         values = [value for name, value in list(self._shell.user_ns.items()) if not name.startswith("_")]
         return [value for value in values if isinstance(value, self._kinds)]
 
-    def _id(self) -> str:
-        """The id of the cell that runs, as JupyterLab sends it; empty where there is none."""
-        parent = getattr(self._shell, "get_parent", dict)()
-        return str((parent.get("metadata") or {}).get("cellId") or "")
+
+def cell_of(shell: object) -> str:
+    """The id of the cell that a shell runs, as JupyterLab sends it; empty where there is none."""
+    parent = getattr(shell, "get_parent", dict)()
+    return str((parent.get("metadata") or {}).get("cellId") or "")
 
 
 _cells: list[Cells] = []

@@ -11,6 +11,8 @@ from workbench.extensions.classroom.page import class_bar as module
 from workbench.extensions.classroom.page.class_bar import SEEN, ClassBar, LessonBar, in_words
 from workbench.extensions.classroom.page.class_page import ClassExercises, ClassPage
 from workbench.live import RunList
+from workbench.live.app.keeper import packed
+from workbench.live.runs.runs_page import open_bytes
 from workbench.live.ui.run_list import FILE, SOLVE, SWEEP
 from workbench.live.ui.share_bar import ONLY_HERE, ShareBar
 from workbench.run import Run, Session, configure, run_through
@@ -70,6 +72,15 @@ def test_runs_that_were_made_here_are_sent_once_when_they_have_ended(bar, eventu
     eventually(lambda: page.page.status.text.startswith("A run of Page 4 is not shown: "))
     (run,) = page.runs.runs
     assert (run.origin, run.name) == ("Page 3", "Ada <b>: CG, Jacobi")
+
+
+def test_no_name_of_a_run_keeps_the_others_off_the_teachers_page(bar):
+    """Half of a surrogate pair, of which JSON has a form and UTF-8 none, so that no page can be sent it."""
+    _, _, runs, _ = bar
+    made = runs.add(run_through(Run(OWN)).record(), SOLVE)
+    runs.rename(made, "half of \ud83d")
+    (opened,) = open_bytes(RunList(), "a run of a page", packed(made))
+    assert opened.name == "half of ?"
 
 
 def test_a_run_that_is_too_large_is_not_sent(bar, monkeypatch):

@@ -1,5 +1,7 @@
 """An exercise on the page: a hint first, numbers after the second try, and no verdict beside another answer."""
 
+from fractions import Fraction
+
 import pytest
 
 from tests.waiting import until
@@ -71,4 +73,12 @@ def test_a_choice_counts_its_attempts():
     assert "compare how much of the error" in answered(view, "1")
     assert answered(view, "0.001").startswith("Right")
     assert view.tries.value == "solved at the 2nd try"
+    view.close()
+
+
+@pytest.mark.parametrize(("given", "shown"), [(Fraction(-5, 2), "-2.5"), (-2.5, "-2.5"), ("-5/2", "-5/2")])
+def test_an_answer_that_is_given_is_shown(given, shown):
+    view = ExerciseView(lesson("without-pain").exercises[1], 2, given)
+    assert view.wait(60)
+    assert (view.field.value, view.verdict.text[:7]) == (shown, "Right: ")
     view.close()

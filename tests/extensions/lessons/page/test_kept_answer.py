@@ -63,9 +63,12 @@ def test_tries_come_back_and_judging_again_is_no_further_try(kept, words, said, 
 
 @pytest.mark.parametrize("content", [{"answer": "none of the choices", "checked": True}, {"answer": 5}, {}])
 def test_what_is_no_answer_changes_nothing(content, view):
-    shown = view(2, "preconditioning")
-    come_back(shown, **content)
-    assert (shown.field.value, shown.verdict.text) == ("", "")
+    shown, heard = view(2, "preconditioning"), []
+    shown.on_progress(heard.append)
+    come_back(shown, **{"tries": 2, "solved": True, **content})
+    assert (shown.field.value, shown.verdict.text, shown.tries.value) == ("", "", "")
+    # A class would count it as solved.
+    assert (heard, shown.progress.solved, shown.kept.solved) == ([], False, False)
 
 
 def test_a_view_without_a_name_keeps_nothing():

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, writes
@@ -40,7 +41,7 @@ def test_the_walk_through_a_first_lesson_does_what_it_says(tmp_path, monkeypatch
 
 @pytest.mark.slow
 def test_a_mistake_in_a_cell_is_one_sentence_with_file_and_cell(tmp_path):
-    cells = [new_markdown_cell("# A"), new_code_cell("x = 1"), new_code_cell("ask('Why?', x)")]
+    cells = [new_markdown_cell("# A"), new_code_cell("x = 1\n!echo noise"), new_code_cell("ask('Why?', x)")]
     path = tmp_path / "a.ipynb"
     path.write_text(writes(new_notebook(cells=cells)), encoding="utf-8")
     assert tried(path) == ("a.ipynb, cell 3: NameError: name 'ask' is not defined", 1)
@@ -63,16 +64,32 @@ class Shell:
 def test_a_page_says_a_mistake_of_its_teacher_as_text(monkeypatch):
     shown, shell = [], Shell()
     monkeypatch.setattr(own, "display", lambda made: shown.append(made.data))
+    monkeypatch.setattr(own, "NOTEBOOK", own.Notebook())
     own.say_mistakes(shell, "<a>.ipynb", iter([2, 5]))
     for _ in range(2):
         shell.count(None)
-    shell.say(shell, ValueError, ValueError("<b>"), None)
-    assert shown == ['<p class="wb-mistake">&lt;a&gt;.ipynb, cell 5: ValueError: &lt;b&gt;</p>']
+    shell.say(shell, ValueError, ValueError("<b>\nc"), None)
+    assert shown == ['<p class="wb-mistake">&lt;a&gt;.ipynb, cell 5: ValueError: &lt;b&gt; c</p>']
 
 
-def test_exercises_are_numbered_by_their_questions(monkeypatch, opened):
+def test_exercises_are_numbered_by_their_cells_and_questions(monkeypatch, opened):
     monkeypatch.setattr(own, "NOTEBOOK", own.Notebook())
-    views = [opened(ask(question, 1)) for question in ("One?", "Two?", "One?")]
+    shell = Shell()
+    own.say_mistakes(shell, "a.ipynb", iter([2, 5, 6]))
+    views = []
+    for question in ("How many?", "Why?", "How many?"):
+        shell.count(None)
+        views += [opened(ask(question, 1)) for _again in range(2)]
+    assert [view.progress.exercise for view in views] == [":1", ":1", ":2", ":2", ":3", ":3"]
+
+
+def test_exercises_in_jupyterlab_are_numbered_by_the_cells_that_it_names(monkeypatch, opened):
+    monkeypatch.setattr(own, "NOTEBOOK", own.Notebook())
+    views = []
+    for cell in ("a", "b", "a"):
+        shell = SimpleNamespace(get_parent=lambda cell=cell: {"metadata": {"cellId": cell}})
+        monkeypatch.setattr(own, "get_ipython", lambda shell=shell: shell)
+        views.append(opened(ask("How many?", 1)))
     assert [view.progress.exercise for view in views] == [":1", ":2", ":1"]
 
 

@@ -15,6 +15,7 @@ import platformdirs
 from workbench.errors import InputError, printable_path
 from workbench.extensions.classroom.server.class_list import ClassList
 from workbench.files import read_bytes
+from workbench.files.data_files import path_of
 
 if sys.platform != "win32":
     import fcntl
@@ -28,7 +29,8 @@ _log = logging.getLogger(__name__)
 
 def state_folder() -> Path:
     """The folder of what outlives a server: WORKBENCH_STATE, otherwise the user's state folder."""
-    return Path(os.environ.get("WORKBENCH_STATE") or platformdirs.user_state_dir("cg-workbench"))
+    named = os.environ.get("WORKBENCH_STATE")
+    return Path(named).expanduser() if named else Path(platformdirs.user_state_dir("cg-workbench"))
 
 
 class ClassFile:
@@ -45,9 +47,12 @@ class ClassFile:
         self.said = ""
         if path is not None:
             try:
-                self._open(path)
-            except (OSError, InputError) as error:
+                self._path = path_of(path)
+                self._open(self._path)
+            # Of a path without a name too.
+            except (OSError, ValueError) as error:
                 self._path = None
+                self.close()
                 self.said = f"The list of this class is kept until the server ends only: {error}"
 
     def changed(self) -> None:
@@ -80,6 +85,9 @@ class ClassFile:
             return
         try:
             self._list.read(json.loads(read_bytes(path, LARGEST)))
+        except InputError:
+            # It is a folder, a pipe, too large or not to be read, and no list that was damaged.
+            raise
         except (LookupError, TypeError, ValueError, RecursionError, AttributeError):
             aside = path.with_name(f"{path.name}.damaged")
             path.replace(aside)

@@ -24,6 +24,8 @@ MOST_EXERCISES = 40
 MOST_TRIES = 1000
 KEY = re.compile(r"[0-9a-f]{32}")
 """Keys that browsers choose."""
+LAST = 2**53
+"""Seconds since 1970 from which on a time is none."""
 KEPT = re.compile(r"[0-9a-f]{64}")
 """Digests of them."""
 
@@ -65,7 +67,7 @@ class ClassList:
             self._make_room()
             self._arrived += 1
             student = self.students[digest] = Student(self._arrived, "", time.time(), {})
-        student.name = " ".join(name.split())[:LONGEST_NAME]
+        student.name = name_of(name)
         student.changed = time.time()
         return digest
 
@@ -128,7 +130,8 @@ class ClassList:
         return {"version": 1, "students": students, "opened": sorted(map(list, self.opened))}
 
     def read(self, kept: object) -> None:
-        """Take over what `written` has returned. Raises LookupError, TypeError or ValueError for anything else."""
+        """Take over what `written` has returned. Raises LookupError, TypeError, ValueError or AttributeError for
+        anything else."""
         if not isinstance(kept, dict) or kept["version"] != 1:
             raise ValueError("it is no list of this version")
         students = dict(_students(kept["students"]))
@@ -159,6 +162,11 @@ class ClassList:
         raise InputError(f"the list of this class is full with {MOST_STUDENTS} students; ask your teacher")
 
 
+def name_of(typed: str) -> str:
+    """A name as it is shown: on one line, without characters that cannot be shown or that turn others around."""
+    return "".join(mark for mark in " ".join(typed.split()) if mark.isprintable()).strip()[:LONGEST_NAME]
+
+
 def _nested(student: Student) -> dict[str, dict[str, list[int]]]:
     """Tries, and 1 for a right answer, by lesson and by the number of the exercise as text."""
     found: dict[str, dict[str, list[int]]] = {}
@@ -177,12 +185,14 @@ def _students(kept: dict[str, dict[str, object]]) -> Iterator[tuple[str, Student
         if not isinstance(by_lesson, dict):
             raise TypeError("the exercises of a student are no object")
         for lesson, exercises in by_lesson.items():
-            for exercise, (tries, solved) in list(exercises.items())[:MOST_EXERCISES]:
+            for exercise, (tries, solved) in exercises.items():
+                if not 1 <= int(exercise) <= MOST_EXERCISES:
+                    raise ValueError("there is no such exercise")
                 done[_text(lesson), int(exercise)] = min(_whole(tries), MOST_TRIES), bool(_whole(solved))
         changed = each["changed"]
-        if not isinstance(changed, int | float):
-            raise TypeError("a time is a number")
-        yield digest, Student(_whole(each["number"]), _text(each["name"])[:LONGEST_NAME], float(changed), done)
+        if not isinstance(changed, int | float) or changed > LAST:
+            raise TypeError("a time is a number of seconds")
+        yield digest, Student(_whole(each["number"]), name_of(_text(each["name"])), float(changed), done)
 
 
 def _whole(value: object) -> int:

@@ -24,7 +24,7 @@ from typing import Any
 
 from workbench.errors import InputError
 from workbench.extensions.classroom.server.class_file import ClassFile
-from workbench.extensions.classroom.server.class_list import LONGEST_NAME, ClassList
+from workbench.extensions.classroom.server.class_list import ClassList, name_of
 from workbench.extensions.classroom.server.turns import Turns
 
 LONGEST_LINE = 5 << 20
@@ -159,7 +159,7 @@ class Classroom:
         self.turns.done(page)
 
     def _on_name(self, page: _Page, name: str, student: str = "") -> None:
-        page.name = " ".join(str(name).split())[:LONGEST_NAME]
+        page.name = name_of(str(name))
         if not student or not self.collects or page.teacher:
             return
         # Otherwise a page could fill the list.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
+import signal
 import socket
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -20,7 +21,7 @@ from tornado.web import RequestHandler
 from voila.app import Voila
 from voila.tornado.handler import TornadoVoilaHandler
 
-from workbench.errors import InputError
+from workbench.errors import InputError, printable_path
 from workbench.extensions.classroom.server.class_addresses import ShortAddress, TeachersAddress, say
 from workbench.extensions.classroom.server.class_file import state_folder
 from workbench.extensions.classroom.server.classroom import Classroom
@@ -136,13 +137,20 @@ class PageServer(Voila):
             )
             self._trial = trial
             said, _ = await trial.communicate()
-            print(said.decode().strip() or f"{lesson.path.name}: its cells do not end in {TRIAL_SECONDS} s", flush=True)
+            print(tried(printable_path(lesson.path.name), said.decode(), trial.returncode), flush=True)
 
     def refusals(self) -> list[Rule]:
         """The rules for requests that are refused. A server that listens to others does not know its names."""
         nowhere = Rule(PathMatches(url_path_join(self.server_url or "/", f"(?:{NOWHERE})")), Refusal, NOT_FOUND)
         common = [Rule(ForeignSite(), Refusal, FROM_ELSEWHERE), nowhere]
         return [Rule(ForeignHost(self.hosts), Refusal, FORBIDDEN), *common] if is_local(self.ip) else common
+
+
+def tried(name: str, said: str, status: int | None) -> str:
+    """The line on a notebook that was tried. said: by the process, which says nothing where it was ended."""
+    late = sys.platform != "win32" and status == -signal.SIGALRM
+    ended = f"do not end in {TRIAL_SECONDS} s" if late else f"end their process, with status {status}"
+    return said.strip() or f"{name}: its cells {ended}"
 
 
 def _in_order(rule: tuple[object, ...]) -> tuple[object, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import html
 import os
 import time
@@ -60,8 +59,8 @@ class ExerciseView(View):
         self.field.on_msg(lambda _widget, content, _buffers: self.check() if content == SUBMIT else None)
         self.box.add_class("wb").add_class("wb-exercise")
         if answer is not None:
-            exercise.answer.read(answer)
-            self.field.value = answer if isinstance(answer, str) else f"{answer:.12g}"
+            read = exercise.answer.read(answer)
+            self.field.value = answer if isinstance(answer, str) else f"{read:.12g}"
             self.check()
 
     def check(self) -> None:
@@ -98,11 +97,17 @@ class ExerciseView(View):
     def _restore(self, answer: str, checked: bool, tries: int, solved: bool) -> None:
         """Show an answer that the browser kept, and judge it again, which is no further try. One that does not fit the
         field is left out."""
-        with contextlib.suppress(traitlets.TraitError):
-            self._set(Progress(self.progress.exercise, tries, solved, answer if checked else ""))
+        before = self.progress
+        # The field's change keeps the answer again, with these tries.
+        self.progress = Progress(before.exercise, tries, solved, answer if checked else "")
+        try:
             self.field.value = answer
-            if checked:
-                self.check()
+        except traitlets.TraitError:
+            self.progress = before
+            return
+        self._set(self.progress)
+        if checked:
+            self.check()
 
     def _judge(self, answer: str) -> None:
         try:

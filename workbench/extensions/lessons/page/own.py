@@ -8,7 +8,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -16,11 +16,12 @@ from IPython.core.getipython import get_ipython
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import HTML, display
 
-from workbench.errors import InputError
+from workbench.errors import InputError, one_line
 from workbench.extensions.lessons.folder import own_lesson, sources
 from workbench.extensions.lessons.own import Right, check_text, declared
 from workbench.extensions.lessons.page.exercise import ExerciseView
 from workbench.extensions.lessons.page.in_class import follow_class
+from workbench.live.transport.cells import cell_of
 from workbench.live.ui.frontend import in_voila
 
 SECONDS = 120
@@ -28,12 +29,18 @@ SECONDS = 120
 
 
 class Notebook:
-    """The notebook of this kernel. lesson: its name on a server, empty elsewhere. numbers: of the exercises, by
-    question, so that a cell that runs again keeps its own."""
+    """The notebook of this kernel. lesson: its name on a server, empty elsewhere. cell: the number of the one that
+    runs, where a server or its trial counts them. numbers: of the exercises, by cell and question, so that a cell that
+    runs again keeps its own."""
 
     def __init__(self) -> None:
-        self.lesson = ""
-        self.numbers: dict[str, int] = {}
+        self.lesson, self.cell = "", 0
+        self.numbers: dict[tuple[str, str], int] = {}
+
+    def number(self, question: str) -> int:
+        """The number of an exercise of the cell that runs."""
+        cell = str(self.cell) if self.cell else cell_of(get_ipython())
+        return self.numbers.setdefault((cell, question), len(self.numbers) + 1)
 
 
 NOTEBOOK = Notebook()
@@ -43,7 +50,7 @@ def ask(
     question: str,
     right: Right,
     *,
-    choices: Sequence[str] = (),
+    choices: Iterable[str] = (),
     tolerance: float | None = None,
     unit: str = "",
     several: bool = False,
@@ -66,7 +73,7 @@ def ask(
     """
     exercise = declared(question, right, choices=choices, tolerance=tolerance, unit=unit, several=several, hint=hint)
     check_text("solution", solution)
-    number = NOTEBOOK.numbers.setdefault(question, len(NOTEBOOK.numbers) + 1)
+    number = NOTEBOOK.number(question)
     name = f"{NOTEBOOK.lesson}:{number}"
     view = ExerciseView(exercise, number, None, name if NOTEBOOK.lesson and in_voila() else "", name)
     follow_class(view, lambda: solution)
@@ -85,14 +92,12 @@ def begin(lesson: str, folder: str, file: str, code_cells: Sequence[int]) -> Non
 
 def say_mistakes(shell: InteractiveShell, file: str, code_cells: Iterator[int]) -> None:
     """Let the shell show an error as one sentence. code_cells: as they will run."""
-    cell = 0
 
     def count(_info: object) -> None:
-        nonlocal cell
-        cell = next(code_cells, cell)
+        NOTEBOOK.cell = next(code_cells, NOTEBOOK.cell)
 
     def say(_shell: object, _kind: object, error: BaseException, _traceback: object, tb_offset: object = None) -> None:
-        display(HTML(f'<p class="wb-mistake">{html.escape(mistake(file, cell, error))}</p>'))
+        display(HTML(f'<p class="wb-mistake">{html.escape(mistake(file, NOTEBOOK.cell, error))}</p>'))
 
     shell.events.register("pre_run_cell", count)
     shell.set_custom_exc((Exception,), say)
@@ -100,7 +105,7 @@ def say_mistakes(shell: InteractiveShell, file: str, code_cells: Iterator[int]) 
 
 def mistake(file: str, cell: int, error: BaseException) -> str:
     """The sentence of an error in a cell."""
-    said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+    said = str(error) if isinstance(error, InputError) else one_line(f"{type(error).__name__}: {error}")
     return f"{file}, cell {cell}: {said}"
 
 
@@ -114,6 +119,7 @@ def trial(path: Path) -> tuple[bool, str]:
     os.chdir(path.parent)
     shell = InteractiveShell.instance()
     for number in lesson.code_cells:
+        NOTEBOOK.cell = number
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             result = shell.run_cell(cells[number - 1][1])
         error = result.error_before_exec or result.error_in_exec
@@ -127,7 +133,10 @@ def main() -> NoReturn:
     """Try the notebook of the command line, in a process of its own. The exit status is 0 where every cell ran."""
     if sys.platform != "win32":
         signal.alarm(SECONDS)
+    # What cells print, or programs that they start, is no sentence.
+    said = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     right, sentence = trial(Path(sys.argv[1]).resolve())
-    print(sentence, flush=True)
+    print(sentence, file=said, flush=True)
     # Threads of views are still at work.
     os._exit(0 if right else 1)
