@@ -80,8 +80,13 @@ def test_a_matrix_is_dropped_its_parts_are_seen_and_four_methods_race_against_th
     page.get_by_label("Unknowns per part").fill("40")
     page.keyboard.press("Enter")
     line = page.locator(f"{BUILD} .wb-status", has_text="grown in")
-    parts = bench.until(lambda: line.count() and (number := line.inner_text().split(" parts")[0]).isdigit() and number)
-    assert 5 <= int(parts) <= 20
+
+    def grown():
+        """The number of parts of the size that was typed; those of the size before are fewer."""
+        number = line.inner_text().split(" parts")[0] if line.count() else ""
+        return number if number.isdigit() and 5 <= int(number) <= 20 else ""
+
+    bench.until(grown)
     pattern = page.locator(f"{BUILD} canvas[data-title='Parts on the pattern']")
     bench.until(lambda: int(pattern.get_attribute("data-frames") or 0) > 0)
     places = page.locator(f"{BUILD} .wb-chart canvas").last
