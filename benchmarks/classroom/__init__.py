@@ -129,13 +129,13 @@ async def _weekday(
     pages_of_yesterday: how many were answered that their kernel has ended, as all must be.
     """
     async with _watched(processes):
-        told = [await _is_gone(one) for one in yesterday]
+        gone = [await _is_gone(one) for one in yesterday]
         found, there = await _lesson(url, processes, name, students)
         silent = there[::5]
         await _all(found["errors"], [one.leave for one in there if one not in silent])
         await _all(found["errors"], [functools.partial(one.leave, politely=False) for one in silent])
         found["not_ended"] = await processes.until_closed(AWAY + 60)
-        found |= {"pages_of_yesterday": [sum(told), len(told)], "memory_mb_after": processes.megabytes()}
+        found |= {"pages_of_yesterday": [sum(gone), len(gone)], "memory_mb_after": processes.megabytes()}
         staying = [Student(url, name) for _ in silent]
         await _all(found["errors"], [one.open for one in staying])
     return found, staying

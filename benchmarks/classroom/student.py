@@ -75,7 +75,7 @@ class Student:
         """Give an answer to an exercise, from 0; returns the seconds until the verdict, and the verdict."""
         field, press, verdict = self.exercises[number]
         begun = time.monotonic()
-        # A menu is told the place of a choice.
+        # A menu takes the place of a choice.
         options = _list(self.widgets[field].get("_options_labels"))
         state = {"index": options.index(str(answer))} if options else {"value": answer}
         self._send("comm_msg", {"comm_id": field, "data": {"method": "update", "state": state}})

@@ -65,8 +65,8 @@ def recorded() -> Iterator[None]:
     Raises RuntimeError where that fails.
     """
     film = kept.entry("recording", RECORDER)
-    with ThreadPoolExecutor(1) as beside:
-        waiting = None if film.exists() else beside.submit(_record, film)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = None if film.exists() else pool.submit(_record, film)
         yield
         if waiting is not None:
             waiting.result()
@@ -94,8 +94,8 @@ def written() -> list:
         text = relinked((ROOT / name).read_text(encoding="utf-8"), name)
         # A page of one part needs no contents, and its lines the room.
         put(name.removeprefix("docs/"), text if "\n## " in text else f"---\nhide: [toc]\n---\n\n{text}")
-    with ThreadPoolExecutor(1) as beside:
-        drawing = beside.submit(pictures.pictures)
+    with ThreadPoolExecutor(1) as pool:
+        drawing = pool.submit(pictures.pictures)
         executed = notebooks.pages()
         drawn = drawing.result()
     kinds = blocks.pages({block: each.markdown for block, each in drawn.items()})

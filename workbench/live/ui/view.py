@@ -11,6 +11,7 @@ import traitlets
 
 from workbench.live.transport import cells
 from workbench.live.transport.closing import close_all
+from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.assets import module, style_sheet
 
 Bundle = Mapping[str, object] | tuple[Mapping[str, object], Mapping[str, object]]
@@ -38,6 +39,21 @@ class View:
         cells.displayed(self)
         show = self.box._repr_mimebundle_
         return _named(self, show(**options)) if show else _closed()
+
+
+class WorkingView(View):
+    """A view whose answers are computed one after another, the latest question only."""
+
+    _worker: LatestOnly
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until all that was asked for is shown; False when that takes longer, in s."""
+        return self._worker.wait(timeout)
+
+    def close(self) -> None:
+        """End the computation and take it off the page."""
+        self._worker.close()
+        super().close()
 
 
 class StyleSheet(anywidget.AnyWidget):

@@ -1,4 +1,4 @@
-"""An exercise on the page: a hint first, numbers after the second try, and no verdict beside another answer."""
+"""An exercise on the page: a hint first, numbers after the second try, and no verdict next to another answer."""
 
 from fractions import Fraction
 

@@ -11,7 +11,7 @@ from workbench.live.plots.chart import ChartView, Handle, HandledChart
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import column, row
 from workbench.live.ui.status import StatusLine
-from workbench.live.ui.view import View
+from workbench.live.ui.view import WorkingView
 from workbench.words.numbers import count, number
 
 MIDDLE, RIM = "middle", "rim"
@@ -22,7 +22,7 @@ SNAP = 0.45
 START = (12.5, 14.5)
 
 
-class DiscVector(View):
+class DiscVector(WorkingView):
     """v is 1 in the cells that a disc covers and 0 elsewhere. Display it, or `box`; the disc is dragged over five
     bubbles, by the pointer or by the arrow keys, and its rim makes it larger.
 
@@ -68,15 +68,6 @@ class DiscVector(View):
         """Put the disc onto a bubble, counted from 1."""
         self.middle, self.radius = five_bubbles().centres[bubble - 1].copy(), five_bubbles().radius
         self._show()
-
-    def wait(self, timeout: float) -> bool:
-        """Wait until all that was dragged is shown; False when that takes longer."""
-        return self._worker.wait(timeout)
-
-    def close(self) -> None:
-        """End the computation and take it off the page."""
-        self._worker.close()
-        super().close()
 
     def _drag(self, key: str, x: float, y: float) -> None:
         at = np.clip([x, y], 0, CELLS - 1)

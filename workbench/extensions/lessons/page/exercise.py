@@ -22,13 +22,13 @@ from workbench.live.ui.controls import button, row
 from workbench.live.ui.frontend import in_voila
 from workbench.live.ui.server_connection import server_connection
 from workbench.live.ui.status import StatusLine
-from workbench.live.ui.view import View
+from workbench.live.ui.view import WorkingView
 
 SUBMIT = {"event": "submit"}
 """The message of a field of one line in which Enter was pressed."""
 
 
-class ExerciseView(View):
+class ExerciseView(WorkingView):
     """Display it. answer: fills the field and is checked at once. kept_as: the name under which a browser keeps what a
     reader answers, which comes back when the page is loaded again; empty for none. name: of the exercise in `progress`,
     such as "without-pain:1".
@@ -75,15 +75,6 @@ class ExerciseView(View):
     def on_progress(self, listener: Callable[[Progress], object]) -> None:
         """Call this with `progress` after each change, from the thread that judges. It should return at once."""
         self._listeners = [*self._listeners, listener]
-
-    def wait(self, timeout: float) -> bool:
-        """Wait until the verdict is shown; False when that takes longer."""
-        return self._worker.wait(timeout)
-
-    def close(self) -> None:
-        """End the computation and take it off the page."""
-        self._worker.close()
-        super().close()
 
     def _changed(self) -> None:
         """Take the verdict off: it is on another answer."""

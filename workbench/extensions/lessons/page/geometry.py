@@ -26,7 +26,7 @@ from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.assets import script
 from workbench.live.ui.controls import column, row
 from workbench.live.ui.status import StatusLine
-from workbench.live.ui.view import LiveWidget, View
+from workbench.live.ui.view import LiveWidget, WorkingView
 from workbench.words.numbers import counted, number, percent
 
 METHODS = {"steepest descent": "sd", "CG": "cg"}
@@ -35,7 +35,7 @@ FURTHEST = VIEW - 0.25
 """Largest distance of the start from the solution, in each unknown: it stays in sight."""
 
 
-class Geometry2D(View):
+class Geometry2D(WorkingView):
     """A x = b with two unknowns. Display it, or `box`; start and axes of the ellipses are dragged in the plot.
 
     angle: of the first half axis of (e, A e) = 1 in degrees; lengths: of both half axes, 0.25 to 4, so that the
@@ -91,15 +91,6 @@ class Geometry2D(View):
         """Mark vectors and lines by their keys, such as "r0" or "conjugate", in place of those that are marked."""
         self.marked = keys
         self._show()
-
-    def wait(self, timeout: float) -> bool:
-        """Wait until all that was dragged is shown; False when that takes longer."""
-        return self._worker.wait(timeout)
-
-    def close(self) -> None:
-        """End the computation and take it off the page."""
-        self._worker.close()
-        super().close()
 
     def _arranged(self) -> widgets.Box:
         """All parts in a box."""

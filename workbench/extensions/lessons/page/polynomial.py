@@ -27,7 +27,7 @@ from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import row
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
-from workbench.live.ui.view import View
+from workbench.live.ui.view import WorkingView
 from workbench.registry import unknown_name
 from workbench.spectra.convergence_estimates import iterations_by_bound
 from workbench.words.numbers import chosen, count, counted, number
@@ -36,7 +36,7 @@ GOAL = 1e-6
 OWN = "of your own"
 
 
-class PolynomialView(View):
+class PolynomialView(WorkingView):
     """CG on a diagonal matrix with b = (1, ..., 1), as the residual polynomial sees it. Display it, or `box`.
 
     Eigenvalues are dragged along the axis, or moved by the arrow keys; a click or Enter deflates one, and another
@@ -136,15 +136,6 @@ class PolynomialView(View):
             return
         self.deflated = deflated
         self._show()
-
-    def wait(self, timeout: float) -> bool:
-        """Wait until all that was asked for is shown; False when that takes longer."""
-        return self._worker.wait(timeout)
-
-    def close(self) -> None:
-        """End the computation and take it off the page."""
-        self._worker.close()
-        super().close()
 
     def _moved(self, key: str, x: float, _y: float) -> None:
         self._worker.ask(lambda: self.move(int(key), float(np.clip(x, LEAST, LARGEST))) if self._has(key) else None)

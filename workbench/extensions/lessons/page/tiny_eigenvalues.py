@@ -20,7 +20,7 @@ from workbench.live.plots.chart import ChartView
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import row
 from workbench.live.ui.status import StatusLine
-from workbench.live.ui.view import View
+from workbench.live.ui.view import WorkingView
 from workbench.registry import unknown_name
 from workbench.words.names import SUBSCRIPTS
 from workbench.words.numbers import chosen, count, counted, number
@@ -30,7 +30,7 @@ WAYS = (VECTORS, COLUMNS)
 TINY = 1e-3
 
 
-class TinyEigenvalues(View):
+class TinyEigenvalues(WorkingView):
     """Eigenvalues of five bubbles with M = D, all and those that are left, and the curve of the method. Display it, or
     `box`; `slider` chooses how many are taken away.
 
@@ -75,15 +75,6 @@ class TinyEigenvalues(View):
         self.box = widgets.VBox([row("wb-buttons", self.slider, self.option), self.spectrum, self.curve, self.words])
         self.box.add_class("wb").add_class("wb-tiny")
         self._worker.ask(self._show)
-
-    def wait(self, timeout: float) -> bool:
-        """Wait until what was chosen is shown; False when that takes longer."""
-        return self._worker.wait(timeout)
-
-    def close(self) -> None:
-        """End the computation and take it off the page."""
-        self._worker.close()
-        super().close()
 
     def _show(self) -> None:
         many, option = int(self.slider.value), bool(self.option.value)
