@@ -11,8 +11,9 @@ from scipy import sparse
 from tests.contracts.cases import FIRST
 from workbench.devices import device
 from workbench.operators import as_operator
+from workbench.operators.components import components_of
 from workbench.operators.cuts import components
-from workbench.operators.null_space import components_of, null_space_of
+from workbench.operators.null_space import null_space_of
 from workbench.preconditioners.pinned import pin_unknowns
 from workbench.run import Reason, prepare, solve
 from workbench.scipy import cg
@@ -91,7 +92,7 @@ def test_components_of_a_subdomain_each_are_said():
 
 @pytest.mark.parametrize("k", [1, 2])
 def test_null_vectors_that_are_given_are_theirs(k):
-    labels = components_of(as_operator(sparse.csr_array(A)), np.flatnonzero(~A.any(axis=1)))
+    labels = components_of(as_operator(sparse.csr_array(A)), np.flatnonzero(~A.any(axis=1)), device()).labels
     # Both empty rows have the last number.
     assert sorted(np.bincount(labels)) == [2, 2, 9, 13, 14]
     vectors = np.eye(labels.max() + 1)[labels]
@@ -157,7 +158,7 @@ def test_stored_zeros_couple_nothing():
     stored = sparse.csr_array(sparse.coo_array((np.r_[two.data, 0, 0], places), shape=(9, 9)))
     assert stored.nnz == two.nnz + 2
     operator = as_operator(stored)
-    assert components_of(operator, None).tolist() == 4 * [0] + 5 * [1]
+    assert components_of(operator, None, device()).labels.tolist() == 4 * [0] + 5 * [1]
     assert operator.csr.nnz == stored.nnz
     np.testing.assert_array_equal(operator.csr.toarray(), two.toarray())
 

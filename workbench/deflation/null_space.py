@@ -22,28 +22,28 @@ def holds_constants(matrix: sparse.csr_array) -> bool:
     return sums <= MOST_OF_CONSTANTS * absolute
 
 
-def pinned(matrix: sparse.csr_array, space: Subspace, null_space: NullSpace) -> tuple[sparse.csr_array, int]:
+def pinned(
+    matrix: sparse.csr_array, space: Subspace, null_space: NullSpace, device: Device
+) -> tuple[sparse.csr_array, int]:
     """E with a larger diagonal entry in as many rows as it has null vectors, and their number; E itself and 0 where A
     is connected, and for vectors that are not piecewise constant.
 
     Components of A and subdomains that share unknowns form clusters. The sum of the indicator vectors of the
     subdomains of a cluster without empty rows is a null vector, and there are no others: A maps no other vector to zero
     that is constant on subdomains. As in `preconditioners.pinned`, the larger entry changes no solution for a
-    right-hand side in the range of E. Cost: a pass over the labels.
+    right-hand side in the range of E. device: of a rank, which has labels of its rows. Cost: a pass over the labels.
     """
     labels, components = space.labels, null_space.components
     if labels is None or components is None:
         return matrix, 0
     from scipy.sparse import csgraph
 
-    count, size = int(components.max()) + 1, matrix.shape[0]
-    shape = (size + count, size + count)
-    pairs = sparse.coo_array((np.ones(labels.size, np.int32), (labels, size + components)), shape=shape)
-    clusters = csgraph.connected_components(pairs.tocsr(), directed=False)[1]
-    singular = np.arange(size)
-    if null_space.empty is not None:
-        # Empty rows have the last number, and none of their clusters is singular.
-        singular = singular[clusters[:size] != clusters[-1]]
+    size = matrix.shape[0]
+    shape = 2 * (size + components.count + 1,)
+    pairs = sparse.coo_array((np.ones(labels.size), (labels, size + components.labels)), shape=shape).tocsr()
+    clusters = csgraph.connected_components(sum(device.gathered(pairs)), directed=False)[1]
+    # Empty rows have the last number, and none of their clusters is singular.
+    singular = np.flatnonzero(clusters[:size] != clusters[-1])
     _, first, subdomains = np.unique(clusters[singular], return_index=True, return_counts=True)
     pins, diagonal = singular[first], np.real(matrix.diagonal())
     # Of a single subdomain E has nothing but rounding.

@@ -37,11 +37,11 @@ MOST_LEFT = 0.56
 """The part of an error that an approximate coarse solver may leave: runs with 0.55 converge, with 0.58 stagnate."""
 
 
-def _regular(basis: BoundSubspace, space: Subspace, null_space: NullSpace) -> BoundSubspace:
+def _regular(basis: BoundSubspace, space: Subspace, null_space: NullSpace, device: Device) -> BoundSubspace:
     """A subspace with an E that the components of A do not make singular."""
     if null_space.components is None:
         return basis
-    matrix, pins = pinned(in_host_memory(basis.matrix), space, null_space)
+    matrix, pins = pinned(in_host_memory(basis.matrix), space, null_space, device)
     note = f"A has several components: {count(pins)} diagonal entries of E enlarged, so that E is definite (expected)"
     return dataclasses.replace(basis, matrix=matrix, notes=(*basis.notes, note)) if pins else basis
 
@@ -84,7 +84,7 @@ class Projection(Corrections):
         null_space = null_space_of(operator, None, bound, device) if null_space is None else null_space
         singular = subspace.piecewise_constant and null_space.is_constant
         with phase("coarse matrix E"):
-            basis = _regular(subspace.bind(operator, bound, device), subspace, null_space)
+            basis = _regular(subspace.bind(operator, bound, device), subspace, null_space, device)
         self.count = basis.matrix.shape[0]
         self._definite = self.count - 1 if singular else definite_count(subspace, self.count, null_space, device)
         """Vectors with which E is definite, the first of all."""

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from workbench.devices.host.slab import Slab
 
 T = TypeVar("T")
 
@@ -37,6 +42,11 @@ class Collectives(Protocol):
     def gathered(self, value: T) -> list[T]:
         """The value of each rank, in order."""
         return [value]
+
+    def with_ghosts(self, values: np.ndarray, slab: Slab) -> np.ndarray:
+        """A copy of values of the rows with those of their ghosts around: a plane on each side, or what the pattern of
+        A has, see `MatrixRows`."""
+        return np.array(values)
 
     def common(self, value: T) -> T | None:
         """The value that all ranks have, None where they differ."""

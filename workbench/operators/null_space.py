@@ -21,7 +21,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators.base import Operator
-from workbench.operators.cuts import components
+from workbench.operators.components import Components, components_of
 from workbench.operators.matrix import Matrix
 from workbench.operators.matrix_rows import MatrixRows, stored_rows
 from workbench.operators.stencil import Stencil
@@ -48,14 +48,13 @@ class NullSpace:
 
     vectors: each of shape (N,), in host memory; a constant one has entries 1 and is kept as one number. empty: numbers
     of the empty rows of A, those that a rank has, whose unit vectors belong to the basis and in which the others are 0;
-    None where no rank has any. components: numbers of the connected components of the other rows, int32, shape (N,),
-    whose indicator vectors are the basis in place of `vectors`; empty rows have the number after the last. None where
-    there is one component, and for a basis of other vectors.
+    None where no rank has any. components: the connected components of the other rows, whose indicator vectors are the
+    basis in place of `vectors`; None where there is one component, and for a basis of other vectors.
     """
 
     vectors: tuple[np.ndarray, ...] = ()
     empty: np.ndarray | None = None
-    components: np.ndarray | None = None
+    components: Components | None = None
 
     @classmethod
     def spanned_by(cls, vectors: np.ndarray, dtype: np.dtype, empty: np.ndarray | None = None) -> NullSpace:
@@ -108,7 +107,7 @@ class NullSpace:
             return x, abs(mean) * math.sqrt(size)
         x, removed = self.without_empty_rows(x, device)
         if self.components is not None:
-            x, of_means = _without_means(x, self.components, device)
+            x, of_means = self.components.without_means(x, device)
             removed = math.hypot(removed, of_means)
         for vector in self.vectors:
             square = np.vdot(vector, vector).real if constant_of(vector) is None else vector.size
@@ -129,35 +128,6 @@ class NullSpace:
         left = device.array(component, x.dtype)
         device.subtract_from(x, left)
         return left, math.sqrt(device.total(np.vdot(found, found).real.item()))
-
-
-def _without_means(x: DeviceVector, labels: np.ndarray, device: Device) -> tuple[DeviceVector, float]:
-    """x minus its mean in the rows of each label, and the norm of these means as a vector."""
-    found, sizes = device.to_host(x), np.bincount(labels)
-    means = np.bincount(labels, np.real(found)) / sizes
-    if found.dtype.kind == "c":
-        means = means + 1j * np.bincount(labels, np.imag(found)) / sizes
-    left = device.array(means[labels].astype(found.dtype), x.dtype)
-    device.subtract_from(x, left)
-    return left, math.sqrt(float(sizes @ np.abs(means) ** 2))
-
-
-def components_of(operator: Operator, empty: np.ndarray | None) -> np.ndarray | None:
-    """The connected components of an assembled A, as in `NullSpace`; None for one alone, and for any other A.
-
-    Cost: a search of the graph, about five products with A.
-    """
-    if not isinstance(operator, Matrix):
-        return None
-    count, labels = components(operator.csr)
-    if empty is not None:
-        # Each is a component of its own.
-        numbers = np.ones(count, np.int32)
-        numbers[labels[empty]] = 0
-        count = int(numbers.sum())
-        numbers = np.where(numbers > 0, numbers.cumsum() - 1, count)
-        labels = numbers[labels]
-    return labels.astype(np.int32) if count > 1 else None
 
 
 def _cleared(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -192,22 +162,14 @@ def null_space_of(
     if vectors is None:
         if not _maps_constants_to_zero(operator, bound, device, empty):
             return NullSpace((), empty)
-        labels = components_of(operator, empty)
-        return NullSpace.spanned_by(constants(size, dtype), dtype, empty) if labels is None else _of(labels, empty)
+        if (parts := components_of(operator, empty, device)) is not None:
+            return NullSpace((), empty, parts)
+        return NullSpace.spanned_by(constants(size, dtype), dtype, empty)
     found = NullSpace.spanned_by(vectors, dtype, empty)
     several = len(found.vectors) > 1 and _maps_constants_to_zero(operator, bound, device, empty)
-    labels = components_of(operator, empty) if several else None
+    parts = components_of(operator, empty, device) if several else None
     # The indicator vectors are null vectors, so that as many span the same.
-    return found if labels is None or _count(labels, empty) != len(found.vectors) else _of(labels, empty)
-
-
-def _of(labels: np.ndarray, empty: np.ndarray | None) -> NullSpace:
-    return NullSpace((), empty, labels)
-
-
-def _count(labels: np.ndarray, empty: np.ndarray | None) -> int:
-    """The number of components."""
-    return int(labels.max()) + (empty is None)
+    return NullSpace((), empty, parts) if parts is not None and parts.count == len(found.vectors) else found
 
 
 def _maps_constants_to_zero(

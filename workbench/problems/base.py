@@ -71,6 +71,7 @@ class LinearSystem:
     given_rhs_name: name of the file of a right-hand side that comes with a matrix, empty without one; see
         `Problem.given_rhs`.
     slab: the rows that a rank has, None for all; N is then their number, and grid that of the whole system.
+    order: the row of A, as it was given, of each unknown, shape (N,); None where they have their order.
 
     Arrays are kept, not copied: leave them as they are while a run uses the system. Raises InputError for a grid of
     another number of cells than A has rows, and for arrays of another shape or phases that are no integers from 0.
@@ -94,6 +95,7 @@ class LinearSystem:
     given_rhs_name: str = ""
     slab: Slab | None = None
     near_null: np.ndarray | None = None
+    order: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if not self.slab:

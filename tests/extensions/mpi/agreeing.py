@@ -23,7 +23,7 @@ from workbench.extensions.mpi.device.watched import COLLECTIVE, WatchedCommunica
 from workbench.registry import registered
 from workbench.run import solve
 
-MATRICES = ("SPD", "singular", "constant diagonal on the first rows", "indefinite")
+MATRICES = ("SPD", "singular", "two components", "constant diagonal on the first rows", "indefinite")
 SIDES = ("ones", "zero", "last", "huge")
 M = ("jacobi", "none", "neumann:1", "chebyshev:2")
 DEFLATION = ("none", "blocks:2")
@@ -70,6 +70,9 @@ def matrix(kind: str, n: int) -> Any:
     main, low = np.full(n, 2.0), np.full(n - 1, -1.0)
     if kind == "singular":
         main[[0, -1]] -= 1
+    if kind == "two components":
+        low[n // 3 : n // 3 + 1] = 0
+        main = -np.append(low, 0) - np.insert(low, 0, 0)
     if kind == "constant diagonal on the first rows":
         main[n // 2 :] += np.arange(n - n // 2)
     if kind == "indefinite":

@@ -67,6 +67,10 @@ TWO = (
     "graph.mtx preconditioner=neumann:1 deflation=file:labels-157.npy variant=a-def2 rhs=b.npy",
     "graph.mtx preconditioner=chebyshev:3 solver=block-cg rhs=random:3",
     "graph.mtx preconditioner=none deflation=blocks:4 solver=pseudo-block-cg rhs=random:3",
+    "symmetric.mtx preconditioner=jacobi rhs=random",
+    "symmetric.mtx preconditioner=neumann:2 deflation=blocks:5,cut=index variant=def1 rhs=random",
+    "symmetric.mtx preconditioner=chebyshev:3 deflation=file:labels-157.npy variant=a-def2 rhs=random",
+    "hermitian.mtx preconditioner=jacobi solver=block-cg rhs=random:3",
 )
 TINY = (
     "two-layer n=21 preconditioner=neumann:2 deflation=stripes variant=def1",
@@ -75,6 +79,9 @@ TINY = (
     "poisson125 n=7 preconditioner=jacobi",
     "graph.mtx preconditioner=neumann:2 deflation=blocks:5 variant=def1 rhs=random",
     "graph.mtx preconditioner=jacobi solver=block-cg rhs=random:3",
+    "symmetric.mtx preconditioner=jacobi deflation=blocks:5,cut=index variant=def1 rhs=random",
+    "symmetric.mtx preconditioner=jacobi solver=block-cg rhs=random:3",
+    "hermitian.mtx preconditioner=jacobi rhs=random",
 )
 ON_ACCELERATORS = (
     "bubbles-3d n=32 sides=z-:dirichlet preconditioner=neumann:2 deflation=levelset:8 coarse=multilevel device=opencl",
@@ -90,7 +97,8 @@ LARGER = (
 
 
 def write_files(folder: Path) -> None:
-    """A matrix whose graph has a ring and random edges, labels, and a right-hand side."""
+    """A matrix whose graph has a ring and random edges, labels, and a right-hand side; and singular ones with several
+    components whose rows are all over the matrix, isolated nodes among them."""
     random, n = np.random.default_rng(5), 157
     a = np.concatenate([np.arange(n), random.integers(n, size=n)])
     b = np.concatenate([(np.arange(n) + 1) % n, random.integers(n, size=n)])
@@ -99,6 +107,17 @@ def write_files(folder: Path) -> None:
     whole = half + half.T
     whole = whole + sparse.diags_array(1e-2 - whole.sum(axis=1))
     io.mmwrite(folder / "graph.mtx", sparse.coo_array(whole), symmetry="symmetric")
+    ends = np.array([0, 60, 130, 131, 132, 133, 157])
+    number = np.searchsorted(ends, np.arange(n), side="right")
+    apart = sparse.csr_array(half.multiply(number[:, None] == number))
+    apart = apart + apart.T
+    apart = sparse.csr_array(apart - sparse.diags_array(apart.sum(axis=1)))
+    ring = np.arange(60)
+    turning = sparse.coo_array((np.full(60, 1e-3j), (ring, (ring + 1) % 60)), shape=(n, n)).tocsr()
+    order = random.permutation(n)
+    for name, matrix in (("symmetric", apart), ("hermitian", apart + turning + turning.conj().T)):
+        mixed = sparse.coo_array(sparse.csr_array(matrix)[order][:, order])
+        io.mmwrite(folder / f"{name}.mtx", mixed, symmetry=name)
     np.save(folder / "b.npy", random.standard_normal(n))
     for size in (n, 441):
         np.save(folder / f"labels-{size}.npy", (random.permutation(size) * 5 // size).astype(np.int32))
@@ -172,10 +191,20 @@ def compared(case: str, folder: Path, communicator) -> dict:
         "reasons": [alone.reason.value, result.reason.value],
         "error": max(communicator.allgather(float(error))),
         "entries": [alone.summary["nnz"], result.summary["nnz"]],
+        "same": all(communicator.allgather(_null_space_is_that(single.setup, run.setup, rows))),
         "kernels": [type(part).__name__ for part in _parts_of(run.setup)] if configuration.device != "cpu" else [],
         "whole": int(single.setup.operator.nbytes),
         "bytes": communicator.allgather(int(run.setup.operator.nbytes)),
     }
+
+
+def _null_space_is_that(alone: Any, setup: Any, rows: slice) -> bool:
+    """Whether the null space, and what is said of b, are those of one process."""
+    whole, found = alone.null_space, setup.null_space
+    if whole.components is None or found.components is None:
+        return whole.components is found.components is None
+    same = np.array_equal(whole.components.labels[rows], found.components.labels)
+    return same and whole.components.count == found.components.count and alone.changes == setup.changes
 
 
 def _parts_of(setup: Any) -> tuple[Any, ...]:

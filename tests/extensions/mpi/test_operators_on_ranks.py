@@ -22,7 +22,7 @@ from workbench.run.choices.rank_rules import check_ranks
 from workbench.run.loop.single.mixed import INTERVAL
 
 SCRIPT = Path(__file__).with_name("compared.py")
-ROWS_APART = ("graph", "poisson27", "stand-in")
+ROWS_APART = ("graph", "poisson27", "stand-in", "hermitian")
 """What the names of matrices without a stencil begin with, of which a rank keeps its rows only."""
 
 
@@ -65,6 +65,7 @@ def differences(case: str, one: dict, ranks: int) -> list[str]:
         "reasons": reasons[0] == reasons[1] and reasons[0].startswith("converged"),
         "error": one["error"] <= 1e-8,
         "entries": one["entries"][0] == one["entries"][1],
+        "same": one["same"],
         "bytes": not case.startswith(ROWS_APART) or max(one["bytes"]) <= 1.2 / ranks * one["whole"],
     }
     return [name for name, holds in right.items() if not holds]

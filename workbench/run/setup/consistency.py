@@ -16,7 +16,7 @@ from workbench.errors import InputError
 from workbench.operators.null_space import NullSpace
 from workbench.problems.right_hand_sides import NOTHING_LEFT
 from workbench.run.choices.configuration import Configuration
-from workbench.words.numbers import chosen, relative
+from workbench.words.numbers import chosen, count, relative
 
 ROUNDING = 500
 """A component below this many units of roundoff of its vector is left where it is."""
@@ -38,11 +38,15 @@ def range_complement(configuration: Configuration, null_space: NullSpace) -> Nul
 
 
 def make_consistent(
-    b: DeviceVector, complement: NullSpace, exponent: int = 0, device: Device | None = None
+    b: DeviceVector,
+    complement: NullSpace,
+    exponent: int = 0,
+    device: Device | None = None,
+    order: np.ndarray | None = None,
 ) -> tuple[DeviceVector, float, str]:
     """Project b orthogonally onto the range of A. complement: of the range.
 
-    device: for vectors in host memory, by default the cores.
+    device: for vectors in host memory, by default the cores. order: the row of A of each unknown, by default its place.
 
     Returns the projection, the norm of the removed component, and a sentence on b times 2^exponent, empty where nothing
     was removed. Raises InputError for a b of which nothing is left.
@@ -72,11 +76,24 @@ def make_consistent(
         return b, 0.0, ""
     component = f"the component of b to which the range of A is orthogonal, {relative(removed / length)} of ||b||,"
     if mean is not None:
-        value = complex(scaled_scalar(mean.real, exponent), scaled_scalar(mean.imag, exponent))
-        component = f"the mean of b, {f'{value:.6g}' if b.dtype.kind == 'c' else chosen(value.real)},"
+        component = f"the mean of b, {_in_words(mean, exponent, b.dtype)},"
+    elif (parts := complement.components) and (
+        found := parts.largest_mean(b, rounding(b.dtype) * length, device, order)
+    ):
+        component = (
+            f"the mean of b in {count(found.above)} of the {count(parts.count)} components of A, "
+            f"{relative(removed / length)} of ||b|| and {_in_words(found.value, exponent, b.dtype)} in that of row "
+            f"{found.row},"
+        )
     if left <= rounding(b.dtype) * length:
         raise InputError(NOTHING_LEFT.format(component))
     return projected, removed, f"A is singular: {component} was removed so that a solution exists"
+
+
+def _in_words(mean: complex, exponent: int, dtype: np.dtype) -> str:
+    """A mean of b times 2^exponent."""
+    value = complex(scaled_scalar(mean.real, exponent), scaled_scalar(mean.imag, exponent))
+    return f"{value:.6g}" if dtype.kind == "c" else chosen(value.real)
 
 
 def start_complement(

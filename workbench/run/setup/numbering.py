@@ -96,7 +96,7 @@ def renumbered(
             for name, values in vars(system).items()
             if isinstance(values, np.ndarray) and values.shape[:1] == order.shape
         }
-        system = system.with_parts(operator=matrix, **by_unknown)
+        system = system.with_parts(operator=matrix, order=order, **by_unknown)
         x0 = None if x0 is None else x0[order]
     after = distance(matrix.csr)
     note = (

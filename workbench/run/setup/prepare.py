@@ -133,8 +133,8 @@ def prepare(
         rows = device.total(empty.size)
         notes.append(f"A has {count(rows)} empty row{'s' * (rows > 1)}, of zeros alone; x is 0 there")
     if null_space.components is not None:
-        parts = int(null_space.components.max()) + (empty is None)
-        notes.append(f"A has {count(parts)} components that nothing couples; x has mean 0 in each")
+        parts = count(null_space.components.count)
+        notes.append(f"A has {parts} components that nothing couples; x has mean 0 in each")
     check_near_null(system, configuration.preconditioner, configuration.deflation)
     notes += index_cuts(system, configuration.preconditioner, configuration.deflation)
     if system.given_rhs_name and configuration.rhs == RUN["rhs"].default:

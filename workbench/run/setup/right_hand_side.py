@@ -106,7 +106,8 @@ def prepare_vectors(
         b, start = scaled(b, -exponent), scaled(start, -exponent)
         exact = None if exact is None else device.array(scaled(device.to_host(exact), -exponent), dtype)
         notes.append(f"b and x were scaled by 2^{-exponent} while iterating, so that dot products stay in range")
-    b, removed, *changes = make_consistent(b, range_complement(configuration, null_space), exponent, on_host(device))
+    complement = range_complement(configuration, null_space)
+    b, removed, *changes = make_consistent(b, complement, exponent, on_host(device), system.order)
     if configuration.stopping.atol == 0 and is_zero(b, device):
         start = constant(0, b.size, dtype)
         changes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
