@@ -25,7 +25,7 @@ from typing import Any
 from benchmarks.common import attempts, interleaved
 from workbench.advise import advise
 from workbench.advise.advice import configuration_of
-from workbench.advise.predictions import LevelPair, level_pairs
+from workbench.advise.level_pairs import LevelPair, level_pairs
 from workbench.errors import InputError
 from workbench.problems import LinearSystem, Problem
 from workbench.run import Race, Run, Stopping, configure, run_through

@@ -100,9 +100,9 @@ FEW_FIRST_LEVELS = ("jacobi", "neumann:1", "neumann:2", "neumann:3", "ic", "mic"
 @pytest.fixture
 def brief_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """The advisor tries few first levels, stops slow solves soon, and repeats the fastest for a moment only."""
-    from workbench.advise import measuring, predictions
+    from workbench.advise import level_pairs, measuring
 
-    monkeypatch.setattr(predictions, "FIRST_LEVELS", FEW_FIRST_LEVELS)
+    monkeypatch.setattr(level_pairs, "FIRST_LEVELS", FEW_FIRST_LEVELS)
     monkeypatch.setattr(measuring, "MIN_SECONDS", 0.005)
     monkeypatch.setattr(measuring, "BUDGET", 0.1)
 

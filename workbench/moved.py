@@ -39,6 +39,7 @@ MOVED = {
 MERGED = {
     "analysis": {
         "spectra.convergence_estimates": ("error_bounds", "ritz"),
+        "advise.level_pairs": ("candidates",),
         "advise.predictions": ("candidates",),
         "advise.sequence_search": ("pair_search",),
         "extensions.models.host_and_gpu": ("size_sweep",),

@@ -17,9 +17,11 @@ from scipy.sparse import linalg
 from tests import elastic
 from tests.conftest import random_matrix, refusal
 from tests.devices.test_interchange import Tensor
-from workbench.advise import advise, advising, advisor, budget, measuring, predictions
+from workbench.advise import advise, advising, advisor, budget, level_pairs, measuring, predictions
 from workbench.advise.advice import Advice, Probed, Ranked, RuledOut, Stage, configuration_of
-from workbench.advise.predictions import MULTILEVEL, LevelPair, Probe, coarsened, level_pairs, predict, second_levels
+from workbench.advise.level_pairs import MULTILEVEL, LevelPair, coarsened, second_levels
+from workbench.advise.level_pairs import level_pairs as pairs_of
+from workbench.advise.predictions import Probe, predict
 from workbench.advise.sequence_search import SequenceSearch
 from workbench.cli import main
 from workbench.deflation import rigid_body_modes
@@ -33,7 +35,7 @@ from workbench.run.choices.in_memory import InMemoryProblem, system_of
 from workbench.sequences.sequence import Sequence
 
 pytestmark = pytest.mark.usefixtures("brief_search")
-EVERY_FIRST_LEVEL = predictions.FIRST_LEVELS
+EVERY_FIRST_LEVEL = level_pairs.FIRST_LEVELS
 
 
 def problem(name="two-layer", **parameters):
@@ -64,7 +66,7 @@ def test_small_problems_are_probed_at_full_size_only():
     chosen = problem(n=40)
     advice = advise(chosen)
     system = chosen.assemble()
-    everything = level_pairs(chosen, system, ("cpu",))
+    everything = pairs_of(chosen, system, ("cpu",))
     assert len(advice.estimates) + len(advice.refused) >= 0.5 * len({pair.deflation for pair in everything})
     assert advice.estimates[0].measured
     assert advice.best.problem == chosen
@@ -113,7 +115,7 @@ def test_an_iteration_takes_at_least_the_time_of_its_bytes_in_main_memory(monkey
 
 
 def test_events_report_every_probe_and_end_with_the_ranking(monkeypatch):
-    monkeypatch.setattr(predictions, "FIRST_LEVELS", EVERY_FIRST_LEVEL)
+    monkeypatch.setattr(level_pairs, "FIRST_LEVELS", EVERY_FIRST_LEVEL)
     events = list(advising("two-layer", n=16))
     assert isinstance(events[-1], Ranked)
     assert isinstance(events[0], Stage)
@@ -160,21 +162,21 @@ def test_pairs_that_do_not_fit_are_ruled_out_with_their_memory(monkeypatch):
 
 
 def test_candidates_include_multigrid_alone_and_precision_mixed_for_two_phases():
-    bubbles = level_pairs(problem("bubbles-3d", n=64), problem("bubbles-3d", n=32).assemble(), ("cpu",), 2)
+    bubbles = pairs_of(problem("bubbles-3d", n=64), problem("bubbles-3d", n=32).assemble(), ("cpu",), 2)
     assert {pair.deflation for pair in bubbles if pair.preconditioner == "mg"} == {"none"}
     mixed = {(pair.preconditioner, pair.deflation) for pair in bubbles if pair.precision == "mixed"}
     assert {("mg", "none"), ("neumann:1", "levelset:16")} <= mixed
-    poisson = level_pairs(problem("poisson7", n=32), problem("poisson7", n=32).assemble(), ("cpu",))
+    poisson = pairs_of(problem("poisson7", n=32), problem("poisson7", n=32).assemble(), ("cpu",))
     assert {pair.precision for pair in poisson} == {"float64"}
     assert not any(
         pair.preconditioner == "mg"
-        for pair in level_pairs(problem("poisson27", n=8), problem("poisson27", n=8).assemble(), ("cpu",))
+        for pair in pairs_of(problem("poisson27", n=8), problem("poisson27", n=8).assemble(), ("cpu",))
     )
 
 
 def test_predictions_from_coarser_grids_are_close_to_full_runs(monkeypatch):
     monkeypatch.setattr(advisor, "MIN_UNKNOWNS_TO_COARSEN", 4000)
-    monkeypatch.setattr(predictions, "FIRST_LEVELS", ("jacobi", "neumann:2", "ic", "mic"))
+    monkeypatch.setattr(level_pairs, "FIRST_LEVELS", ("jacobi", "neumann:2", "ic", "mic"))
     # On a busy machine solves would be stopped in their first iteration, which has no rate to predict from.
     monkeypatch.setattr(measuring, "MIN_SECONDS", 60.0)
     messages = []
@@ -280,11 +282,11 @@ def test_what_cannot_be_advised_on_is_refused(given, choices, sentence):
 @pytest.mark.parametrize(("size", "first"), [(34_999, ("mic", "none")), (35_000, ("ic", "parts:100"))])
 def test_pairs_that_are_likely_to_be_fast_come_first(size, first):
     system, _ = system_of(sparse.eye_array(size).tocsr(), np.ones(size))
-    pairs = level_pairs(InMemoryProblem(), system, ("cpu",))
+    pairs = pairs_of(InMemoryProblem(), system, ("cpu",))
     assert (pairs[0].preconditioner, pairs[0].deflation) == first
     assert len(pairs) == len(set(pairs))
     assert {pair.deflation for pair in pairs} == {"none", "parts:50", "parts:100", "parts:200"}
-    of_grid = level_pairs(problem(n=64), problem(n=64).assemble(), ("cpu",))
+    of_grid = pairs_of(problem(n=64), problem(n=64).assemble(), ("cpu",))
     assert [(pair.preconditioner, pair.deflation) for pair in of_grid[:2]] == [("mg", "none"), ("mg", "none")]
     assert of_grid[1].precision == "mixed"
 
@@ -310,8 +312,8 @@ def test_a_matrix_with_a_fourth_of_its_entries_is_dense_from_200_unknowns_on(siz
     K = rbf(size)
     system, _ = system_of(K, np.ones(size))
     near, _ = system_of(sparse.csr_array(np.where(K > 0.9, K, 0)), np.ones(size))
-    assert (predictions.is_dense(system), predictions.is_dense(near)) == (size >= 200, False)
-    pairs = level_pairs(InMemoryProblem(), system, ("cpu",))
+    assert (level_pairs.is_dense(system), level_pairs.is_dense(near)) == (size >= 200, False)
+    pairs = pairs_of(InMemoryProblem(), system, ("cpu",))
     first = pairs[0].preconditioner, pairs[0].deflation
     assert first == (("pivoted-cholesky:100", "none") if size >= 200 else ("mic", "none"))
 
@@ -327,10 +329,10 @@ def test_a_near_null_space_is_tried_with_what_takes_it():
 
 @pytest.mark.parametrize("body", [(5, 3), (60, 5)])
 def test_multigrid_with_a_near_null_space_is_among_the_first_that_are_tried(body, monkeypatch):
-    monkeypatch.setattr(predictions, "FIRST_LEVELS", EVERY_FIRST_LEVEL)
+    monkeypatch.setattr(level_pairs, "FIRST_LEVELS", EVERY_FIRST_LEVEL)
     A, places, load = elastic.cantilever(body)
     system = dataclasses.replace(system_of(A, load)[0], near_null=rigid_body_modes(places))
-    first = [pair.preconditioner for pair in level_pairs(InMemoryProblem(), system, ("cpu",))][:2]
+    first = [pair.preconditioner for pair in pairs_of(InMemoryProblem(), system, ("cpu",))][:2]
     assert "kcycle" in first
 
 
@@ -414,7 +416,7 @@ def test_html_in_names_and_errors_is_escaped():
 @pytest.mark.parametrize(("name", "size"), [("poisson5", "8²"), ("poisson7", "8³")])
 def test_a_pair_is_named_by_the_blocks_of_its_grid(name, size):
     chosen = problem(name, n=33)
-    pairs = level_pairs(chosen, chosen.assemble(), ("cpu",))
+    pairs = pairs_of(chosen, chosen.assemble(), ("cpu",))
     (pair,) = [each for each in pairs if (each.preconditioner, each.deflation) == ("jacobi", "blocks:8")]
     assert pair.label == f"Jacobi, {size} blocks"
     # The name alone depends on it.

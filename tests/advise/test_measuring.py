@@ -10,8 +10,8 @@ import pytest
 from workbench.advise import advising, advisor, budget, measuring
 from workbench.advise.advice import Estimate, Probed, RuledOut, Stage, ranked
 from workbench.advise.budget import Budget
+from workbench.advise.level_pairs import LevelPair
 from workbench.advise.measuring import OFF, Measuring, bounds, nearest, neighbours
-from workbench.advise.predictions import LevelPair
 from workbench.errors import InputError
 from workbench.run.jobs.ranking import Median
 

@@ -7,7 +7,8 @@ import html
 import math
 from collections.abc import Iterable
 
-from workbench.advise.predictions import LevelPair, Probe
+from workbench.advise.level_pairs import LevelPair
+from workbench.advise.predictions import Probe
 from workbench.problems import Problem
 from workbench.run import Configuration, Stopping, configure
 from workbench.run.jobs.ranking import Median

@@ -20,9 +20,9 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from workbench.advise.advice import Advice, Event, Ranked, Stage, ranked
+from workbench.advise.advice import Advice, Estimate, Event, Ranked, Stage, ranked
 from workbench.advise.budget import Budget
-from workbench.advise.predictions import coarsened, level_pairs
+from workbench.advise.level_pairs import LevelPair, coarsened, default_pair, level_pairs
 from workbench.advise.sequence_search import PairSearch, SequenceSearch
 from workbench.arrays.validation import random_numbers
 from workbench.deflation import Deflation
@@ -37,7 +37,7 @@ from workbench.run.choices.in_memory import InMemoryProblem, has_columns, system
 from workbench.run.machine_use import MACHINE_USE, sharing
 from workbench.sequences.systems import SystemSequence
 from workbench.settings import SEARCH_SECONDS
-from workbench.words.numbers import duration
+from workbench.words.numbers import duration, number
 
 RATIOS = (4, 2)
 """Coarsening ratios of the probing grids, per side."""
@@ -178,9 +178,21 @@ def advising(
             f"the search ended after {duration(budget.seconds)} with {len(left)} of {len(fitting)} pairs untried; give "
             "it more seconds to try them"
         )
-    notes = *filter(None, (shared,)), *search.notes, *index_cuts(search.system, *tried)
+    of_default = _compared(ranking, [default_pair(search.system, device) for device in devices])
+    notes = *filter(None, (shared,)), *of_default, *search.notes, *index_cuts(search.system, *tried)
     took = time.perf_counter() - started
     yield Ranked(Advice(full, tuple(ranking), search.refused, took, rtol, seed, notes))
+
+
+def _compared(ranking: Sequence[Estimate], by_default: Sequence[LevelPair | None]) -> list[str]:
+    """A sentence on each pair that a run takes which names none, next to the fastest."""
+    found = []
+    for row in ranking:
+        if row.pair in by_default and row.measured:
+            ratio = row.seconds / ranking[0].seconds
+            much = f"{number(ratio, 2)} times the fastest" if row is not ranking[0] else "the fastest"
+            found.append(f"levels by default: {row.pair.label}, {duration(row.seconds, 2)}, {much}")
+    return found
 
 
 def _asked(problem: object, b: object, seed: int, near_null: object) -> tuple[Problem, LinearSystem | None]:

@@ -17,7 +17,8 @@ import numpy as np
 
 from workbench.advise.advice import Estimate, Event, Probed, RuledOut, Stage
 from workbench.advise.budget import Budget
-from workbench.advise.predictions import LevelPair, coarse_solver_of, iterations_needed, seconds_of_an_iteration
+from workbench.advise.level_pairs import LevelPair, coarse_solver_of
+from workbench.advise.predictions import iterations_needed, seconds_of_an_iteration
 from workbench.errors import InputError
 from workbench.run import Result, Run
 from workbench.run.jobs.ranking import Median

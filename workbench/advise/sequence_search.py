@@ -14,8 +14,9 @@ import numpy as np
 from workbench import devices
 from workbench.advise.advice import Estimate, Event, Probed, RuledOut, configuration_of
 from workbench.advise.budget import Budget
+from workbench.advise.level_pairs import LevelPair
 from workbench.advise.measuring import Measuring, run_for
-from workbench.advise.predictions import LevelPair, Probe, predict
+from workbench.advise.predictions import Probe, predict
 from workbench.errors import InputError
 from workbench.problems import LinearSystem, Problem
 from workbench.run import Configuration, Run, Stopping, configure

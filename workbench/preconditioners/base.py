@@ -48,7 +48,7 @@ class Preconditioner(Block):
     is_cycle: ClassVar[bool] = False
     """Set where the iterations hardly depend on the number of unknowns, as with multigrid cycles."""
     advised: ClassVar[tuple[str, ...]] = ()
-    """Texts of it that the advisor tries, where it is of an extension; `advise.predictions` has the core's."""
+    """Texts of it that the advisor tries, where it is of an extension; `advise.level_pairs` has the core's."""
 
     @property
     def blocks(self) -> tuple[Preconditioner, ...]:

@@ -11,7 +11,7 @@ from tests.conftest import random_matrix
 from tests.waiting import LIMIT
 from workbench.advise.advice import Advice, Estimate, Probed, RuledOut, Stage
 from workbench.advise.advisor import advise, advising
-from workbench.advise.predictions import LevelPair
+from workbench.advise.level_pairs import LevelPair
 from workbench.errors import InputError
 from workbench.live.compare import suggest
 from workbench.live.compare.suggest_text import Progress, full_bar, marks, row, scene, verdict

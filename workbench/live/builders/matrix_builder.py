@@ -23,6 +23,7 @@ from workbench.live.builders.matrix_form import (
     cost_of,
     store,
 )
+from workbench.live.builders.matrix_levels import DefaultLevels
 from workbench.live.builders.matrix_parts import MatrixParts
 from workbench.live.field.field_view import FieldView
 from workbench.live.plots.chart import ChartView
@@ -55,7 +56,8 @@ class MatrixBuilder(View):
 
     problem: at first, see `load`. publisher: of a dashboard whose thread it shares. configuration: returns that of the
     page; its conflicts with the matrix are shown, and a button calls `use` with a method that fits. Before "Load" is
-    pressed nothing is downloaded, and no file of more than 32 MiB is read.
+    pressed nothing is downloaded, and no file of more than 32 MiB is read. Once a matrix is read, `use` is called with
+    the levels of a run that names none, see `DefaultLevels`.
 
     Examples:
         >>> from workbench.live import MatrixBuilder
@@ -78,6 +80,7 @@ class MatrixBuilder(View):
         self._choices = 0
         """Number of choices so far: a stored upload is taken only if nothing else was chosen meanwhile."""
         self.facts: Facts | None = None
+        self._levels = DefaultLevels()
         self.form = MatrixForm(self._take, self.show_matrix)
         self.status = StatusLine()
         self.correct = button(
@@ -132,7 +135,7 @@ class MatrixBuilder(View):
             said = (
                 f"{sentence_case(with_names(reasons_of(self.form.conflicts[:1])))}."
                 if self.unfit
-                else f"{found.scene.title} is read."
+                else f"{found.scene.title} is read.{self._levels.words(solved)}"
             )
             self.status.say(said, "busy" if self.form.correction else "bad" if self.unfit else "good")
         if found and before != self.form.conflicts:
@@ -288,7 +291,7 @@ class MatrixBuilder(View):
         self.status.say(f"{problem.label}: loading", "busy")
         self.form.offer(chosen=False)
         try:
-            found = facts(problem)
+            found = facts(problem, lambda operator: self._levels.of(operator, self._solved()))
         # No one else would report it to the user.
         except Exception as error:
             if problem == self._problem:
@@ -313,7 +316,15 @@ class MatrixBuilder(View):
         self.histogram.show(row_lengths_scene(found.lengths))
         self.histogram.layout.display = None
         self.parts.show(found.matrix, found.places, found.note)
+        self._start_with_default(found)
         self.weigh()
+
+    def _start_with_default(self, found: Facts) -> None:
+        solved = self._solved()
+        if solved and found.levels and self._use is not None and self._configuration is not None:
+            made = self._levels.start(solved, self._configuration(), found.levels)
+            if made is not None:
+                self._use(made)
 
     def _solved(self) -> Configuration | None:
         """The configuration of the page with the matrix as its problem; None without one, or for a wrong value."""

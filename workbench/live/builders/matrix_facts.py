@@ -11,16 +11,18 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.lazy import sparse
+from workbench.live.builders.matrix_levels import reason_of
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.pictures import MOST_PIXELS, Scene
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button
-from workbench.operators import ComplexSymmetricMatrix, Matrix
+from workbench.operators import ComplexSymmetricMatrix, Matrix, Operator
 from workbench.operators.matrix_checks import SYMMETRY_TOLERANCE
 from workbench.plots.figures import pattern_counts
 from workbench.problems import LinearSystem, Problem
 from workbench.problems.stand_in import StandIn
+from workbench.run.choices.levels import Chosen
 from workbench.words.numbers import amount, count, rounded, span, tick
 
 MOST_ENTRIES = 1 << 25
@@ -43,7 +45,8 @@ class Facts:
     """scene: the sparsity pattern. lengths: entries of each row, shape (N,). rows: facts in words, by name. like: the
     identity as a matrix of the same size, dtype and symmetry, which the rules for methods take for A. flat: A maps
     constants to zero. matrix: A itself where it has at most `MOST_KEPT` entries, with the places of its unknowns where
-    they are known, shape (N, 2) or (N, 3); note: why a file of places is not taken."""
+    they are known, shape (N, 2) or (N, 3); note: why a file of places is not taken. levels: those of a run that names
+    none; None where they are no choice by the size and the rows of A."""
 
     scene: Scene
     lengths: np.ndarray
@@ -53,11 +56,12 @@ class Facts:
     matrix: Matrix | None = None
     places: np.ndarray | None = None
     note: str = ""
+    levels: Chosen | None = None
 
 
-def facts(problem: Problem) -> Facts:
-    """Read a problem's matrix and look at it. Cost: assembling it, twice if it is complex symmetric, then a pass over
-    its indices.
+def facts(problem: Problem, choose: Callable[[Operator], Chosen | None] = lambda _operator: None) -> Facts:
+    """Read a problem's matrix and look at it. choose: returns the levels of a run on it that names none. Cost:
+    assembling it, twice if it is complex symmetric, then a pass over its indices.
 
     Raises InputError for a matrix that cannot be read, that no method solves with, and for an operator without entries.
     """
@@ -88,7 +92,10 @@ def facts(problem: Problem) -> Facts:
         "memory": amount(stored),
     }
     flat = bool(np.abs(matrix.sum(axis=1)).max() <= SYMMETRY_TOLERANCE * np.abs(matrix.data).max())
-    found = Facts(Scene(problem.label, counts, True, size, notes=sample), lengths, rows, like, flat)
+    if levels := choose(operator):
+        rows["levels by default"] = reason_of(levels)
+    scene = Scene(problem.label, counts, True, size, notes=sample)
+    found = Facts(scene, lengths, rows, like, flat, levels=levels)
     if entries > MOST_KEPT or not isinstance(operator, Matrix):
         rows["parts"] = f"drawn for at most {count(MOST_KEPT)} entries"
         return found

@@ -12,7 +12,7 @@ import ipywidgets as widgets
 
 from workbench.advise.advice import Advice, Estimate, Probed, Ranked, RuledOut, Stage, configuration_of, ranked
 from workbench.advise.advisor import advising
-from workbench.advise.predictions import LevelPair
+from workbench.advise.level_pairs import LevelPair
 from workbench.advise.sequence_search import KEPT, STEPS
 from workbench.errors import InputError
 from workbench.jit import compile_time as compiling
