@@ -170,3 +170,27 @@ def test_an_x_that_was_better_before_rounding_ended_a_run_is_found():
     result = solve(matrix, b, M="ic", deflation=ring // 100)
     assert result.reason is Reason.ROUNDING
     assert result.true_relative_residual <= 4 * np.linalg.norm(b - matrix @ solve(matrix, b).x) / np.linalg.norm(b)
+
+
+SYMMETRIC = sparse.csr_array(A + 0.3j * sparse.eye_array(N))
+"""Complex symmetric."""
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("M", ["none", "jacobi"])
+@pytest.mark.parametrize("solver", ["cocg", "block-cocg"])
+def test_methods_for_complex_symmetric_matrices_take_a_matrix_of_any_scale(solver, M):
+    B = columns((N, 2), 0)
+    usual = solve(SYMMETRIC, B, solver=solver, M=M, **STOPPING)
+    for exponent in (-290, -160, 160, 290):
+        result = solve(SYMMETRIC * 10.0**exponent, B, solver=solver, M=M, **STOPPING)
+        assert (result.reason, result.iterations) == (Reason.CONVERGED, usual.iterations), exponent
+        np.testing.assert_allclose(result.x * 10.0**exponent, usual.x, rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
+@pytest.mark.parametrize("M", ["none", "jacobi"])
+def test_a_residual_whose_square_vanishes_is_found_at_any_scale(M, scale):
+    """r^T r = 1 + i^2 = 0."""
+    result = solve(scale * np.array([[2.0, 1j], [1j, 2.0]]), np.array([1, 1j]), solver="cocg", M=M)
+    assert result.reason is Reason.VANISHED

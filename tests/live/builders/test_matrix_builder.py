@@ -5,7 +5,9 @@ import gzip
 import threading
 
 import pytest
+from scipy import io, sparse
 
+from benchmarks.matrices import made
 from tests.live.builders.forms import (
     COMPLEX_SYMMETRIC,
     HERMITIAN,
@@ -28,6 +30,7 @@ from workbench.live.builders.matrix_form import MOST_UPLOAD, store
 from workbench.problems.files import MatrixFile
 from workbench.problems.suitesparse import SuiteSparse
 from workbench.run import Run, configure
+from workbench.run.choices import levels
 
 PACKED = gzip.compress(SMALL, mtime=0)
 
@@ -173,6 +176,74 @@ def test_a_method_that_is_changed_elsewhere_is_weighed_when_the_page_is_in_front
     page.close()
 
 
+@pytest.fixture
+def few(monkeypatch):
+    """The rule of the default levels chooses from 20 unknowns on."""
+    monkeypatch.setattr(levels, "FEW", 20)
+    monkeypatch.setattr(levels, "FROM", 50)
+
+
+def disk_of(size, folder):
+    """The path of a file with triangles of random points."""
+    path = folder / f"disk-{size}.mtx"
+    io.mmwrite(path, sparse.coo_array(made.disk(size).matrix), symmetry="symmetric")
+    return MatrixFile(path=str(path))
+
+
+@pytest.mark.usefixtures("few")
+def test_a_matrix_starts_with_the_levels_of_a_run_that_names_none(tmp_path):
+    present = [configure("bubbles-2d", n=16, preconditioner="neumann:2", deflation="levelset:2")]
+    builder = MatrixBuilder(configuration=lambda: present[0], use=lambda made: present.insert(0, made))
+
+    def levels_with(size):
+        builder.load(disk_of(size, tmp_path))
+        assert builder.wait(LIMIT)
+        assert present[0].problem == builder.problem
+        return present[0].preconditioner.text, present[0].deflation.text
+
+    # Those of a grid give way, and the default of one matrix to that of the next.
+    assert levels_with(30) == ("ic", "none")
+    assert builder.status.text == "Matrix disk-30 is read. Solve starts with its default: incomplete Cholesky."
+    assert builder.facts.rows["levels by default"].startswith("Incomplete Cholesky, for 30 unknowns without ")
+    assert levels_with(90) == ("ic", "parts:30")
+    assert builder.status.text.endswith("Solve starts with its default: incomplete Cholesky and parts of 30 unknowns.")
+    # What is chosen on a matrix stays for the next one.
+    present.insert(0, configure(builder.problem, preconditioner="chebyshev:4"))
+    builder.load(disk_of(60, tmp_path))
+    assert builder.wait(LIMIT)
+    assert (present[0].preconditioner.text, present[0].problem.label) == ("chebyshev:4", "Matrix disk-90")
+    assert builder.status.text == "Matrix disk-60 is read."
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(
+    ("choices", "expected"),
+    [
+        ({"ranks": 2}, "jacobi"),
+        ({"solver": "block-cg", "rhs": "random:2"}, "jacobi"),
+        ({"device": "cuda:9"}, "jacobi"),
+        ({"preconditioner": "jacobi"}, "ic"),
+    ],
+    ids=str,
+)
+def test_the_levels_by_default_are_those_that_the_other_choices_allow(choices, expected, tmp_path):
+    present = [configure("stand-in", **choices)]
+    builder = MatrixBuilder(configuration=lambda: present[0], use=lambda made: present.insert(0, made))
+    builder.load(disk_of(30, tmp_path))
+    assert builder.wait(LIMIT)
+    assert present[0].preconditioner.name == expected
+
+
+@pytest.mark.usefixtures("few")
+def test_a_configuration_that_comes_with_a_matrix_has_its_own_levels(tmp_path):
+    chosen = configure(disk_of(30, tmp_path))
+    used = []
+    builder = MatrixBuilder(chosen.problem, configuration=lambda: chosen, use=used.append)
+    assert builder.wait(LIMIT)
+    assert builder.facts.rows["levels by default"].startswith("Incomplete Cholesky, for 30")
+    assert used == []
+
+
 def test_a_download_waits_for_the_button_and_a_failure_is_told(builder, cache):
     assert "bcsstk15" in builder.form.box.schema["settings"]["name"]["suggestions"]
     take(builder, "name", "bcsstk15")
@@ -237,7 +308,7 @@ def test_an_upload_is_taken_again_when_its_source_is(builder):
     ],
 )
 def test_what_nobody_foresaw_is_told(builder, monkeypatch, error, sentence):
-    def burst(_problem):
+    def burst(*_):
         raise error
 
     monkeypatch.setattr("workbench.live.builders.matrix_builder.facts", burst)
@@ -247,9 +318,9 @@ def test_what_nobody_foresaw_is_told(builder, monkeypatch, error, sentence):
 
 def test_what_was_read_for_an_earlier_choice_is_not_shown(builder, monkeypatch, here):
 
-    def slow(problem):
+    def slow(problem, choose):
         builder.form.set("path", "")
-        return facts(problem)
+        return facts(problem, choose)
 
     monkeypatch.setattr("workbench.live.builders.matrix_builder.facts", slow)
     take(builder, "path", here)

@@ -55,7 +55,7 @@ def gram(x: np.ndarray, y: np.ndarray, *, transposed: bool = False) -> Callable[
     def run() -> np.ndarray:
         sums.fill(0)
         launch(x.size + y.size, gram_of, x, y, sums)
-        return sums.sum(axis=0)
+        return _added(sums, 0)
 
     return run
 
@@ -70,7 +70,7 @@ def column_dots(x: np.ndarray, y: np.ndarray, *, transposed: bool = False) -> Ca
     def run() -> np.ndarray:
         sums.fill(0)
         launch(x.size, dots, x, y, sums)
-        return sums.sum(axis=(0, 1))
+        return _added(sums, (0, 1))
 
     return run
 
@@ -104,6 +104,12 @@ def _partial_sums(x: np.ndarray, rows: int, columns: int) -> np.ndarray:
     """A zero matrix for each chunk of rows. Their number depends on the sizes alone, so that sums do too."""
     chunks = max(1, min(MOST_SUMS, x.size // CHUNK))
     return np.zeros((chunks, rows, columns), accumulator(x.dtype))
+
+
+def _added(sums: np.ndarray, axes: int | tuple[int, int]) -> np.ndarray:
+    """The sums of chunks added up; what overflows is infinite, which the host reads."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return sums.sum(axis=axes)
 
 
 def _product(shape: tuple[int, ...], dtype: np.dtype, *, based: bool) -> Kernel:

@@ -11,7 +11,7 @@ from workbench.run import Configuration
 from workbench.run.choices.conflicts import changed
 from workbench.run.choices.levels import Chosen, chosen_levels
 from workbench.settings import BLOCKS
-from workbench.words.names import method_name, run_parts
+from workbench.words.names import Parts, run_parts, sentence_case
 
 KINDS = "preconditioner", "deflation"
 Pair = tuple[Preconditioner, Deflation]
@@ -55,13 +55,18 @@ class DefaultLevels:
         """A sentence on the levels of a configuration that are those it was handed on with; empty for others."""
         if solved is None or _levels(solved) != self._given:
             return ""
-        return f" Solve starts with its default, {method_name({kind: solved.parts[kind] for kind in KINDS})}."
+        return f" Solve starts with its default: {_in_words(solved.parts)}."
 
 
 def reason_of(chosen: Chosen) -> str:
     """The levels in words and why they are the default, for the table of facts."""
     parts = run_parts({"preconditioner": chosen.preconditioner, "deflation": chosen.deflation})
-    return f"{method_name({kind: parts[kind] for kind in KINDS})}, for {chosen.note.partition(', for ')[2]}"
+    return sentence_case(f"{_in_words(parts)}, for {chosen.note.partition(', for ')[2]}")
+
+
+def _in_words(parts: Parts) -> str:
+    """Both levels, or the only one."""
+    return " and ".join(parts[kind] for kind in KINDS if parts[kind] != f"no {kind}")
 
 
 def _levels(configuration: Configuration) -> Pair:

@@ -14,7 +14,7 @@ from workbench.lines.types import small
 from workbench.registry import register
 from workbench.solvers.block.base import BlockRow, BlockSolver, is_plain
 from workbench.solvers.block.orthonormal import Orthonormalization
-from workbench.solvers.block.pseudo_block_cg import vanishing
+from workbench.solvers.block.pseudo_block_cg import lengths, vanishing
 
 SINGULAR = "P^T A P is singular, though the directions do not depend on one another; start from another x0"
 SINGULAR_RESIDUALS = "Q^T M^-1 Q is singular, though the residuals do not depend on one another; start from another x0"
@@ -99,9 +99,10 @@ class BlockCOCG(BlockSolver):
             for iteration in itertools.count(1):
                 product()
                 columns, previous = orthonormalize.columns, space.shown("previous = g", matrices["g"])
-                lengths_of_w = np.sqrt(np.real(matrices["ww"]))
-                lengths = np.outer(*(np.sqrt(np.real(matrices[name])) for name in ("pp", "ss")))
-                alpha = solved(matrices["delta"], previous, columns, columns, lengths, zero)
+                active = np.isin(np.arange(s), columns)
+                lengths_of_w = lengths(space, "ww", "W", active)
+                of_products = lengths(space, "pp", "P", active), lengths(space, "ss", "S", active)
+                alpha = solved(matrices["delta"], previous, columns, columns, of_products, zero)
                 if alpha is None:
                     yield dataclasses.replace(_row(C, orthonormalize), breakdown=SINGULAR)
                     continue
@@ -113,15 +114,15 @@ class BlockCOCG(BlockSolver):
                     C, _ = orthonormalize.start()
                     products()
                     conjugate()
-                    beta = solved(matrices["delta"], -matrices["k"], columns, orthonormalize.columns, lengths, zero)
+                    beta = solved(matrices["delta"], -matrices["k"], columns, orthonormalize.columns, of_products, zero)
                     formula = "beta = -delta^-1 k"
                 else:
                     update()
                     rho = orthonormalize()
                     C = space.shown("C = rho C", rho @ C)
                     products()
-                    lengths = np.outer(np.ones(s), lengths_of_w)
-                    beta = solved(previous, rho.T @ matrices["g"], columns, orthonormalize.columns, lengths, zero)
+                    right, of_products = rho.T @ matrices["g"], (np.ones(s), lengths_of_w)
+                    beta = solved(previous, right, columns, orthonormalize.columns, of_products, zero)
                     formula = "beta = previous^-1 rho^T g"
                 C = np.where(frozen, 0, C)
                 if beta is None:
@@ -140,19 +141,21 @@ def solved(
     right: np.ndarray,
     rows: np.ndarray,
     columns: np.ndarray,
-    lengths: np.ndarray,
+    vectors: tuple[np.ndarray, np.ndarray],
     zero: float,
 ) -> np.ndarray | None:
     """matrix^-1 right among some rows and columns, zero elsewhere; None for a matrix singular to rounding.
 
-    lengths: the products of the lengths of the vectors whose products are the entries. zero: the bound of a singular
-    value that counts as zero, of entries over these.
+    vectors: the lengths of the vectors whose products are the entries, by row and by column. zero: the bound of a
+    singular value that counts as zero, of entries over these.
     """
     made = np.zeros(matrix.shape, matrix.dtype)
     chosen = np.ix_(rows, rows)
     if not rows.size:
         return made
-    if not np.linalg.svd(matrix[chosen] / lengths[chosen], compute_uv=False).min() > zero:
+    of_rows, of_columns = vectors
+    cosines = matrix[chosen] / of_rows[rows, None] / of_columns[rows]
+    if not np.linalg.svd(cosines, compute_uv=False).min() > zero:
         return None
     made[np.ix_(rows, columns)] = np.linalg.solve(matrix[chosen], right[np.ix_(rows, columns)])
     return made

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from workbench.arrays.scaling import in_range
 from workbench.devices.programs.block_workspace import BlockWorkspace, Repeats
 from workbench.lines.types import small
 from workbench.registry import register
@@ -16,6 +17,9 @@ from workbench.solvers.block.base import BlockRow, BlockSolver, Replacement, Res
 VANISHING = 64
 """Units of roundoff, of the precision of the vectors, below which a product over the lengths of its vectors counts as
 zero: one of the two is a product with A or M, rounded to that precision."""
+FACTOR, RESCALED = 2.0**340, 3
+"""The factor by which a vector is scaled whose squared length is out of range, and how often at most: of entries from
+1e-308 to 1e308 the squares come into range."""
 KEPT = ("rr", "gamma", "delta", "going", "alpha", "beta")
 """Small matrices of each iteration that a device keeps for the host where it repeats iterations."""
 
@@ -167,11 +171,11 @@ class COCG(PseudoBlockCG):
     """
 
     def _curvature(self, space: BlockWorkspace, going: np.ndarray) -> float:
-        sizes = not_vanished(space, "delta", "pp", "ss")[going]
+        sizes = not_vanished(space, "delta", {"pp": "P", "ss": "S"})[going]
         return float(sizes.min(initial=np.inf)) if sizes.size else 1.0
 
     def _gamma(self, space: BlockWorkspace) -> np.ndarray:
-        return not_vanished(space, "gamma", "rr", "uu")
+        return not_vanished(space, "gamma", {"rr": "R", "uu": "U"})
 
 
 def vanishing(dtype: np.dtype) -> float:
@@ -179,11 +183,33 @@ def vanishing(dtype: np.dtype) -> float:
     return VANISHING * float(np.finfo(dtype).eps)
 
 
-def not_vanished(space: BlockWorkspace, products: str, squares: str, others: str) -> np.ndarray:
+def not_vanished(space: BlockWorkspace, products: str, vectors: Mapping[str, str]) -> np.ndarray:
     """The moduli of products that are not conjugated, and 0 for those that rounding alone may have made.
 
-    squares, others: the squared lengths of the two vectors of each.
+    vectors: the two block vectors of the products, by the name of their squared lengths.
     """
     sizes = np.abs(space.matrices[products])
-    lengths = np.sqrt(np.real(space.matrices[squares])) * np.sqrt(np.real(space.matrices[others]))
-    return np.where(sizes > vanishing(space.dtype) * lengths, sizes, 0)
+    one, other = (lengths(space, squares, vector, sizes > 0) for squares, vector in vectors.items())
+    return np.where(sizes / np.where(one > 0, one, 1) > vanishing(space.dtype) * other, sizes, 0)
+
+
+def lengths(space: BlockWorkspace, squares: str, vector: str, wanted: np.ndarray) -> np.ndarray:
+    """The lengths of the columns of a block vector, shape (s,), from their squares.
+
+    wanted: bool, shape (s,), columns that are not zero. Where squares of those are out of range, as with an A of
+    entries below 1e-150, they are made again of the vector times powers of 2: a pass for each of at most three. U may be
+    in no memory, and is then M(R).
+    """
+    found, factors = np.real(space.matrices[squares]).copy(), np.ones(space.columns)
+    for _ in range(RESCALED):
+        wrong = wanted & ~in_range(found, space.dtype)
+        if not wrong.any():
+            break
+        factors[wrong] *= np.where(found[wrong] < 1, FACTOR, 1 / FACTOR)
+        made = "U = M(R)\n" if vector in space.dropped else ""
+        shape = {"factors": small(1, space.columns)}
+        (scaled,) = space.lines(f"{made}V = {vector}*factors\nvv = dots(V, V)", matrices=shape)
+        space.matrices["factors"] = factors
+        scaled()
+        found = np.where(wrong, np.real(space.matrices["vv"]), found)
+    return np.sqrt(found) / factors
