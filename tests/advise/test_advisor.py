@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.io import mmwrite
 from scipy.sparse import linalg
 
+from benchmarks.matrices import made
 from tests import elastic
 from tests.conftest import random_matrix, refusal
 from tests.devices.test_interchange import Tensor
@@ -31,6 +32,7 @@ from workbench.jit import compile_time
 from workbench.problems.files import MatrixFile
 from workbench.process import limits
 from workbench.run import Run, configure, run_through, solve
+from workbench.run.choices import levels
 from workbench.run.choices.in_memory import InMemoryProblem, system_of
 from workbench.sequences.sequence import Sequence
 
@@ -283,7 +285,8 @@ def test_what_cannot_be_advised_on_is_refused(given, choices, sentence):
 def test_pairs_that_are_likely_to_be_fast_come_first(size, first):
     system, _ = system_of(sparse.eye_array(size).tocsr(), np.ones(size))
     pairs = pairs_of(InMemoryProblem(), system, ("cpu",))
-    assert (pairs[0].preconditioner, pairs[0].deflation) == first
+    # After the one by default, which is for rows without couplings.
+    assert [(pair.preconditioner, pair.deflation) for pair in pairs[:2]] == [("ic", "none"), first]
     assert len(pairs) == len(set(pairs))
     assert {pair.deflation for pair in pairs} == {"none", "parts:50", "parts:100", "parts:200"}
     of_grid = pairs_of(problem(n=64), problem(n=64).assemble(), ("cpu",))
@@ -325,6 +328,29 @@ def test_a_near_null_space_is_tried_with_what_takes_it():
     assert {row.pair.deflation.partition(":")[0] for row in advice.estimates} == {"parts"}
     assert solve(A, load, rtol=1e-8, near_null=modes, **advice.choices).iterations == advice.estimates[0].iterations
     assert "near_null is for a matrix in memory" in refusal(advise, "two-layer", near_null=modes)
+
+
+def test_the_levels_of_a_run_that_names_none_are_tried_first_and_compared_with_the_fastest(monkeypatch):
+    monkeypatch.setattr(levels, "FEW", 200)
+    monkeypatch.setattr(levels, "FROM", 500)
+    system = made.disk(700)
+    events = advising(system.matrix, system.b, seconds=1.0)
+    tried = [event.estimate.pair for event in events if isinstance(event, Probed)]
+    assert (tried[0].preconditioner, tried[0].deflation) == ("ic", "parts:30")
+    (said,) = [note for note in advise(system.matrix, system.b, seconds=1.0).notes if note.startswith("levels by")]
+    assert re.fullmatch(r"levels by default: Incomplete Cholesky, parts of 30 unknowns, .*, .*the fastest", said)
+    # Below, the levels are no choice.
+    small = made.disk(150)
+    assert not any(note.startswith("levels by default") for note in advise(small.matrix, small.b, seconds=0.3).notes)
+
+
+def test_amg_without_a_near_null_space_is_not_tried_with_one(monkeypatch):
+    monkeypatch.setattr(level_pairs, "FIRST_LEVELS", EVERY_FIRST_LEVEL)
+    A, places, load = elastic.cantilever((13, 5))
+    plain = system_of(A, load)[0]
+    for system, there in ((plain, True), (dataclasses.replace(plain, near_null=rigid_body_modes(places)), False)):
+        found = {pair.preconditioner for pair in pairs_of(InMemoryProblem(), system, ("cpu",))}
+        assert ("amg:rs" in found, "amg:sa" in found) == (there, True)
 
 
 @pytest.mark.parametrize("body", [(5, 3), (60, 5)])

@@ -282,6 +282,20 @@ def test_near_null_vectors_of_any_length(scale):
     assert found[0] == found[1]
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", [1e-288, 1e288])
+@pytest.mark.parametrize("length", [1e-25, 1e25, 1e288])
+def test_parts_with_modes_do_not_depend_on_the_scales_of_a_and_of_the_modes(scale, length):
+    A, places, b = cantilever(PLATE)
+    A, modes = A / abs(A).max(), rigid_body_modes(places)
+    one, other = (
+        solve(by * A, b, deflation="parts:30", near_null=of * modes, rtol=1e-8)
+        for by, of in ((1.0, 3.0), (scale, length))
+    )
+    assert other.converged
+    assert abs(one.iterations - other.iterations) <= 1
+
+
 def test_near_null_vectors_that_are_zero_and_no_nodes_are_refused():
     with pytest.raises(InputError, match="near_null column 1 is zero; leave it out"):
         solve(sparse.eye_array(4, format="csr"), np.ones(4), deflation="parts:2", near_null=np.eye(4, 2) * [1, 0])

@@ -40,3 +40,14 @@ def test_the_span_is_that_of_the_vectors_whatever_their_scale(count):
         found, removed = null_space.complement(x, devices.device("cpu"))
         np.testing.assert_allclose(found, expected, atol=1e-14)
         assert removed == pytest.approx(np.linalg.norm(x - expected))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", [1e-300, 1e-25, 1e25, 1e300])
+def test_the_excess_of_a_vector_of_any_length_is_that_of_a_short_one(scale):
+    """Row 1 of A v is 1e288, and rows of differences are zero."""
+    A = sparse.csr_array(1e288 * np.array([[1.0, -1, 0], [-1, 2, 0], [0, 0, 1e-5]]))
+    assert excess(A, scale * np.array([1.0, 1, 0])).row == 1
+    assert excess(A[:1], scale * np.array([1.0, 1, 0])) is None
+    found = excess(A * 1e-288, scale * np.array([1.0, 1, 0]))
+    assert found.value == pytest.approx(scale)

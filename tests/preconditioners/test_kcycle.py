@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from scipy.spatial import Delaunay
 
+from benchmarks.matrices import made
 from tests.all_pairs import on_accelerators
 from tests.preconditioners.by_hand import CPU, dense_inverse, set_up
 from workbench.deflation.hierarchy import SMOOTHED, smoother_coefficients
@@ -193,3 +194,19 @@ def test_pieces_that_do_not_merge_are_refused_in_a_sentence(monkeypatch):
     monkeypatch.setattr("workbench.deflation.hierarchy.MOST_DENSE", 130)
     with pytest.raises(InputError, match="kcycle cannot be set up: merging parts leaves 150 vectors, and the last"):
         solve(pieces, np.ones(150), M="kcycle", near_null=np.random.default_rng(0).random((150, 2)))
+
+
+@pytest.mark.parametrize("span", [2, 4])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_laplacian_in_single_precision_is_semidefinite_up_to_its_own_rounding(span, seed):
+    """Couplings from 10^-span to 10^span, whose sums over parts cancel to what float32 leaves of them."""
+    rng = np.random.default_rng(seed)
+    pattern = sparse.triu(made.geometric_graph(2000).matrix, 1).tocoo()
+    weights = (10 ** rng.uniform(-span, span, pattern.nnz)).astype(np.float32)
+    half = sparse.coo_array((weights, (pattern.row, pattern.col)), shape=pattern.shape).tocsr()
+    whole = half + half.T
+    A = sparse.csr_array(sparse.diags_array(whole.sum(axis=1)) - whole).astype(np.float32)
+    b = A @ rng.standard_normal(A.shape[0]).astype(np.float32)
+    found, plain = (solve(A, b, M=M, rtol=1e-4) for M in ("kcycle", "jacobi"))
+    assert found.converged
+    assert 4 * found.iterations < plain.iterations

@@ -39,6 +39,22 @@ def test_a_power_of_two_scales_the_whole_run(exponent):
     assert np.array_equal(x.history["alpha"], scaled.history["alpha"], equal_nan=True)
 
 
+@pytest.mark.parametrize(("dtype", "exponent"), [("f8", 1022), ("c16", 1022), ("f4", 126)])
+@pytest.mark.parametrize("solver", ["cg", "cocg"])
+def test_a_matrix_whose_rows_add_up_to_more_than_the_largest_number_is_refused_with_its_scale(dtype, exponent, solver):
+    """The sizes of the first row add up to 3.1, those of the next one to 4.1."""
+    sentence = r"row 1 of the matrix has entries up to .*e\+\d+, whose sizes add up to .* divide A and b by 2\^64"
+    with pytest.raises(InputError, match=sentence):
+        solve((A * 2.0**exponent).astype(dtype), ONES.astype(dtype), solver=solver)
+    result = solve((A * 2.0 ** (exponent - 12)).astype(dtype), ONES.astype(dtype), solver=solver, rtol=1e-4)
+    assert result.converged
+
+
+def test_one_entry_near_the_largest_number_is_taken():
+    matrix = sparse.diags_array(np.r_[1.7e308, np.ones(N - 1)]).tocsr()
+    np.testing.assert_allclose(solve(matrix, ONES).x, np.r_[1 / 1.7e308, np.ones(N - 1)])
+
+
 @pytest.mark.parametrize(("scale", "rtol"), [(1e-18, 1e-6), (1e-18, 1e-9), (1e30, 1e-6), (1e-36, 1e-5), (1e36, 1e-6)])
 def test_single_precision_says_what_is_true(scale, rtol):
     small, b = A.astype(np.float32), (ONES * scale).astype(np.float32)

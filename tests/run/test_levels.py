@@ -12,8 +12,11 @@ from scipy.sparse.linalg import aslinearoperator
 
 from benchmarks.matrices import made
 from tests.conftest import grid_stencil
+from workbench.deflation.coarse import not_definite
 from workbench.devices import device
+from workbench.errors import InputError
 from workbench.operators import Matrix, as_operator, cuts
+from workbench.preconditioners import kcycle
 from workbench.run import prepare, solve
 from workbench.run.choices import levels
 from workbench.scipy import cg, factorized
@@ -233,3 +236,34 @@ def test_a_near_null_space_has_a_second_level_by_default():
     assert (blocks["preconditioner"]["name"], blocks["deflation"]["parameters"]["size"]) == ("ic", levels.WITH_MODES)
     assert result.converged
     assert 2 * result.iterations < solve(system.matrix, system.b, rtol=1e-8).iterations
+
+
+@pytest.mark.usefixtures("small")
+def test_default_levels_that_cannot_be_set_up_give_way_to_jacobi_in_words(monkeypatch):
+    def refuse(*_args, **_more):
+        raise not_definite("its smallest eigenvalue is -0.1")
+
+    system = made.disk(3000)
+    monkeypatch.setattr(kcycle, "hierarchy", refuse)
+    said = (
+        "levels by default: jacobi and deflation none, since preconditioner kcycle cannot be set up: a matrix of its "
+        "levels is not positive definite (its smallest eigenvalue is -0.1)"
+    )
+    result, prepared = solve(system.matrix, system.b), prepare(system.matrix)
+    for notes, blocks in (
+        (result.provenance["notes"], result.provenance["configuration"]),
+        (prepared.notes, prepared.configuration.to_dict()),
+    ):
+        assert [note for note in notes if note.startswith("levels by default")] == [said]
+        assert blocks["preconditioner"]["name"] == "jacobi"
+    assert result.converged
+    assert prepared.solve(system.b).iterations == result.iterations
+    with pytest.raises(InputError, match="kcycle cannot be set up"):
+        solve(system.matrix, system.b, M="kcycle")
+
+
+@pytest.mark.usefixtures("small")
+def test_other_refusals_are_those_of_the_default_levels_too():
+    system = made.disk(1500)
+    with pytest.raises(InputError, match="b holds nan"):
+        solve(system.matrix, np.full(system.b.size, np.nan))

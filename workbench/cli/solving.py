@@ -110,6 +110,7 @@ def _solve(options: argparse.Namespace) -> int:
     start_if_nothing_is_stored()
     # Imported here because it takes a third of a second, and other commands do not need it.
     from workbench.run import Reason, Run
+    from workbench.run.choices.levels import set_up_by_default
     from workbench.run.machine_use import MACHINE_USE
     from workbench.run.setup.numbering import renumbered
     from workbench.run.setup.setup_phases import SetupPhases
@@ -123,10 +124,14 @@ def _solve(options: argparse.Namespace) -> int:
         phases = SetupPhases()
         configuration, system = with_default_levels(configuration_of(options), options, phases)
         other = renumbered(configuration, system, None, phases) if system and not options.trace else None
-        if other:
-            run = Run(other.configuration, other.system, phases=phases)
+        trace = options.trace is not None
+        if system:
+            begun = (other.configuration, other.system) if other else (configuration, system)
+            run = set_up_by_default(
+                lambda chosen, of: Run(chosen, of, trace=trace, phases=phases), *begun, system.notes[-1]
+            )
         else:
-            run = Run(configuration, system, trace=options.trace is not None, phases=phases)
+            run = Run(configuration, trace=trace, phases=phases)
         trace_of_all = rank.trace_of_all(run) if rank else lambda: run.trace
         progress = _Progress()
         try:

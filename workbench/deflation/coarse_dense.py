@@ -47,11 +47,14 @@ def inverse_on_range(matrix: np.ndarray) -> np.ndarray:
     return scale[:, None] * inverse * scale
 
 
-def pseudo_inverse(matrix: np.ndarray) -> np.ndarray:
-    """The Moore-Penrose inverse of a dense positive semidefinite matrix. Raises InputError for an indefinite one."""
+def pseudo_inverse(matrix: np.ndarray, least: float = 1e-12) -> np.ndarray:
+    """The Moore-Penrose inverse of a dense positive semidefinite matrix. Raises InputError for an indefinite one.
+
+    least: eigenvalues that count as zero, over the largest.
+    """
     # NumPy's eigh releases the GIL; SciPy's holds it and would block every other thread.
     values, vectors = np.linalg.eigh(matrix)
-    cutoff = values[-1] * max(1e-12, values.size * np.finfo(matrix.dtype).eps)
+    cutoff = values[-1] * max(1e-12, least, values.size * np.finfo(matrix.dtype).eps)
     if values[0] < -cutoff:
         raise not_definite(f"its smallest eigenvalue is {values[0]:.3g}")
     kept = values > cutoff

@@ -24,6 +24,8 @@ NOTHING = 1e-13
 """The diagonal entry of a vector of a part over those of its children in sum, at most, where A maps it to zero, as in a
 part that is a component of a singular matrix: nothing but rounding is left of it."""
 
+DOUBLE = float(np.finfo(np.float64).eps)
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LevelOfParts:
@@ -65,13 +67,15 @@ def grown_levels(
     first: tuple[int, float] | None = None,
     near_null: np.ndarray | None = None,
     grow: Grow = grown_parts,
+    precision: float = DOUBLE,
 ) -> Grown:
     """The levels of a matrix with a positive diagonal, down to at most `bottom` rows.
 
     first: unknowns of a part for each of its vectors, and the threshold of strong couplings, for the first parts.
     near_null: shape (N, m); each part then has m vectors, made orthonormal within it, and parts grow over nodes: the
     unknowns whose translations come first, and below the m vectors of a part. A vector that depends on others in its
-    part is zero there, and has 1 on the diagonal of the next level. grow: makes the first parts.
+    part is zero there, and has 1 on the diagonal of the next level. grow: makes the first parts. precision: the unit
+    roundoff of the entries, of which sums over parts that cancel leave nothing else.
 
     Cost: about six reads of the matrix, one of them for the growth of parts, and as much for the sums over its parts.
 
@@ -83,6 +87,8 @@ def grown_levels(
         node = node_size(vectors)
         nodes = matrix_of_nodes(matrix, node) if node > 1 else csr
     found, groups = list[_Level](), list[tuple[np.ndarray, np.ndarray]]()
+    # A bound of the rounding errors in the sum over all entries of a row, which are at most twice the diagonal entry.
+    errors = precision * np.abs(diagonal)
     while diagonal.size > bottom:
         columns = 1 if vectors is None else vectors.shape[1]
         size, threshold = first if first and not found else (GROWN, STRONG)
@@ -104,9 +110,11 @@ def grown_levels(
             found.append(_Level(csr, diagonal, modes, node))
             csr, nodes = summed_modes(csr, modes, rows, begins, parents)
             vectors, node = modes_below(vectors, modes, rows, begins), columns
-            below, shares = csr[0][_own(csr[2], columns)], np.abs(modes) ** 2 * diagonal[:, None]
-        of_children = np.add.reduceat(shares[rows], begins[:-1]).ravel()
-        diagonal = _with_components(csr, np.real(below), of_children, columns)
+            squares = np.abs(modes) ** 2
+            below, shares = csr[0][_own(csr[2], columns)], squares * diagonal[:, None]
+        errors = errors[:, None] if vectors is None else squares * errors[:, None]
+        of_children, errors = (np.add.reduceat(each[rows], begins[:-1]).ravel() for each in (shares, errors))
+        diagonal = _with_components(csr, np.real(below), of_children, errors, columns)
     return _nested(found, groups, csr, diagonal)
 
 
@@ -148,11 +156,14 @@ def _own(indptr: np.ndarray, columns: int) -> np.ndarray:
     return indptr[:-1] + np.arange(indptr.size - 1) % columns
 
 
-def _with_components(csr: Csr, diagonal: np.ndarray, of_children: np.ndarray, columns: int) -> np.ndarray:
-    """The diagonal with the sum of the entries of its children where A maps a vector of a part to zero, and 1 where
-    there is none; it is put into the matrix too. A consistent right-hand side is zero there, and so is its correction.
+def _with_components(
+    csr: Csr, diagonal: np.ndarray, of_children: np.ndarray, errors: np.ndarray, columns: int
+) -> np.ndarray:
+    """The diagonal with the sum of the entries of its children where A maps a vector of a part to zero, up to errors,
+    and 1 where there is none; it is put into the matrix too. A consistent right-hand side is zero there, and so is its
+    correction.
     """
-    alone = np.abs(diagonal) <= NOTHING * of_children
+    alone = np.abs(diagonal) <= np.maximum(NOTHING * of_children, errors)
     if alone.any():
         diagonal = np.where(alone, np.where(of_children > 0, of_children, 1.0), diagonal)
         csr[0][_own(csr[2], columns)[alone]] = diagonal[alone]

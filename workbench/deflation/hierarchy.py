@@ -9,7 +9,7 @@ import numpy as np
 from workbench.deflation.coarse import CoarseError, not_definite
 from workbench.deflation.coarse_dense import NULL_TOLERANCE, inverse_on_range, pseudo_inverse
 from workbench.deflation.galerkin import PlacedMatrix
-from workbench.deflation.grown_levels import LEAST_REDUCTION, Grow, Grown, LevelOfParts, grown_levels
+from workbench.deflation.grown_levels import DOUBLE, LEAST_REDUCTION, Grow, Grown, LevelOfParts, grown_levels
 from workbench.deflation.null_space import MOST_OF_CONSTANTS, holds_constants
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Level, Levels
@@ -31,6 +31,8 @@ SINGLE_RANGE = 1e-30, 1e30
 under- nor overflow."""
 MOST_DENSE = 8192
 """Vectors of a last level that is inverted, at most."""
+LOST = 1000
+"""Units of roundoff of the entries of A below which eigenvalues of a last level are its null space."""
 MOST_BY_EIGENVALUES = 512
 """Vectors of a last level of grown parts whose null space is found by its eigenvalues, in some tens of milliseconds."""
 
@@ -45,12 +47,13 @@ def hierarchy(
     first: tuple[int, float] | None = None,
     near_null: np.ndarray | None = None,
     grow: Grow = grown_parts,
+    precision: float = DOUBLE,
 ) -> Levels:
     """The levels for E, shape (d, d), down to at most `bottom` vectors; in single precision if its diagonal allows it.
 
     steps, repeats: as in `Levels`. Without parts vectors are merged along strong couplings of E. first, near_null,
-    grow: as in `grown_levels`. Raises InputError for an E with a diagonal entry that is not positive, and where merging
-    leaves too many vectors.
+    grow, precision: as in `grown_levels`. Raises InputError for an E with a diagonal entry that is not positive, and
+    where merging leaves too many vectors.
     """
     if isinstance(matrix, PlacedMatrix):
         if made := _on_device(matrix, parts, bottom, scaling, steps):
@@ -60,7 +63,10 @@ def hierarchy(
     parts = parts and parts.on_host
     dimensions = len(parts.per_side) if parts else 0
     _positive(matrix.diagonal())
-    made = _merged_levels(matrix, parts, bottom) if parts else grown_levels(matrix, bottom, first, near_null, grow)
+    if parts:
+        made = _merged_levels(matrix, parts, bottom)
+    else:
+        made = grown_levels(matrix, bottom, first, near_null, grow, precision)
     count = made.diagonal.size
     if count > MOST_DENSE:
         leaves = f"merging {'boxes' if parts else 'parts'} leaves {count} vectors, and the last level"
@@ -73,7 +79,8 @@ def hierarchy(
     roots = [np.sqrt(diagonal) for diagonal in diagonals]
     levels = [_level(*each, dtype) for each in zip(made.levels, roots, roots[1:], strict=False)]
     by_eigenvalues = not parts and count <= MOST_BY_EIGENVALUES
-    scaled = _scaled_inverse(_dense(made.csr), roots[-1], by_eigenvalues=by_eigenvalues).astype(dtype)
+    least = LOST * precision if by_eigenvalues else None
+    scaled = _scaled_inverse(_dense(made.csr), roots[-1], least).astype(dtype)
     order, scale = made.order.astype(np.int32), (1 / roots[0]).astype(np.finfo(dtype).dtype)
     return Levels(tuple(levels), order, scale, scaled, scaling, steps, holds_constants(matrix), dimensions, repeats)
 
@@ -188,11 +195,11 @@ def smoother_coefficients(low: float, high: float) -> tuple[float, float]:
     return 4 * middle / half**2 / at_zero, 2 / half**2 / at_zero
 
 
-def _scaled_inverse(matrix: np.ndarray, roots: np.ndarray, *, by_eigenvalues: bool = False) -> np.ndarray:
-    """The inverse of a dense matrix scaled to unit diagonal; roots: of its diagonal. by_eigenvalues: its null space may
-    be any."""
-    if by_eigenvalues:
-        return pseudo_inverse(matrix / roots[:, None] / roots)
+def _scaled_inverse(matrix: np.ndarray, roots: np.ndarray, least: float | None = None) -> np.ndarray:
+    """The inverse of a dense matrix scaled to unit diagonal; roots: of its diagonal. least: where its null space may be
+    any, the eigenvalues that are rounding, over the largest."""
+    if least is not None:
+        return pseudo_inverse(matrix / roots[:, None] / roots, least)
     return roots[:, None] * inverse_on_range(matrix) * roots
 
 

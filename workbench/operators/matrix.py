@@ -30,6 +30,7 @@ from workbench.operators.matrix_checks import (
     check_hermitian,
     check_indices,
     check_positive,
+    check_row_sums,
     check_shape,
     rows_of_zeros,
 )
@@ -75,6 +76,7 @@ class Matrix:
             object.__setattr__(self, "precision", precision_in(self.csr.dtype))
         object.__setattr__(self, "csr", _canonical(self.csr))
         check_finite(self.csr)
+        check_row_sums(self.csr)
         diagonal = self._check()
         object.__setattr__(self, "main", diagonal)
         rows = rows_of_zeros(self.csr, np.flatnonzero(diagonal == 0))

@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from workbench.arrays.scaling import max_abs
 from workbench.errors import InputError
 from workbench.lazy import sparse
 
 SYMMETRY_TOLERANCE, SYMMETRY_ROUNDING = 1e-12, 64
 """A matrix is symmetric if A and A^H differ by at most the first times its largest entry, or by the second in units of
 roundoff of the precision in which it was given, which is more for single and half precision."""
+OVERFLOWING = 2.0**64
+"""The number by which entries are divided whose sums overflow."""
 OF_MINUS_A = "solve (-A) x = -b, which has the same x"
 """The end of a sentence on a matrix whose eigenvalues are negative."""
 
@@ -54,6 +57,23 @@ def check_finite(csr: sparse.csr_array, what: str = "the matrix") -> None:
     bad = int(np.flatnonzero(~np.isfinite(csr.data))[0])
     row = int(np.searchsorted(csr.indptr, bad, side="right")) - 1
     raise InputError(f"{what} holds {csr.data[bad]} at row {row}, column {csr.indices[bad]}; entries must be finite")
+
+
+def check_row_sums(csr: sparse.csr_array) -> None:
+    """Raise InputError for a matrix whose products with vectors of entries 1 and -1 may overflow. Cost: a read of its
+    entries; of one with entries near the largest number a second one."""
+    most, longest = np.finfo(csr.dtype).max, int(np.diff(csr.indptr).max(initial=0))
+    largest = max_abs(csr.data)
+    # A complex entry is at most the root of 2 times its larger part.
+    if 2 * longest * (largest / most) < 1:
+        return
+    sums = sparse.csr_array((np.abs(csr.data / OVERFLOWING), csr.indices, csr.indptr), shape=csr.shape).sum(axis=1)
+    row = int(np.argmax(sums))
+    if not sums[row] <= most / OVERFLOWING:
+        raise InputError(
+            f"row {row} of the matrix has entries up to {largest:.3g}, whose sizes add up to more than the largest "
+            f"{csr.dtype}, {most:.3g}; divide A and b by 2^64, which leaves x as it is"
+        )
 
 
 def check_hermitian(csr: sparse.csr_array, tolerance: float) -> np.ndarray:

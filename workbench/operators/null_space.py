@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.arrays.scaling import unit_columns
+from workbench.arrays.scaling import max_abs, scaled, scaled_scalar, unit_columns
 from workbench.arrays.validation import cast, finite_array
 from workbench.devices.constant import constant, constant_of, largest
 from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
@@ -30,6 +30,8 @@ from workbench.operators.two_phase import TwoPhaseStencil
 ROUNDING = 32.0
 """Units of roundoff by which a row of A v may differ from zero, plus the root of its number of entries. Assembly leaves
 a few; 1e-12 added to a diagonal of 4 is 500."""
+MOST_EXPONENT = 4
+"""Powers of 2 by which the largest entry of a vector may differ from 1 in a product that may not overflow."""
 DEPENDENT = 1e-12
 """Null vectors of unit length are dependent where a singular value is below this times the largest."""
 
@@ -212,6 +214,11 @@ def excess(matrix: sparse.csr_array, v: np.ndarray, eps: float | None = None) ->
     where the largest row of A v is zero to rounding.
     """
     eps = float(np.finfo(matrix.dtype).eps) if eps is None else eps
+    exponent = math.frexp(max_abs(v))[1]
+    if abs(exponent) > MOST_EXPONENT:
+        # Sums over rows of A do not overflow, so that products with vectors of entries near 1 do not either.
+        found = excess(matrix, scaled(v, -exponent), eps)
+        return found and RowExcess(found.row, *(scaled_scalar(each, exponent) for each in found[1:]))
     product = np.abs(matrix @ v)
     units = eps * (ROUNDING + np.sqrt(np.diff(matrix.indptr)))
     first = int(np.argmax(product))

@@ -23,6 +23,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators import Operator
+from workbench.operators.null_space import precision_of
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import parameter, register
 
@@ -98,17 +99,20 @@ class AggregationCycle(Preconditioner):
     def _bound(self, operator: Operator, device: Device, near_null: np.ndarray | None) -> WholeCycle:
         double = np.result_type(operator.dtype, np.float64)
         grow = grown_parts if self.growth == "queue" else functools.partial(parts_in_rounds, device=device)
-        factor = self._factor(sparse.csr_array(operator.to_csr(), dtype=double), near_null, grow)
+        matrix = sparse.csr_array(operator.to_csr(), dtype=double)
+        factor = self._factor(matrix, near_null, grow, precision_of(operator))
         size, dtype = operator.shape[0], operator.dtype
         return WholeCycle(device.coarse_level(factor.form, factor.solve, size, dtype), factor, device, size, dtype)
 
-    def _factor(self, matrix: sparse.csr_array, near_null: np.ndarray | None, grow: Grow) -> Factor:
-        """A^-1 approximately, as levels; the inverse of a small A. near_null: of a system. grow: makes first parts."""
+    def _factor(self, matrix: sparse.csr_array, near_null: np.ndarray | None, grow: Grow, precision: float) -> Factor:
+        """A^-1 approximately, as levels; the inverse of a small A. near_null: of a system. grow: makes first parts.
+        precision: in which the entries of A were given."""
         if matrix.shape[0] <= BOTTOM:
             return DenseFactor(inverse_on_range(matrix.toarray()))
         first = self.size, self.theta
         try:
-            levels = hierarchy(matrix, None, BOTTOM, SCALING, STEPS, first=first, near_null=near_null, grow=grow)
+            made = {"first": first, "near_null": near_null, "grow": grow}
+            levels = hierarchy(matrix, None, BOTTOM, SCALING, STEPS, precision=precision, **made)
         except CoarseError as error:
             raise InputError(
                 f"preconditioner kcycle cannot be set up: {error.detail}; use preconditioner jacobi",

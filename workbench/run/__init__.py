@@ -26,7 +26,7 @@ from workbench.run.choices.in_memory import (
     with_diagonal,
     with_near_null,
 )
-from workbench.run.choices.levels import AUTO, filled_in
+from workbench.run.choices.levels import AUTO, filled_in, set_up_by_default
 from workbench.run.choices.stopping import Norm, Reason, Stopping
 from workbench.run.driver import Run
 from workbench.run.jobs.run_queue import MACHINE, QueueSlot, RunQueue
@@ -231,17 +231,17 @@ def solve(
     # A callback is called with vectors of the run, which have its order.
     other = None if callback or trace else renumbered(configuration, system, x0)
     with contextlib.nullcontext() if system.unknowns < NOTICED else MACHINE_USE:
-        if other:
-            run = Run(other.configuration, other.system, x0=other.x0, phases=other.phases)
-        else:
-            run = Run(configuration, system, x0=x0, trace=trace)
+        begun = (other.configuration, other.system, other.x0) if other else (configuration, system, x0)
+        phases = other.phases if other else None
+        run = set_up_by_default(
+            lambda chosen, of: Run(chosen, of, x0=begun[2], trace=trace, phases=phases), *begun[:2], levels.note
+        )
         if callback is None:
             run.gather()
         _step_through(run, callback)
         result = run.result(writable=True)
         if callback is None and not isinstance(method, BlockSolver) and _has_passed_its_best(result):
-            given = (other.configuration, other.system, other.x0) if other else (configuration, system, x0)
-            run = Run(*given[:2], x0=given[2], trace=trace)
+            run = Run(run.configuration, run.setup.system, x0=begun[2], trace=trace)
             _step_through(run, None)
             result = run.result(writable=True)
     result = dataclasses.replace(result, x=other.back(result.x)) if other else result

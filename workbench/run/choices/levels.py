@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
 from workbench import devices
+from workbench.deflation.coarse import CoarseError
 from workbench.deflation.coarse_auto import MOST_UNPLACED
 from workbench.devices.host.growth import STRONG, in_real_numbers, strongest_couplings
 from workbench.devices.protocol import Device
@@ -19,6 +22,12 @@ from workbench.settings import AUTO
 from workbench.solvers import MethodTraits, Solver
 from workbench.solvers.block.base import BlockSolver
 from workbench.words.numbers import count, number, percent
+
+if TYPE_CHECKING:
+    from workbench.problems import LinearSystem
+    from workbench.run.choices.configuration import Configuration
+
+    Made = TypeVar("Made")
 
 ALONE = "jacobi", "none"
 """The levels of everything that the rule is not for."""
@@ -63,6 +72,25 @@ def filled_in(
         return chosen_levels(operator, solver, devices.device(device), modes=modes)
     usual = (ALONE[0] if free[0] else M), (ALONE[1] if free[1] else deflation)
     return Chosen(*usual, "")
+
+
+def set_up_by_default(
+    make: Callable[[Configuration, LinearSystem], Made], configuration: Configuration, system: LinearSystem, note: str
+) -> Made:
+    """What `make` sets up with the levels of a configuration; where these were chosen by the rule and cannot be set up
+    on this matrix, with Jacobi alone, and a note that says why. note: of the choice, in the system; empty without one.
+
+    Raises InputError as `make` does, for anything that other levels do not mend.
+    """
+    try:
+        return make(configuration, system)
+    except InputError as error:
+        if not note or not (isinstance(error, CoarseError) or "preconditioner" in error.changes):
+            raise
+        why = error.detail if isinstance(error, CoarseError) else str(error).rpartition("; use ")[0] or str(error)
+        said = f"levels by default: {ALONE[0]} and deflation {ALONE[1]}, since {why}"
+    plain = dataclasses.replace(configuration, preconditioner=ALONE[0], deflation=ALONE[1])
+    return make(plain, system.with_parts(notes=tuple(said if each == note else each for each in system.notes)))
 
 
 def chosen_levels(operator: Operator, solver: Solver, device: Device, *, modes: bool = False) -> Chosen:

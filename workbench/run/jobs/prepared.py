@@ -31,7 +31,7 @@ from workbench.run.choices.in_memory import (
     system_of,
     with_near_null,
 )
-from workbench.run.choices.levels import AUTO, filled_in
+from workbench.run.choices.levels import AUTO, filled_in, set_up_by_default
 from workbench.run.choices.stopping import Stopping
 from workbench.run.loop.result import PreparedResult, together
 from workbench.run.loop.single.iterations import SingleIterations
@@ -378,4 +378,4 @@ def prepare(
         deflation=as_deflation(levels.deflation),
         **{"stopping": Stopping(rtol=rtol, atol=atol, maxiter=maxiter), **more},
     )
-    return Prepared(configuration, system)
+    return set_up_by_default(Prepared, configuration, system, levels.note)

@@ -17,9 +17,9 @@ from workbench.solvers.block.base import BlockRow, BlockSolver, Replacement, Res
 VANISHING = 64
 """Units of roundoff, of the precision of the vectors, below which a product over the lengths of its vectors counts as
 zero: one of the two is a product with A or M, rounded to that precision."""
-FACTOR, RESCALED = 2.0**340, 3
-"""The factor by which a vector is scaled whose squared length is out of range, and how often at most: of entries from
-1e-308 to 1e308 the squares come into range."""
+FACTOR, RESCALED = {4: 2.0**42, 8: 2.0**340}, 3
+"""By the bytes of a real number: the factor by which a vector is scaled whose squared length is out of range; and how
+often at most, so that squares of all numbers come into range."""
 KEPT = ("rr", "gamma", "delta", "going", "alpha", "beta")
 """Small matrices of each iteration that a device keeps for the host where it repeats iterations."""
 
@@ -197,15 +197,16 @@ def lengths(space: BlockWorkspace, squares: str, vector: str, wanted: np.ndarray
     """The lengths of the columns of a block vector, shape (s,), from their squares.
 
     wanted: bool, shape (s,), columns that are not zero. Where squares of those are out of range, as with an A of
-    entries below 1e-150, they are made again of the vector times powers of 2: a pass for each of at most three. U may be
-    in no memory, and is then M(R).
+    entries below 1e-150, they are made again of the vector times powers of 2: a pass for each of at most three. A U
+    that is in no memory is made of R.
     """
     found, factors = np.real(space.matrices[squares]).copy(), np.ones(space.columns)
+    by = FACTOR[np.finfo(space.dtype).dtype.itemsize]
     for _ in range(RESCALED):
         wrong = wanted & ~in_range(found, space.dtype)
         if not wrong.any():
             break
-        factors[wrong] *= np.where(found[wrong] < 1, FACTOR, 1 / FACTOR)
+        factors[wrong] *= np.where(found[wrong] < 1, by, 1 / by)
         made = "U = M(R)\n" if vector in space.dropped else ""
         shape = {"factors": small(1, space.columns)}
         (scaled,) = space.lines(f"{made}V = {vector}*factors\nvv = dots(V, V)", matrices=shape)
