@@ -112,7 +112,7 @@ def grown_levels(
             vectors, node = modes_below(vectors, modes, rows, begins), columns
             squares = np.abs(modes) ** 2
             below, shares = csr[0][_own(csr[2], columns)], squares * diagonal[:, None]
-        errors = errors[:, None] if vectors is None else squares * errors[:, None]
+            errors = (squares.T * errors).T
         of_children, errors = (np.add.reduceat(each[rows], begins[:-1]).ravel() for each in (shares, errors))
         diagonal = _with_components(csr, np.real(below), of_children, errors, columns)
     return _nested(found, groups, csr, diagonal)

@@ -8,6 +8,7 @@ import numpy as np
 from workbench.deflation.subspace import Subspace
 from workbench.devices.protocol import Device
 from workbench.lazy import sparse
+from workbench.operators.components import Components
 from workbench.operators.null_space import NullSpace
 
 MOST_OF_CONSTANTS = 1e-10
@@ -23,18 +24,17 @@ def holds_constants(matrix: sparse.csr_array) -> bool:
 
 
 def pinned(
-    matrix: sparse.csr_array, space: Subspace, null_space: NullSpace, device: Device
+    matrix: sparse.csr_array, space: Subspace, components: Components, device: Device
 ) -> tuple[sparse.csr_array, int]:
-    """E with a larger diagonal entry in as many rows as it has null vectors, and their number; E itself and 0 where A
-    is connected, and for vectors that are not piecewise constant.
+    """E with a larger diagonal entry in as many rows as it has null vectors, and their number; E itself and 0 for
+    vectors that are not piecewise constant. components: of a singular A.
 
     Components of A and subdomains that share unknowns form clusters. The sum of the indicator vectors of the
     subdomains of a cluster without empty rows is a null vector, and there are no others: A maps no other vector to zero
     that is constant on subdomains. As in `preconditioners.pinned`, the larger entry changes no solution for a
     right-hand side in the range of E. device: of a rank, which has labels of its rows. Cost: a pass over the labels.
     """
-    labels, components = space.labels, null_space.components
-    if labels is None or components is None:
+    if (labels := space.labels) is None:
         return matrix, 0
     from scipy.sparse import csgraph
 

@@ -41,7 +41,7 @@ def _regular(basis: BoundSubspace, space: Subspace, null_space: NullSpace, devic
     """A subspace with an E that the components of A do not make singular."""
     if null_space.components is None:
         return basis
-    matrix, pins = pinned(in_host_memory(basis.matrix), space, null_space, device)
+    matrix, pins = pinned(in_host_memory(basis.matrix), space, null_space.components, device)
     note = f"A has several components: {count(pins)} diagonal entries of E enlarged, so that E is definite (expected)"
     return dataclasses.replace(basis, matrix=matrix, notes=(*basis.notes, note)) if pins else basis
 

@@ -43,8 +43,8 @@ class Components:
         x: in host memory. Cost: a pass over x and the labels, and one sum over ranks of 2 or 3 numbers a component.
         """
         parts = [np.real(x), np.imag(x)] if x.dtype.kind == "c" else [x]
-        found = [np.bincount(self.labels, part, self.count + 1) for part in parts]
-        found.append(np.bincount(self.labels, minlength=self.count + 1).astype(np.float64))
+        weights = [*parts, np.ones(x.size)]
+        found = [np.bincount(self.labels, weight, self.count + 1) for weight in weights]
         *sums, sizes = np.split(device.total(np.concatenate(found)), len(found))
         means = np.array(sums) / np.maximum(sizes, 1)
         return means[0] + 1j * means[1] if len(parts) == 2 else means[0], sizes

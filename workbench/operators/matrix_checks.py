@@ -67,7 +67,8 @@ def check_row_sums(csr: sparse.csr_array) -> None:
     # A complex entry is at most the root of 2 times its larger part.
     if 2 * longest * (largest / most) < 1:
         return
-    sums = sparse.csr_array((np.abs(csr.data / OVERFLOWING), csr.indices, csr.indptr), shape=csr.shape).sum(axis=1)
+    sizes = np.abs(np.multiply(csr.data, 1 / OVERFLOWING))
+    sums = sparse.csr_array((sizes, csr.indices, csr.indptr), shape=csr.shape).sum(axis=1)
     row = int(np.argmax(sums))
     if not sums[row] <= most / OVERFLOWING:
         raise InputError(

@@ -80,7 +80,7 @@ class MatrixBuilder(View):
         self._choices = 0
         """Number of choices so far: a stored upload is taken only if nothing else was chosen meanwhile."""
         self.facts: Facts | None = None
-        self._levels = DefaultLevels()
+        self._levels = DefaultLevels(configuration, use)
         self.form = MatrixForm(self._take, self.show_matrix)
         self.status = StatusLine()
         self.correct = button(
@@ -316,15 +316,8 @@ class MatrixBuilder(View):
         self.histogram.show(row_lengths_scene(found.lengths))
         self.histogram.layout.display = None
         self.parts.show(found.matrix, found.places, found.note)
-        self._start_with_default(found)
+        self._levels.start(self._solved(), found.levels)
         self.weigh()
-
-    def _start_with_default(self, found: Facts) -> None:
-        solved = self._solved()
-        if solved and found.levels and self._use is not None and self._configuration is not None:
-            made = self._levels.start(solved, self._configuration(), found.levels)
-            if made is not None:
-                self._use(made)
 
     def _solved(self) -> Configuration | None:
         """The configuration of the page with the matrix as its problem; None without one, or for a wrong value."""

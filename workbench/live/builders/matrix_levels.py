@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from workbench import devices
 from workbench.deflation import Deflation
 from workbench.errors import InputError
@@ -18,9 +20,16 @@ Pair = tuple[Preconditioner, Deflation]
 
 
 class DefaultLevels:
-    """The default levels of one matrix after another, each of which takes the place of the one before."""
+    """The default levels of one matrix after another, each of which takes the place of the one before.
 
-    def __init__(self) -> None:
+    configuration: returns that of the page, None without one. use: called with the configuration that a matrix is
+    handed on with; None where nothing takes it.
+    """
+
+    def __init__(
+        self, configuration: Callable[[], Configuration] | None, use: Callable[[Configuration], object] | None
+    ) -> None:
+        self._configuration, self._use = configuration, use
         self._given: Pair | None = None
         """Those of the last matrix that was given some."""
 
@@ -36,20 +45,23 @@ class DefaultLevels:
             return None
         return chosen if chosen.note else None
 
-    def start(self, solved: Configuration, present: Configuration, chosen: Chosen) -> Configuration | None:
-        """The configuration that a matrix is handed on with; None where the user has chosen its levels.
+    def start(self, solved: Configuration | None, chosen: Chosen | None) -> None:
+        """Hand on a matrix with these levels. solved: the configuration of the page with the matrix as its problem.
 
-        present: that of the page. Its levels give way if they are for a grid, the default of another matrix, or nothing
-        was chosen; those that came with this matrix, as by a link, stay.
+        Levels of the page give way if they are for a grid, the default of another matrix, or nothing was chosen; those
+        that came with this matrix, as by a link, stay.
         """
+        if solved is None or chosen is None or self._configuration is None or self._use is None:
+            return
+        present = self._configuration()
         usual = tuple(BLOCKS[kind].default for kind in KINDS)
         levels = _levels(present)
         unchosen = present.problem.has_grid or levels == self._given or tuple(each.text for each in levels) == usual
         if present.problem == solved.problem or not unchosen:
-            return None
+            return
         made = changed(solved, {"preconditioner": chosen.preconditioner, "deflation": chosen.deflation})
         self._given = _levels(made)
-        return made
+        self._use(made)
 
     def words(self, solved: Configuration | None) -> str:
         """A sentence on the levels of a configuration that are those it was handed on with; empty for others."""

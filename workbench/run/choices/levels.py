@@ -77,8 +77,8 @@ def filled_in(
 def set_up_by_default(
     make: Callable[[Configuration, LinearSystem], Made], configuration: Configuration, system: LinearSystem, note: str
 ) -> Made:
-    """What `make` sets up with the levels of a configuration; where these were chosen by the rule and cannot be set up
-    on this matrix, with Jacobi alone, and a note that says why. note: of the choice, in the system; empty without one.
+    """The result of `make` for the levels of a configuration; where these were chosen by the rule and cannot be set up
+    on this matrix, for Jacobi alone, and a note that says why. note: of the choice, in the system; empty without one.
 
     Raises InputError as `make` does, for anything that other levels do not mend.
     """

@@ -78,7 +78,7 @@ def make_consistent(
     if mean is not None:
         component = f"the mean of b, {_in_words(mean, exponent, b.dtype)},"
     elif (parts := complement.components) and (
-        found := parts.largest_mean(b, rounding(b.dtype) * length, device, order)
+        found := parts.largest_mean(np.asarray(b), rounding(b.dtype) * length, device, order)
     ):
         component = (
             f"the mean of b in {count(found.above)} of the {count(parts.count)} components of A, "
