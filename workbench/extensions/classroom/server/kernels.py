@@ -248,7 +248,10 @@ class PageKernels(AsyncMappingKernelManager):
 
     async def shutdown_all(self, now: bool = False) -> None:
         """End all kernels and the fork server."""
-        await super().shutdown_all(now=now)
-        self.room.close()
-        if self.forks:
-            self.forks.close()
+        try:
+            await super().shutdown_all(now=now)
+        finally:
+            # Kernels that could not be ended one by one end with the fork server.
+            self.room.close()
+            if self.forks:
+                self.forks.close()
