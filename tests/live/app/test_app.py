@@ -4,16 +4,21 @@ import threading
 
 import ipywidgets as widgets
 import pytest
+from scipy import io, sparse
 
+from benchmarks.matrices import made
 from tests.conftest import in_threads
 from tests.live.conftest import page_says
 from tests.waiting import LIMIT, until
+from workbench.advise.level_pairs import level_pairs
 from workbench.errors import InputError
 from workbench.live import Workbench, workbench
 from workbench.live.app.page import Page
 from workbench.live.compare.race_form import method_of
 from workbench.live.compare.race_opening import opening
+from workbench.problems.files import MatrixFile
 from workbench.run import State, configure
+from workbench.run.choices import levels
 from workbench.run.choices.share_link import to_link
 
 
@@ -40,6 +45,27 @@ def test_what_is_built_is_what_the_other_pages_work_on(bench):
     bench.explorer.form.set("rtol", "1e-4")
     assert add_bubble(bench) == bench.configuration.problem
     assert bench.configuration.stopping.rtol == 1e-4
+
+
+def test_a_matrix_that_is_built_is_solved_raced_and_searched_with_its_default_levels(bench, tmp_path, monkeypatch):
+    monkeypatch.setattr(levels, "FEW", 20)
+    io.mmwrite(tmp_path / "disk.mtx", sparse.coo_array(made.disk(90).matrix), symmetry="symmetric")
+    assert bench.configuration.deflation.name == "levelset"
+    matrix = MatrixFile(path=str(tmp_path / "disk.mtx"))
+    bench.view("Build").load(matrix)
+    assert builder(bench).wait(LIMIT)
+    form = bench.explorer.form
+    assert (form.configuration().problem, form.configuration().preconditioner.text) == (matrix, "ic")
+    assert (form.blocks["preconditioner"].choice.value, form.blocks["deflation"].choice.value) == ("ic", "none")
+    first, second = bench.view("Race").race.entries[:2]
+    assert (first.configuration.label, second.configuration.label) == ("CG, incomplete Cholesky", "CG, Jacobi")
+    pairs = level_pairs(matrix, matrix.assemble(), (bench.view("Suggest").base.device,))
+    assert (pairs[0].preconditioner, pairs[0].deflation) == ("ic", "none")
+    # The menus change them, and the matrix that is shown again leaves them so.
+    form.set("preconditioner", "ssor")
+    builder(bench).show_matrix()
+    assert builder(bench).wait(LIMIT)
+    assert bench.configuration.preconditioner.name == "ssor"
 
 
 def test_a_run_that_is_started_while_its_page_opens_is_of_what_is_drawn(bench):
