@@ -339,7 +339,8 @@ def test_the_levels_of_a_run_that_names_none_are_tried_first_and_compared_with_t
     assert (tried[0].preconditioner, tried[0].deflation) == ("ic", "parts:30")
     (said,) = [note for note in advise(system.matrix, system.b, seconds=1.0).notes if note.startswith("levels by")]
     assert re.fullmatch(r"levels by default: Incomplete Cholesky, parts of 30 unknowns, .*, .*the fastest", said)
-    # Below, the levels are no choice.
+    # A device that is not there has none, nor has a matrix for which the levels are no choice.
+    assert level_pairs.default_pair(system_of(system.matrix, system.b)[0], "cuda:99") is None
     small = made.disk(150)
     assert not any(note.startswith("levels by default") for note in advise(small.matrix, small.b, seconds=0.3).notes)
 

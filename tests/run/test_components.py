@@ -10,13 +10,16 @@ from scipy import sparse
 
 from tests.contracts.cases import FIRST
 from workbench.devices import device
+from workbench.errors import InputError
 from workbench.operators import as_operator
 from workbench.operators.components import components_of
 from workbench.operators.cuts import components
 from workbench.operators.null_space import null_space_of
 from workbench.preconditioners.pinned import pin_unknowns
 from workbench.run import Reason, prepare, solve
+from workbench.run.setup import numbering
 from workbench.scipy import cg
+from workbench.words.numbers import chosen, relative
 
 SIZES = (14, 1, 9, 2, 1, 13)
 
@@ -119,6 +122,33 @@ def test_on_accelerators_in_block_methods_and_prepared():
     x, info = cg(A, A @ b, rtol=1e-10)
     assert info == 0
     check(A, x, A @ b)
+
+
+def test_the_component_in_which_b_has_the_largest_mean_is_named_by_its_first_row():
+    halves = sparse.csr_array(sparse.block_diag([laplacian(5, 1), laplacian(4, 2), laplacian(6, 3)]))
+    one = np.r_[np.zeros(5), np.full(4, 0.5), np.zeros(6)]
+    other = one + np.r_[np.zeros(9), np.full(6, 0.125)]
+    within = halves @ np.arange(15.0)
+    for scale in (1.0, 1e200):
+        for right, many in ((one, 1), (other, 2)):
+            result = solve(halves, scale * (within + right), rtol=1e-10)
+            part = relative(np.linalg.norm(right) / np.linalg.norm(within + right))
+            said = f"the mean of b in {many} of the 3 components of A, {part} of ||b|| and {chosen(0.5 * scale)} in"
+            assert f"A is singular: {said} that of row 5, was removed so that a solution exists" in result.detail
+    with pytest.raises(InputError, match=r"in that of row 5, is all of b, so nothing is left"):
+        solve(halves, one)
+
+
+def test_that_row_is_one_of_a_also_where_the_unknowns_are_renumbered(monkeypatch):
+    monkeypatch.setattr(numbering, "LEAST", 10)
+    whole = sparse.block_diag([laplacian(30, 1), laplacian(20, 2)]).toarray()
+    order = np.random.default_rng(0).permutation(50)
+    first = int(np.flatnonzero(order >= 30)[0])
+    right = (order >= 30).astype(float) + whole[np.ix_(order, order)] @ np.arange(50.0)
+    result = solve(sparse.csr_array(whole[np.ix_(order, order)]), right, M="jacobi", rtol=1e-10)
+    assert any("numbered at random" in note for note in result.provenance["notes"])
+    assert "in 1 of the 2 components of A, " in result.detail
+    assert f" in that of row {first}, was removed" in result.detail
 
 
 def test_complex_vectors_have_mean_zero_too():

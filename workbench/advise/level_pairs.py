@@ -182,8 +182,12 @@ def default_pair(system: LinearSystem, device: str) -> LevelPair | None:
     dense matrix."""
     if system.grid is not None or is_dense(system):
         return None
-    modes = system.near_null is not None
-    first, second, note = chosen_levels(system.operator, Solver.named("cg"), all_devices.device(device), modes=modes)
+    modes, method = system.near_null is not None, Solver.named("cg")
+    try:
+        first, second, note = chosen_levels(system.operator, method, all_devices.device(device), modes=modes)
+    except InputError:
+        # The search says of each pair that there is no such device.
+        return None
     if not note:
         return None
     return LevelPair(str(first), str(second), "cholesky" if second == "none" else AUTO, device)
