@@ -30,8 +30,8 @@ from workbench.operators.two_phase import TwoPhaseStencil
 ROUNDING = 32.0
 """Units of roundoff by which a row of A v may differ from zero, plus the root of its number of entries. Assembly leaves
 a few; 1e-12 added to a diagonal of 4 is 500."""
-MOST_EXPONENT = 4
-"""Powers of 2 by which the largest entry of a vector may differ from 1 in a product that may not overflow."""
+SHORT = 1 / 16
+"""The largest entry of a vector below which its products with A may lose digits among subnormal numbers."""
 DEPENDENT = 1e-12
 """Null vectors of unit length are dependent where a singular value is below this times the largest."""
 
@@ -214,9 +214,10 @@ def excess(matrix: sparse.csr_array, v: np.ndarray, eps: float | None = None) ->
     where the largest row of A v is zero to rounding.
     """
     eps = float(np.finfo(matrix.dtype).eps) if eps is None else eps
-    exponent = math.frexp(max_abs(v))[1]
-    if abs(exponent) > MOST_EXPONENT:
-        # Sums over rows of A do not overflow, so that products with vectors of entries near 1 do not either.
+    largest = max_abs(v)
+    if largest > 1 or 0 < largest < SHORT:
+        # Sums over rows of A do not overflow, so that products with vectors of entries up to 1 do not either.
+        exponent = math.frexp(largest)[1]
         found = excess(matrix, scaled(v, -exponent), eps)
         return found and RowExcess(found.row, *(scaled_scalar(each, exponent) for each in found[1:]))
     product = np.abs(matrix @ v)
