@@ -9,6 +9,7 @@ from types import ModuleType
 from workbench.errors import InputError, quoted
 from workbench.extensions.papers import (
     block_cg,
+    block_cg_claims,
     block_cg_figures,
     block_cg_schematics,
     hybrid_bars,
@@ -20,6 +21,7 @@ from workbench.extensions.papers import (
     hybrid_schematics,
     hysing,
     mpcg,
+    mpcg_claims,
     mpcg_figures,
     mpcg_schematics,
     two_level,
@@ -79,7 +81,8 @@ PAPERS: dict[str, dict[str, Target]] = {
                 Compared(
                     printed="printed",
                     modelled="modelled_library",
-                    reasons={**hybrid_bars.MEANS, **hybrid_bars.SPEEDUP.reasons},
+                    reasons={**hybrid_bars.MEANS, **hybrid_bars.SPEEDUP.reasons, **hybrid_claims.NO_LATENCY},
+                    untried=hybrid_claims.untried,
                 ),
             ),
         ),
@@ -131,11 +134,13 @@ PAPERS: dict[str, dict[str, Target]] = {
         ),
         **schematic(block_cg_schematics, 1, 2, 3, 4),
         **turning("block-cg", *block_cg_figures.FIGURES),
+        "claims": Target(block_cg_claims.claims, named=("claim",), compared=block_cg_claims.COMPARED, quick=32),
     },
     "mpcg": {
         **turning("mpcg", *mpcg.TABLES),
         **schematic(mpcg_schematics, 1, 2, 3),
         **turning("mpcg", *mpcg_figures.FIGURES),
+        "claims": Target(mpcg_claims.claims, named=("claim",), compared=mpcg_claims.COMPARED),
     },
     "hysing": turning("hysing", hysing.CASE1),
 }
