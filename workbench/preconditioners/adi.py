@@ -7,13 +7,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.compiler.words import conj
 from workbench.devices.bound import Request
 from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
+from workbench.devices.ops.triangular import line_solve
 from workbench.devices.protocol import Device
 from workbench.devices.traffic import product_flops
 from workbench.errors import InputError
-from workbench.kernel_language.row_kernels import kernel
 from workbench.operators import Operator, Stencil, check_diagonal
 from workbench.preconditioners.base import Preconditioner
 from workbench.preconditioners.preconditioner_sum import PreconditionerSum
@@ -23,20 +22,6 @@ from workbench.solvers.multi.members import SingleMember
 AXES = "xyz"
 SMALLEST_PIVOT = 1e-12
 """A pivot below this times the diagonal entry counts as zero."""
-
-
-@kernel()
-def line_solve(row, low, inverse, step, length, r, u):
-    """u = M^-1 r on a line (`row`) of `length` unknowns, `step` apart; M = (E + L) E^-1 (E + L^H)."""
-    first = row // step * (step * length) + row % step
-    last = first + (length - 1) * step
-    u[first] = r[first] * inverse[first]
-    for k in range(1, length):
-        i = first + k * step
-        u[i] = (r[i] - low[i] * u[i - step]) * inverse[i]
-    for k in range(1, length):
-        i = last - k * step
-        u[i] -= conj(low[i + step]) * u[i + step] * inverse[i]
 
 
 @register
@@ -71,7 +56,9 @@ class Adi(Preconditioner):
             )
         check_diagonal(operator.main)
         members = [
-            SingleMember(f"{AXES[part.axis]} lines", Lines(part, operator, device), device, part.low.size, part.low.dtype)
+            SingleMember(
+                f"{AXES[part.axis]} lines", Lines(part, operator, device), device, part.low.size, part.low.dtype
+            )
             for part in parts_of(operator, self.rho)
         ]
         return PreconditionerSum(members, device, operator.dtype, ())
@@ -117,7 +104,8 @@ def _couplings(low: np.ndarray, grid: tuple[int, ...], axis: int) -> tuple[np.nd
     behind[:-1] = before[1:]
     missing[0] += behind[0]
     missing[-1] += before[-1]
-    return tuple(np.moveaxis(each, 0, -1 - axis).ravel() for each in (before + behind, missing))
+    coupled, absent = (np.moveaxis(each, 0, -1 - axis).ravel() for each in (before + behind, missing))
+    return coupled, absent
 
 
 def pivots_of(part: Part, grid: tuple[int, ...]) -> np.ndarray:

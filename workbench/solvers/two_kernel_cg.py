@@ -21,7 +21,7 @@ SQUARE, BETA = "square = (s, q)", "beta = alpha*alpha*square/gamma - 1"
 class TwoKernelCG(Solver):
     """CG with one reduction whose iteration is two kernels: all vector updates, and the product with A.
 
-    beta = alpha^2 (s, q)/(r, u) - 1 with q = M^-1 s, `square` being (s, q), so that p is updated in the pass of x and r.
+    beta = alpha^2 (s, q)/(r, u) - 1 with q = M^-1 s, `square` being (s, q), so that p changes in the pass of x and r.
     The dot products of the next alpha and beta are of p and s, which the kernel of the product has at hand; (r, u) is
     computed from r. Where M is a number, as without a preconditioner, an iteration is two passes; any other M takes a
     pass for (s, q).

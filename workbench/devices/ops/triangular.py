@@ -1,4 +1,4 @@
-"""Solves with triangles of CSR matrices in blocks without couplings between them, one block after the other."""
+"""Solves with triangles of CSR matrices in blocks without couplings between them, and along lines of a grid."""
 
 from __future__ import annotations
 
@@ -51,6 +51,20 @@ def block_solve(
         uu += conj(right) * right
         rr += conj(left) * left
     return ru, uu, rr
+
+
+@kernel()
+def line_solve(row, low, inverse, step, length, r, u):
+    """u = M^-1 r on a line (`row`) of `length` unknowns, `step` apart; M = (E + L) E^-1 (E + L^H)."""
+    first = row // step * (step * length) + row % step
+    last = first + (length - 1) * step
+    u[first] = r[first] * inverse[first]
+    for k in range(1, length):
+        i = first + k * step
+        u[i] = (r[i] - low[i] * u[i - step]) * inverse[i]
+    for k in range(1, length):
+        i = last - k * step
+        u[i] -= conj(low[i + step]) * u[i + step] * inverse[i]
 
 
 class CsrFactor(Applied):

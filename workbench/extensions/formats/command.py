@@ -24,7 +24,11 @@ def add(verbs: Commands) -> None:
     problem_arguments(formats)
     for declared in CHOICES:
         add_option(formats, declared)
-    formats.add_argument("--time", action="store_true", help="measure a product in each format, medians of 15 in turns, and the conversion from CSR, of 3")
+    formats.add_argument(
+        "--time",
+        action="store_true",
+        help="measure a product in each format, medians of 15 in turns, and the conversion from CSR, of 3",
+    )
     formats.add_argument("--json", action="store_true", help="print JSON")
     formats.set_defaults(command=_formats)
 

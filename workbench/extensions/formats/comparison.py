@@ -194,7 +194,9 @@ class Storage:
     def pays(self, seconds: Mapping[tuple[str, str], float], converted: Mapping[tuple[str, str], float]) -> str:
         """When the fastest format that is measured pays for its conversion, in a sentence. seconds, converted: medians,
         as `rounds` and `conversions` have them."""
-        of_a = [key for key in converted if key[0] == "format"]
+        of_a = [key for key in converted if key[0] == "format" and key in seconds]
+        if ("format", "csr") not in of_a:
+            return "A product in CSR was not timed, as it does not fit the memory beside the others"
         best = min(of_a, key=lambda key: seconds[key])
         gained = seconds["format", "csr"] - seconds[best]
         if gained <= 0:
@@ -205,7 +207,7 @@ class Storage:
     def products(self) -> dict[tuple[str, str], Callable[[], None]]:
         """A product, or an update by AZ, in each form that fits and is no more than `MOST_TIMED` times CSR, by setting
         and value; the device's work is waited for. Cost: storing them all at once, as far as they fit."""
-        device: Any = self.device
+        device = self.device
         made: dict[tuple[str, str], Callable[[], Any]] = {}
         dtype, left = self.csr.dtype, self._free
         values = np.random.default_rng(0).random(self.unknowns).astype(dtype)
@@ -222,8 +224,8 @@ class Storage:
         return {name: partial(waited, device, work) for name, work in made.items()}
 
     def conversions(self, number: int = CONVERSIONS) -> Iterator[dict[tuple[str, str], list[float]]]:
-        """Seconds so far in which A, or AZ, is stored on the device in each form that is timed, from CSR on the host, by
-        setting and value, after each round. The form of the problem, which is no conversion, is left out."""
+        """Seconds so far in which A, or AZ, is stored on the device in each form that is timed, from CSR on the host,
+        by setting and value, after each round. The form of the problem, which is no conversion, is left out."""
         works = {
             (setting, each.value): partial(waited, self.device, partial(self._stored, setting, each))
             for setting, each in self._timed

@@ -9,7 +9,6 @@ from types import ModuleType
 from workbench.errors import InputError, quoted
 from workbench.extensions.papers import (
     block_cg,
-    block_cg_claims,
     block_cg_figures,
     block_cg_schematics,
     hybrid_bars,
@@ -21,9 +20,9 @@ from workbench.extensions.papers import (
     hybrid_schematics,
     hysing,
     mpcg,
-    mpcg_claims,
     mpcg_figures,
     mpcg_schematics,
+    text_claims,
     two_level,
     two_level_figures,
     two_level_schematics,
@@ -95,6 +94,7 @@ PAPERS: dict[str, dict[str, Target]] = {
         },
         "fig5-2021": Target(hybrid_figures.fusion, draws=True),
         "measured": Target(hybrid_measured.measured),
+        "formats": Target(hybrid_measured.conversions),
     },
     "block-cg": {
         "table1": Target(
@@ -134,13 +134,13 @@ PAPERS: dict[str, dict[str, Target]] = {
         ),
         **schematic(block_cg_schematics, 1, 2, 3, 4),
         **turning("block-cg", *block_cg_figures.FIGURES),
-        "claims": Target(block_cg_claims.claims, named=("claim",), compared=block_cg_claims.COMPARED, quick=32),
+        "claims": Target(text_claims.block_cg_claims, named=("claim",), compared=text_claims.OF_BLOCK_CG, quick=32),
     },
     "mpcg": {
         **turning("mpcg", *mpcg.TABLES),
         **schematic(mpcg_schematics, 1, 2, 3),
         **turning("mpcg", *mpcg_figures.FIGURES),
-        "claims": Target(mpcg_claims.claims, named=("claim",), compared=mpcg_claims.COMPARED),
+        "claims": Target(text_claims.mpcg_claims, named=("claim",), compared=(text_claims.IN_WORDS,)),
     },
     "hysing": turning("hysing", hysing.CASE1),
 }

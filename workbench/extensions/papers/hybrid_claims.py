@@ -28,8 +28,8 @@ UNTRIED = {
 """Claims on speedups that are below 1 for all matrices and cannot be tried here, and the machines of the papers."""
 NO_LATENCY = {
     "slowest hybrid": Reason(
-        "a loop on the cores has no latency in the model, and bcsstk15 has few rows; with 5 µs a loop the claim holds on "
-        "the K40, and on the K20m with cores that reach 0.7 of their bandwidth, not with nominal ones",
+        "a loop on the cores has no latency in the model, and bcsstk15 has few rows; with 5 µs a loop the claim holds "
+        "on the K40, and on the K20m with cores that reach 0.7 of their bandwidth, not with nominal ones",
         Support.PLAUSIBLE,
     )
 }
@@ -272,7 +272,9 @@ def _loops() -> list[str]:
             found = [over_the_cores(with_loops(each, latency)) for latency in LOOPS_US]
             words.append(f"{name}, {title}: {', '.join(f'{least:.2f} ({matrix})' for least, matrix in found)}")
     tried = ", ".join(map(str, LOOPS_US))
-    return [f"Slowest hybrid over the fastest version on the CPU, with {tried} µs a loop on the cores: {'; '.join(words)}."]
+    return [
+        f"Slowest hybrid over the fastest version on the CPU, with {tried} µs a loop on the cores: {'; '.join(words)}."
+    ]
 
 
 def _trend() -> list[str]:
@@ -284,8 +286,8 @@ def _trend() -> list[str]:
     needed = said[1] / said[0] / (found[1] / found[0])
     shared = POISSON_SIDES[large] / POISSON_SIDES[small]
     return [
-        f"Why the printed speedup rises from {said[0]:g} for {small} to {said[1]:g} for {large} is unknown: the model has "
-        f"{found[0]:.2f} and {found[1]:.2f}. The papers' times include the setup of hybrid 3; with iterations that grow as "
-        f"the cells per side, a setup that more of them share raises it by {100 * (shared - 1):.0f}% at most, and "
-        f"{100 * (needed - 1):.0f}% are needed."
+        f"Why the printed speedup rises from {said[0]:g} for {small} to {said[1]:g} for {large} is unknown: the model "
+        f"has {found[0]:.2f} and {found[1]:.2f}. The papers' times include the setup of hybrid 3; with iterations that "
+        f"grow as the cells per side, a setup that more of them share raises it by {100 * (shared - 1):.0f}% at most, "
+        f"and {100 * (needed - 1):.0f}% are needed."
     ]
