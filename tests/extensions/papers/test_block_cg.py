@@ -134,5 +134,5 @@ def test_the_rate_with_the_most_right_hand_sides_falls_in_print_alone(monkeypatc
     assert second.remark.startswith("not compared: ")
     assert "falls by 22%" in made.notes[0]
     for row in waves:
-        assert row["said"] == "no significant role in CPU speed"
+        assert row["printed_words"] == "no significant role in CPU speed"
         assert row["here"]

@@ -128,10 +128,10 @@ def test_causes_of_the_time_of_line_10_have_a_number_each():
     made = small("mpcg", "claims")
     leaves, gpu = made.rows[:2], made.rows[2:]
     assert {(row["leaves"], row["cores"]) for row in leaves} == {(40, 8)}
-    assert all(row["ratio"] > 0 for row in leaves)
+    assert all(row["measured_ratio"] > 0 for row in leaves)
     # 8 bytes an entry, and 4 k operations at the fitted rate.
     for row, k in zip(gpu, (4, 16), strict=True):
-        assert row["least_GB_per_s"] == pytest.approx(8e-9 * fitted().rate / (4 * k))
+        assert row["modelled_least_GB_per_s"] == pytest.approx(8e-9 * fitted().rate / (4 * k))
     assert {value.standing for value in made.compared} == {Standing.NOT_COMPARED}
     assert all(value.remark.startswith("not compared: the paper gives no number") for value in made.compared)
 

@@ -40,7 +40,7 @@ PRIVATE = Reason(
     "arrays that grow with b, until the device refuses them, which is a candidate for the fall",
     Support.UNKNOWN,
 )
-IN_WORDS = Compared(printed="said", untried=lambda row: row["here"])
+IN_WORDS = Compared(printed="printed_words", untried=lambda row: row["here"])
 OF_BLOCK_CG = (
     Compared(
         printed="printed",
@@ -88,7 +88,16 @@ def block_cg_claims(max_n: int, progress: Progress) -> Reproduction:
 
 
 def _row(claim: str, **columns: object) -> dict[str, Any]:
-    names = ("printed", "modelled", "printed_n", "n", "said", "here", "slowest_over_fastest", "fastest_wave")
+    names = (
+        "printed",
+        "modelled",
+        "printed_n",
+        "n",
+        "printed_words",
+        "here",
+        "measured_slowest_over_fastest",
+        "fastest_wave",
+    )
     return {"claim": claim} | dict.fromkeys(names) | columns
 
 
@@ -98,7 +107,7 @@ def _waves(max_n: int, progress: Progress) -> list[dict[str, Any]]:
     found, why = default_accelerator()
     device = as_accelerator(devices.device(found)) if found == "opencl" else None
     if device is None or not device.layout.chunked:
-        return [_row(name, said=said, here=f"no OpenCL device here is a processor; {why}".rstrip("; "))]
+        return [_row(name, printed_words=said, here=f"no OpenCL device here is a processor; {why}".rstrip("; "))]
     rows = []
     for matrix in WAVE_MATRICES:
         progress(f"claims: waves, {matrix}")
@@ -109,7 +118,15 @@ def _waves(max_n: int, progress: Progress) -> list[dict[str, Any]]:
             f"the paper gives no number; here the slowest of {WAVES[0]} to {WAVES[-1]} takes {ratio:.2g} times as long "
             f"as the fastest, {fastest}"
         )
-        rows.append(_row(f"{name}, {matrix}", said=said, here=here, slowest_over_fastest=ratio, fastest_wave=fastest))
+        rows.append(
+            _row(
+                f"{name}, {matrix}",
+                printed_words=said,
+                here=here,
+                measured_slowest_over_fastest=ratio,
+                fastest_wave=fastest,
+            )
+        )
     return rows
 
 
@@ -156,7 +173,12 @@ def _leaves(boxes: str, n: int, each: int, progress: Progress) -> dict[str, Any]
     seconds = tree_seconds(n, count, MPCG[DOMAIN][boxes] // 2, (cores, each * cores))
     ratio = seconds[each * cores] / seconds[cores]
     here = f"the paper gives no number; here {each} leaves a core take {ratio:.2g} times as long as one"
-    return {"claim": f"leaves of the tree, {boxes} boxes", "said": "could be due to", "here": here, "ratio": ratio}
+    return {
+        "claim": f"leaves of the tree, {boxes} boxes",
+        "printed_words": "could be due to",
+        "here": here,
+        "measured_ratio": ratio,
+    }
 
 
 def tree_seconds(n: int, k: int, blocks: int, leaves: Sequence[int]) -> dict[int, float]:
@@ -200,7 +222,7 @@ def _on_gpu(boxes: str) -> dict[str, Any]:
     )
     return {
         "claim": f"cuBLAS on the master, {boxes} boxes",
-        "said": "still not satisfactory",
+        "printed_words": "still not satisfactory",
         "here": here,
-        "least_GB_per_s": least,
+        "modelled_least_GB_per_s": least,
     }
