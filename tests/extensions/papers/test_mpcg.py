@@ -126,7 +126,9 @@ def test_time_in_boxes_is_part_of_a_traced_run():
 
 def test_causes_of_the_time_of_line_10_have_a_number_each():
     made = small("mpcg", "claims")
-    leaves, gpu = made.rows[:2], made.rows[2:]
+    leaves, gpu, (ten, finer) = made.rows[:2], made.rows[2:4], made.rows[4:]
+    assert ten["measured_iterations"] == ten["measured_with_the_last_block"]
+    assert finer["measured_iterations"] <= finer["measured_with_the_last_block"]
     assert {(row["leaves"], row["cores"]) for row in leaves} == {(40, 8)}
     assert all(row["measured_ratio"] > 0 for row in leaves)
     # 8 bytes an entry, and 4 k operations at the fitted rate.

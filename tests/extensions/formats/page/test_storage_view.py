@@ -37,7 +37,7 @@ def test_formats_are_listed_measured_and_chosen(opened, eventually):
     found = cells(view, "format:dia")
     assert found["Conversion"]["key"] == view.converted["format", "dia"]
     assert found["In products"]["key"] == view.converted["format", "dia"] / view.seconds["format", "csr"]
-    assert cells(view, "format:problem")["Conversion"] is None
+    assert cells(view, "format:problem")["Conversion"]["key"] is None
     assert view.storage.pays(view.seconds, view.converted) in view.note.value
     assert "Conversion: from CSR, the median of 3" in view.note.value
     view.table.press("take", ["format:dia"])
