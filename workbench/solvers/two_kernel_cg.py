@@ -71,9 +71,10 @@ class TwoKernelCG(Solver):
     def texts(self, workspace: Workspace) -> tuple[str, str]:
         start, iterate = super().texts(workspace)
         M = workspace.operators["M"]
-        if not isinstance(M, Inlined) or M.factors:
+        # A stepper, which shows the lines as they are, inlines nothing.
+        if not workspace.inlines("M") or not isinstance(M, Inlined) or M.factors:
             return start, iterate
-        # Then (s, q) follows from (s, s), which is computed along with the product.
+        # Now (s, q) follows from (s, s), which is computed along with the product.
         multiple = re.sub(r"\bv\b", "square", M.formula)
         changed = {SQUARE: "square = (s, s)", BETA: f"beta = alpha*alpha*({multiple})/gamma - 1", "q = M(s)": ""}
         return _with_lines(start, changed), _with_lines(iterate, changed)
@@ -81,5 +82,6 @@ class TwoKernelCG(Solver):
 
 def _with_lines(text: str, changed: Mapping[str, str]) -> str:
     """The text with other lines in place of some, none for an empty one."""
-    lines = (changed.get(line.strip(), line) for line in text.splitlines())
+    stripped = map(str.strip, text.splitlines())
+    lines = (changed.get(line, line) for line in stripped)
     return "\n".join(line for line in lines if line)
