@@ -134,7 +134,7 @@ PAPERS: dict[str, dict[str, Target]] = {
         ),
         **schematic(block_cg_schematics, 1, 2, 3, 4),
         **turning("block-cg", *block_cg_figures.FIGURES),
-        "claims": Target(text_claims.block_cg_claims, named=("claim",), compared=text_claims.OF_BLOCK_CG, quick=32),
+        "claims": Target(text_claims.block_cg_claims, named=("claim",), compared=text_claims.OF_BLOCK_CG, quick=16),
     },
     "mpcg": {
         **turning("mpcg", *mpcg.TABLES),
