@@ -130,11 +130,13 @@ PAPERS: dict[str, dict[str, Target]] = {
             ),
         ),
         **schematic(block_cg_schematics, 1, 2, 3, 4),
+        "listing2": Target(block_cg_schematics.listing2, draws=True),
         **turning("block-cg", *block_cg_figures.FIGURES),
     },
     "mpcg": {
         **turning("mpcg", *mpcg.TABLES),
         **schematic(mpcg_schematics, 1, 2, 3),
+        "algorithm2": Target(mpcg_schematics.algorithm2, draws=True),
         **turning("mpcg", *mpcg_figures.FIGURES),
     },
     "hysing": turning("hysing", hysing.CASE1),
