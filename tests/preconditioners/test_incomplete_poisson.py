@@ -1,4 +1,4 @@
-"""The incomplete Poisson preconditioner and its relaxed form, compared with dense algebra and with the Neumann series."""
+"""The incomplete Poisson preconditioner and its relaxed form against dense algebra and the Neumann series."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,9 @@ def test_the_relaxed_form_is_the_inverse_of_ssor_where_triangles_are_small(omega
         operator = grid_stencil((4, 5))
         small = BandStencil(operator.grid, operator.main, tuple(size * low for low in operator.lower))
         exact = dense_inverse(set_up(f"ssor:{omega}", small), small)
-        errors.append(np.abs(dense_inverse(set_up(f"incomplete-poisson:{omega},form=ssor", small), small) - exact).max())
+        errors.append(
+            np.abs(dense_inverse(set_up(f"incomplete-poisson:{omega},form=ssor", small), small) - exact).max()
+        )
     assert errors[1] == pytest.approx(errors[0] / 100, rel=0.1)
 
 

@@ -1,4 +1,4 @@
-"""Incomplete Cholesky factorizations: IC with levels of fill, in the natural ordering or by colours, and modified IC."""
+"""Incomplete Cholesky factorizations: with levels of fill, in the natural ordering or by colours, and modified."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from workbench.preconditioners.factorized import (
 )
 from workbench.registry import parameter, register
 
-
 NATURAL, COLOURS = "natural", "colours"
 
 
@@ -26,9 +25,9 @@ NATURAL, COLOURS = "natural", "colours"
 class IncompleteCholesky(Preconditioner):
     """M = (E + L) E^-1 (E + L^H) with diag(M) = diag(A) and the pattern of A, and that of `fill` levels of fill.
 
-    ordering=colours: unknowns of a colour are factorized after those of the colours before, and none of them is coupled
-    to another. A solve with a triangle is then one parallel step for each colour, 2 on a grid of nearest neighbours, and
-    runs on every device; CG takes more iterations than in the natural ordering.
+    ordering=colours: colours are factorized one after another, and the factor couples no two unknowns of a colour. A
+    solve with a triangle is then one parallel step for each colour, 2 on a grid of nearest neighbours without fill, and
+    runs on every device. CG takes more iterations than in the natural ordering.
 
     Cost: for a nearest-neighbour stencil without fill L is the lower triangle of A and only 1/E, shape (N,), is stored;
     else both triangles of the factor. One application reads each triangle once, on one core in the natural ordering.

@@ -29,8 +29,8 @@ class IncompletePoisson(Preconditioner):
     (I + B)^-1 in place of I - B, which keeps the first two terms of its Neumann series. omega = 1 is `neumann:1`. M is
     positive definite for each omega in (0, 2) in both forms.
 
-    Cost: two products with a triangle, without recurrences. On a stencil B is stored as bands, two passes with
-    2 bands + 5 words per unknown; form=ssor on the cores is one pass with bands + 3. In CSR format B and B^H are stored.
+    Cost: two products with a triangle, without recurrences. On a stencil B is stored as bands, and two passes take
+    2 bands + 5 words per unknown; form=ssor on the cores is one of bands + 3. In CSR format B and B^H are stored.
 
     Raises InputError if the entries of A are not available.
 

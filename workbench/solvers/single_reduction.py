@@ -14,8 +14,8 @@ from workbench.solvers.cgcg import ChronopoulosGear
 class SingleReduction(ChronopoulosGear):
     """CG with one reduction per iteration: (p, A p) = (u, A u) - beta^2 (p, A p) of the direction before.
 
-    That holds since p = u + beta p' with A-orthogonal p and p'. All vectors are those of `cgcg`, which computes the same
-    number from gamma and alpha.
+    That holds since p = u + beta p' with A-orthogonal p and p'. All vectors are those of `cgcg`, which computes the
+    same number from gamma and alpha.
 
     Source: D'Azevedo, Eijkhout and Romine 1993, method 1, as PETSc has it.
     """

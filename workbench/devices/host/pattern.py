@@ -26,11 +26,9 @@ def with_fill(matrix: sparse.csr_array, fill: int) -> sparse.csr_array:
         fresh.eliminate_zeros()
         by_level.append(fresh)
         known = sparse.csr_array(known + fresh)
-    added = [each.tocoo().coords for each in by_level[1:]]
-    entries = matrix.tocoo()
-    rows, columns = (
-        np.concatenate([entries.coords[k], *(each for pair in added for each in (pair[k], pair[1 - k]))]) for k in (0, 1)
-    )
+    entries, below = matrix.tocoo(), [each.tocoo().coords for each in by_level[1:]]
+    both = [entries.coords, *below, *((column, row) for row, column in below)]
+    rows, columns = (np.concatenate([each[k] for each in both]) for k in (0, 1))
     values = np.concatenate([entries.data, np.zeros(rows.size - entries.data.size, matrix.dtype)])
     made = sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=matrix.shape))
     made.sort_indices()

@@ -120,8 +120,8 @@ class ColourFactor(OperatorTraits):
     """u = M^-1 r for M = (E + L) E^-1 (E + L^H), colour after colour; no two unknowns of a colour are coupled.
 
     lower: L in the order of colours, strictly lower triangular; inverse: 1/E in that order, shape (N,). members: the
-    unknowns in that order, shape (N,), those of colour c from bounds[c] on. A solve with a triangle is a kernel for each
-    colour, whose rows run in parallel; the last colour has nothing to do on the way back. Dot products are not computed.
+    unknowns in that order, shape (N,), those of colour c from bounds[c] on. A solve with a triangle is a kernel for
+    each colour, whose rows run in parallel; the last colour has nothing to do on the way back. No dot products.
 
     Applied to r and u, which may not be the same vector.
     """
@@ -129,7 +129,12 @@ class ColourFactor(OperatorTraits):
     fused_dots = ()
 
     def __init__(
-        self, device: BindingDevice, lower: sparse.csr_array, inverse: np.ndarray, members: np.ndarray, bounds: np.ndarray
+        self,
+        device: BindingDevice,
+        lower: sparse.csr_array,
+        inverse: np.ndarray,
+        members: np.ndarray,
+        bounds: np.ndarray,
     ) -> None:
         dtype, upper = lower.dtype, sparse.csr_array(lower.conj().T.tocsr())
         members = members.astype(lower.indices.dtype)

@@ -62,8 +62,8 @@ def _format(name: str, title: str, arrays: list[Array]) -> Reproduction:
 def reduction(values: np.ndarray, more: int) -> list[tuple[int, np.ndarray]]:
     """The offset of each step of Listing 2 with the array after it, the first being the array itself.
 
-    values: shape (n,), or (n, m) for m arrays at once. more: the increment of the loop on the offset, which the text has
-    as 1; its body doubles the offset too.
+    values: shape (n,), or (n, m) for m arrays at once. more: the increment of the loop on the offset, which the text
+    has as 1; its body doubles the offset too.
     """
     length, offset, mask, steps = len(values), 1, 1, [(0, values)]
     while offset < length:
@@ -85,12 +85,12 @@ def fig4(max_n: int, progress: Progress) -> Reproduction:
     return Reproduction("fig4", "Figure 4: reduction in local memory", rows, notes, draw(_steps("reduction", steps)))
 
 
-def _steps(name: str, steps: list[tuple[int, np.ndarray]]) -> Scene:
+def _steps(name: str, steps: list[tuple[int, np.ndarray]], x: str = "position") -> Scene:
     """The array after each step; work-items that still add are in another colour."""
     words = {(k, j): str(value) for k, (_, values) in enumerate(steps) for j, value in enumerate(values)}
     used = np.array([[j % 2**k == 0 for j in range(LENGTH)] for k in range(len(steps))])
     kinds = {"sums": used, "done": ~used}
-    return labelled_cells(name, used.shape, kinds, words, x="position", y="step", styles=(6, 1))
+    return labelled_cells(name, used.shape, kinds, words, x=x, y="step", styles=(6, 1))
 
 
 LISTING = {"as printed": 1, "without offset += 1": 0}
@@ -106,12 +106,14 @@ def listing2(max_n: int, progress: Progress) -> Reproduction:
         for k, ((offset, values), (_, parts)) in enumerate(zip(steps, units, strict=True)):
             added = " + ".join(str(numbers[place]) for place in np.flatnonzero(parts[0]))
             rows.append({"form": form, "step": k, "offset": offset, "position_0": added, "sum": int(values[0])})
-        scenes.append(_steps(form, steps))
+        scenes.append(_steps(form, steps, f"position, {form}"))
     lost = [str(number) for number in numbers if str(number) not in rows[len(steps) - 1]["position_0"].split(" + ")]
-    found = [(n, *(int(reduction(np.arange(1, n + 1), more)[-1][1][0]) for more in LISTING.values())) for n in GROUPS_OF]
+    found = [
+        (n, *(int(reduction(np.arange(1, n + 1), more)[-1][1][0]) for more in LISTING.values())) for n in GROUPS_OF
+    ]
     notes = [
-        f"A misprint: the loop has offset += 1 in its head and offset <<= 1 in its body, so that offsets are 1, 3, 7 in "
-        f"place of 1, 2, 4. Step 2 goes wrong: position 0 adds the {numbers[3]} of position 3 instead of the sum in "
+        "A misprint: the loop has offset += 1 in its head and offset <<= 1 in its body, so that offsets are 1, 3, 7 "
+        f"in place of 1, 2, 4. Step 2 goes wrong: position 0 adds the {numbers[3]} of position 3 instead of the sum in "
         f"position 2, and {', '.join(lost)} are never added.",
         "Sums of 1 to n, as printed and without the increment: "
         + ", ".join(f"{printed} and {right} for n = {n}" for n, printed, right in found)

@@ -23,6 +23,7 @@ from workbench.extensions.papers import (
     mpcg_figures,
     mpcg_schematics,
     two_level,
+    two_level_claims,
     two_level_figures,
     two_level_schematics,
 )
@@ -51,6 +52,7 @@ PAPERS: dict[str, dict[str, Target]] = {
     "two-level": {
         **turning("two-level", *two_level.TABLES, *two_level_figures.FIGURES),
         **schematic(two_level_schematics, 2, 3, 4, 5, 6, 7, 8),
+        **turning("two-level", *two_level_claims.CLAIMS),
     },
     "hybrid-pipecg": {
         "table1": Target(

@@ -99,14 +99,14 @@ def algorithm2(max_n: int, progress: Progress) -> Reproduction:
         shown = {f"error_after_{k}": float(errors[k]) for k in (1, 2, 10, 100)}
         rows.append({"sign_of_neighbours": form, **shown, f"error_after_{sweeps}": float(errors[-1])})
         rows[-1]["from_the_other_system"] = other
+    left = [row[f"error_after_{sweeps}"] for row in rows]
     notes = [
-        f"A misprint: line 6 subtracts the four neighbours from r. The first sweep is the same, since v = 0; from the "
-        f"second on the printed signs approach the solution for couplings of the other sign, and end "
-        f"{100 * rows[0][f'error_after_{sweeps}']:.1f}% from that of the box; with plus {rows[1][f'error_after_{sweeps}']:.0e} "
-        "is left.",
-        f"A box of {POINTS} x {POINTS} points with A = B = {COEFFICIENT:g} and r = 1, {sweeps} sweeps, 5 for each point as "
-        "printed. Errors are relative to the solution; the last column is the distance from the solution for the other "
-        "sign.",
+        "A misprint: line 6 subtracts the four neighbours from r. The first sweep is the same, since v = 0; from the "
+        "second on the printed signs approach the solution for couplings of the other sign, and end "
+        f"{100 * left[0]:.1f}% from that of the box; with plus {left[1]:.0e} is left.",
+        f"A box of {POINTS} x {POINTS} points with A = B = {COEFFICIENT:g} and r = 1, {sweeps} sweeps, 5 a point "
+        "as printed. Errors are relative to the solution; the last column is the distance from the solution for the "
+        "other sign.",
         "The boxes of the workbench are swept with plus.",
     ]
     scene = Scene("algorithm2", Axis("Jacobi sweeps"), Axis("relative error", log=True), curves, logs="y")
