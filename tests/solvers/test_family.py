@@ -207,3 +207,14 @@ def test_the_diagnosis_of_an_indefinite_matrix_has_the_numbers_of_cg(name):
     assert found[:2] == expected[:1] * 2
     residual = told[0].history["natural"][-1] ** 2
     assert found[2] == pytest.approx(residual, rel=5e-3)
+
+
+def test_a_single_reduction_attains_what_chronopoulos_gear_does_and_pipelining_does_not():
+    """The least true residual: the same vectors with (p, A p) by another recurrence."""
+    least = {}
+    for name in ("cg", "cgcg", "single-reduction", "pipecg"):
+        stopping = Stopping(rtol=1e-18, maxiter=700, stagnation=5000, true_every=5)
+        run = Run(configure("two-layer", n=32, solver=name, stopping=stopping))
+        least[name] = run_through(run).history.true_residuals[:, 1].min()
+    assert least["single-reduction"] == pytest.approx(least["cgcg"], rel=1)
+    assert 3 * least["cg"] < least["single-reduction"] < least["pipecg"] / 30

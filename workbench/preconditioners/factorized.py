@@ -57,7 +57,7 @@ def require_serial_triangles(name: str, device: Device) -> None:
     if not device.whole_triangles:
         raise InputError(
             f"preconditioner {name} solves with a triangle of the whole matrix, one unknown after another, which "
-            f"device {device.name} cannot do in parallel; use block-ic, or device cpu",
+            f"device {device.name} cannot do in parallel; use block-ic, ic:ordering=colours, or device cpu",
             changes={"preconditioner": "block-ic"},
         )
 
