@@ -72,13 +72,13 @@ class IncompletePoisson(Preconditioner):
         below = strictly @ sparse.diags_array(self.omega / diagonal)
         if self.form == SSOR:
             middle = device.array(self._middle(diagonal), dtype)
-            _, scaled, upper = device.csr_terms(sparse.csr_array(below).astype(dtype), middle)
+            _, scaled, upper = device.csr_terms(sparse.csr_array(below, dtype=dtype), middle)
             return TermByTerm([scaled], upper, device.zeros, middle)
         factor = _root(diagonal) * (sparse.eye_array(diagonal.size) - below.conj().T)
-        return device.factorized_inverse(sparse.csr_array(factor).astype(dtype))
+        return device.factorized_inverse(sparse.csr_array(factor, dtype=dtype))
 
     def _middle(self, diagonal: np.ndarray) -> np.ndarray:
-        """What stands between the factors of the relaxed form, shape (N,)."""
+        """The diagonal between the factors of the relaxed form, shape (N,)."""
         return self.omega * (2 - self.omega) / diagonal
 
 

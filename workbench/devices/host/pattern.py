@@ -17,11 +17,11 @@ def with_fill(matrix: sparse.csr_array, fill: int) -> sparse.csr_array:
 
     Source: Saad 2003, section 10.3.3.
     """
-    by_level = [_ones(sparse.tril(matrix, k=-1, format="csr"))]
+    by_level = [_ones(sparse.csr_array(sparse.tril(matrix, k=-1, format="csr")))]
     known = by_level[0]
     for level in range(1, fill + 1):
         pairs = [by_level[k] @ by_level[level - 1 - k].T for k in range(level)]
-        reached = _ones(sparse.tril(sum(pairs[1:], start=pairs[0]), k=-1, format="csr"))
+        reached = _ones(sparse.csr_array(sparse.tril(sum(pairs[1:], start=pairs[0]), k=-1, format="csr")))
         fresh = sparse.csr_array(reached - reached.multiply(known))
         fresh.eliminate_zeros()
         by_level.append(fresh)

@@ -107,16 +107,15 @@ def listing2(max_n: int, progress: Progress) -> Reproduction:
             added = " + ".join(str(numbers[place]) for place in np.flatnonzero(parts[0]))
             rows.append({"form": form, "step": k, "offset": offset, "position_0": added, "sum": int(values[0])})
         scenes.append(_steps(form, steps, f"position, {form}"))
-    lost = [str(number) for number in numbers if str(number) not in rows[len(steps) - 1]["position_0"].split(" + ")]
-    found = [
-        (n, *(int(reduction(np.arange(1, n + 1), more)[-1][1][0]) for more in LISTING.values())) for n in GROUPS_OF
-    ]
+    taken = reduction(np.eye(LENGTH, dtype=int), LISTING["as printed"])[-1][1][0]
+    lost = [str(number) for number in numbers[taken == 0]]
+    sums = {n: [int(reduction(np.arange(1, n + 1), more)[-1][1][0]) for more in LISTING.values()] for n in GROUPS_OF}
     notes = [
         "A misprint: the loop has offset += 1 in its head and offset <<= 1 in its body, so that offsets are 1, 3, 7 "
         f"in place of 1, 2, 4. Step 2 goes wrong: position 0 adds the {numbers[3]} of position 3 instead of the sum in "
         f"position 2, and {', '.join(lost)} are never added.",
         "Sums of 1 to n, as printed and without the increment: "
-        + ", ".join(f"{printed} and {right} for n = {n}" for n, printed, right in found)
+        + ", ".join(f"{printed} and {right} for n = {n}" for n, (printed, right) in sums.items())
         + ".",
         "The reductions of the workbench are those of Figure 4.",
     ]

@@ -85,10 +85,9 @@ def _in_words(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         for prefix, column in (("printed_", "by_table_2"), ("", "ours")):
             most, least, neumann = (row.get(f"{prefix}{name}") for name in AMONG.values())
-            if None in (most, least, neumann):
-                row[column] = None
-                continue
-            row[column] = BETWEEN if 0.99 * least <= neumann <= 1.01 * most else OUTSIDE
+            row[column] = None
+            if most is not None and least is not None and neumann is not None:
+                row[column] = BETWEEN if 0.99 * least <= neumann <= 1.01 * most else OUTSIDE
 
 
 def _outside(rows: list[dict[str, Any]], _values: Values) -> list[str]:
