@@ -220,3 +220,14 @@ def test_cg_in_two_kernels_has_two_where_m_is_a_number(first, passes):
 def test_cg_in_two_kernels_takes_a_pass_for_a_diagonal_that_varies():
     run = Run(configure("two-layer", n=9, solver="two-kernel-cg", preconditioner="jacobi"))
     assert run.workspace.programs[-1].passes == 3
+
+
+def test_a_single_reduction_attains_what_chronopoulos_gear_does_and_pipelining_does_not():
+    """The least true residual: the same vectors with (p, A p) by another recurrence."""
+    least = {}
+    for name in ("cg", "cgcg", "single-reduction", "pipecg"):
+        stopping = Stopping(rtol=1e-18, maxiter=700, stagnation=5000, true_every=5)
+        run = Run(configure("two-layer", n=32, solver=name, stopping=stopping))
+        least[name] = run_through(run).history.true_residuals[:, 1].min()
+    assert least["single-reduction"] == pytest.approx(least["cgcg"], rel=1)
+    assert 3 * least["cg"] < least["single-reduction"] < least["pipecg"] / 30

@@ -59,8 +59,8 @@ def test_results_of_the_papers_can_be_turned(paper):
             "two-level": {f"fig{k}" for k in range(2, 9)},
             "hybrid-pipecg": {"table1", "iterations", "best", "claims", "measured", "formats"}
             | {"crossover", *(f"fig{k}-2021" for k in (1, 2, 4, 5)), "fig3"},
-            "block-cg": {"table1", "table2", "table3", "claims", "fig1", "fig2", "fig3", "fig4"},
-            "mpcg": {"claims", "fig1", "fig2", "fig3"},
+            "block-cg": {"table1", "table2", "table3", "claims", "fig1", "fig2", "fig3", "fig4", "listing2"},
+            "mpcg": {"claims", "fig1", "fig2", "fig3", "algorithm2"},
             "hysing": set(),
         }[paper]
     )

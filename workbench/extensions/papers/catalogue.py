@@ -24,6 +24,7 @@ from workbench.extensions.papers import (
     mpcg_schematics,
     text_claims,
     two_level,
+    two_level_claims,
     two_level_figures,
     two_level_schematics,
 )
@@ -52,6 +53,7 @@ PAPERS: dict[str, dict[str, Target]] = {
     "two-level": {
         **turning("two-level", *two_level.TABLES, *two_level_figures.FIGURES),
         **schematic(two_level_schematics, 2, 3, 4, 5, 6, 7, 8),
+        **turning("two-level", *two_level_claims.CLAIMS),
     },
     "hybrid-pipecg": {
         "table1": Target(
@@ -133,12 +135,14 @@ PAPERS: dict[str, dict[str, Target]] = {
             ),
         ),
         **schematic(block_cg_schematics, 1, 2, 3, 4),
+        "listing2": Target(block_cg_schematics.listing2, draws=True),
         **turning("block-cg", *block_cg_figures.FIGURES),
         "claims": Target(text_claims.block_cg_claims, named=("claim",), compared=text_claims.OF_BLOCK_CG, quick=16),
     },
     "mpcg": {
         **turning("mpcg", *mpcg.TABLES),
         **schematic(mpcg_schematics, 1, 2, 3),
+        "algorithm2": Target(mpcg_schematics.algorithm2, draws=True),
         **turning("mpcg", *mpcg_figures.FIGURES),
         "claims": Target(text_claims.mpcg_claims, named=("claim",), compared=(text_claims.IN_WORDS,)),
     },
