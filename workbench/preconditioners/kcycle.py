@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import math
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from workbench.deflation.coarse import CoarseError, Factor
 from workbench.deflation.coarse_dense import DenseFactor, inverse_on_range
+from workbench.deflation.galerkin import PlacedMatrix
 from workbench.deflation.grown_levels import Grow
 from workbench.deflation.hierarchy import hierarchy
 from workbench.deflation.multilevel import MultilevelFactor
@@ -98,13 +100,18 @@ class AggregationCycle(Preconditioner):
     def _bound(self, operator: Operator, device: Device, near_null: np.ndarray | None) -> WholeCycle:
         double = np.result_type(operator.dtype, np.float64)
         grow = grown_parts if self.growth == "queue" else functools.partial(parts_in_rounds, device=device)
-        factor = self._factor(sparse.csr_array(operator.to_csr(), dtype=double), near_null, grow)
+        matrix = None
+        if self.growth == "rounds" and near_null is None and double == np.float64 and operator.shape[0] > BOTTOM:
+            matrix = placed_matrix(operator, device)
+        factor = self._factor(matrix or sparse.csr_array(operator.to_csr(), dtype=double), near_null, grow, device)
         size, dtype = operator.shape[0], operator.dtype
         return WholeCycle(device.coarse_level(factor.form, factor.solve, size, dtype), factor, device, size, dtype)
 
-    def _factor(self, matrix: sparse.csr_array, near_null: np.ndarray | None, grow: Grow) -> Factor:
+    def _factor(
+        self, matrix: sparse.csr_array | PlacedMatrix, near_null: np.ndarray | None, grow: Grow, device: Device
+    ) -> Factor:
         """A^-1 approximately, as levels; the inverse of a small A. near_null: of a system. grow: makes first parts."""
-        if matrix.shape[0] <= BOTTOM:
+        if not isinstance(matrix, PlacedMatrix) and matrix.shape[0] <= BOTTOM:
             return DenseFactor(inverse_on_range(matrix.toarray()))
         first = self.size, self.theta
         try:
@@ -114,7 +121,17 @@ class AggregationCycle(Preconditioner):
                 f"preconditioner kcycle cannot be set up: {error.detail}; use preconditioner jacobi",
                 changes={"preconditioner": "jacobi"},
             ) from None
-        return MultilevelFactor(levels, "k", None)
+        return MultilevelFactor(levels, "k", device)
+
+
+def placed_matrix(operator: Operator, device: Any) -> PlacedMatrix | None:
+    """A in double precision in the memory of an accelerator, for levels that are made there; None elsewhere."""
+    if device.whole_triangles or not device.layout.double:
+        return None
+    matrix = operator.to_csr()
+    with contextlib.suppress(InputError):
+        return PlacedMatrix(device, device.diagonal_first(matrix.data, matrix.indices, matrix.indptr))
+    return None
 
 
 class WholeCycle(OperatorTraits):

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
 DOUBLE = np.dtype(np.float64)
 """The dtype of E and of all sums."""
+BOUND_STEPS = 3
+"""Steps that improve a bound of the spectrum."""
 
 
 @dataclasses.dataclass
-class _Rows:
+class Rows:
     """A matrix of n rows that need not lie one behind the other, the diagonal entry of a row first.
 
     begins: where rows begin. ends: where they would end one behind the other, and `entries`. scale: D^-1/2.
@@ -47,13 +49,15 @@ class _Rows:
         return self.data, self.columns, self.begins, self.ends
 
 
-class _Kernels:
+class LevelKernels:
     """Kernels that are always needed, requested at once so that they are compiled side by side: the host reads the
-    result of one before it launches the next."""
+    result of one before it launches the next. components: a part that nothing couples to others may be one of a
+    singular matrix, see `kernels.galerkin`."""
 
-    def __init__(self, device: Launcher) -> None:
-        of = (kernels.order, kernels.first, kernels.galerkin, kernels.dense)
-        self.order, self.first, self.galerkin, self.dense = (device.function(each, DOUBLE) for each in of)
+    def __init__(self, device: Launcher, *, components: bool) -> None:
+        of = (kernels.order, kernels.first, kernels.dense)
+        self.order, self.first, self.dense = (device.function(each, DOUBLE) for each in of)
+        self.galerkin = device.function(kernels.galerkin, DOUBLE, components=components)
         scan_kernels(device, _children_at, [np.int32, np.int32])
         scan_kernels(device, _length_at, [np.int64, np.int32], np.int64)
         scan_kernels(device, count_at, [np.int32], np.int64)
@@ -96,16 +100,20 @@ def nested(
     last: int,
     divisor: float,
     fits_single: Callable[[float, float], bool],
+    usual: float | None = None,
+    *,
+    components: bool = False,
 ) -> Nested | None:
     """The levels of E over a divisor, in single precision where that fits the least and the largest entry of its
     diagonal; None for a diagonal that is not positive, where nothing is merged, and for an E that is not in
     double precision.
 
-    csr: the diagonal entry of a row first. last: parts of the last level. Cost: reads E three times.
+    csr: the diagonal entry of a row first. last: parts of the last level. usual: sums of rows of |D^-1 E| from which a
+    better bound is sought, None for never. components: as in `LevelKernels`. Cost: reads E three times.
     """
     if csr[0].dtype != DOUBLE or not merges:
         return None
-    prepared = _Kernels(device)
+    prepared = LevelKernels(device, components=components)
     order, places, groups = _ordered(device, prepared, merges, last)
     rows, (least, most, sums, size) = _first(device, prepared, csr, order, places)
     if not least > 0:
@@ -117,6 +125,8 @@ def nested(
         if not least > 0:
             return None
         level, scale = _scaled(device, rows, starts, parents, below, divisor, stored)
+        if usual is not None and level.bound > usual:
+            level = dataclasses.replace(level, bound=_better_bound(device, rows, level.bound))
         levels.append(level)
         scales.append(scale)
         rows = below
@@ -145,7 +155,7 @@ def inverse(device: Any, found: Nested, null_tolerance: float) -> Vector | None:
 
 
 def _ordered(
-    device: Launcher, prepared: _Kernels, merges: Sequence[Merge], last: int
+    device: Launcher, prepared: LevelKernels, merges: Sequence[Merge], last: int
 ) -> tuple[Vector, Vector, list[tuple[Vector, Vector]]]:
     """The part at each row of the first level and its inverse, such that the parts of a parent are consecutive on every
     level; for each level the first row of each parent, and the parent of each row."""
@@ -160,8 +170,8 @@ def _ordered(
 
 
 def _first(
-    device: Launcher, prepared: _Kernels, csr: CsrVectors, order: Vector, places: Vector
-) -> tuple[_Rows, np.ndarray]:
+    device: Launcher, prepared: LevelKernels, csr: CsrVectors, order: Vector, places: Vector
+) -> tuple[Rows, np.ndarray]:
     """E in the order of the first level; the extremes of its diagonal, the largest |sum of a row|, and of |entries|."""
     data, indices, indptr = csr
     count = order.size
@@ -171,10 +181,10 @@ def _first(
     prepared.first.over(count, data, indices, indptr, order, places, begins, columns, scale, room)
     least, *others = device.to_host(room)
     extremes = np.array([least.min(), *(most.max() for most in others)])
-    return _Rows(data, columns, begins, ends, entries, scale), extremes
+    return Rows(data, columns, begins, ends, entries, scale), extremes
 
 
-def _summed(device: Launcher, prepared: _Kernels, rows: _Rows, starts: Vector, parents: Vector) -> tuple[_Rows, float]:
+def _summed(device: Launcher, prepared: LevelKernels, rows: Rows, starts: Vector, parents: Vector) -> tuple[Rows, float]:
     """P^T E P, and its least diagonal entry."""
     groups = starts.size - 1
     data, columns = device.empty((rows.entries,), DOUBLE), device.empty((rows.entries,), np.int32)
@@ -183,11 +193,45 @@ def _summed(device: Launcher, prepared: _Kernels, rows: _Rows, starts: Vector, p
     made = (data, columns, begins, counts, scale, room)
     prepared.galerkin.over(groups, rows.arrays, starts, parents, *made)
     ends, entries, *_ = scan(device, count_at, [counts], groups, np.int64)
-    return _Rows(data, columns, begins, ends, entries, scale), float(device.to_host(room).min())
+    return Rows(data, columns, begins, ends, entries, scale), float(device.to_host(room).min())
+
+
+def summed_parts(
+    device: Launcher,
+    prepared: LevelKernels,
+    csr: CsrVectors,
+    order: Vector,
+    places: Vector,
+    parts: tuple[Vector, Vector],
+) -> Rows:
+    """P^T E P for parts of the rows in an order; places: of each row in it. parts: the first place of each, and the
+    part at each place."""
+    return _summed(device, prepared, _first(device, prepared, csr, order, places)[0], *parts)[0]
+
+
+def _better_bound(device: Launcher, rows: Rows, bound: float) -> float:
+    """A number that no eigenvalue of D^-1 E exceeds, at most `bound`, as `aggregation.spectral_bound` has it."""
+    count, kernel = rows.count, device.function(kernels.ratios, DOUBLE)
+    room = device.empty((device.layout.groups_for(count),), DOUBLE)
+
+    def step(v: Vector, factor: float) -> tuple[float, Vector]:
+        product = device.empty((count,), DOUBLE)
+        kernel.over(count, rows.arrays, rows.scale, v, np.float64(factor), product, room)
+        return float(device.to_host(room).max()), product
+
+    # The roots of D are the ones in the scaling of E, and ones the roots of D^-1.
+    roots = device.empty((count,), DOUBLE)
+    device.function(kernels.reciprocals, DOUBLE).over(count, rows.scale, roots)
+    starts = roots, device.array(np.ones(count), DOUBLE)
+    found, v = min((step(start, 1.0) for start in starts), key=lambda made: made[0])
+    for _ in range(BOUND_STEPS):
+        bound = min(bound, found)
+        found, v = step(v, 1 / found)
+    return min(bound, found)
 
 
 def _scaled(
-    device: Launcher, rows: _Rows, starts: Vector, parents: Vector, below: _Rows, divisor: float, stored: np.dtype
+    device: Launcher, rows: Rows, starts: Vector, parents: Vector, below: Rows, divisor: float, stored: np.dtype
 ) -> tuple[NestedLevel, Vector]:
     """The level, and D^-1/2 for E over the divisor."""
     count = rows.count
@@ -201,7 +245,7 @@ def _scaled(
     return NestedLevel(data, indices, rows.ends, parents, starts, weights, bound), scale
 
 
-def _dense(device: Launcher, prepared: _Kernels, rows: _Rows) -> tuple[Vector, np.ndarray, float]:
+def _dense(device: Launcher, prepared: LevelKernels, rows: Rows) -> tuple[Vector, np.ndarray, float]:
     """The last level with unit diagonal, its possible null vector, and the largest entry of their product."""
     count = rows.count
     matrix, sums = device.zero_block(count, count, DOUBLE), device.empty((count,), DOUBLE)
