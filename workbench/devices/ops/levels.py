@@ -13,6 +13,7 @@ import numpy as np
 from workbench.compiler.words import conj, narrow, sqrt, unrolled, wide
 from workbench.devices.bound import Bound, Request
 from workbench.devices.coarse import Level, Levels
+from workbench.devices.constant import constant
 from workbench.devices.host.growth import Csr, grown_parts, in_real_numbers
 from workbench.devices.protocol import Device
 from workbench.kernel_language.row_kernels import kernel
@@ -29,6 +30,9 @@ FREE = -1.0
 """The label of a row without a part."""
 MIXERS, LOW_BITS = (0x1E3779B1, 0x45D9F3B, 0x27D4EB2F), 0xFFFFFFFF
 """Odd factors below 2^31 that mix the low 32 bits of a number, so that no product leaves 63 bits."""
+REACH, SPARSE, SHORTER = 2, 1.5, 0.7
+"""Rounds of a turn, the rows of a run of the first one over the size of a part, and those of each next one over those
+before: with 1, 2 and 3 rounds these took the fewest launches of cycles on meshes, networks and lines."""
 AT_ONCE = 4
 """Rounds between two looks at the rows that are left; a round changes nothing once all have a part."""
 
@@ -166,15 +170,17 @@ def solution(bind: Bind, form: Levels, x: DeviceVector, solved: DeviceVector) ->
 
 
 @kernel()
-def seed_labels(row, size, labels):
-    """The number of the row where it is a seed, -1 elsewhere: one row in each run of `size`, by a hash of the run."""
-    labels[row] = row if is_seed(row, size) else FREE
+def seed_labels(row, turn, labels):
+    """The number of the row where it is a seed and has no part yet: one row in each run of turn[0], by a hash of the
+    run. turn[1]: makes the hash another one."""
+    if labels[row] < 0 and is_seed(row, np.int64(turn[0]), np.int64(turn[1])):
+        labels[row] = row
 
 
-def is_seed(row, size):
+def is_seed(row, size, turn):
     """True for the seed of a run of `size` rows."""
     run = row // size
-    mixed = (run + 1) & LOW_BITS
+    mixed = run + 1 + MIXERS[2] * turn & LOW_BITS
     for k in unrolled(len(MIXERS)):
         mixed = mixed * MIXERS[k] & LOW_BITS
         mixed = mixed ^ mixed >> 15
@@ -212,16 +218,18 @@ def next_labels(row, data, indices, starts, roots, labels, following, free):
 def parts_in_rounds(matrix: Csr, size: int, threshold: float, device: Device) -> tuple[np.ndarray, int]:
     """The part 0, 1, .. of each row of a symmetric matrix in double precision, int32 of shape (N,), and their number.
 
-    One row in each run of `size`, by a hash, is the seed of a part. Strong couplings are those of `grown_parts`, by
-    which rows that no seed reaches get parts as well. Sizes vary more than those of `grown_parts`, which grows one part
-    after the other.
+    In a turn one row in each run of some rows, by a hash, is the seed of a part where it has none, and in each of two
+    rounds every row without a part joins that of its largest strong coupling to a row with one. The first runs have
+    `SPARSE` times `size` rows, those of each turn `SHORTER` times as many as those before, so that parts reach two
+    couplings far, and what they leave gets parts of its own. When runs have one row, rounds are repeated until nothing
+    changes, and then again along any negative coupling. Strong couplings are those of `grown_parts`, by which rows that
+    no seed reaches get parts as well. Sizes vary more than those of `grown_parts`.
 
-    In a round every row without a part joins that of its largest strong coupling to a row with one; rounds are repeated
-    until nothing changes, and then again along any negative coupling. A round reads the parts of the round before
-    alone, and adds nothing up, so that the parts are bit for bit those of any device and number of threads.
+    A round reads the parts of the round before alone, and adds nothing up, so that the parts are bit for bit those of
+    any device and number of threads.
 
-    Cost: on the device a read of the matrix for each round, of which there are about 7 to 20, and one number to the
-    host for four of them; memory 32 bytes a row there.
+    Cost: on the device a read of the matrix for each round, of which there are about 14 to 20, and one number to the
+    host for two or four of them; memory 32 bytes a row there.
 
     Source: rounds as in a Voronoi diagram of the graph.
     """
@@ -237,24 +245,44 @@ def labels_in_rounds(matrix: PlacedCsr, size: int, threshold: float, device: Dev
     rows, dtype, each = starts.size - 1, data.dtype, -(-data.size // max(1, starts.size - 1))
     work = starts if isinstance(starts, np.ndarray) else None
     fixed = {"data": data, "indices": indices, "starts": starts}
-    labels, following, free, roots = (device.zeros(rows, dtype) for _ in range(4))
-    device.bind(Request(seed_labels, rows, dtype, {"size": size}))(labels)
-    strongest = Request(coupling_roots, rows, dtype, {**fixed, "share": math.sqrt(threshold)}, work, each=each)
-    strongest = device.bind(strongest)
+    following, free, roots = (device.zeros(rows, dtype) for _ in range(3))
+    labels, left = device.copy(device.array(constant(FREE, rows, dtype), dtype)), rows
+    request = Request(coupling_roots, rows, dtype, {**fixed, "share": math.sqrt(threshold)}, work, each=each)
+    strongest = device.bind(request)
     # The matrix as the device has it.
     fixed |= {name: strongest.fixed[name] for name in fixed}
     strongest(roots)
-    left = rows
-    for bounds in (roots, device.zeros(rows, dtype)):
-        round_of = device.bind(Request(next_labels, rows, dtype, {**fixed, "roots": bounds}, work, each=each))
+
+    def along(bounds: DeviceVector) -> Bound:
+        return device.bind(Request(next_labels, rows, dtype, {**fixed, "roots": bounds}, work, each=each))
+
+    def rounds(of: Bound, number: int) -> int:
+        nonlocal labels, following
+        for _ in range(number):
+            of(labels, following, free)
+            labels, following = following, labels
+        return round(float(device.norm(free)) ** 2)
+
+    strong, seeds = along(roots), device.bind(Request(seed_labels, rows, dtype, {}))
+    for turn in turns(size):
+        seeds(device.array(np.array(turn), dtype), labels)
+        left = rounds(strong, REACH)
+        if not left:
+            return labels, 0
+    for of in (strong, along(device.zeros(rows, dtype))):
         before = -1
         while left and left != before:
-            before = left
-            for _ in range(AT_ONCE):
-                round_of(labels, following, free)
-                labels, following = following, labels
-            left = round(float(device.norm(free)) ** 2)
+            before, left = left, rounds(of, AT_ONCE)
     return labels, left
+
+
+def turns(size: int) -> list[tuple[float, float]]:
+    """The rows of a run in each turn, and its number."""
+    found, rows = list[tuple[float, float]](), int(SPARSE * size)
+    while rows > 1:
+        found.append((float(rows), float(len(found))))
+        rows = int(SHORTER * rows)
+    return found
 
 
 def numbered_labels(
