@@ -139,6 +139,10 @@ class Launcher:
         self._placed[id(values)] = weakref.ref(values), weakref.ref(made)
         return made
 
+    def keep(self, copies: Sequence[tuple[np.ndarray, Vector]]) -> None:
+        """Host arrays whose copies are here, until these are in use no more."""
+        self._placed |= {id(values): (weakref.ref(values), weakref.ref(made)) for values, made in copies}
+
     def forget_copies(self) -> None:
         """A setup begins: host arrays may have changed since the last one."""
         self._placed.clear()
