@@ -98,21 +98,22 @@ class AggregationCycle(Preconditioner):
         return self._bound(system.operator, device, system.near_null)
 
     def _bound(self, operator: Operator, device: Device, near_null: np.ndarray | None) -> WholeCycle:
-        double = np.result_type(operator.dtype, np.float64)
-        grow = grown_parts if self.growth == "queue" else functools.partial(parts_in_rounds, device=device)
-        matrix = None
-        if self.growth == "rounds" and near_null is None and double == np.float64 and operator.shape[0] > BOTTOM:
-            matrix = placed_matrix(operator, device)
-        factor = self._factor(matrix or sparse.csr_array(operator.to_csr(), dtype=double), near_null, grow, device)
+        factor = self.factor_of(operator, device, near_null)
         size, dtype = operator.shape[0], operator.dtype
         return WholeCycle(device.coarse_level(factor.form, factor.solve, size, dtype), factor, device, size, dtype)
 
-    def _factor(
-        self, matrix: sparse.csr_array | PlacedMatrix, near_null: np.ndarray | None, grow: Grow, device: Device
-    ) -> Factor:
-        """A^-1 approximately, as levels; the inverse of a small A. near_null: of a system. grow: makes first parts."""
-        if not isinstance(matrix, PlacedMatrix) and matrix.shape[0] <= BOTTOM:
+    def factor_of(self, operator: Operator, device: Device, near_null: np.ndarray | None = None) -> Factor:
+        """A^-1 approximately, as levels, on the device where all of them can be made there; the inverse of a small A.
+        near_null: of a system. Raises InputError as the class says."""
+        double = np.result_type(operator.dtype, np.float64)
+        in_rounds = self.growth == "rounds"
+        matrix, small = None, operator.shape[0] <= BOTTOM
+        if in_rounds and near_null is None and double == np.float64 and not small:
+            matrix = placed_matrix(operator, device)
+        matrix = matrix or sparse.csr_array(operator.to_csr(), dtype=double)
+        if small:
             return DenseFactor(inverse_on_range(matrix.toarray()))
+        grow = functools.partial(parts_in_rounds, device=device) if in_rounds else grown_parts
         first = self.size, self.theta
         try:
             levels = hierarchy(matrix, None, BOTTOM, SCALING, STEPS, first=first, near_null=near_null, grow=grow)

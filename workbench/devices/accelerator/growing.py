@@ -36,7 +36,7 @@ def diagonal_first(device: Launcher, data: Any, indices: Any, indptr: Any) -> Cs
     data, indices, indptr = (device.to_device(each) for each in (data, indices, indptr))
     entries, columns = device.empty(data.shape, DOUBLE), device.empty(indices.shape, np.int32)
     ends = device.empty(indptr.shape, np.int64)
-    of = {"starts": places_of(indptr.dtype)}
+    of = {"indices": places_of(indices.dtype), "starts": places_of(indptr.dtype)}
     kernel = device.function(kernels.diagonal_first, data.dtype, annotations=of)
     kernel.over(indptr.size - 1, data, indices, indptr, entries, columns, ends)
     return entries, columns, ends

@@ -13,7 +13,7 @@ from workbench.compiler.words import items
 
 
 def diagonal_first(
-    data: Vector, indices: Places, starts, entries: Doubles, columns: Places, ends: LongPlaces, rows: int
+    data: Vector, indices, starts, entries: Doubles, columns: Places, ends: LongPlaces, rows: int
 ) -> None:
     """A matrix whose rows all have a diagonal entry, with that first."""
     for i in items(rows, 0, rows):
