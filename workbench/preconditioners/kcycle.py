@@ -82,10 +82,10 @@ class AggregationCycle(Preconditioner):
     )
     theta: float = parameter(0.15, "strong couplings have at least this share of the strongest ones", low=0.0, high=1.0)
     growth: str = parameter(
-        "queue",
-        "first parts: queue grows one after the other, on one core; rounds all at once from scattered seeds, on the "
-        "device, which is faster there and takes more iterations",
-        choices=("queue", "rounds"),
+        "auto",
+        "parts: queue grows one after the other, on one core; rounds all at once from scattered seeds, on the device; "
+        "auto: rounds on accelerators, where all levels are then made, queue on the cores, which takes fewer iterations",
+        choices=("auto", "queue", "rounds"),
     )
 
     def varies_on(self, sides: tuple[int, ...]) -> bool:
@@ -106,7 +106,7 @@ class AggregationCycle(Preconditioner):
         """A^-1 approximately, as levels, on the device where all of them can be made there; the inverse of a small A.
         near_null: of a system. Raises InputError as the class says."""
         double = np.result_type(operator.dtype, np.float64)
-        in_rounds = self.growth == "rounds"
+        in_rounds = self.growth == "rounds" or (self.growth == "auto" and not device.whole_triangles)
         matrix, small = None, operator.shape[0] <= BOTTOM
         if in_rounds and near_null is None and double == np.float64 and not small:
             matrix = placed_matrix(operator, device)
@@ -142,7 +142,7 @@ class WholeCycle(OperatorTraits):
         self._coarse, self._factor = coarse, factor
         self.waits, self.varies = coarse.waits, not factor.exact
         if isinstance(factor, MultilevelFactor):
-            listed, precision = ", ".join(map(str, factor.sizes)), factor.levels.bottom.dtype
+            listed, precision = ", ".join(map(str, factor.sizes)), factor.form.bottom.dtype
             self.notes = (f"preconditioner kcycle has levels of {listed} unknowns, in {precision}",)
         self._leave = device.bind(Request(narrowed, size, dtype, {}, wides=("solved",)))
         precision = self._leave.form.wide

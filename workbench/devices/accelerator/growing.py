@@ -75,8 +75,8 @@ class _Kernels:
     """Kernels that are always needed, requested at once so that they are compiled side by side."""
 
     def __init__(self, device: Launcher) -> None:
-        of = (kernels.closed, kernels.numbered, kernels.split, kernels.together, kernels.ranks, kernels.counted)
-        self.closed, self.numbered, self.split, self.together, self.ranks, self.counted = (
+        of = (kernels.closed, kernels.numbered, kernels.begun, kernels.split, kernels.together, kernels.ranks, kernels.counted)
+        self.closed, self.numbered, self.begun, self.split, self.together, self.ranks, self.counted = (
             device.function(each, DOUBLE) for each in of
         )
         scan_kernels(device, kernels.is_seed_of_itself, [DOUBLE])
@@ -104,13 +104,14 @@ def _together(
 ) -> tuple[Vector, Vector, Vector, Vector]:
     """The rows by parts, each part's in their order; the place of each row, the part at each place, and the first place
     of each part, and the end."""
-    rows, keys = labels.size, labels
-    order = device.array(np.arange(rows, dtype=np.int32), np.int32)
+    rows = labels.size
+    keys, order, *others = (device.empty((rows,), np.int32) for _ in range(4))
+    sorting.begun.over(rows, labels, keys, order)
+    room = None
     for _ in range(max(count - 1, 0).bit_length()):
-        ends, _ = running_sums(device, kernels.is_even, [keys], rows)
-        sorted_keys, sorted_order = (device.empty((rows,), np.int32) for _ in range(2))
-        sorting.split.over(rows, keys, order, ends, sorted_keys, sorted_order)
-        keys, order = sorted_keys, sorted_order
+        room = running_sums(device, kernels.is_even, [keys], rows, room=room)
+        sorting.split.over(rows, keys, order, room[0], *others)
+        (keys, order), others = others, [keys, order]
     places, parents = (device.empty((rows,), np.int32) for _ in range(2))
     starts = device.empty((count + 1,), np.int32)
     sorting.together.over(rows, labels, order, places, parents, starts)

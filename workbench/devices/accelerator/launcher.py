@@ -89,6 +89,8 @@ class Launcher:
         self.reduction = reduction
         self._kernels: dict[tuple[object, ...], Function] = {}
         self._functions: dict[tuple[object, ...], Prepared] = {}
+        self.scans: dict[tuple[object, ...], tuple[Prepared, Prepared]] = {}
+        """Kernels of running sums, see `scan`; a setup makes dozens of them."""
         self._setters: dict[np.dtype, Prepared] = {}
         """Kernels that set a scalar, by dtype."""
         self._placed: dict[int, tuple[weakref.ref[np.ndarray], weakref.ref[Vector]]] = {}

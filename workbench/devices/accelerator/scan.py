@@ -49,12 +49,14 @@ def running_sums(
     given: Sequence[Vector],
     items: int,
     dtype: np.dtype | type = np.int32,
+    room: tuple[Vector, Vector] | None = None,
     **constants: int,
 ) -> tuple[Vector, Vector]:
-    """The sums alone, without waiting for the device, and those of groups, which `scan` reads."""
+    """The sums alone, without waiting for the device, and those of groups, which `scan` reads. room: the vectors of an
+    earlier call for as many items, which are overwritten."""
     add, fill = scan_kernels(device, value, [vector.dtype for vector in given], dtype, **constants)
     groups = device.layout.groups_for(items)
-    sums, ends = device.empty((3, groups), np.int64), device.empty((items + 1,), dtype)
+    ends, sums = room or (device.empty((items + 1,), dtype), device.empty((3, groups), np.int64))
     add.launch(groups, tuple(given), sums, np.int64(items))
     fill.launch(groups, tuple(given), sums, ends, np.int64(items))
     return ends, sums
@@ -68,12 +70,15 @@ def scan_kernels(
     **constants: int,
 ) -> tuple[Prepared, Prepared]:
     """The kernels of `running_sums` for vectors of these types; requested early, they are compiled next to others."""
-    of = tuple(Array(np.dtype(kind), 1) for kind in given)
-    row, annotations = Row(value, named(constants)), {"given": of, "ends": Array(np.dtype(dtype), 1)}
-    return (
-        device.function(kernels.run_sums, SINGLE, annotations=annotations, value=row),
-        device.function(kernels.running_sums, SINGLE, annotations=annotations, value=row),
-    )
+    key = value, tuple(map(np.dtype, given)), np.dtype(dtype), named(constants)
+    if key not in device.scans:
+        of = tuple(Array(kind, 1) for kind in key[1])
+        row, annotations = Row(value, key[3]), {"given": of, "ends": Array(key[2], 1)}
+        device.scans[key] = (
+            device.function(kernels.run_sums, SINGLE, annotations=annotations, value=row),
+            device.function(kernels.running_sums, SINGLE, annotations=annotations, value=row),
+        )
+    return device.scans[key]
 
 
 def count_at(i: int, counts: Sequence[int]) -> int:  # pragma: no cover

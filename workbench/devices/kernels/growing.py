@@ -44,6 +44,12 @@ def numbered(seeds: Doubles, before: Places, labels: Places, rows: int) -> None:
         labels[i] = before[np.int64(seeds[i])]
 
 
+def begun(labels: Places, keys: Places, order: Places, rows: int) -> None:
+    """What a sort by labels begins with."""
+    for i in items(rows, 0, rows):
+        keys[i], order[i] = labels[i], i
+
+
 def split(keys: Places, order: Places, ends: Places, keys_made: Places, order_made: Places, rows: int) -> None:
     """A pass of a stable sort by keys: even ones come first, and each loses its last bit. ends: running sums of 1 for
     even keys."""
