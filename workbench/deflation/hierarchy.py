@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from workbench.devices.host.aggregation import Csr, grouped, reordered, spectral
 from workbench.devices.host.growth import grown_parts
 from workbench.errors import InputError
 from workbench.lazy import sparse
+
+if TYPE_CHECKING:
+    from workbench.devices.accelerator.device import Accelerator
+    from workbench.devices.accelerator.nesting import Nested
+    from workbench.devices.operator_protocols import DeviceVector
 
 SMOOTHED = 0.25
 """The part of the spectrum of D^-1 E that smoothing treats: from this times its upper bound."""
@@ -116,9 +121,7 @@ def _on_device(
         if count > MOST_DENSE:
             return None
         divisor = matrix.divisor or 1.0
-        found = device.nested_levels(
-            matrix.csr, merges, count, divisor, _fits_single, usual, components=parts is None
-        )
+        found = device.nested_levels(matrix.csr, merges, count, divisor, _fits_single, usual, components=parts is None)
         if found is None:
             return None
         made = _inverse_of_last(device, found, by_eigenvalues=parts is None and count <= MOST_BY_EIGENVALUES)
@@ -136,7 +139,7 @@ def _on_device(
     )  # fmt: skip
 
 
-def _inverse_of_last(device: Any, found: Any, *, by_eigenvalues: bool) -> Any:
+def _inverse_of_last(device: Accelerator, found: Nested, *, by_eigenvalues: bool) -> DeviceVector:
     """The inverse of the last level on the device, made there where it has a library for that."""
     made = None if by_eigenvalues else device.inverse_of_last(found, NULL_TOLERANCE)
     if made is not None:

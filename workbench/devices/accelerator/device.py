@@ -16,7 +16,6 @@ from workbench.devices.accelerator import (
     deflation,
     factors,
     grid_columns,
-    growing,
     nesting,
     parts,
     programs,
@@ -112,8 +111,8 @@ class Operators(OperatorsOfAllDevices, Launcher):
     merged_parts = parts.merged_parts
     nested_levels = nesting.nested
     inverse_of_last = nesting.inverse
-    grown_parts = growing.grown_parts
-    diagonal_first = growing.diagonal_first
+    grown_parts = nesting.grown_parts
+    diagonal_first = nesting.diagonal_first
     drawn = drawn
     plane = volume = peaks.downsampled
 

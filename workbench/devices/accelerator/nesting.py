@@ -1,4 +1,5 @@
-"""The levels of a coarse system from E in device memory: Galerkin sums over nested parts, and the last one's inverse.
+"""The levels of a coarse system from E in device memory: parts that grow in rounds, Galerkin sums over nested parts,
+and the last one's inverse.
 
 The host sees sizes, extremes, and a diagonal and sums of rows of the last level.
 """
@@ -7,17 +8,22 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from workbench.devices.accelerator.deflation import CsrVectors
 from workbench.devices.accelerator.parts import SINGLE, Merge
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.accelerator.scan import count_at, running_sums, scan, scan_kernels
+from workbench.devices.accelerator.scan import Sorts, count_at, running_sums, scan, scan_kernels
 from workbench.devices.kernels import nesting as kernels
+from workbench.devices.kernels import scan as numbering
+from workbench.devices.kernels.parameters import places_of
+from workbench.devices.ops.levels import labels_in_rounds, numbered_labels
 
 if TYPE_CHECKING:
+    from workbench.devices.accelerator.device import Accelerator
+    from workbench.devices.accelerator.functions import Prepared
     from workbench.devices.accelerator.launcher import Launcher
 
 DOUBLE = np.dtype(np.float64)
@@ -27,7 +33,7 @@ BOUND_STEPS = 3
 
 
 @dataclasses.dataclass
-class Rows:
+class _Rows:
     """A matrix of n rows that need not lie one behind the other, the diagonal entry of a row first.
 
     begins: where rows begin. ends: where they would end one behind the other, and `entries`. scale: D^-1/2.
@@ -49,7 +55,7 @@ class Rows:
         return self.data, self.columns, self.begins, self.ends
 
 
-class LevelKernels:
+class _Kernels:
     """Kernels that are always needed, requested at once so that they are compiled side by side: the host reads the
     result of one before it launches the next. components: a part that nothing couples to others may be one of a
     singular matrix, see `kernels.galerkin`."""
@@ -93,6 +99,17 @@ class Nested:
     singular: float
 
 
+class GrownParts(NamedTuple):
+    """Parts of the rows of a matrix, and of these, as merges from one level to the next.
+
+    merges: finest first. count: parts of the last. most: rows of a part, at most.
+    """
+
+    merges: list[Merge]
+    count: int
+    most: int
+
+
 def nested(
     device: Launcher,
     csr: CsrVectors,
@@ -109,11 +126,11 @@ def nested(
     double precision.
 
     csr: the diagonal entry of a row first. last: parts of the last level. usual: sums of rows of |D^-1 E| from which a
-    better bound is sought, None for never. components: as in `LevelKernels`. Cost: reads E three times.
+    better bound is sought, None for never. components: as in `_Kernels`. Cost: reads E three times.
     """
     if csr[0].dtype != DOUBLE or not merges:
         return None
-    prepared = LevelKernels(device, components=components)
+    prepared = _Kernels(device, components=components)
     order, places, groups = _ordered(device, prepared, merges, last)
     rows, (least, most, sums, size) = _first(device, prepared, csr, order, places)
     if not least > 0:
@@ -154,8 +171,64 @@ def inverse(device: Any, found: Nested, null_tolerance: float) -> Vector | None:
     return target
 
 
+def diagonal_first(device: Launcher, matrix: Sequence[np.ndarray | Vector]) -> CsrVectors:
+    """A CSR matrix whose rows all have a diagonal entry, in double precision on the device, the diagonal entry of a row
+    first. matrix: data, indices and indptr, on the host or the device. Cost: a copy of it."""
+    data, indices, indptr = map(device.to_device, matrix)
+    entries, columns = device.empty(data.shape, DOUBLE), device.empty(indices.shape, np.int32)
+    ends = device.empty(indptr.shape, np.int64)
+    of = {"indices": places_of(indices.dtype), "starts": places_of(indptr.dtype)}
+    kernel = device.function(kernels.diagonal_first, data.dtype, annotations=of)
+    kernel.over(indptr.size - 1, data, indices, indptr, entries, columns, ends)
+    return entries, columns, ends
+
+
+def grown_parts(
+    device: Accelerator, csr: CsrVectors, sizes: tuple[tuple[int, float], tuple[int, float]], bottom: int, least: float
+) -> GrownParts:
+    """Parts of the rows of a matrix, and parts of these until they are `bottom` at most, or no less than `least` of
+    those before.
+
+    csr: the diagonal entry of a row first. sizes: rows of a part and the threshold of strong couplings, of the first
+    parts and of all others. Cost: a read of each level for every round of growth, and about six more.
+    """
+    prepared, sorts = _Kernels(device, components=True), Sorts(device)
+    closed, numbered = (device.function(each, DOUBLE) for each in (kernels.closed, numbering.numbered))
+    scan_kernels(device, numbering.is_seed_of_itself, [DOUBLE])
+    merges, rows, widest = list[Merge](), csr[2].size - 1, 0
+    while rows > bottom:
+        size, threshold = sizes[min(len(merges), 1)]
+        labels, count = _labels(device, numbered, csr, size, threshold)
+        if count > least * rows:
+            break
+        rows_of = sorts.grouped(labels, count)
+        merges.append(Merge(labels, rows_of.ranks, rows_of.sizes))
+        widest = max(widest, rows_of.most)
+        in_order, _ = _first(device, prepared, csr, rows_of.order, rows_of.places)
+        below, _ = _summed(device, prepared, in_order, rows_of.starts, rows_of.parents)
+        entries, columns = device.empty((below.entries,), DOUBLE), device.empty((below.entries,), np.int32)
+        closed.over(count, below.arrays, entries, columns)
+        csr, rows = (entries, columns, below.ends), count
+    return GrownParts(merges, rows, widest)
+
+
+def _labels(
+    device: Accelerator, numbered: Prepared, csr: CsrVectors, size: int, threshold: float
+) -> tuple[Vector, int]:
+    """The part of each row, int32, and their number, as `ops.levels.parts_in_rounds` has them."""
+    seeds, left = labels_in_rounds(csr, size, threshold, device)
+    if left:
+        matrix = tuple(device.to_host(each) for each in csr)
+        found, count = numbered_labels(device.to_host(seeds), left, matrix, size, threshold)
+        return device.array(found, np.int32), count
+    before, count, *_ = scan(device, numbering.is_seed_of_itself, [seeds], seeds.size)
+    labels = device.empty(seeds.shape, np.int32)
+    numbered.over(seeds.size, seeds, before, labels)
+    return labels, count
+
+
 def _ordered(
-    device: Launcher, prepared: LevelKernels, merges: Sequence[Merge], last: int
+    device: Launcher, prepared: _Kernels, merges: Sequence[Merge], last: int
 ) -> tuple[Vector, Vector, list[tuple[Vector, Vector]]]:
     """The part at each row of the first level and its inverse, such that the parts of a parent are consecutive on every
     level; for each level the first row of each parent, and the parent of each row."""
@@ -170,8 +243,8 @@ def _ordered(
 
 
 def _first(
-    device: Launcher, prepared: LevelKernels, csr: CsrVectors, order: Vector, places: Vector
-) -> tuple[Rows, np.ndarray]:
+    device: Launcher, prepared: _Kernels, csr: CsrVectors, order: Vector, places: Vector
+) -> tuple[_Rows, np.ndarray]:
     """E in the order of the first level; the extremes of its diagonal, the largest |sum of a row|, and of |entries|."""
     data, indices, indptr = csr
     count = order.size
@@ -181,10 +254,10 @@ def _first(
     prepared.first.over(count, data, indices, indptr, order, places, begins, columns, scale, room)
     least, *others = device.to_host(room)
     extremes = np.array([least.min(), *(most.max() for most in others)])
-    return Rows(data, columns, begins, ends, entries, scale), extremes
+    return _Rows(data, columns, begins, ends, entries, scale), extremes
 
 
-def _summed(device: Launcher, prepared: LevelKernels, rows: Rows, starts: Vector, parents: Vector) -> tuple[Rows, float]:
+def _summed(device: Launcher, prepared: _Kernels, rows: _Rows, starts: Vector, parents: Vector) -> tuple[_Rows, float]:
     """P^T E P, and its least diagonal entry."""
     groups = starts.size - 1
     data, columns = device.empty((rows.entries,), DOUBLE), device.empty((rows.entries,), np.int32)
@@ -193,23 +266,10 @@ def _summed(device: Launcher, prepared: LevelKernels, rows: Rows, starts: Vector
     made = (data, columns, begins, counts, scale, room)
     prepared.galerkin.over(groups, rows.arrays, starts, parents, *made)
     ends, entries, *_ = scan(device, count_at, [counts], groups, np.int64)
-    return Rows(data, columns, begins, ends, entries, scale), float(device.to_host(room).min())
+    return _Rows(data, columns, begins, ends, entries, scale), float(device.to_host(room).min())
 
 
-def summed_parts(
-    device: Launcher,
-    prepared: LevelKernels,
-    csr: CsrVectors,
-    order: Vector,
-    places: Vector,
-    parts: tuple[Vector, Vector],
-) -> Rows:
-    """P^T E P for parts of the rows in an order; places: of each row in it. parts: the first place of each, and the
-    part at each place."""
-    return _summed(device, prepared, _first(device, prepared, csr, order, places)[0], *parts)[0]
-
-
-def _better_bound(device: Launcher, rows: Rows, bound: float) -> float:
+def _better_bound(device: Launcher, rows: _Rows, bound: float) -> float:
     """A number that no eigenvalue of D^-1 E exceeds, at most `bound`, as `aggregation.spectral_bound` has it."""
     count, kernel = rows.count, device.function(kernels.ratios, DOUBLE)
     room = device.empty((device.layout.groups_for(count),), DOUBLE)
@@ -231,7 +291,7 @@ def _better_bound(device: Launcher, rows: Rows, bound: float) -> float:
 
 
 def _scaled(
-    device: Launcher, rows: Rows, starts: Vector, parents: Vector, below: Rows, divisor: float, stored: np.dtype
+    device: Launcher, rows: _Rows, starts: Vector, parents: Vector, below: _Rows, divisor: float, stored: np.dtype
 ) -> tuple[NestedLevel, Vector]:
     """The level, and D^-1/2 for E over the divisor."""
     count = rows.count
@@ -245,7 +305,7 @@ def _scaled(
     return NestedLevel(data, indices, rows.ends, parents, starts, weights, bound), scale
 
 
-def _dense(device: Launcher, prepared: LevelKernels, rows: Rows) -> tuple[Vector, np.ndarray, float]:
+def _dense(device: Launcher, prepared: _Kernels, rows: _Rows) -> tuple[Vector, np.ndarray, float]:
     """The last level with unit diagonal, its possible null vector, and the largest entry of their product."""
     count = rows.count
     matrix, sums = device.zero_block(count, count, DOUBLE), device.empty((count,), DOUBLE)
@@ -256,7 +316,7 @@ def _dense(device: Launcher, prepared: LevelKernels, rows: Rows) -> tuple[Vector
 
 
 def _children_at(i: int, children: Sequence[int], order: Sequence[int]) -> int:  # pragma: no cover
-    """Rows of a parent."""
+    """_Rows of a parent."""
     return children[order[i]]
 
 

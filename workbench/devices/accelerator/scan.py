@@ -1,4 +1,4 @@
-"""Running sums of integers on an accelerator: the host sees their total and their extremes."""
+"""Running sums of integers on an accelerator, of which the host sees total and extremes; and rows sorted by labels."""
 
 from __future__ import annotations
 
@@ -84,3 +84,47 @@ def scan_kernels(
 def count_at(i: int, counts: Sequence[int]) -> int:  # pragma: no cover
     """The value where vectors of counts are summed."""
     return counts[i]
+
+
+class Sorts:
+    """Kernels of sorts by labels; made early, they are compiled next to others."""
+
+    def __init__(self, device: Launcher) -> None:
+        self._device = device
+        of = (kernels.begun, kernels.split, kernels.together, kernels.ranks, kernels.counted)
+        self._begun, self._split, self._together, self._ranks, self._counted = (
+            device.function(each, SINGLE) for each in of
+        )
+        scan_kernels(device, kernels.is_even, [np.int32])
+        scan_kernels(device, count_at, [np.int32])
+
+    def grouped(self, labels: Vector, count: int) -> Grouped:
+        """The rows by labels 0 to count - 1, each of which has some. Cost: three launches for each bit of a label."""
+        device, rows = self._device, labels.size
+        keys, order, *others = (device.empty((rows,), np.int32) for _ in range(4))
+        self._begun.over(rows, labels, keys, order)
+        room = None
+        for _ in range((count - 1).bit_length()):
+            room = running_sums(device, kernels.is_even, [keys], rows, room=room)
+            self._split.over(rows, keys, order, room[0], *others)
+            (keys, order), others = others, [keys, order]
+        places, parents, ranks = (device.empty((rows,), np.int32) for _ in range(3))
+        starts, sizes = device.empty((count + 1,), np.int32), device.empty((count,), np.int32)
+        self._together.over(rows, labels, order, places, parents, starts)
+        self._ranks.over(rows, labels, places, starts, ranks)
+        self._counted.over(count, starts, sizes)
+        return Grouped(order, places, parents, starts, ranks, sizes, scan(device, count_at, [sizes], count).most)
+
+
+class Grouped(NamedTuple):
+    """Rows by labels. order: the row at each place, those of a label in the order of their numbers; places: of each
+    row; parents: the label at each place; starts: the first place of each label, and the end; ranks: of each row among
+    those of its label; sizes: rows of each label; most: of these."""
+
+    order: Vector
+    places: Vector
+    parents: Vector
+    starts: Vector
+    ranks: Vector
+    sizes: Vector
+    most: int

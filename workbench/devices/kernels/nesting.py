@@ -27,9 +27,9 @@ from workbench.compiler.words import (
     sqrt,
     unrolled,
 )
+from workbench.devices.host.aggregation import NOTHING
 from workbench.devices.host.box_merging import MOST_MERGED, merge_box
 from workbench.devices.host.box_parts import bounds, label_cells, phases_of
-from workbench.devices.host.aggregation import NOTHING
 from workbench.devices.host.face_codes import BITS, CHOICES
 from workbench.devices.kernels.parameters import Doubles, LongPlaces, Places, RealSum, Vector
 
@@ -279,6 +279,32 @@ def reciprocals(values: Doubles, found: Doubles, count: int) -> None:
     """One over each value."""
     for i in items(count, 0, count):
         found[i] = 1 / values[i]
+
+
+def diagonal_first(
+    data: Vector, indices, starts, entries: Doubles, columns: Places, ends: LongPlaces, rows: int
+) -> None:
+    """A matrix whose rows all have a diagonal entry, with that first."""
+    for i in items(rows, 0, rows):
+        begin, at = starts[i], starts[i] + 1
+        for j in range(begin, starts[i + 1]):
+            place = begin
+            if indices[j] != i:
+                place = at
+                at += 1
+            entries[place], columns[place] = data[j], indices[j]
+        ends[i] = begin
+        if i == rows - 1:
+            ends[rows] = starts[rows]
+
+
+def closed(matrix: Matrix, entries: Doubles, columns: Places, rows: int) -> None:
+    """The rows of a matrix one behind the other."""
+    data, names, begins, ends = matrix
+    for i in items(rows, 0, rows):
+        begin = begins[i] - ends[i]
+        for j in range(ends[i], ends[i + 1]):
+            entries[j], columns[j] = data[begin + j], names[begin + j]
 
 
 def dense(matrix: Matrix, scale: Doubles, filled: Doubles, sums: Doubles, rows: int) -> None:

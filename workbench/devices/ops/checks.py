@@ -14,7 +14,7 @@ from workbench.kernel_language.row_kernels import kernel
 
 
 class Seen(NamedTuple):
-    """What the pass has found.
+    """The result of the pass.
 
     sound: every row has sorted columns in range without duplicates, finite entries, which differ from those of their
     partners by at most the tolerance times the largest entry of the row, and unless `plain` a diagonal entry above 0
@@ -31,7 +31,7 @@ class Seen(NamedTuple):
 
 @kernel(sums=3)
 def checked_row(row, data, indices, starts, rows, tolerance, units, root, least, diagonal, *, plain=False):
-    """1 for a row that needs another look, entries right of the diagonal less those left of it, and 1 for a row whose
+    """One for a row that needs another look, entries right of the diagonal less those left of it, and 1 for a row whose
     sum is not zero up to `units` plus `root` times the root of its length, relative to the sum of absolute values.
 
     plain: compare with A^T in place of A^H, and diagonals may be any. least: the smallest diagonal entry.

@@ -285,9 +285,7 @@ def turns(size: int) -> list[tuple[float, float]]:
     return found
 
 
-def numbered_labels(
-    seeds: np.ndarray, left: int, matrix: Csr, size: int, threshold: float
-) -> tuple[np.ndarray, int]:
+def numbered_labels(seeds: np.ndarray, left: int, matrix: Csr, size: int, threshold: float) -> tuple[np.ndarray, int]:
     """The parts of rows 0, 1, .. by the rows that are their seeds, and their number; rows that no seed has reached,
     `left` of them, get parts of their own."""
     own = seeds == np.arange(seeds.size)

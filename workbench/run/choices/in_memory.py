@@ -181,15 +181,9 @@ def as_vector(b: Any) -> Any:
 
 
 def system_of(
-    A: Any,
-    b: Any,
-    x0: Any = None,
-    kind: type[Matrix] = Matrix,
-    nullspace: Any = None,
-    *,
-    check: bool = True,
+    A: Any, b: Any, x0: Any = None, kind: type[Matrix] = Matrix, nullspace: Any = None, *, check: bool = True,
     device: str | None = None,
-) -> tuple[LinearSystem, Any]:
+) -> tuple[LinearSystem, Any]:  # fmt: skip
     """A x = b and x0 in their common dtype, as SciPy promotes them; a note of the system records a promotion.
 
     b, x0: shape (N,), or (N, s), dense or sparse, for many right-hand sides, of which an x0 of shape (N,) starts every
