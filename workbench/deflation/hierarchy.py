@@ -104,13 +104,15 @@ def _on_device(
     scaling: float,
     steps: tuple[int, ...],
 ) -> Levels | None:
-    """The levels in the memory of a device; None where it has no room, for an E that is not positive, and where nothing
-    is merged."""
+    """The levels in the memory of a device; None where it has no room, for an E that is not positive or has very long
+    rows, and where nothing is merged."""
     device: Any = matrix.device
     usual, dimensions, width, children = None, 0, 0, 0
     try:
         if parts is None and first:
             grown = device.grown_parts(matrix.csr, (first, (GROWN, STRONG)), bottom, LEAST_REDUCTION)
+            if grown is None:
+                return None
             merges, count, children = grown
             usual, width = LARGE * LEAST_BOUND, max(1, round(matrix.nnz / matrix.shape[0]) - 1)
         elif parts is not None and parts.device is not None:

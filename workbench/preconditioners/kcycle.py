@@ -106,12 +106,12 @@ class AggregationCycle(Preconditioner):
         near_null: of a system. Raises InputError as the class says."""
         double = np.result_type(operator.dtype, np.float64)
         in_rounds = self.growth == "rounds" or (self.growth == "auto" and not device.whole_triangles)
-        matrix, small = None, operator.shape[0] <= BOTTOM
-        if in_rounds and near_null is None and double == np.float64 and not small:
+        if operator.shape[0] <= BOTTOM:
+            return DenseFactor(inverse_on_range(np.asarray(operator.to_csr().toarray(), double)))
+        matrix = None
+        if in_rounds and near_null is None and double == np.float64:
             matrix = placed_matrix(operator, device)
         matrix = matrix or sparse.csr_array(operator.to_csr(), dtype=double)
-        if small:
-            return DenseFactor(inverse_on_range(matrix.toarray()))
         grow = functools.partial(parts_in_rounds, device=device) if in_rounds else grown_parts
         first = self.size, self.theta
         try:
@@ -145,7 +145,7 @@ class WholeCycle(OperatorTraits):
         self._coarse, self._factor = coarse, factor
         self.waits, self.varies = coarse.waits, not factor.exact
         if isinstance(factor, MultilevelFactor):
-            listed, precision = ", ".join(map(str, factor.sizes)), factor.form.bottom.dtype
+            listed, precision = ", ".join(map(str, factor.sizes)), factor.dtype
             self.notes = (f"preconditioner kcycle has levels of {listed} unknowns, in {precision}",)
         self._leave = device.bind(Request(narrowed, size, dtype, {}, wides=("solved",)))
         precision = self._leave.form.wide

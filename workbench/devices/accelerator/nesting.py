@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 DOUBLE = np.dtype(np.float64)
 """The dtype of E and of all sums."""
+MOST_ENTRIES = 512
+"""Entries of a row, at most, of a matrix whose parts a device grows: a work-item adds all rows of a part, and searches
+those that it has for every entry."""
 BOUND_STEPS = 3
 """Steps that improve a bound of the spectrum."""
 
@@ -36,7 +39,8 @@ BOUND_STEPS = 3
 class _Rows:
     """A matrix of n rows that need not lie one behind the other, the diagonal entry of a row first.
 
-    begins: where rows begin. ends: where they would end one behind the other, and `entries`. scale: D^-1/2.
+    begins: where rows begin. ends: where they would end one behind the other, and `entries`. scale: D^-1/2. longest:
+    entries of a row, at most.
     """
 
     data: Vector
@@ -45,6 +49,7 @@ class _Rows:
     ends: Vector
     entries: int
     scale: Vector
+    longest: int
 
     @property
     def count(self) -> int:
@@ -102,11 +107,11 @@ class Nested:
 class GrownParts(NamedTuple):
     """Parts of the rows of a matrix, and of these, as merges from one level to the next.
 
-    merges: finest first. count: parts of the last. most: rows of a part, at most.
+    merges: finest first. parts: of the last. most: rows of a part, at most.
     """
 
     merges: list[Merge]
-    count: int
+    parts: int
     most: int
 
 
@@ -185,9 +190,9 @@ def diagonal_first(device: Launcher, matrix: Sequence[np.ndarray | Vector]) -> C
 
 def grown_parts(
     device: Accelerator, csr: CsrVectors, sizes: tuple[tuple[int, float], tuple[int, float]], bottom: int, least: float
-) -> GrownParts:
+) -> GrownParts | None:
     """Parts of the rows of a matrix, and parts of these until they are `bottom` at most, or no less than `least` of
-    those before.
+    those before; None where a row has more than `MOST_ENTRIES`.
 
     csr: the diagonal entry of a row first. sizes: rows of a part and the threshold of strong couplings, of the first
     parts and of all others. Cost: a read of each level for every round of growth, and about six more.
@@ -205,6 +210,8 @@ def grown_parts(
         merges.append(Merge(labels, rows_of.ranks, rows_of.sizes))
         widest = max(widest, rows_of.most)
         in_order, _ = _first(device, prepared, csr, rows_of.order, rows_of.places)
+        if in_order.longest > MOST_ENTRIES:
+            return None
         below, _ = _summed(device, prepared, in_order, rows_of.starts, rows_of.parents)
         entries, columns = device.empty((below.entries,), DOUBLE), device.empty((below.entries,), np.int32)
         closed.over(count, below.arrays, entries, columns)
@@ -218,8 +225,8 @@ def _labels(
     """The part of each row, int32, and their number, as `ops.levels.parts_in_rounds` has them."""
     seeds, left = labels_in_rounds(csr, size, threshold, device)
     if left:
-        matrix = tuple(device.to_host(each) for each in csr)
-        found, count = numbered_labels(device.to_host(seeds), left, matrix, size, threshold)
+        data, indices, indptr = map(device.to_host, csr)
+        found, count = numbered_labels(device.to_host(seeds), left, (data, indices, indptr), size, threshold)
         return device.array(found, np.int32), count
     before, count, *_ = scan(device, numbering.is_seed_of_itself, [seeds], seeds.size)
     labels = device.empty(seeds.shape, np.int32)
@@ -248,13 +255,13 @@ def _first(
     """E in the order of the first level; the extremes of its diagonal, the largest |sum of a row|, and of |entries|."""
     data, indices, indptr = csr
     count = order.size
-    ends, entries, *_ = scan(device, _length_at, [indptr, order], count, np.int64)
+    ends, entries, _, longest = scan(device, _length_at, [indptr, order], count, np.int64)
     begins, columns = device.empty((count,), np.int64), device.empty(indices.shape, np.int32)
     scale, room = device.empty((count,), DOUBLE), device.empty((4, device.layout.groups_for(count)), DOUBLE)
     prepared.first.over(count, data, indices, indptr, order, places, begins, columns, scale, room)
     least, *others = device.to_host(room)
     extremes = np.array([least.min(), *(most.max() for most in others)])
-    return _Rows(data, columns, begins, ends, entries, scale), extremes
+    return _Rows(data, columns, begins, ends, entries, scale, longest), extremes
 
 
 def _summed(device: Launcher, prepared: _Kernels, rows: _Rows, starts: Vector, parents: Vector) -> tuple[_Rows, float]:
@@ -265,8 +272,8 @@ def _summed(device: Launcher, prepared: _Kernels, rows: _Rows, starts: Vector, p
     scale, room = device.empty((groups,), DOUBLE), device.empty((device.layout.groups_for(groups),), DOUBLE)
     made = (data, columns, begins, counts, scale, room)
     prepared.galerkin.over(groups, rows.arrays, starts, parents, *made)
-    ends, entries, *_ = scan(device, count_at, [counts], groups, np.int64)
-    return _Rows(data, columns, begins, ends, entries, scale), float(device.to_host(room).min())
+    ends, entries, _, longest = scan(device, count_at, [counts], groups, np.int64)
+    return _Rows(data, columns, begins, ends, entries, scale, longest), float(device.to_host(room).min())
 
 
 def _better_bound(device: Launcher, rows: _Rows, bound: float) -> float:

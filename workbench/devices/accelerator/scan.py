@@ -38,7 +38,7 @@ def scan(
 ) -> Scan:
     """Running sums of values: a function of a place and the given vectors, in the grammar of kernels. dtype: of the
     sums, which are not complete where the total exceeds it. Waits for the device. Cost: two reads."""
-    ends, sums = running_sums(device, value, given, items, dtype, **constants)
+    ends, sums = running_sums(device, value, given, items, dtype, None, **constants)
     found = device.to_host(sums)
     return Scan(ends, int(found[0].sum()), int(found[1].min()), int(found[2].max()))
 
