@@ -226,7 +226,7 @@ def _labels(
     seeds, left = labels_in_rounds(csr, size, threshold, device)
     if left:
         data, indices, indptr = map(device.to_host, csr)
-        found, count = numbered_labels(device.to_host(seeds), left, (data, indices, indptr), size, threshold)
+        found, count = numbered_labels(device.to_host(seeds), (data, indices, indptr), size, threshold)
         return device.array(found, np.int32), count
     before, count, *_ = scan(device, numbering.is_seed_of_itself, [seeds], seeds.size)
     labels = device.empty(seeds.shape, np.int32)

@@ -234,8 +234,8 @@ def parts_in_rounds(matrix: Csr, size: int, threshold: float, device: Device) ->
     Source: rounds as in a Voronoi diagram of the graph.
     """
     matrix = in_real_numbers(matrix[0]), *matrix[1:]
-    labels, left = labels_in_rounds(matrix, size, threshold, device)
-    return numbered_labels(np.array(device.to_host(labels)), left, matrix, size, threshold)
+    labels, _ = labels_in_rounds(matrix, size, threshold, device)
+    return numbered_labels(np.array(device.to_host(labels)), matrix, size, threshold)
 
 
 def labels_in_rounds(matrix: PlacedCsr, size: int, threshold: float, device: Device) -> tuple[DeviceVector, int]:
@@ -285,14 +285,14 @@ def turns(size: int) -> list[tuple[float, float]]:
     return found
 
 
-def numbered_labels(seeds: np.ndarray, left: int, matrix: Csr, size: int, threshold: float) -> tuple[np.ndarray, int]:
-    """The parts of rows 0, 1, .. by the rows that are their seeds, and their number; rows that no seed has reached,
-    `left` of them, get parts of their own."""
+def numbered_labels(seeds: np.ndarray, matrix: Csr, size: int, threshold: float) -> tuple[np.ndarray, int]:
+    """The parts 0, 1, .. of rows by their seeds, and their number; rows that no seed has reached, with
+    -1, get parts of their own."""
     own = seeds == np.arange(seeds.size)
     labels, count = np.where(seeds < 0, -1, (np.cumsum(own) - 1)[seeds.astype(np.int64)]), int(own.sum())
     labels = labels.astype(np.int32)
-    if left:
-        rest = np.flatnonzero(labels < 0)
+    rest = np.flatnonzero(labels < 0)
+    if rest.size:
         whole = sparse.csr_array(matrix, shape=(labels.size, labels.size))[rest][:, rest]
         labels[rest], more = grown_parts((whole.data, whole.indices, whole.indptr), size, threshold)
         labels[rest] += count
