@@ -32,7 +32,7 @@ MIXERS, LOW_BITS = (0x1E3779B1, 0x45D9F3B, 0x27D4EB2F), 0xFFFFFFFF
 """Odd factors below 2^31 that mix the low 32 bits of a number, so that no product leaves 63 bits."""
 REACH, SPARSE, SHORTER = 2, 1.5, 0.7
 """Rounds of a turn, the rows of a run of the first one over the size of a part, and those of each next one over those
-before: with 1, 2 and 3 rounds these took the fewest launches of cycles on meshes, networks and lines."""
+before: of a dozen such choices these took about the fewest iterations times entries on meshes, networks and lines."""
 AT_ONCE = 4
 """Rounds between two looks at the rows that are left; a round changes nothing once all have a part."""
 
