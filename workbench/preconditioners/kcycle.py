@@ -105,7 +105,8 @@ class AggregationCycle(Preconditioner):
         """A^-1 approximately, as levels, on the device where all of them can be made there; the inverse of a small A.
         near_null: of a system. Raises InputError as the class says."""
         double = np.result_type(operator.dtype, np.float64)
-        in_rounds = self.growth == "rounds" or (self.growth == "auto" and not device.whole_triangles)
+        makes_levels = not device.whole_triangles and near_null is None
+        in_rounds = self.growth == "rounds" or (self.growth == "auto" and makes_levels)
         if operator.shape[0] <= BOTTOM:
             return DenseFactor(inverse_on_range(np.asarray(operator.to_csr().toarray(), double)))
         matrix = None
