@@ -9,8 +9,11 @@ from scipy.sparse import csgraph
 
 from tests.preconditioners.test_kcycle import network, triangles
 from workbench import devices
-from workbench.devices.ops.levels import parts_in_rounds, seeds_of
+from workbench.devices.ops.levels import parts_in_rounds
 from workbench.jit import threads
+from workbench.operators import Matrix
+from workbench.operators.empty_rows import without_empty_rows
+from workbench.registry import find
 from workbench.run import solve
 
 CPU = devices.device("cpu")
@@ -20,20 +23,42 @@ def parts_of(matrix, size, threshold, device=CPU):
     return parts_in_rounds((matrix.data, matrix.indices, matrix.indptr), size, threshold, device)
 
 
-def by_definition(matrix, labels, threshold):
-    """The labels after rounds from seeds, row by row."""
-    dense, labels = -matrix.toarray(), labels.copy()
+def seeds_of(rows, size, turn):
+    """One row in each run of `size`, by a hash of the run, in Python's integers."""
+    for run in range(-(-rows // size)):
+        mixed = (run + 1 + 0x27D4EB2F * turn) % 2**32
+        for factor in (0x1E3779B1, 0x45D9F3B, 0x27D4EB2F):
+            mixed = mixed * factor % 2**32
+            mixed ^= mixed >> 15
+        if run * size + mixed % size < rows:
+            yield run * size + mixed % size
+
+
+def by_definition(matrix, size, threshold):
+    """The seed of the part of each row, row by row, -1 where there is none."""
+    dense, labels = -matrix.toarray(), np.full(matrix.shape[0], -1)
     np.fill_diagonal(dense, 0)
     strongest = np.maximum(dense.max(axis=1), 1e-300)
+
+    def round_along(least):
+        before = labels.copy()
+        for i in np.flatnonzero(before < 0):
+            sizes = np.where((before >= 0) & (dense[i] > 0), dense[i], 0)
+            sizes[(sizes / strongest[i]) * (sizes / strongest) < least] = 0
+            if sizes.max() > 0:
+                labels[i] = before[sizes == sizes.max()].min()
+        return not np.array_equal(before, labels)
+
+    run, turn = int(1.5 * size), 0
+    while run > 1:
+        for seed in seeds_of(labels.size, run, turn):
+            labels[seed] = seed if labels[seed] < 0 else labels[seed]
+        for _ in range(2):
+            round_along(threshold**2)
+        run, turn = int(0.7 * run), turn + 1
     for least in (threshold**2, 0.0):
-        changed = True
-        while changed:
-            before, changed = labels.copy(), False
-            for i in np.flatnonzero(before < 0):
-                sizes = np.where((before >= 0) & (dense[i] > 0), dense[i], 0)
-                sizes[(sizes / strongest[i]) * (sizes / strongest) < least] = 0
-                if sizes.max() > 0:
-                    labels[i], changed = before[sizes == sizes.max()].min(), True
+        while round_along(least):
+            pass
     return labels
 
 
@@ -44,12 +69,12 @@ def test_a_row_joins_the_part_of_its_largest_strong_coupling(threshold):
     matrix.data = np.round(matrix.data)
     labels, count = parts_of(matrix, 9, threshold)
     assert np.array_equal(np.unique(labels), np.arange(count))
-    seeds, numbers = np.full(300, -1), seeds_of(300, 9)
-    seeds[numbers] = np.arange(numbers.size)
-    expected = by_definition(matrix, seeds, threshold)
+    expected = by_definition(matrix, 9, threshold)
+    seeds, numbers = np.unique(expected, return_inverse=True)
     reached = expected >= 0
-    assert np.array_equal(labels[reached], expected[reached])
-    assert labels[~reached].min(initial=numbers.size) >= numbers.size
+    numbers -= seeds[0] < 0
+    assert np.array_equal(labels[reached], numbers[reached])
+    assert labels[~reached].min(initial=count) >= numbers.max() + 1
 
 
 @pytest.mark.parametrize("scale", [2.0**-530, 2.0**530])
@@ -85,6 +110,49 @@ def test_rows_that_no_seed_reaches_get_parts_of_their_own():
     labels, count = parts_of(matrix, 50, 0.1)
     assert labels.min() == 0
     assert np.array_equal(np.unique(labels), np.arange(count))
+
+
+def test_rows_that_no_seed_reaches_get_parts_of_their_own_on_every_device(accelerator):
+    matrix = sparse.csr_array(sparse.block_diag([network(60, 200), *[network(2, 9)] * 90, sparse.eye_array(7)]))
+    expected, found = (levels_of(matrix, device) for device in (CPU, accelerator))
+    assert_same(found, expected)
+
+
+def levels_of(matrix, device, M="kcycle:8,growth=rounds"):
+    """The levels of a cycle that are made for a device, in host memory."""
+    operator, _ = without_empty_rows(Matrix(sparse.csr_array(matrix)), CPU)
+    factor = find("preconditioner", M).factor_of(operator, device)
+    made_there = not isinstance(factor.form.order, np.ndarray)
+    assert made_there == (device is not CPU)
+    return factor.levels
+
+
+def assert_same(found, expected):
+    """Equal parts and orders, and equal numbers up to the rounding of single precision."""
+    for name in ("order", "scale", "bottom"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-4, atol=1e-4)
+    assert np.array_equal(found.order, expected.order)
+    assert (found.singular, found.steps) == (expected.singular, expected.steps)
+    assert len(found.levels) == len(expected.levels)
+    for one, other in zip(found.levels, expected.levels, strict=True):
+        assert np.array_equal(one.starts, other.starts)
+        assert np.array_equal(one.parents, other.parents)
+        np.testing.assert_allclose(one.smoother, other.smoother, rtol=1e-12)
+        np.testing.assert_allclose(one.weights, other.weights, rtol=1e-6)
+        matrices = [sparse.csr_array((each.data, each.indices, each.indptr)) for each in (one, other)]
+        assert abs(matrices[0] - matrices[1]).max() < 1e-6
+
+
+@pytest.mark.parametrize("kind", ["mesh", "positive couplings", "components"])
+def test_the_levels_are_the_same_on_every_device(accelerator, kind):
+    matrix, _ = triangles(3000)
+    if kind == "positive couplings":
+        # Row sums bound its spectrum badly.
+        signs = sparse.diags_array(np.where(np.arange(matrix.shape[0]) % 7 == 0, -1.0, 1.0))
+        matrix = signs @ matrix @ signs
+    if kind == "components":
+        matrix = sparse.block_diag([network(900, 3000), network(300, 900), *[network(3, 9)] * 40])
+    assert_same(levels_of(matrix, accelerator), levels_of(matrix, CPU))
 
 
 def test_a_k_cycle_of_such_parts_takes_two_thirds_more_iterations_at_most(accelerator):

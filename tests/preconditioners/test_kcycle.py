@@ -143,10 +143,15 @@ def test_single_precision_and_many_right_hand_sides():
 def test_accelerators_take_as_many_iterations(accelerator, case):
     A, b = triangles(case["size"])
     A, b, rtol = sparse.csr_array(A, dtype=case["dtype"]), b.astype(case["dtype"]), 1e-4
-    expected, found = (solve(A, b, M="kcycle", rtol=rtol, device=name) for name in ("cpu", accelerator.spec))
-    assert expected.converged
-    assert found.converged
-    assert abs(found.iterations - expected.iterations) <= 1
+    on_host, there = "cpu", accelerator.spec
+    for M in ("kcycle:8,growth=rounds", "kcycle:8,growth=queue"):
+        expected, found = (solve(A, b, M=M, rtol=rtol, device=name) for name in (on_host, there))
+        assert expected.converged
+        assert found.converged
+        assert abs(found.iterations - expected.iterations) <= 1
+    # Where the device is an accelerator, parts grow in rounds by default.
+    usual = solve(A, b, M="kcycle", rtol=rtol, device=there)
+    assert usual.iterations == solve(A, b, M="kcycle:8,growth=rounds", rtol=rtol, device=there).iterations
 
 
 def test_a_grid_is_solved_as_any_matrix():

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.devices.host.aggregation import Csr, grouped, reordered, summed
+from workbench.devices.host.aggregation import NOTHING, Csr, grouped, reordered, summed
 from workbench.devices.host.growth import grown_parts
 from workbench.devices.host.modes import matrix_of_nodes, modes_below, node_size, orthonormal_modes, summed_modes
 from workbench.lazy import sparse
@@ -20,9 +20,6 @@ GROWN, STRONG = 8, 0.15
 LEAST_REDUCTION = 0.6
 """Vectors of a level over those of the level above, at most; with less reduction the levels end: boxes that hold whole
 bubbles gain nothing from merging, and each level over-corrects them once more."""
-NOTHING = 1e-13
-"""The diagonal entry of a vector of a part over those of its children in sum, at most, where A maps it to zero, as in a
-part that is a component of a singular matrix: nothing but rounding is left of it."""
 
 DOUBLE = float(np.finfo(np.float64).eps)
 
@@ -74,8 +71,8 @@ def grown_levels(
     first: unknowns of a part for each of its vectors, and the threshold of strong couplings, for the first parts.
     near_null: shape (N, m); each part then has m vectors, made orthonormal within it, and parts grow over nodes: the
     unknowns whose translations come first, and below the m vectors of a part. A vector that depends on others in its
-    part is zero there, and has 1 on the diagonal of the next level. grow: makes the first parts. precision: the unit
-    roundoff of the entries, of which sums over parts that cancel leave nothing else.
+    part is zero there, and has 1 on the diagonal of the next level. grow: makes parts. precision: the unit roundoff of
+    the entries, of which sums over parts that cancel leave nothing else.
 
     Cost: about six reads of the matrix, one of them for the growth of parts, and as much for the sums over its parts.
 
@@ -92,8 +89,7 @@ def grown_levels(
     while diagonal.size > bottom:
         columns = 1 if vectors is None else vectors.shape[1]
         size, threshold = first if first and not found else (GROWN, STRONG)
-        make = grown_parts if found else grow
-        labels, count = make(nodes, max(2, -(-size * columns // node)), threshold)
+        labels, count = grow(nodes, max(2, -(-size * columns // node)), threshold)
         if count * columns > LEAST_REDUCTION * diagonal.size:
             break
         order, starts = grouped(labels, np.arange(count))

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.deflation.coarse import CoarseError, not_definite
 from workbench.deflation.coarse_dense import NULL_TOLERANCE, inverse_on_range, pseudo_inverse
 from workbench.deflation.galerkin import PlacedMatrix
-from workbench.deflation.grown_levels import DOUBLE, LEAST_REDUCTION, Grow, Grown, LevelOfParts, grown_levels
+from workbench.deflation.grown_levels import (
+    DOUBLE,
+    GROWN,
+    LEAST_REDUCTION,
+    STRONG,
+    Grow,
+    Grown,
+    LevelOfParts,
+    grown_levels,
+)
 from workbench.deflation.null_space import MOST_OF_CONSTANTS, holds_constants
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Level, Levels
@@ -17,6 +26,11 @@ from workbench.devices.host.aggregation import Csr, grouped, reordered, spectral
 from workbench.devices.host.growth import grown_parts
 from workbench.errors import InputError
 from workbench.lazy import sparse
+
+if TYPE_CHECKING:
+    from workbench.devices.accelerator.device import Accelerator
+    from workbench.devices.accelerator.nesting import Nested
+    from workbench.devices.operator_protocols import DeviceVector
 
 SMOOTHED = 0.25
 """The part of the spectrum of D^-1 E that smoothing treats: from this times its upper bound."""
@@ -56,7 +70,7 @@ def hierarchy(
     where merging leaves too many vectors.
     """
     if isinstance(matrix, PlacedMatrix):
-        if made := _on_device(matrix, parts, bottom, scaling, steps):
+        if made := _on_device(matrix, parts, first, bottom, scaling, steps):
             return made
         # There the reason is found, or it works.
         matrix = matrix.on_host
@@ -99,26 +113,36 @@ def _merged_levels(matrix: sparse.csr_array, parts: Parts, bottom: int) -> Grown
 
 
 def _on_device(
-    matrix: PlacedMatrix, parts: Parts | None, bottom: int, scaling: float, steps: tuple[int, ...]
+    matrix: PlacedMatrix,
+    parts: Parts | None,
+    first: tuple[int, float] | None,
+    bottom: int,
+    scaling: float,
+    steps: tuple[int, ...],
 ) -> Levels | None:
-    """The levels in the memory of a device; None where it has no room, for an E that is not positive, and where nothing
-    is merged."""
+    """The levels in the memory of a device; None where it has no room, for an E that is not positive or has very long
+    rows, and where nothing is merged."""
     device: Any = matrix.device
-    if parts is None or parts.device is None:
-        return None
+    usual, dimensions, width, children = None, 0, 0, 0
     try:
-        merges, last = merged_levels(parts, bottom)
-        count = last.phases.size
+        if parts is None and first:
+            grown = device.grown_parts(matrix.csr, (first, (GROWN, STRONG)), bottom, LEAST_REDUCTION)
+            if grown is None:
+                return None
+            merges, count, children = grown
+            usual, width = LARGE * LEAST_BOUND, max(1, round(matrix.nnz / matrix.shape[0]) - 1)
+        elif parts is not None and parts.device is not None:
+            merges, last = merged_levels(parts, bottom)
+            count, dimensions = last.phases.size, len(parts.per_side)
+        else:
+            return None
         if count > MOST_DENSE:
             return None
-        found = device.nested_levels(matrix.csr, merges, count, matrix.divisor or 1.0, _fits_single)
+        divisor = matrix.divisor or 1.0
+        found = device.nested_levels(matrix.csr, merges, count, divisor, _fits_single, usual, components=parts is None)
         if found is None:
             return None
-        made = device.inverse_of_last(found, NULL_TOLERANCE)
-        if made is None:
-            roots = found.null
-            dense = roots[:, None] * device.to_host(found.bottom) * roots
-            made = device.array(_scaled_inverse(dense, roots), found.scale.dtype)
+        made = _inverse_of_last(device, found, by_eigenvalues=parts is None and count <= MOST_BY_EIGENVALUES)
         levels = []
         for level in found.levels:
             bound = max(LEAST_BOUND, level.bound)
@@ -127,7 +151,20 @@ def _on_device(
     except InputError:
         return None
     singular = found.singular <= MOST_OF_CONSTANTS
-    return Levels(tuple(levels), found.order, found.scale, made, scaling, steps, singular, len(parts.per_side))
+    return Levels(
+        tuple(levels), found.order, found.scale, made, scaling, steps, singular, dimensions,
+        width=width, children=children,
+    )  # fmt: skip
+
+
+def _inverse_of_last(device: Accelerator, found: Nested, *, by_eigenvalues: bool) -> DeviceVector:
+    """The inverse of the last level on the device, made there where it has a library for that."""
+    made = None if by_eigenvalues else device.inverse_of_last(found, NULL_TOLERANCE)
+    if made is not None:
+        return made
+    dense, roots = device.to_host(found.bottom), found.null
+    dense = pseudo_inverse(dense) if by_eigenvalues else _scaled_inverse(roots[:, None] * dense * roots, roots)
+    return device.array(dense, found.scale.dtype)
 
 
 def merged_levels(parts: Parts, bottom: int) -> tuple[list[Any], Parts]:

@@ -238,9 +238,14 @@ class MultilevelFactor(Factor):
         return self._solver.solve(right).astype(right.dtype)
 
     @property
+    def dtype(self) -> np.dtype:
+        """The precision of the levels."""
+        return self._levels.bottom.dtype
+
+    @property
     def notes(self) -> tuple[str, ...]:
         listed = ", ".join(str(size) for size in self.sizes)
-        precision = self._levels.bottom.dtype
+        precision = self.dtype
         repeats = self._levels.repeats
         times = f" {repeats} times" if repeats > 1 else ""
         return (f"{LISTED} {listed} vectors, in {precision}, and takes cycle {self._cycle}{times}",)

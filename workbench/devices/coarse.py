@@ -93,7 +93,8 @@ class Levels:
     order. bottom: the inverse of the last, scaled as the others. scaling: the factor of corrections. steps: steps of
     flexible CG, 2 or 1, on each level from the first, 0 for the plain cycle; the last number holds for all levels
     below. singular: constants are in the null space. dimensions: of the grid of boxes that are merged by twos; 0 for
-    vectors without boxes. repeats: solves of the first level, each for the residual of those before.
+    vectors without boxes. repeats: solves of the first level, each for the residual of those before. width, children:
+    couplings of most rows of the first level and rows of a parent, at most, where they are known.
 
     The arrays may be in the memory of a device.
     """
@@ -107,6 +108,8 @@ class Levels:
     singular: bool
     dimensions: int = 0
     repeats: int = 1
+    width: int = 0
+    children: int = 0
 
     def on_host(self, device: HostCopies) -> Levels:
         """A copy in host memory of levels in the memory of the device, or themselves where they are in host memory."""
@@ -118,15 +121,15 @@ class Levels:
     @property
     def usual_width(self) -> int:
         """Couplings of most rows of the first level."""
-        if self.dimensions:
-            return 2 * self.dimensions
+        if self.width or self.dimensions:
+            return self.width or 2 * self.dimensions
         return int(np.bincount(np.diff(self.levels[0].indptr)).argmax()) - 1 if self.levels else 0
 
     @property
     def most_children(self) -> int:
         """Rows of a parent, at most."""
-        if self.dimensions:
-            return 2**self.dimensions
+        if self.children or self.dimensions:
+            return self.children or 2**self.dimensions
         return max((int(np.diff(level.starts).max()) for level in self.levels), default=0)
 
     def steps_at(self, depth: int) -> int:

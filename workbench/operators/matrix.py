@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators.base import BoundOperator, MissingEntriesError, Operator
 from workbench.operators.matrix_checks import (
+    ROUNDING,
     SYMMETRY_ROUNDING,
     SYMMETRY_TOLERANCE,
     check_complex_symmetric,
@@ -40,6 +42,10 @@ if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
 
 
+LARGE = 100_000
+"""Entries from which a matrix is checked in one pass on all cores, or on the accelerator that solves with it."""
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Matrix:
     """A sparse Hermitian matrix in canonical CSR format (indices sorted, duplicates summed).
@@ -48,6 +54,8 @@ class Matrix:
     finite, Hermitian to rounding in `precision`, positive diagonal but for rows of zeros.
 
     empty_rows: the numbers of rows of zeros, ascending, see `operators.empty_rows`. main: the diagonal, shape (N,).
+    maps_constants: A maps the constants to zero up to rounding, None where that is not known yet. checked_on: the
+    accelerator that checks a large matrix and then binds it, by default the cores.
     precision: dtype of the entries as they were given, of which conversions to a wider one add no digits. form: the
     format in which a device stores it, one of `settings.FORMATS`; on the host it stays in CSR. items_per_row: of CSR on
     accelerators, see `devices.ops.csr`.
@@ -69,11 +77,20 @@ class Matrix:
     items_per_row: int | None = None
     empty_rows: np.ndarray = dataclasses.field(init=False, repr=False)
     main: np.ndarray = dataclasses.field(init=False, repr=False)
+    maps_constants: bool | None = dataclasses.field(init=False, default=None, repr=False)
+    checked_on: dataclasses.InitVar[Device | None] = None
+    is_mirrored: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, checked_on: Device | None) -> None:
         check_shape(self.shape)
         if self.precision is None:
             object.__setattr__(self, "precision", precision_in(self.csr.dtype))
+        object.__setattr__(self, "csr", _converted(self.csr))
+        if self.is_mirrored and self.nnz >= LARGE:
+            if self._is_sound(checked_on):
+                return
+            # The sentence on what is wrong, or nothing is.
+            check_indices(self.csr)
         object.__setattr__(self, "csr", _canonical(self.csr))
         check_finite(self.csr)
         check_row_sums(self.csr)
@@ -82,6 +99,34 @@ class Matrix:
         rows = rows_of_zeros(self.csr, np.flatnonzero(diagonal == 0))
         object.__setattr__(self, "empty_rows", rows_of_zeros(self.csr.T, rows) if rows.size else rows)
         self._check_diagonal(diagonal)
+
+    def _is_sound(self, device: Device | None) -> bool:
+        """True if one pass over A finds nothing that needs another look; then all is known that the checks tell."""
+        # Small matrices do without.
+        from workbench import devices
+        from workbench.devices.ops.checks import seen
+
+        csr, eps = self.csr, float(np.finfo(self.precision or self.dtype).eps)
+        plain = isinstance(self, ComplexSymmetricMatrix)
+        given = csr.data, csr.indices, csr.indptr
+        rounding = ROUNDING * eps, eps
+        found = None
+        for each in (device, devices.device("cpu")):
+            # An accelerator may have no room, or no double precision.
+            with contextlib.suppress(InputError):
+                if each is not None:
+                    each.need(csr.dtype)
+                    found = seen(*given, each, self._symmetry_tolerance, rounding, plain=plain)
+                    break
+        if found is None or not found.sound or (plain and not found.diagonal.all()):
+            return False
+        csr.has_canonical_format = True
+        object.__setattr__(self, "main", found.diagonal)
+        object.__setattr__(self, "empty_rows", np.empty(0, np.int64))
+        object.__setattr__(self, "maps_constants", found.constants)
+        if found.copies:
+            object.__setattr__(self, "_copies", (device, found.copies))
+        return True
 
     def _check(self) -> np.ndarray:
         """The diagonal; raises InputError for what the class does not take."""
@@ -145,6 +190,10 @@ class Matrix:
         return made
 
     def bind(self, device: Device) -> BoundOperator:
+        # The arrays may be changed after a run, so that their copies are taken once.
+        checked_on, copies = vars(self).pop("_copies", (None, ()))
+        if checked_on is device:
+            checked_on.keep(copies)
         if (self.form, self.items_per_row) == ("csr", None):
             return device.csr(self.csr.data, self.csr.indices, self.csr.indptr)
         return device.stored(self.csr, self.form, self.items_per_row)
@@ -180,6 +229,8 @@ class UnsymmetricMatrix(Matrix):
         >>> UnsymmetricMatrix(sparse.csr_array([[2.0, -1.0], [0.0, 2.0]])).nnz
         3
     """
+
+    is_mirrored = False
 
     def _check(self) -> np.ndarray:
         """The diagonal; accepts symmetric and unsymmetric matrices."""
@@ -296,12 +347,12 @@ class LinearOperatorAdapter:
         return device.callable(self.function, self.shape[0], self.dtype)
 
 
-def as_operator(A: Any, kind: type[Matrix] = Matrix) -> Operator:
+def as_operator(A: Any, kind: type[Matrix] = Matrix, checked_on: Device | None = None) -> Operator:
     """Convert a SciPy sparse array or matrix, a dense square array, a SciPy LinearOperator, or what has a shape and
     `matvec` as that has, to an Operator.
 
     kind: the class of matrices. An Operator is returned unchanged. Integer, boolean and half-precision entries become
-    float64.
+    float64. checked_on: as in `Matrix`.
 
     Raises InputError for any other type, for entries that double precision cannot represent, for sparse arrays with
     indices out of range, and for whatever `Matrix` refuses.
@@ -314,8 +365,9 @@ def as_operator(A: Any, kind: type[Matrix] = Matrix) -> Operator:
     """
     if sparse.issparse(A):
         check_shape(A.shape)
-        check_indices(A)
-        return kind(sparse.csr_array(A))
+        # Those of a large CSR matrix are in the pass over its entries.
+        check_indices(A, full=A.format != "csr" or A.nnz < LARGE or not kind.is_mirrored)
+        return kind(sparse.csr_array(A), checked_on=checked_on)
     if isinstance(A, Operator):
         return A
     from scipy.sparse import linalg
@@ -362,15 +414,20 @@ def precision_in(dtype: np.dtype) -> np.dtype:
     return dtype if dtype.kind == "f" and dtype.itemsize == 2 else working_dtype(dtype, "A")
 
 
-def _canonical(csr: sparse.csr_array) -> sparse.csr_array:
+def _converted(csr: sparse.csr_array) -> sparse.csr_array:
+    """The matrix in a working precision, with indices of 32 bits where these do."""
     data = to_working_dtype(csr.data, "A")
     if data is not csr.data:
         csr = sparse.csr_array((data, csr.indices, csr.indptr), shape=csr.shape)
-    if not csr.has_canonical_format:
-        csr = csr.copy()
-        csr.sum_duplicates()
     if csr.indices.dtype != np.int32 and csr.nnz < np.iinfo(np.int32).max:
         csr = sparse.csr_array(
             (csr.data, csr.indices.astype(np.int32), csr.indptr.astype(np.int32)), shape=csr.shape, copy=False
         )
+    return csr
+
+
+def _canonical(csr: sparse.csr_array) -> sparse.csr_array:
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
     return csr

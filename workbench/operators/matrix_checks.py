@@ -18,6 +18,9 @@ SYMMETRY_TOLERANCE, SYMMETRY_ROUNDING = 1e-12, 64
 roundoff of the precision in which it was given, which is more for single and half precision."""
 OVERFLOWING = 2.0**64
 """The number by which entries are divided whose sums overflow."""
+ROUNDING = 32.0
+"""Units of roundoff by which a row of A v may differ from zero, plus the root of its number of entries. Assembly leaves
+a few; 1e-12 added to a diagonal of 4 is 500."""
 OF_MINUS_A = "solve (-A) x = -b, which has the same x"
 """The end of a sentence on a matrix whose eigenvalues are negative."""
 
@@ -34,8 +37,9 @@ def check_shape(shape: tuple[int, ...]) -> None:
         )
 
 
-def check_indices(matrix: Any, what: str = "the sparse matrix") -> None:
-    """Raise InputError for a sparse matrix whose indices are out of range; SciPy would read invalid memory."""
+def check_indices(matrix: Any, what: str = "the sparse matrix", *, full: bool = True) -> None:
+    """Raise InputError for a sparse matrix whose indices are out of range; SciPy would read invalid memory. full: else
+    for its row pointers alone."""
     check = getattr(matrix, "check_format", None)
     if check is None:
         return
@@ -43,7 +47,7 @@ def check_indices(matrix: Any, what: str = "the sparse matrix") -> None:
         # SciPy's check accepts a negative last row pointer as an empty matrix.
         if hasattr(matrix, "indptr") and (matrix.indptr.size == 0 or np.any(np.diff(matrix.indptr) < 0)):
             raise ValueError("indptr must be a non-decreasing sequence")
-        check(full_check=True)
+        check(full_check=full)
     except (ValueError, TypeError, IndexError) as error:
         raise InputError(f"{what} is damaged: {error}; rebuild it from its entries") from None
 

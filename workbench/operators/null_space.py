@@ -23,13 +23,11 @@ from workbench.lazy import sparse
 from workbench.operators.base import Operator
 from workbench.operators.components import Components, components_of
 from workbench.operators.matrix import Matrix
+from workbench.operators.matrix_checks import ROUNDING
 from workbench.operators.matrix_rows import MatrixRows, stored_rows
 from workbench.operators.stencil import Stencil
 from workbench.operators.two_phase import TwoPhaseStencil
 
-ROUNDING = 32.0
-"""Units of roundoff by which a row of A v may differ from zero, plus the root of its number of entries. Assembly leaves
-a few; 1e-12 added to a diagonal of 4 is 500."""
 SHORT = 1 / 16
 """The largest entry of a vector below which its products with A may lose digits among subnormal numbers."""
 DEPENDENT = 1e-12
@@ -180,6 +178,8 @@ def _maps_constants_to_zero(
     if isinstance(operator, TwoPhaseStencil):
         # A times 1 is the wall terms, which are of the size of the faces within their phase.
         return not operator.faces.walled
+    if isinstance(operator, Matrix) and empty is None and operator.maps_constants is not None:
+        return operator.maps_constants
     eps, size = precision_of(operator), operator.shape[0]
     if isinstance(operator, Matrix | MatrixRows):
         rows = stored_rows(operator)

@@ -208,7 +208,7 @@ def solve(
     is_column = has_columns(b) and b.shape[1] == 1 and not isinstance(method, BlockSolver)
     if is_column:
         b, x0 = as_vector(b), None if x0 is None else as_vector(x0)
-    system, x0 = system_of(A, b, x0, kind, nullspace, check=check)
+    system, x0 = system_of(A, b, x0, kind, nullspace, check=check, device=device if ranks == 1 else None)
     system = with_near_null(system if diagonal is None else with_diagonal(system, diagonal, kind), near_null)
     alone = ranks != 1 or cluster is not None or engine != "workbench"
     modes = near_null is not None

@@ -19,6 +19,7 @@ from workbench.compiler.kinds import real_of
 from workbench.devices.accelerator import tile_plan
 from workbench.devices.accelerator.block_algebra import SmallMatrices
 from workbench.devices.accelerator.device import Accelerator
+from workbench.devices.accelerator.scan import Sorts, scan_kernels
 from workbench.devices.coarse import Level, Levels
 from workbench.devices.cuda.repeated import Launch, barriers, fit_together, shared_bytes, source
 from workbench.devices.cuda.runtime import LAYOUT
@@ -43,10 +44,12 @@ from workbench.devices.kernels import (
     series,
     small,
 )
+from workbench.devices.kernels import scan as numbering
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.parameters import places_of
 from workbench.devices.kernels.prelude import prelude
 from workbench.devices.kernels.wavefront import Wavefront
+from workbench.devices.ops.checks import seen
 from workbench.devices.ops.csr import RowBlock
 from workbench.devices.ops.levels import parts_in_rounds
 from workbench.devices.slices import VolumeSlice
@@ -173,6 +176,8 @@ def of_the_operators(dtype):
             several = dataclasses.replace(level, weights=np.ones((27, 2), of_weights))
             form = Levels((several,), order, ones, np.eye(18, dtype=dtype), 1.8, (steps,), singular=False)
             device.coarse_level(form, None, 27, dtype)
+    seen(data, indices, starts, device, 1e-12, (0.0, 0.0), plain=False)
+    seen(data, indices, starts, device, 1e-12, (0.0, 0.0), plain=True)
     parts_in_rounds((np.real(data).astype(float), indices, starts), 3, 0.1, device)
     _of_vectors(device, dtype)
     return runtime.texts
@@ -219,7 +224,14 @@ def _of_nested_levels(device):
     for stored in (np.float64, np.float32):
         device.nested_levels(csr, [merge], 1, 1.8, lambda *_, stored=stored: stored == np.float32)
         device.function(nesting.shifted, stored)
+        device.function(nesting.galerkin, stored, components=True)
+        matrix = device.zeros(4, stored), places, device.zeros(5, np.int64)
+        device.diagonal_first(matrix)
     device.function(nesting.shift, np.float64)
+    Sorts(device)
+    for function in (nesting.closed, nesting.ratios, nesting.reciprocals, numbering.numbered):
+        device.function(function, np.float64)
+    scan_kernels(device, numbering.is_seed_of_itself, [np.float64])
 
 
 def kernels(dtype):

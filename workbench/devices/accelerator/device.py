@@ -111,6 +111,8 @@ class Operators(OperatorsOfAllDevices, Launcher):
     merged_parts = parts.merged_parts
     nested_levels = nesting.nested
     inverse_of_last = nesting.inverse
+    grown_parts = nesting.grown_parts
+    diagonal_first = nesting.diagonal_first
     drawn = drawn
     plane = volume = peaks.downsampled
 

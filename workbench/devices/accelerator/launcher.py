@@ -89,6 +89,8 @@ class Launcher:
         self.reduction = reduction
         self._kernels: dict[tuple[object, ...], Function] = {}
         self._functions: dict[tuple[object, ...], Prepared] = {}
+        self.scans: dict[tuple[object, ...], tuple[Prepared, Prepared]] = {}
+        """Kernels of running sums, see `scan`; a setup makes dozens of them."""
         self._setters: dict[np.dtype, Prepared] = {}
         """Kernels that set a scalar, by dtype."""
         self._placed: dict[int, tuple[weakref.ref[np.ndarray], weakref.ref[Vector]]] = {}
@@ -138,6 +140,10 @@ class Launcher:
         made = self.array(values, values.dtype)
         self._placed[id(values)] = weakref.ref(values), weakref.ref(made)
         return made
+
+    def keep(self, copies: Sequence[tuple[np.ndarray, Vector]]) -> None:
+        """Host arrays whose copies are here, until these are in use no more."""
+        self._placed |= {id(values): (weakref.ref(values), weakref.ref(made)) for values, made in copies}
 
     def forget_copies(self) -> None:
         """A setup begins: host arrays may have changed since the last one."""

@@ -19,6 +19,8 @@ from workbench.devices.kernels import block_products, products
 from workbench.devices.kernels.parameters import Sums, Vector
 from workbench.devices.ops.csr import csr
 from workbench.devices.ops.storage import coo
+from workbench.jit.compiled import kernel
+from workbench.jit.threads import launch
 
 if TYPE_CHECKING:
     from workbench.devices.accelerator import runtime
@@ -136,12 +138,25 @@ def longest(request: Request) -> int:
 
 
 def tiles_of(indptr: np.ndarray, most: int) -> np.ndarray:
-    """First rows of the tiles, and N. A tile has at most `most` entries, or is one row."""
-    bounds = [0]
-    while bounds[-1] < indptr.size - 1:
-        last = int(np.searchsorted(indptr, indptr[bounds[-1]] + most, side="right")) - 1
-        bounds.append(max(last, bounds[-1] + 1))
-    return np.array(bounds)
+    """First rows of the tiles, and N. A tile has at most `most` entries, or is one row. Cost: a read on one core."""
+    bounds, count = np.zeros(indptr.size, np.int64), np.zeros(1, np.int64)
+    launch(0, _bound_tiles, indptr, most, bounds, count)
+    return bounds[: int(count[0]) + 1].copy()
+
+
+@kernel()
+def _bound_tiles(taken, indptr, most, bounds, count):  # pragma: no cover
+    first, tiles = 0, 0
+    for row in range(1, indptr.size):
+        # The row before ends the tile where this one does not fit.
+        if indptr[row] - indptr[first] > most and row - first > 1:
+            first = row - 1
+            tiles += 1
+            bounds[tiles] = first
+    if indptr.size > 1:
+        tiles += 1
+        bounds[tiles] = indptr.size - 1
+    count[0] = tiles
 
 
 def items_per_row_for(device: Launcher, mean: float) -> int:

@@ -11,6 +11,9 @@ from workbench.jit.threads import cores, launch
 Csr = tuple[np.ndarray, np.ndarray, np.ndarray]
 """data, indices and indptr."""
 GROUPS_PER_CHUNK = 1024
+NOTHING = 1e-13
+"""The diagonal entry of a vector of a part over those of its children in sum, at most, where A maps it to zero, as in a
+part that is a component of a singular matrix: nothing but rounding is left of it."""
 
 
 def places(order: np.ndarray) -> np.ndarray:

@@ -109,6 +109,26 @@ def strongest_couplings(matrix: Csr) -> np.ndarray:
     return np.sqrt(strongest, out=strongest)
 
 
+def components_of(matrix: Csr) -> tuple[int, np.ndarray]:
+    """The number of connected components of the graph of a matrix, in which an entry that is not 0 couples its row and
+    its column, and the component of each row, int32 of shape (N,), in the order of their first rows.
+
+    Cost: a read of the matrix on one core, row by row as they are met.
+    """
+    rows = matrix[2].size - 1
+    labels, queue, parents = np.full(rows, -1, np.int32), np.empty(rows, np.int32), np.arange(rows, dtype=np.int32)
+    count = np.zeros(1, np.int64)
+    launch(0, _search, *matrix, labels, queue, parents, count)
+    parents = parents[: int(count[0])]
+    if np.all(parents == np.arange(parents.size)):
+        return parents.size, labels
+    # An entry without a partner joined two of them.
+    while np.any(parents != parents[parents]):
+        parents = parents[parents]
+    kept, numbers = np.unique(parents, return_inverse=True)
+    return kept.size, numbers.astype(np.int32)[labels]
+
+
 def _join_uncoupled(parents: np.ndarray, sizes: np.ndarray, size: int) -> None:
     """Put together parts of single rows that have no coupling, in their order, up to `size`."""
     alone = np.flatnonzero((parents == np.arange(parents.size)) & (sizes == 1))
@@ -133,6 +153,32 @@ def _strongest(taken, data, indices, indptr, chunks, strongest):  # pragma: no c
                     if indices[j] != i and -data[j] > most:
                         most = -data[j]
                 strongest[i] = most
+
+
+@kernel()
+def _search(taken, data, indices, indptr, labels, queue, parents, count):  # pragma: no cover
+    found = 0
+    for start in range(labels.size):
+        if labels[start] < 0:
+            head, tail = 0, 1
+            queue[0], labels[start] = start, found
+            while head < tail:
+                i = queue[head]
+                head += 1
+                for j in range(indptr[i], indptr[i + 1]):
+                    k = indices[j]
+                    if labels[k] < 0 and data[j] != 0:
+                        labels[k], queue[tail] = found, k
+                        tail += 1
+                    elif labels[k] != found and data[j] != 0:
+                        root, other = np.int64(found), np.int64(labels[k])
+                        while parents[root] != root:
+                            root = np.int64(parents[root])
+                        while parents[other] != other:
+                            other = np.int64(parents[other])
+                        parents[max(root, other)] = min(root, other)
+            found += 1
+    count[0] = found
 
 
 @kernel()

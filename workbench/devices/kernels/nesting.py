@@ -27,6 +27,7 @@ from workbench.compiler.words import (
     sqrt,
     unrolled,
 )
+from workbench.devices.host.aggregation import NOTHING
 from workbench.devices.host.box_merging import MOST_MERGED, merge_box
 from workbench.devices.host.box_parts import bounds, label_cells, phases_of
 from workbench.devices.host.face_codes import BITS, CHOICES
@@ -204,18 +205,22 @@ def first(
 
 def galerkin(
     matrix: Matrix, starts: Places, parents: Places, sums: Doubles, names: Places, begins: LongPlaces, counts: Places,
-    scale: Doubles, extremes: Doubles, parts: int,
+    scale: Doubles, extremes: Doubles, parts: int, *, components: bool,
 ) -> None:  # fmt: skip
     """P^T E P for parts of consecutive rows, and D^-1/2 of it. A work-item adds the rows of a part, in the room that
-    their entries had, the diagonal entry first. Extreme: the least diagonal entry."""
+    their entries had, the diagonal entry first. Extreme: the least diagonal entry.
+
+    components: a diagonal entry of which nothing but rounding is left, as of a component of a singular matrix, becomes
+    the sum of those of the rows, or 1."""
     data, columns, firsts, ends = matrix
     dtype = data.dtype.type
     room, low = shared_array(dtype, members()), dtype(1e308)
     for part in items(parts, 0, parts):
         at, count = ends[starts[part]], 1
-        names[at], sums[at] = part, 0
+        names[at], sums[at], own = part, 0, dtype(0)
         for row in range(starts[part], starts[part + 1]):
             begin = firsts[row] - ends[row]
+            own += data[firsts[row]]
             for j in range(begin + ends[row], begin + ends[row + 1]):
                 name, k = parents[columns[j]], count - 1
                 while k >= 0 and names[at + k] != name:
@@ -225,6 +230,8 @@ def galerkin(
                     count += 1
                     names[at + k], sums[at + k] = name, 0
                 sums[at + k] += data[j]
+        if components and abs(sums[at]) <= NOTHING * own:
+            sums[at] = own if own > 0 else dtype(1)
         begins[part], counts[part] = at, count
         scale[part] = 1 / sqrt(sums[at])
         low = _least(low, sums[at])
@@ -250,6 +257,54 @@ def scale_rows(
         own[i] = root * s
         highest = max(highest, total * s * s)
     _store_extreme(room, highest, extremes, group(), least=False)
+
+
+def ratios(
+    matrix: Matrix, scale: Doubles, v: Doubles, factor: RealSum, product: Doubles, extremes: Doubles, rows: int
+) -> None:
+    """product = factor |S| v, S being the matrix with unit diagonal. Extreme: the largest entry of |S| v over v."""
+    data, columns, begins, ends = matrix
+    dtype = data.dtype.type
+    room, highest = shared_array(dtype, members()), dtype(0)
+    for i in items(rows, 0, rows):
+        total = dtype(0)
+        for j in range(begins[i], begins[i] + ends[i + 1] - ends[i]):
+            total += abs(data[j]) * scale[columns[j]] * v[columns[j]]
+        product[i] = factor * scale[i] * total
+        highest = max(highest, scale[i] * total / v[i])
+    _store_extreme(room, highest, extremes, group(), least=False)
+
+
+def reciprocals(values: Doubles, found: Doubles, count: int) -> None:
+    """One over each value."""
+    for i in items(count, 0, count):
+        found[i] = 1 / values[i]
+
+
+def diagonal_first(
+    data: Vector, indices, starts, entries: Doubles, columns: Places, ends: LongPlaces, rows: int
+) -> None:
+    """A matrix whose rows all have a diagonal entry, with that first."""
+    for i in items(rows, 0, rows):
+        begin, at = starts[i], starts[i] + 1
+        for j in range(begin, starts[i + 1]):
+            place = begin
+            if indices[j] != i:
+                place = at
+                at += 1
+            entries[place], columns[place] = data[j], indices[j]
+        ends[i] = begin
+        if i == rows - 1:
+            ends[rows] = starts[rows]
+
+
+def closed(matrix: Matrix, entries: Doubles, columns: Places, rows: int) -> None:
+    """The rows of a matrix one behind the other."""
+    data, names, begins, ends = matrix
+    for i in items(rows, 0, rows):
+        begin = begins[i] - ends[i]
+        for j in range(ends[i], ends[i + 1]):
+            entries[j], columns[j] = data[begin + j], names[begin + j]
 
 
 def dense(matrix: Matrix, scale: Doubles, filled: Doubles, sums: Doubles, rows: int) -> None:

@@ -1,4 +1,5 @@
-"""Kernels of running sums of integers: sums of runs, one of each group, and from them the sum at each place.
+"""Kernels of running sums of integers, sums of runs, one of each group, and from them the sum at each place; and of a
+sort by them.
 
 `value` is a function of a place and the given arrays.
 """
@@ -9,9 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from workbench.compiler.words import barrier, group, groups, member, members, shared_array
+from workbench.compiler.words import barrier, group, groups, items, member, members, shared_array
 from workbench.devices.kernels.frames import add_together
-from workbench.devices.kernels.parameters import LongPlaces
+from workbench.devices.kernels.parameters import Doubles, LongPlaces, Places
 
 
 def run_sums(given, sums: LongPlaces, count: int, *, value: Callable[..., int]) -> None:
@@ -68,3 +69,57 @@ def running_sums(given, sums: LongPlaces, ends, count: int, *, value: Callable[.
         barrier()
     if group() == 0 and here == 0:
         ends[0] = 0
+
+
+def begun(labels: Places, keys: Places, order: Places, rows: int) -> None:
+    """The keys and the order with which a sort by labels begins."""
+    for i in items(rows, 0, rows):
+        keys[i], order[i] = labels[i], i
+
+
+def split(keys: Places, order: Places, ends: Places, keys_made: Places, order_made: Places, rows: int) -> None:
+    """A pass of a stable sort by keys: even ones come first, and each loses its last bit. ends: running sums of 1 for
+    even keys."""
+    for i in items(rows, 0, rows):
+        at = ends[i] if keys[i] & 1 == 0 else ends[rows] + i - ends[i]
+        keys_made[at], order_made[at] = keys[i] >> 1, order[i]
+
+
+def together(labels: Places, order: Places, places: Places, parents: Places, starts: Places, rows: int) -> None:
+    """For rows in an order by parts: the place of each row, the part at each place, and the first place of each
+    part."""
+    for i in items(rows, 0, rows):
+        part = labels[order[i]]
+        places[order[i]], parents[i] = i, part
+        if i == 0 or labels[order[i - 1]] != part:
+            starts[part] = i
+        if i == rows - 1:
+            starts[part + 1] = rows
+
+
+def ranks(labels: Places, places: Places, starts: Places, found: Places, rows: int) -> None:
+    """The number of each row among those of its part."""
+    for i in items(rows, 0, rows):
+        found[i] = places[i] - starts[labels[i]]
+
+
+def counted(starts: Places, children: Places, parts: int) -> None:
+    """The rows of each part."""
+    for part in items(parts, 0, parts):
+        children[part] = starts[part + 1] - starts[part]
+
+
+def is_even(i, keys):
+    """One for an even key, else 0."""
+    return 1 - (keys[i] & 1)
+
+
+def numbered(seeds: Doubles, before: Places, labels: Places, rows: int) -> None:
+    """The part 0, 1, .. of each row from the row that is its seed. before: the seeds before each row."""
+    for i in items(rows, 0, rows):
+        labels[i] = before[np.int64(seeds[i])]
+
+
+def is_seed_of_itself(i, seeds):
+    """One for a row that is the seed of its part, else 0."""
+    return 1 if seeds[i] == i else 0

@@ -3,16 +3,18 @@ that grow in rounds."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.compiler.words import conj, narrow, wide
+from workbench.compiler.words import conj, narrow, sqrt, unrolled, wide
 from workbench.devices.bound import Bound, Request
 from workbench.devices.coarse import Level, Levels
-from workbench.devices.host.growth import Csr, grown_parts, in_real_numbers, strongest_couplings
+from workbench.devices.constant import constant
+from workbench.devices.host.growth import Csr, grown_parts, in_real_numbers
 from workbench.devices.protocol import Device
 from workbench.kernel_language.row_kernels import kernel
 from workbench.lazy import sparse
@@ -22,10 +24,17 @@ if TYPE_CHECKING:
 
 Bind = Callable[[Request], Bound]
 """Binds a kernel to a device."""
+PlacedCsr = Sequence[Any]
+"""data, indices and indptr, on the host or the device."""
 FREE = -1.0
 """The label of a row without a part."""
-MIXED = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
-"""Odd factors that mix the bits of the number of a row."""
+MIXERS, LOW_BITS = (0x1E3779B1, 0x45D9F3B, 0x27D4EB2F), 0xFFFFFFFF
+"""Odd factors below 2^31 that mix the low 32 bits of a number, so that no product leaves 63 bits."""
+REACH, SPARSE, SHORTER = 2, 1.5, 0.7
+"""Rounds of a turn, the rows of a run of the first one over the size of a part, and those of each next one over those
+before: of a dozen such choices these took about the fewest iterations times entries on meshes, networks and lines."""
+AT_ONCE = 4
+"""Rounds between two looks at the rows that are left; a round changes nothing once all have a part."""
 
 
 @kernel(sums=2)
@@ -161,6 +170,34 @@ def solution(bind: Bind, form: Levels, x: DeviceVector, solved: DeviceVector) ->
 
 
 @kernel()
+def seed_labels(row, turn, labels):
+    """The number of the row where it is a seed and has no part yet: one row in each run of turn[0], by a hash of the
+    run. turn[1]: makes the hash another one."""
+    if labels[row] < 0 and is_seed(row, np.int64(turn[0]), np.int64(turn[1])):
+        labels[row] = row
+
+
+def is_seed(row, size, turn):
+    """True for the seed of a run of `size` rows."""
+    run = row // size
+    mixed = run + 1 + MIXERS[2] * turn & LOW_BITS
+    for k in unrolled(len(MIXERS)):
+        mixed = mixed * MIXERS[k] & LOW_BITS
+        mixed = mixed ^ mixed >> 15
+    return run * size + mixed % size == row
+
+
+@kernel()
+def coupling_roots(row, data, indices, starts, share, roots):
+    """share times the root of the largest -a_ij of a row."""
+    most = 0.0
+    for j in range(starts[row], starts[row + 1]):
+        if indices[j] != row and -data[j] > most:
+            most = -data[j]
+    roots[row] = share * sqrt(most)
+
+
+@kernel()
 def next_labels(row, data, indices, starts, roots, labels, following, free):
     """The label of a row after a round, and 1 while it has none. roots: couplings of two rows are at least the product.
 
@@ -181,41 +218,79 @@ def next_labels(row, data, indices, starts, roots, labels, following, free):
 def parts_in_rounds(matrix: Csr, size: int, threshold: float, device: Device) -> tuple[np.ndarray, int]:
     """The part 0, 1, .. of each row of a symmetric matrix in double precision, int32 of shape (N,), and their number.
 
-    One row in `size`, by a hash of its number, is the seed of a part. Strong couplings are those of `grown_parts`, by
-    which rows that no seed reaches get parts as well. Sizes vary more than those of `grown_parts`, which grows one part
-    after the other.
+    In a turn one row in each run of some rows, by a hash, is the seed of a part where it has none, and in each of two
+    rounds every row without a part joins that of its largest strong coupling to a row with one. The first runs have
+    `SPARSE` times `size` rows, those of each turn `SHORTER` times as many as those before, so that parts reach two
+    couplings far, and what they leave gets parts of its own. When runs have one row, rounds are repeated until nothing
+    changes, and then again along any negative coupling. Strong couplings are those of `grown_parts`, by which rows that
+    no seed reaches get parts as well. Sizes vary more than those of `grown_parts`.
 
-    In a round every row without a part joins that of its largest strong coupling to a row with one; rounds are repeated
-    until nothing changes, and then again along any negative coupling. A round reads the parts of the round before
-    alone, and adds nothing up, so that the parts are bit for bit those of any device and number of threads.
+    A round reads the parts of the round before alone, and adds nothing up, so that the parts are bit for bit those of
+    any device and number of threads.
 
-    Cost: on the device a read of the matrix for each round, of which there are about 7 to 20, and one number to the
-    host; memory 32 bytes a row there.
+    Cost: on the device a read of the matrix for each round, of which there are about 14 to 20, and one number to the
+    host for two or four of them; memory 32 bytes a row there.
 
     Source: rounds as in a Voronoi diagram of the graph.
     """
-    data, indices, indptr = in_real_numbers(matrix[0]), *matrix[1:]
-    rows, dtype = indptr.size - 1, data.dtype
-    seeds = seeds_of(rows, size)
-    first = np.full(rows, FREE)
-    first[seeds] = np.arange(seeds.size)
-    labels, following = device.array(first, dtype), device.zeros(rows, dtype)
-    free, left = device.zeros(rows, dtype), rows - seeds.size
-    for roots in (np.sqrt(threshold) * strongest_couplings((data, indices, indptr)), np.zeros(rows)):
-        fixed = {"data": data, "indices": indices, "starts": indptr, "roots": roots}
-        round_of = device.bind(Request(next_labels, rows, dtype, fixed, indptr))
-        while left:
-            round_of(labels, following, free)
+    matrix = in_real_numbers(matrix[0]), *matrix[1:]
+    labels, _ = labels_in_rounds(matrix, size, threshold, device)
+    return numbered_labels(np.array(device.to_host(labels)), matrix, size, threshold)
+
+
+def labels_in_rounds(matrix: PlacedCsr, size: int, threshold: float, device: Device) -> tuple[DeviceVector, int]:
+    """The row that is the seed of the part of each row, -1 without one, in double precision on the device; and the
+    number of rows without one, which are components without a seed. matrix: real, on the host or the device."""
+    data, indices, starts = matrix
+    rows, dtype, each = starts.size - 1, data.dtype, -(-data.size // max(1, starts.size - 1))
+    work = starts if isinstance(starts, np.ndarray) else None
+    fixed = {"data": data, "indices": indices, "starts": starts}
+    following, free, roots = (device.zeros(rows, dtype) for _ in range(3))
+    labels, left = device.copy(device.array(constant(FREE, rows, dtype), dtype)), rows
+    request = Request(coupling_roots, rows, dtype, {**fixed, "share": math.sqrt(threshold)}, work, each=each)
+    strongest = device.bind(request)
+    # The matrix as the device has it.
+    fixed |= {name: strongest.fixed[name] for name in fixed}
+    strongest(roots)
+
+    def along(bounds: DeviceVector) -> Bound:
+        return device.bind(Request(next_labels, rows, dtype, {**fixed, "roots": bounds}, work, each=each))
+
+    def rounds(of: Bound, number: int) -> int:
+        nonlocal labels, following
+        for _ in range(number):
+            of(labels, following, free)
             labels, following = following, labels
-            before, left = left, round(float(device.norm(free)) ** 2)
-            if left == before:
-                break
-    found = np.array(device.to_host(labels)).astype(np.int32)
-    return _with_the_rest(found, seeds.size, (data, indices, indptr), size, threshold)
+        return round(float(device.norm(free)) ** 2)
+
+    strong, seeds = along(roots), device.bind(Request(seed_labels, rows, dtype, {}))
+    for turn in turns(size):
+        seeds(device.array(np.array(turn), dtype), labels)
+        left = rounds(strong, REACH)
+        if not left:
+            return labels, 0
+    for of in (strong, along(device.zeros(rows, dtype))):
+        before = -1
+        while left and left != before:
+            before, left = left, rounds(of, AT_ONCE)
+    return labels, left
 
 
-def _with_the_rest(labels: np.ndarray, count: int, matrix: Csr, size: int, threshold: float) -> tuple[np.ndarray, int]:
-    """The labels with parts of the rows that no seed has reached, which are components without one."""
+def turns(size: int) -> list[tuple[float, float]]:
+    """The rows of a run in each turn, and its number."""
+    found, rows = list[tuple[float, float]](), int(SPARSE * size)
+    while rows > 1:
+        found.append((float(rows), float(len(found))))
+        rows = int(SHORTER * rows)
+    return found
+
+
+def numbered_labels(seeds: np.ndarray, matrix: Csr, size: int, threshold: float) -> tuple[np.ndarray, int]:
+    """The parts 0, 1, .. of rows by their seeds, and their number; rows that no seed has reached, with
+    -1, get parts of their own."""
+    own = seeds == np.arange(seeds.size)
+    labels, count = np.where(seeds < 0, -1, (np.cumsum(own) - 1)[seeds.astype(np.int64)]), int(own.sum())
+    labels = labels.astype(np.int32)
     rest = np.flatnonzero(labels < 0)
     if rest.size:
         whole = sparse.csr_array(matrix, shape=(labels.size, labels.size))[rest][:, rest]
@@ -223,12 +298,3 @@ def _with_the_rest(labels: np.ndarray, count: int, matrix: Csr, size: int, thres
         labels[rest] += count
         count += more
     return labels, count
-
-
-def seeds_of(rows: int, size: int) -> np.ndarray:
-    """The rows that are seeds, ascending: those whose number has a hash that `size` divides."""
-    mixed = np.arange(1, rows + 1, dtype=np.uint64) * MIXED[0]
-    mixed ^= mixed >> np.uint64(31)
-    mixed *= MIXED[1]
-    mixed ^= mixed >> np.uint64(29)
-    return np.flatnonzero(mixed % np.uint64(size) == 0)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
+from workbench import devices
 from workbench.arrays.scaling import scaled
 from workbench.arrays.validation import (
     HostFunction,
@@ -45,6 +47,7 @@ from workbench.operators.null_space import (
 )
 from workbench.preconditioners import Preconditioner
 from workbench.problems import LinearSystem, Problem
+from workbench.settings import RUN
 from workbench.solvers import Solver
 
 if TYPE_CHECKING:
@@ -178,8 +181,9 @@ def as_vector(b: Any) -> Any:
 
 
 def system_of(
-    A: Any, b: Any, x0: Any = None, kind: type[Matrix] = Matrix, nullspace: Any = None, *, check: bool = True
-) -> tuple[LinearSystem, Any]:
+    A: Any, b: Any, x0: Any = None, kind: type[Matrix] = Matrix, nullspace: Any = None, *, check: bool = True,
+    device: str | None = None,
+) -> tuple[LinearSystem, Any]:  # fmt: skip
     """A x = b and x0 in their common dtype, as SciPy promotes them; a note of the system records a promotion.
 
     b, x0: shape (N,), or (N, s), dense or sparse, for many right-hand sides, of which an x0 of shape (N,) starts every
@@ -187,12 +191,14 @@ def system_of(
 
     check: show by products that a LinearOperator is symmetric, and if it maps constants to zero.
 
+    device: the name of an accelerator that checks a large matrix, which it then has; None for the cores.
+
     kind: the class of matrices. A float32 matrix with a float64 b gives a float64 system, a real matrix with a complex
     b or x0 a complex one. Cost of the check of a LinearOperator: three products. Raises InputError as `as_operator` and
     `workbench.arrays.validation.finite_vector` do, for a LinearOperator that is not symmetric, and for a vector of
     nullspace that A does not map to zero.
     """
-    operator = as_operator(A, kind)
+    operator = as_operator(A, kind, accelerator_of(device))
     size, finite = operator.shape[0], finite_block if has_columns(b) else finite_vector
     b = b if _stays(b, size) else finite(b, "b", size)
     if x0 is not None and not _stays(x0, size):
@@ -213,6 +219,16 @@ def system_of(
         for column, vector in enumerate(vectors.T):
             refuse_excess(excess(matrix, vector, precision_of(operator)), column)
     return LinearSystem(operator, b.astype(dtype, copy=False), null_space=vectors, notes=notes), x0
+
+
+def accelerator_of(name: str | None) -> Device | None:
+    """The accelerator of that name; None for the cores, and for a device that is refused later."""
+    if name is None or name == RUN["device"].default:
+        return None
+    with contextlib.suppress(InputError):
+        found = devices.device(name)
+        return None if found.whole_triangles else found
+    return None
 
 
 def with_near_null(system: LinearSystem, near_null: object) -> LinearSystem:
