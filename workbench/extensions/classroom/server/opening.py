@@ -10,13 +10,14 @@ from collections.abc import AsyncGenerator
 from types import CodeType
 from typing import Any
 
-from jinja2 import BytecodeCache, Environment
+from jinja2 import BytecodeCache, Environment, meta
 from jinja2.bccache import Bucket
 from nbclient.exceptions import DeadKernelError
 from voila import handler, notebook_renderer
 from voila.execute import VoilaExecutor
 from voila.exporter import VoilaExporter
 from voila.notebook_renderer import NotebookRenderer
+from voila.paths import collect_template_paths
 from voila.tornado.handler import TornadoVoilaHandler
 
 AT_ONCE = len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
@@ -114,6 +115,20 @@ class PageRenderer(NotebookRenderer):
             ended = True
         if ended:
             yield ENDED, None
+
+
+def compile_templates(name: str) -> None:
+    """Compile a template of pages, and those that it needs, before the first page does."""
+    paths = collect_template_paths(["voila", "nbconvert"], name)
+    environment = PageExporter(template_paths=paths, template_name=name).environment
+    assert environment.loader is not None
+    waiting, known = ["index.html.j2"], set[str]()
+    while waiting:
+        if (part := waiting.pop()) not in known:
+            known.add(part)
+            environment.get_template(part)
+            source, *_ = environment.loader.get_source(environment, part)
+            waiting += filter(None, meta.find_referenced_templates(environment.parse(source)))
 
 
 # Voila has no options for them.
