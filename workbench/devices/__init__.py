@@ -47,8 +47,8 @@ def names() -> tuple[str, ...]:
 
 
 def tell_names(found: tuple[str, ...]) -> None:
-    """Let `names` return these, as another process of this machine has found them. Asking would import PyOpenCL, which a
-    page does without that runs nothing on it."""
+    """Let `names` return these, as another process of this machine has found them. Asking imports PyOpenCL, which most
+    pages do not need."""
     _told.append(found)
     names.cache_clear()
 

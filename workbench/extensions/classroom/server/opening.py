@@ -108,7 +108,7 @@ class PageRenderer(NotebookRenderer):
         try:
             async for part in super().generate_content_generator(kernel_id, kernel_future):
                 yield part
-            ended = self.kernel_started and self.executor.ended
+            ended = isinstance(self.executor, PageExecutor) and self.executor.ended
         # Whatever it is, the page has no kernel that would answer it.
         except Exception:
             _log.exception("The page of kernel %s could not be made", kernel_id)
@@ -122,6 +122,9 @@ def compile_templates(name: str) -> None:
     paths = collect_template_paths(["voila", "nbconvert"], name)
     environment = PageExporter(template_paths=paths, template_name=name).environment
     assert environment.loader is not None
+    # Voila names these for each page anew.
+    for later in ("highlight_code", "trusted"):
+        environment.filters.setdefault(later, str)
     waiting, known = ["index.html.j2"], set[str]()
     while waiting:
         if (part := waiting.pop()) not in known:

@@ -79,6 +79,7 @@ class PageServer(Voila):
                 said = kernels.room.keep(counts, titles, Path(self.class_file) if self.class_file else None)
                 if said:
                     self.log.warning(said)
+        self._prepare()
         return [*self.refusals(), *of_class, *site, *voila]
 
     def _checked_lessons(self) -> str:
@@ -101,7 +102,6 @@ class PageServer(Voila):
 
     def start(self) -> None:
         """Serve until the server is ended."""
-        self._prepare()
         IOLoop.current().add_callback(self._announce)
         IOLoop.current().add_callback(self._try_lessons)
         super().start()
