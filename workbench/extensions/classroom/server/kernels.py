@@ -160,6 +160,7 @@ class PageKernels(AsyncMappingKernelManager):
         self.room = Classroom(self.runs_at_once, collects=self.classroom)
         # A run that has its turn has memory for it.
         self.room.turns.changed = self.room.checks.changed = self.memory.divide
+        self._ending: set[asyncio.Task[None]] = set()
         self._starting = 0
         """The number of kernels that are starting and not counted yet."""
         self.forks = ForkServer(for_class=self.classroom or self.runs_at_once > 0) if AVAILABLE else None
@@ -212,6 +213,13 @@ class PageKernels(AsyncMappingKernelManager):
             if self._refusal and idle.total_seconds() > AWAY:
                 self.log.warning("Kernel %s is ended for another page, since its own has gone", name)
                 await self.shutdown_kernel(name, now=True)
+
+    def _handle_kernel_died(self, kernel_id: str) -> None:
+        """End what the server still has of a kernel that has died: sockets, a file, and its place in the map."""
+        self.log.warning("Kernel %s died", kernel_id)
+        ending = asyncio.get_running_loop().create_task(self.shutdown_kernel(kernel_id, now=True))
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
 
     def start_watching_activity(self, kernel_id: str) -> None:
         """Note when a kernel has answered its page, by messages of its state alone.
