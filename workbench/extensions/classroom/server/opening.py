@@ -8,11 +8,11 @@ import logging
 import os
 from collections.abc import AsyncGenerator
 from types import CodeType
-from typing import Any
 
 from jinja2 import BytecodeCache, Environment, meta
 from jinja2.bccache import Bucket
 from nbclient.exceptions import DeadKernelError
+from nbformat import NotebookNode
 from voila import handler, notebook_renderer
 from voila.execute import VoilaExecutor
 from voila.exporter import VoilaExporter
@@ -88,7 +88,9 @@ class PageExecutor(VoilaExecutor):
 
     ended = False
 
-    async def execute_cell(self, cell: Any, resources: Any, cell_index: int, store_history: bool = True) -> Any:
+    async def execute_cell(
+        self, cell: NotebookNode, resources: object, cell_index: int, store_history: bool = True
+    ) -> NotebookNode:
         """Run a cell; returns it with what it shows."""
         if not self.ended:
             try:
@@ -102,8 +104,8 @@ class PageRenderer(NotebookRenderer):
     """Writes a page, also where its kernel ends meanwhile: Voila's own waits for ever for the rest of such a page."""
 
     async def generate_content_generator(
-        self, kernel_id: str | None = None, kernel_future: Any = None
-    ) -> AsyncGenerator[tuple[str, Any]]:
+        self, kernel_id: str | None = None, kernel_future: object = None
+    ) -> AsyncGenerator[tuple[str, object]]:
         """The parts of the page; the last one says if its kernel has ended."""
         try:
             async for part in super().generate_content_generator(kernel_id, kernel_future):
