@@ -112,9 +112,7 @@ class PageServer(Voila):
     def _prepare(self) -> None:
         """Do what the first pages would wait for, and all others with them: templates, kernel specifications, and full
         garbage collections, which look at each object of the imported modules. Each kept the event loop for 0.1 to 0.3
-        s of a core. Called where the manager of the kernels is there, and nobody is answered yet."""
-        if isinstance(self.kernel_manager, PageKernels):
-            allow_files(FILES_OF_A_PAGE * self.kernel_manager.most_pages)
+        s of a core. Called where the specifications have a manager, and nobody is answered yet."""
         for name in ("workbench", "lesson") if self.lessons else ():
             compile_templates(name)
         self.kernel_spec_manager.get_all_specs()
