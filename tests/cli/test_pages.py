@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from jupyter_server.services.contents.largefilemanager import LargeFileManager
 
 from workbench.cli import main, pages
 from workbench.files.data_files import notebooks_folder
@@ -60,6 +61,16 @@ def test_lab_opens_a_checkout_itself(become):
     assert given[-1] == "--no-browser"
 
 
+def test_lab_lists_no_answers_of_a_checkout_unless_a_teacher_asks(become):
+    hidden = [each.partition("=")[2] for each in become("lab")[1] if each.startswith("--ContentsManager.hide_globs=")]
+    manager = LargeFileManager(root_dir=str(ROOT), hide_globs=hidden)
+    listed = {each["name"] for each in manager.get("notebooks/lessons")["content"]}
+    assert "1_without_pain.ipynb" in listed
+    assert not {"solutions", "source"} & listed
+    assert set(LargeFileManager().hide_globs) < set(hidden)
+    assert not any("hide_globs" in each for each in become("lab", "--solutions")[1])
+
+
 def test_lab_copies_the_notebooks_and_keeps_what_is_there(become, tmp_path, capsys):
     tour = tmp_path / "notebooks" / "00_tour.ipynb"
     tour.parent.mkdir()
@@ -72,7 +83,15 @@ def test_lab_copies_the_notebooks_and_keeps_what_is_there(become, tmp_path, caps
     assert (tmp_path / "docs" / "family.md").is_file()
     target = tmp_path / "notebooks"
     copied = {path.relative_to(target) for path in target.rglob("*.ipynb")}
-    assert {path.relative_to(notebooks_folder()) for path in notebooks_folder().rglob("*.ipynb")} <= copied
+    known = {path.relative_to(notebooks_folder()) for path in notebooks_folder().rglob("*.ipynb")}
+    answers = {path for path in known if path.parent.name == "solutions"}
+    assert known - answers <= copied
+    # Neither the solutions, nor the scripts that they are made from.
+    assert len(answers) == 7
+    assert not answers & copied
+    assert {path.name for path in (target / "lessons").iterdir() if path.is_dir()} == set()
+    become("lab", "--folder", str(tmp_path), "--solutions")
+    assert answers <= {path.relative_to(target) for path in target.rglob("*.ipynb")}
 
 
 def test_wrong_calls_are_one_sentence(tmp_path, monkeypatch, capsys):

@@ -284,3 +284,50 @@ def test_resume_before_the_start_does_nothing(endless):
     session.start(paused=True)
     until(lambda: session.state is State.PAUSED and session.run is not None)
     assert session.run.iterations == 0
+
+
+def test_the_seconds_in_the_queue_are_counted_and_no_others():
+    queue, turn = RunQueue(), Turns()
+    queue.take_turns(turn)
+    first, second = QueueSlot(queue), QueueSlot(queue)
+    first.enqueue()
+    time.sleep(0.01)
+    turn.ahead = 0
+    queue.wake()
+    waited = first.waited
+    assert waited >= 0.01
+    second.enqueue()
+    time.sleep(0.01)
+    assert first.waited == waited
+    # The turn goes to another process, and comes back.
+    turn.ahead = 1
+    queue.wake()
+    time.sleep(0.01)
+    turn.ahead = 0
+    queue.wake()
+    assert first.waited >= waited + 0.01
+    first.release()
+    turn.ahead = 0
+    queue.wake()
+    assert second.waited >= 0.02
+    second.release()
+    ended = [each.waited for each in (first, second)]
+    time.sleep(0.01)
+    assert [each.waited for each in (first, second)] == ended
+
+
+def test_a_job_says_how_long_it_was_queued():
+    queue = RunQueue()
+    before = QueueSlot(queue)
+    before.enqueue()
+    session = Session(configure("two-layer", n=16), queue=queue)
+    race = Race([configure("two-layer", n=16)], queue=queue)
+    session.start()
+    race.start()
+    time.sleep(0.01)
+    before.release()
+    session.wait(LIMIT)
+    race.wait(LIMIT)
+    assert session.waited >= 0.01
+    assert race.waited >= session.waited
+    assert race.entries[0].waited == race.waited

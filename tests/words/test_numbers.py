@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.words.numbers import amount, count, deviation_text, duration, number, queued, relative
+from workbench.words.numbers import amount, count, counted, deviation_text, duration, number, queued, relative, waited
 
 
 @pytest.mark.parametrize(
@@ -65,3 +65,15 @@ def test_a_run_that_waits_for_no_other_is_starting():
         "queued, 1 run before yours",
         "queued, 2 runs before yours",
     ]
+    assert queued(1, "check") == "queued, 1 check before yours"
+
+
+def test_a_wait_that_nobody_notices_is_not_said():
+    assert [waited(seconds).replace("\u202f", " ") for seconds in (0.0, 0.09, 0.1, 3.1)] == [
+        "", "", "waited 0.10 s", "waited 3.1 s",
+    ]  # fmt: skip
+
+
+def test_one_of_a_thing_is_no_plural():
+    assert [counted(value, "iteration") for value in (0, 1, 2)] == ["0 iterations", "1 iteration", "2 iterations"]
+    assert [counted(value, "try", "tries") for value in (1, 3)] == ["1 try", "3 tries"]

@@ -37,7 +37,7 @@ from workbench.run.choices.in_memory import InMemoryProblem, has_columns, system
 from workbench.run.machine_use import MACHINE_USE, sharing
 from workbench.sequences.systems import SystemSequence
 from workbench.settings import SEARCH_SECONDS
-from workbench.words.numbers import duration, number
+from workbench.words.numbers import counted, duration, number
 
 RATIOS = (4, 2)
 """Coarsening ratios of the probing grids, per side."""
@@ -90,7 +90,7 @@ def advise(
     asked["near_null"] = near_null
     for event in advising(problem, b, **asked, **parameters):  # pyright: ignore[reportArgumentType]
         if isinstance(event, Stage) and progress and (not event.doing or event.doing != doing):
-            pairs = f"{event.candidates} pair{'s' * (event.candidates != 1)}"
+            pairs = counted(event.candidates, "pair")
             progress(f"{event.doing}: {pairs}" if event.doing else f"{pairs} on {event.label}")
             doing = event.doing
         if isinstance(event, Ranked):

@@ -21,6 +21,11 @@ from workbench.registry.extensions import service
 TOUR = "00_tour.ipynb"
 OWN_FOLDER = "cg-workbench"
 CONNECTION = "--ServerApp.kernel_websocket_connection_class"
+LESSONS = "lessons"
+WITH_ANSWERS = ("solutions", "source")
+"""Folders of `LESSONS` with answers: the solutions, and the scripts that the notebooks are made from."""
+HIDDEN = ("__pycache__", "*.pyc", "*.pyo", ".DS_Store", "*~")
+"""Files that Jupyter does not list by default."""
 NEEDED = {"app": ("voila", "anywidget", "segno"), "lab": ("jupyterlab", "anywidget")}
 """Modules of the extra of each command, by the names of their imports."""
 
@@ -56,6 +61,9 @@ def add(verbs: Commands) -> None:
         help="where the notebooks are copied to; files that are there stay as they are "
         f"(default: {OWN_FOLDER} in the folder of the call; a checkout is opened itself)",
     )
+    lab.add_argument(
+        "--solutions", action="store_true", help="for teachers: also the folders with the answers of the exercises"
+    )
     lab.set_defaults(command=_lab, passes_on=True)
 
 
@@ -78,9 +86,12 @@ def _lab(options: argparse.Namespace) -> NoReturn:
     if options.folder or root == PACKAGE:
         root = path_of(options.folder or OWN_FOLDER).absolute()
         for source in (notebooks_folder(), docs_folder()):
-            copy(source, root / source.name)
+            copy(source, root / source.name, with_answers=options.solutions)
         log(f"the notebooks are in {printable_path(root)}")
     own = [f"--ServerApp.root_dir={root}", f"--LabApp.default_url=/lab/tree/notebooks/{TOUR}"]
+    # A checkout has them in its folders.
+    if not options.solutions:
+        own += [f"--ContentsManager.hide_globs={each}" for each in (*HIDDEN, *WITH_ANSWERS)]
     # Jupyter's own serves too, with more delay.
     with contextlib.suppress(InputError):
         own.append(f"{CONNECTION}={_server().connection}")
@@ -93,10 +104,14 @@ def _server() -> PageServer:
     return service("page_server")
 
 
-def copy(source: Path, target: Path) -> None:
-    """Copy a folder; files that are there stay, since their reader may have changed them. Raises InputError."""
+def copy(source: Path, target: Path, *, with_answers: bool) -> None:
+    """Copy a folder; files that are there stay, since their reader may have changed them. with_answers: those of the
+    exercises too. Raises InputError."""
+    kept_back = () if with_answers else tuple(source / LESSONS / name for name in WITH_ANSWERS)
     try:
         for file in source.rglob("*"):
+            if any(folder in file.parents for folder in kept_back):
+                continue
             place = target / file.relative_to(source)
             if file.is_file() and not place.exists():
                 place.parent.mkdir(parents=True, exist_ok=True)

@@ -21,6 +21,8 @@ DEVICES = ("cpu", "opencl", "cuda", "auto")
 made: dict[str, Device] = {}
 """The devices that have been created, by name."""
 _making = WorkLock()
+_told: list[tuple[str, ...]] = []
+"""The names that another process of this machine has found."""
 
 
 @functools.cache
@@ -34,12 +36,21 @@ def names() -> tuple[str, ...]:
         >>> names()[0]
         'cpu'
     """
+    if _told:
+        return _told[-1]
     from workbench.devices.discovery import cuda_devices, opencl_devices
 
     present = ["cpu"]
     present += ["opencl"] if opencl_devices().devices else []
     present += ["cuda"] if cuda_devices().devices else []
     return tuple([*present, "auto"] if len(present) > 1 else present)
+
+
+def tell_names(found: tuple[str, ...]) -> None:
+    """Let `names` return these, as another process of this machine has found them. Asking imports PyOpenCL, which most
+    pages do not need."""
+    _told.append(found)
+    names.cache_clear()
 
 
 def device(name: str = "cpu") -> Device:

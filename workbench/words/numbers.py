@@ -13,6 +13,8 @@ from typing import Any
 THIN = "\u202f"
 MINUS = "\u2212"
 MISSING = "–"
+NOTICED = 0.1
+"""Seconds from which on a wait in the queue is said."""
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 Units = tuple[tuple[float, str, float], ...]
 TIMES: Units = ((1.0, "s", 0.1), (1e-3, "ms", 1e-3), (1e-6, "µs", 1e-6), (1e-9, "ns", 0.0))
@@ -67,9 +69,9 @@ def count(value: int) -> str:
     return (MINUS if value < 0 else "") + _grouped(str(abs(value)))
 
 
-def counted(value: int, noun: str) -> str:
-    """An exact count with its noun, whose plural ends in s: 1 iteration, 2 iterations."""
-    return f"{count(value)} {noun}{'' if value == 1 else 's'}"
+def counted(value: int, noun: str, plural: str = "") -> str:
+    """An exact count with its noun: 1 iteration, 2 iterations. plural: where it is not the noun and an s."""
+    return f"{count(value)} {noun if value == 1 else plural or f'{noun}s'}"
 
 
 def apart(one: float, other: float, write: Callable[[float, int], str] = number) -> tuple[str, str]:
@@ -84,9 +86,15 @@ def apart(one: float, other: float, write: Callable[[float, int], str] = number)
     return write(one, 3), write(other, 3)
 
 
-def queued(ahead: int) -> str:
-    """A clause for a run that waits: queued, 2 runs before yours; starting, where it is the next one."""
-    return f"queued, {count(ahead)} {'run' if ahead == 1 else 'runs'} before yours" if ahead else "starting"
+def queued(ahead: int, noun: str = "run") -> str:
+    """A clause for a run that waits: queued, 2 runs before yours; starting, where it is the next one. noun: of what is
+    before it."""
+    return f"queued, {counted(ahead, noun)} before yours" if ahead else "starting"
+
+
+def waited(value: float) -> str:
+    """A clause on the seconds in the queue: waited 3.1 s; empty for a wait that nobody notices."""
+    return f"waited {duration(value, 2)}" if value >= NOTICED else ""
 
 
 def duration(value: float | None, digits: int = 3) -> str:

@@ -111,6 +111,25 @@ def test_pages_have_their_turns_in_order_and_one_that_is_gone_loses_its_place(pa
     assert fourth.hear() == {"kind": "turn", "request": 8, "ahead": 0}
 
 
+def test_checks_wait_for_checks_and_for_no_run(page):
+    room = Classroom(1)
+    running, first, second, third = [page(room) for _ in range(4)]
+    assert (running.turn(), first.turn()) == (0, 1)
+    # A page may wait for a run and have a check.
+    for ahead, one in enumerate((first, second, third)):
+        one.tell("check", request=7)
+        assert one.hear() == {"kind": "check", "request": 7, "ahead": ahead}
+    assert all(room.has_turn(f":{one.token}") for one in (running, first))
+    assert not room.has_turn(f":{second.token}")
+    second.close()
+    assert third.hear() == {"kind": "check", "request": 7, "ahead": 1}
+    first.tell("checked")
+    assert third.hear() == {"kind": "check", "request": 7, "ahead": 0}
+    # Its run still waits.
+    running.tell("done")
+    assert first.hear() == {"kind": "turn", "request": 1, "ahead": 0}
+
+
 def test_as_many_pages_as_are_allowed_have_a_turn(page):
     room = Classroom(2)
     pages = [page(room) for _ in range(4)]

@@ -5,6 +5,7 @@ import contextlib
 import os
 import re
 import resource
+import signal
 import socket
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 from tornado.web import HTTPError
 
 from tests.waiting import LIMIT
+from workbench import devices
 from workbench.errors import InputError
 from workbench.extensions.classroom.server import PageKernels, fork_server
 from workbench.extensions.classroom.server import kernels as module
@@ -474,3 +476,30 @@ def test_pages_that_open_at_once_are_counted(lent):
         return [kernels.get_kernel(names[0]).provisioner.pid]
 
     run(test, most_pages=1)
+
+
+def test_a_kernel_that_dies_is_not_started_again(lent, monkeypatch):
+    monkeypatch.setattr(module.NoRestart, "time_to_dead", 0.05)
+
+    async def test(kernels):
+        (manager, client) = await opened(kernels)
+        pid = manager.provisioner.pid
+        os.kill(pid, signal.SIGKILL)
+        # Its page is answered that there is no such kernel.
+        await eventually(lambda: not kernels.list_kernel_ids())
+        client.stop_channels()
+        return [pid]
+
+    run(test)
+
+
+def test_pages_know_the_devices_of_the_machine_and_have_not_asked_for_them(lent):
+    async def test(kernels):
+        manager, client = await opened(kernels)
+        found = await answer(client, "from workbench import devices; import sys; print(*devices.names())")
+        assert found.split() == list(devices.names())
+        assert await answer(client, 'print("pyopencl" in sys.modules)') == "False"
+        client.stop_channels()
+        return [manager.provisioner.pid]
+
+    run(test)

@@ -1,12 +1,27 @@
-"""Pages that are opened at once are made in their order."""
+"""Pages that are opened at once are made in their order, and end where their kernel does."""
 
 import asyncio
 
+import pytest
 from jinja2 import DictLoader, Environment
+from nbclient.exceptions import DeadKernelError
+from nbformat import NotebookNode
 from voila import notebook_renderer
+from voila.execute import VoilaExecutor
+from voila.notebook_renderer import NotebookRenderer
+from voila.paths import collect_template_paths
 
 from workbench.extensions.classroom.server import opening as module
-from workbench.extensions.classroom.server.opening import CompiledTemplates, Opening, PageExporter
+from workbench.extensions.classroom.server.opening import (
+    ENDED,
+    CompiledTemplates,
+    Opening,
+    PageExecutor,
+    PageExporter,
+    PageRenderer,
+    compile_templates,
+)
+from workbench.files.data_files import notebooks_folder
 
 
 def test_pages_are_made_in_their_order_and_as_many_at_once_as_there_are_places():
@@ -68,3 +83,55 @@ def test_pages_share_the_code_of_their_templates():
     one, other = (PageExporter(template_name="lab").environment for _ in range(2))
     assert one is not other
     assert one.bytecode_cache is other.bytecode_cache is PageExporter.compiled
+
+
+def test_templates_that_are_compiled_before_the_first_page_are_not_compiled_for_it(monkeypatch):
+    monkeypatch.setenv("JUPYTER_PATH", str(notebooks_folder() / "app" / "jupyter"))
+    monkeypatch.setattr(PageExporter, "compiled", CompiledTemplates())
+    compile_templates("lesson")
+    known = len(PageExporter.compiled._compiled)
+    # Its own, that of the workbench, and those of Voila and nbconvert below.
+    assert known > 5
+    monkeypatch.setattr(Environment, "compile", lambda *_: pytest.fail("a template is compiled again"))
+    paths = collect_template_paths(["voila", "nbconvert"], "lesson")
+    assert PageExporter(template_paths=paths, template_name="lesson").template
+
+
+def rendered(monkeypatch, *parts):
+    """What a page is made of, where Voila makes these parts; the last one is raised if it is an error."""
+
+    async def made(_renderer, _kernel, _future):
+        for part in parts:
+            if isinstance(part, Exception):
+                raise part
+            yield part, None
+
+    monkeypatch.setattr(NotebookRenderer, "generate_content_generator", made)
+
+    async def read():
+        page = PageRenderer.__new__(PageRenderer)
+        page.executor = PageExecutor(NotebookNode(), km=None)
+        page.executor.ended = parts[-1] == "ended"
+        return [part async for part, _ in page.generate_content_generator("1", None)]
+
+    return asyncio.run(read())
+
+
+def test_a_page_whose_kernel_ends_is_ended_and_says_so(monkeypatch):
+    assert rendered(monkeypatch, "head", "cell") == ["head", "cell"]
+    assert rendered(monkeypatch, "head", "ended") == ["head", "ended", ENDED]
+    # Before it has answered at all.
+    assert rendered(monkeypatch, "head", RuntimeError("Kernel died before replying to kernel_info")) == ["head", ENDED]
+
+
+def test_no_cell_is_run_after_the_end_of_its_kernel(monkeypatch):
+    asked = []
+
+    async def dies(_executor, cell, _resources, _index, _history):
+        asked.append(cell)
+        raise DeadKernelError("Kernel died")
+
+    monkeypatch.setattr(VoilaExecutor, "execute_cell", dies)
+    made = PageExecutor(NotebookNode(), km=None)
+    assert [asyncio.run(made.execute_cell(cell, None, 0)) for cell in ("one", "two")] == ["one", "two"]
+    assert (asked, made.ended) == (["one"], True)

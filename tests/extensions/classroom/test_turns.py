@@ -155,3 +155,46 @@ def test_a_long_run_lets_a_short_one_pass_and_continues(lent, monkeypatch):  # n
         return [one.provisioner.pid, two.provisioner.pid]
 
     run(test, runs_at_once=1)
+
+
+CHECK = """
+from workbench.extensions.classroom.page.classroom import classroom
+from workbench.extensions.lessons.check_turn import check_turn, computed
+import threading
+room = classroom()
+said, may, has = [], threading.Event(), threading.Event()
+def check():
+    with check_turn(said.append) as turn:
+        computed(lambda: (has.set(), may.wait(60)))()
+    said.append("done")
+at_work = threading.Thread(target=check)
+at_work.start()
+"""
+HAS = "print(has.wait(30), said)"
+PLACE = """
+import time
+end = time.monotonic() + 30
+while not said and time.monotonic() < end: time.sleep(.01)
+print(has.is_set(), said)
+"""
+LET = "may.set(); at_work.join(); print(said[-1])"
+
+
+@pytest.mark.skipif(not AVAILABLE, reason="kernels are forked on Linux only")
+def test_checks_of_pages_take_turns_and_wait_for_no_run(lent):  # noqa: F811
+    async def test(kernels):
+        pages = [await opened(kernels) for _ in range(3)]
+        (_, long), (_, first), (_, second) = pages
+        await answer(long, LONG)
+        await answer(first, CHECK)
+        assert await answer(first, HAS) == "True [0]"
+        await answer(second, CHECK)
+        assert await answer(second, PLACE) == "False [1]"
+        assert await answer(first, LET) == "done"
+        assert await answer(second, HAS) == "True [1, 0]"
+        assert await answer(second, LET) == "done"
+        for _, client in pages:
+            client.stop_channels()
+        return [manager.provisioner.pid for manager, _ in pages]
+
+    run(test, runs_at_once=1)

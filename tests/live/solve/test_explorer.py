@@ -417,6 +417,8 @@ def test_compilation_is_told_apart():
     assert "<b>0.200\u202fs</b>" in said
     assert "compiling kernels took 8.90\u202fs more, once per machine" in said
     assert "compiling" not in result_html(1, {**summary, "compile_seconds": 0.0}, "Converged.", "good", ())
+    assert "; waited 3.1\u202fs" in result_html(1, summary, "Converged.", "good", (), 3.1)
+    assert "waited" not in result_html(1, summary, "Converged.", "good", (), 0.01)
 
 
 def test_the_field_turns_to_the_residual_of_the_first_run_and_stays_where_it_is_turned_to(explorer, eventually):

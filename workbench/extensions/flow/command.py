@@ -14,6 +14,7 @@ from workbench.errors import InputError
 from workbench.files import check_target, write
 from workbench.files.codec import finite
 from workbench.settings import BLOCKS, RUN, STOPPING
+from workbench.words.numbers import counted
 
 if TYPE_CHECKING:
     from workbench.extensions.flow.scenes import Reel
@@ -72,7 +73,7 @@ def _flow(options: argparse.Namespace) -> int:
         for step in sequence:
             if reel:
                 reel.note()
-            line.show(f"step {step.number}, time {step.time:.4g}: {step.iterations} iterations")
+            line.show(f"step {step.number}, time {step.time:.4g}: {counted(step.iterations, 'iteration')}")
     except KeyboardInterrupt:
         failure = "interrupted"
     except InputError as error:

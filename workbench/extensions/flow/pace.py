@@ -14,7 +14,7 @@ from workbench.sequences.method import Method
 from workbench.sequences.sequence import Sequence as Flow
 from workbench.words.distinct import distinct_names
 from workbench.words.names import problem_parts, sentence_case, shortened
-from workbench.words.numbers import count, duration, number
+from workbench.words.numbers import count, counted, duration, number
 
 WINDOW = 25
 """Steps of a running median."""
@@ -127,7 +127,7 @@ def _quote(flow: Flow, said: str) -> str:
     """The verdict with its problem and machine, in at most `LONGEST` characters: the size goes first."""
     parts, cores = problem_parts(flow.problem), usable_cores()
     device = flow.configuration.device
-    machine = f"{cores} core{'s' * (cores != 1)}" if device == "cpu" else device
+    machine = counted(cores, "core") if device == "cpu" else device
     words = sentence_case(parts["problem"].partition(" in ")[0])
     for head in ((words, parts.get("size", ""), machine), (words, machine), (machine,)):
         whole = f"{', '.join(filter(None, head))}: {said}"

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from workbench.extensions.lessons.bubbles import square_quotient
+from workbench.extensions.lessons.check_turn import computed
 from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Text, Verdict
 from workbench.extensions.lessons.next_step import NextStep
 from workbench.extensions.lessons.solved import solved
@@ -55,6 +56,7 @@ def _quotient(answer: float) -> Verdict:
 
 
 @functools.cache
+@computed
 def _eigenvalues(sides: str) -> np.ndarray:
     """Those of nine bubbles in three rows on 24 x 24 cells."""
     return spectrum(configure("bubbles-2d", n=24, count=9, sides=sides))
@@ -76,10 +78,15 @@ def _or_zero(values: np.ndarray) -> str:
     return "zero up to rounding" if abs(values[0]) < ZERO * values[-1] else number(values[0])
 
 
+@computed
+def _vectors(deflation: str) -> int:
+    return Run(_nine(deflation)).setup.deflation_vectors
+
+
 def _few_vectors(text: str) -> Verdict:
     """Right if CG takes fewer iterations with the deflation than with stripes, and it has at most `MOST_VECTORS`."""
     name = text.strip()
-    vectors = Run(_nine(name)).setup.deflation_vectors
+    vectors = _vectors(name)
     if vectors > MOST_VECTORS:
         said = f"{name} has {vectors} vectors here, and at most {MOST_VECTORS} are allowed."
         return Verdict(False, said, said)

@@ -7,6 +7,7 @@ import functools
 import numpy as np
 
 from workbench.extensions.lessons.bubbles import MOST_COLUMNS
+from workbench.extensions.lessons.check_turn import computed
 from workbench.extensions.lessons.exercise import Exercise, Number, Text, Verdict
 from workbench.extensions.lessons.next_step import NextStep
 from workbench.preconditioners.schwarz.schwarz import Schwarz
@@ -23,6 +24,7 @@ MOST_BOXES = 16
 
 
 @functools.cache
+@computed
 def _residuals() -> np.ndarray:
     """The largest relative residual after each iteration of block CG on the system of the first exercise."""
     B = np.random.default_rng(0).standard_normal((SIZE, COLUMNS))
@@ -51,6 +53,7 @@ def _small(value: float) -> str:
 
 
 @functools.cache
+@computed
 def _singular_values() -> tuple[np.ndarray, int]:
     """Singular values of B of the second exercise, and the directions with which block CG searches."""
     system = configure("poisson5", n=16).problem.assemble(0)
@@ -81,6 +84,7 @@ def _rank(answer: int) -> Verdict:
 
 
 @functools.cache
+@computed
 def _eigenvalues() -> np.ndarray:
     """The positive eigenvalues of four bubbles, ascending."""
     values = spectrum(configure("bubbles-2d", n=24))
@@ -88,6 +92,7 @@ def _eigenvalues() -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=MOST_COLUMNS)
+@computed
 def _block_iterations(columns: int) -> int:
     chosen = configure("bubbles-2d", n=24, solver="block-cg", rhs=f"random:{columns}")
     return run_through(Run(chosen)).iterations
@@ -113,10 +118,16 @@ def _layers(solver: str, boxes: str) -> Configuration:
 
 
 @functools.lru_cache(maxsize=32)
+@computed
 def _iterations(solver: str, boxes: str) -> tuple[int, int]:
     """Iterations, and the directions of all together."""
     found = run_through(Run(_layers(solver, boxes)))
     return found.iterations, sum(step.directions for step in found.history.steps)
+
+
+@computed
+def _count_boxes(boxes: str) -> int:
+    return len(Run(_layers("mpcg", boxes)).workspace.operators["D"].pieces)
 
 
 def _boxes(text: str) -> Verdict:
@@ -125,13 +136,13 @@ def _boxes(text: str) -> Verdict:
     if not isinstance(find("preconditioner", name), Schwarz):
         said = f"{name} is no preconditioner schwarz, which has boxes."
         return Verdict(False, said, said)
-    boxes = len(Run(_layers("mpcg", name)).workspace.operators["D"].pieces)
+    boxes = _count_boxes(name)
     if boxes > MOST_BOXES:
         said = f"{name} has {boxes} boxes, and at most {MOST_BOXES} are allowed."
         return Verdict(False, said, said)
     (together, directions), (summed, _) = (_iterations(solver, name) for solver in ("mpcg", "sum-cg"))
     share = number(together / summed)
-    said = f"with {boxes} box{'es' if boxes > 1 else ''} mpcg takes {together} and sum-cg {summed}, a share of {share}"
+    said = f"with {counted(boxes, 'box', 'boxes')} mpcg takes {together} and sum-cg {summed}, a share of {share}"
     cost = f"directions that mpcg keeps for it: {directions}"
     return Verdict(2 * together <= summed, f"of iterations, {said}; {cost}.")
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeGuard, runtime_checkable
 
 from workbench.errors import InputError, one_line, quoted
+from workbench.extensions.lessons.check_turn import computed
 from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Numbers, Verdict, plain_number
 from workbench.words.numbers import THIN
 
@@ -59,7 +60,8 @@ class Answers:
     def _by_function(self, answer: object, words: str) -> Verdict:
         assert callable(self.right)
         try:
-            judged = self.right(answer)
+            # It may compute anything.
+            judged = computed(self.right)(answer)
         # The function is the teacher's, and may do anything.
         except (Exception, SystemExit) as error:
             said = one_line(f"{type(error).__name__}: {error}")

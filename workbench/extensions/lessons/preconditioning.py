@@ -6,6 +6,7 @@ import functools
 import math
 import statistics
 
+from workbench.extensions.lessons.check_turn import computed
 from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Verdict
 from workbench.extensions.lessons.next_step import NextStep
 from workbench.extensions.lessons.solved import solved
@@ -26,6 +27,7 @@ def _layers(preconditioner: str, n: int) -> Configuration:
 
 
 @functools.cache
+@computed
 def _condition(preconditioner: str) -> float:
     """The condition number on 24 x 24 cells."""
     values = spectrum(_layers(preconditioner, 24))
@@ -58,6 +60,7 @@ def _fewest_bytes(name: str) -> Verdict:
 
 
 @functools.cache
+@computed
 def _measured() -> dict[str, tuple[int, float]]:
     """Iterations and median seconds of the solves with Jacobi and with boxes, once: in a class before others work."""
     chosen = {name: _layers(name, 48) for name in ("jacobi", BOXES)}

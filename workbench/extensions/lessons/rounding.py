@@ -6,6 +6,7 @@ import functools
 
 import numpy as np
 
+from workbench.extensions.lessons.check_turn import computed
 from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Verdict
 from workbench.extensions.lessons.next_step import NextStep
 from workbench.extensions.lessons.residual_polynomials import DENSE, SPECTRA, cg_on
@@ -26,6 +27,7 @@ UNKNOWNS = 32
 
 
 @functools.lru_cache(maxsize=32)
+@computed
 def single_and_double(rtol: float, n: int = UNKNOWNS) -> dict[str, Result]:
     """CG on Poisson's equation on n x n unknowns to a tolerance, in single and in double precision."""
     system = assembled(configure("poisson5", n=n))
@@ -64,6 +66,7 @@ def _delay(more: float) -> Verdict:
 
 
 @functools.cache
+@computed
 def _attained(solver: str) -> float:
     """The smallest ||b - A x|| over the first one."""
     moments = walk(configure(STEPPED, solver=solver), ITERATIONS)

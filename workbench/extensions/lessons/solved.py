@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 
+from workbench.extensions.lessons.check_turn import computed
 from workbench.run import Configuration, Result, Run, run_through
 from workbench.run.loop.traffic import iteration_bytes
 from workbench.words.numbers import amount
@@ -30,6 +31,7 @@ class Solved:
 
 
 @functools.lru_cache(maxsize=64)
+@computed
 def solved(configuration: Configuration) -> Solved:
     """Solve by a method whose iterations move the same bytes, such as cg; once for equal configurations."""
     run = Run(configuration)

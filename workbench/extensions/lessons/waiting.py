@@ -10,6 +10,7 @@ from workbench.costs.solver_costs import LineCounts, line_counts
 from workbench.devices.clock import ACCELERATOR, GPU, WAITING
 from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
+from workbench.extensions.lessons.check_turn import computed
 from workbench.extensions.lessons.exercise import Exercise, Number, Order, Text, Verdict
 from workbench.extensions.lessons.first_difference import FirstDifference, first_difference
 from workbench.extensions.lessons.next_step import NextStep
@@ -84,6 +85,7 @@ def solver_of(lines: str) -> UserSolver:
 
 
 @functools.lru_cache(maxsize=256)
+@computed
 def assessed(lines: str) -> Assessed:
     """The assessment of lines. Cost: both methods on 64 unknowns and a dry run, tens of milliseconds. Raises InputError
     for the first error in the lines."""
@@ -98,11 +100,13 @@ def assessed(lines: str) -> Assessed:
 
 
 @functools.lru_cache(maxsize=64)
+@computed
 def walked(solver: Solver) -> list[Moment]:
     """The start and each iteration on `SMALL`, up to the tolerance."""
     return walk(dataclasses.replace(SMALL, solver=solver), 60, SMALL.stopping.rtol)
 
 
+@computed
 def _modelled(method: str | Method, gpus: int) -> tuple[float, Trace]:
     found = expected_on(method, SIZES, machine(MACHINE), Fabric.of(profile(MACHINE)), gpus)
     if found.seconds is None or found.trace is None:

@@ -23,7 +23,7 @@ from workbench.live.ui.stream_view import StreamView
 from workbench.plots.figures import boundaries
 from workbench.plots.scenes.cuts import Cut
 from workbench.problems.bubble_geometry import Geometry
-from workbench.words.numbers import count, ordinal
+from workbench.words.numbers import count, counted, ordinal
 
 Message = Mapping[str, Any]
 REVEALING = ("add", "place", "delete", "select", "undo", "redo")
@@ -275,7 +275,7 @@ def picture(request: PictureRequest, cells: int) -> tuple[dict[str, Any], bytes]
     pixels = (plane > 0).astype(np.uint8)
     notes = [] if cells == n else [f"drawn with {cells} cells a side instead of {n}"]
     if missed:
-        notes.append(f"without {missed} {'bubble' if missed == 1 else 'bubbles'} too small for that")
+        notes.append(f"without {counted(missed, 'bubble')} too small for that")
     lines = np.empty((0, 4))
     try:
         if deflation.by_entries and cells == n:

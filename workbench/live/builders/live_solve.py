@@ -29,7 +29,7 @@ from workbench.run import Configuration, Norm, Quantity, Session, State, configu
 from workbench.run.choices.configuration import asks_for_blocks
 from workbench.spectra.convergence_estimates import ritz_values, usable_iterations
 from workbench.words.names import sentence_case
-from workbench.words.numbers import count, duration, queued
+from workbench.words.numbers import count, counted, duration, queued
 
 CHEAP = "neumann:2"
 """The preconditioner without a page: it costs next to no setup."""
@@ -331,7 +331,7 @@ def ending(solve: LiveSolve) -> tuple[str, str]:
     """How a solve ended, in a sentence, and its tone."""
     assert solve.session.result is not None
     summary, method = solve.session.result.summary, solve.session.configuration.label
-    done = f"{count(summary['iterations'])} iteration{'s' * (summary['iterations'] != 1)}"
+    done = counted(summary["iterations"], "iteration")
     took = duration(summary["setup_seconds"] + summary["iteration_seconds"])
     by = f"{method} instead of the choice in Solve, since {solve.why}" if solve.why else method
     rest = f"{took} from {'the last solution' if solve.warm else 'zero'}; {by}"

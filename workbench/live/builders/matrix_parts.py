@@ -26,7 +26,7 @@ from workbench.operators import Matrix
 from workbench.plots.scenes import parts as scenes
 from workbench.registry import parameter
 from workbench.spectra.graph_places import graph_places
-from workbench.words.numbers import count, duration, extent
+from workbench.words.numbers import count, counted, duration, extent
 
 GIVEN, SORTED = "given", "sorted"
 ABOUT = "take deflation by these parts in Solve, which then runs on this matrix"
@@ -70,7 +70,7 @@ class Grown:
         """Their number and sizes, the time, and the size of E, in a line."""
         sizes, parts = np.bincount(self.labels), self.neighbours.shape[0]
         each = extent(int(sizes.min()), int(sizes.max()), count)
-        made = f"{count(parts)} part{'s' * (parts != 1)} of {each} unknowns, grown in {duration(self.seconds)}"
+        made = f"{counted(parts, 'part')} of {each} unknowns, grown in {duration(self.seconds)}"
         return f"{made}; E is {count(parts)} × {count(parts)} with {count(self.neighbours.nnz)} entries."
 
 

@@ -91,7 +91,12 @@ def variations(entries: Sequence[Configuration]) -> dict[str, Configuration]:
         # The other methods are for Hermitian A, which only its entries tell from this.
         proposed = {words: proposed[words] for words in proposed if words not in VARIATIONS[:3]}
     made = {words: changed(first, values) for words, values in proposed.items()}
-    return {words: each for words, each in made.items() if each not in entries and not conflicts(each)}
+    # Whether it fits an accelerator is known from the device, which is made when it is chosen: 15 MB of a page.
+    return {
+        words: each
+        for words, each in made.items()
+        if each not in entries and (words == VARIATIONS[-1] or not conflicts(each))
+    }
 
 
 def _with(configuration: Configuration, preconditioner: str, deflation: str) -> Configuration | None:

@@ -21,7 +21,7 @@ from workbench.run.jobs.race_record import RaceRecord
 from workbench.run.jobs.ranking import Finish, Ranking, Samples, middle, rank
 from workbench.run.jobs.repeats import Repeats
 from workbench.run.setup.setup_phases import COMPILATION
-from workbench.words.numbers import amount, compiling, duration, number, queued, relative, tick
+from workbench.words.numbers import amount, compiling, counted, duration, number, queued, relative, tick, waited
 
 COLUMNS = (
     "Entry",
@@ -67,7 +67,7 @@ def _compiling(entry: RaceEntry) -> str:
     kernels = entry.phases.kernels
     if not kernels.asked:
         return "compiling"
-    return f"compiling ({kernels.done} of {kernels.asked} kernel{'s' * (kernels.asked != 1)})"
+    return f"compiling ({kernels.done} of {counted(kernels.asked, 'kernel')})"
 
 
 def row(
@@ -181,12 +181,13 @@ def progress(race: Race, repeats: Repeats | None, problem: str, *, moved: bool) 
     """The progress of a race on a problem in words, and its tone. repeats: its runs that are made again. moved: the
     results are of another problem."""
     entries = race.entries
-    about = f"{problem}, {len(entries)} {'entry' if len(entries) == 1 else 'entries'}"
+    about = f"{problem}, {counted(len(entries), 'entry', 'entries')}"
+    rested = f"; {clause}" if (clause := waited(race.waited)) else ""
     match race.state:
         case State.QUEUED:
             return f"{about}: {queued(race.ahead)}", "busy"
         case State.RUNNING:
-            return f"{about}: {_counted(race)}", "busy"
+            return f"{about}: {_counted(race)}{rested}", "busy"
         case State.PAUSED:
             return f"{about}: paused; press Resume", "plain"
     if race.lingering:
@@ -196,7 +197,8 @@ def progress(race: Race, repeats: Repeats | None, problem: str, *, moved: bool) 
         return f"{about}: all have ended; {again}", "busy"
     if race.state is State.DONE and not moved:
         stopped = sum(entry.outcome.reason is Reason.CANCELLED for entry in entries)
-        return f"{about}: " + (f"stopped, {stopped} before the end" if stopped else "all have ended"), "good"
+        ended = f"stopped, {stopped} before the end" if stopped else "all have ended"
+        return f"{about}: {ended}{rested}", "good"
     return f"{about}: press Start" if entries else f"{about}; choose blocks and press Add entry", "plain"
 
 

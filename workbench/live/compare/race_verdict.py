@@ -10,7 +10,7 @@ from workbench.problems import Problem
 from workbench.run import RaceEntry
 from workbench.run.jobs.ranking import Finish, Ranking, delay
 from workbench.words.names import problem_parts, sentence_case, shortened
-from workbench.words.numbers import amount, count, duration, number, percent, rounded
+from workbench.words.numbers import amount, count, counted, duration, number, percent, rounded
 
 LONGEST = 90
 """Characters of a verdict, so that it is one line in a message or a caption."""
@@ -81,7 +81,7 @@ def times_text(finish: Finish) -> str:
     if times is None:
         return ""
     return (
-        f"Median of {times.count} more run{'s' * (times.count > 1)}, whose setups load no kernels: between "
+        f"Median of {counted(times.count, 'more run')}, whose setups load no kernels: between "
         f"{duration(times.low)} and {duration(times.high)}."
     )
 
@@ -132,7 +132,7 @@ def _machine(entries: Sequence[RaceEntry], cores: int | None) -> str:
     devices = {entry.configuration.device: entry.configuration.parts["device"] for entry in entries}
     if set(devices) == {"cpu"}:
         cores = cores or usable_cores()
-        return f"{cores} core{'s' * (cores != 1)}"
+        return counted(cores, "core")
     return next(iter(devices.values())).removeprefix("on ") if len(devices) == 1 else "this machine"
 
 

@@ -44,7 +44,7 @@ from workbench.run.jobs.thread_job import ThreadJob
 from workbench.sequences.systems import SystemSequence
 from workbench.settings import SEARCH_SECONDS
 from workbench.words.numbers import compiling as compiling_text
-from workbench.words.numbers import count, duration
+from workbench.words.numbers import count, counted, duration
 
 PERIOD = 0.5
 """Seconds between two updates of the ranking."""
@@ -238,7 +238,7 @@ class Suggest(ControlledView):
             grid = "full size" if stage.full else stage.label
             if progress.again is not None:
                 pairs = progress.again.candidates
-                return f"{name}: {progress.again.doing}, {count(pairs)} pair{'s' * (pairs != 1)}", "busy"
+                return f"{name}: {progress.again.doing}, {counted(pairs, 'pair')}", "busy"
             if isinstance(self._base.problem, SystemSequence):
                 grid = f"{STEPS} more steps, the fastest {KEPT} of them" if done == progress.of else "few steps"
             return f"{name}: {count(done)} of {count(progress.of)} pairs tried, now on {grid}{left}", "busy"

@@ -17,7 +17,7 @@ from workbench.plots.html_table import html_table
 from workbench.plots.scenes.scene import Axis, CurveOf, PointsOf, Scene
 from workbench.plots.scenes.style import curve_style
 from workbench.words.names import sentence_case
-from workbench.words.numbers import count, duration, number, percent
+from workbench.words.numbers import counted, duration, number, percent
 
 COLUMNS = (
     "Rank", "First level", "Second level", "Coarse solver", "Setup + iterating", "Together", "Setup", "Iterations",
@@ -46,7 +46,7 @@ def row(place: int, estimate: Estimate, longest: float) -> list[Any]:
     first = ", ".join(filter(None, (sentence_case(parts["preconditioner"]), parts.get("precision"))))
     second = sentence_case(parts["deflation"])
     if estimate.vectors:
-        second += f", {count(estimate.vectors)} vector{'s' * (estimate.vectors != 1)}"
+        second += f", {counted(estimate.vectors, 'vector')}"
     named = [{"key": text, "text": text, **tip} for text in (first, second)]
     took = estimate.setup_seconds, estimate.iteration_seconds
     known = math.isfinite(estimate.seconds)
@@ -124,7 +124,7 @@ def verdict(advice: Advice) -> str:
 def _words(place: int, row: Estimate) -> list[str]:
     more = "more than " if row.at_least else ""
     took = f"{more}{duration(row.seconds, DIGITS)}, of which setup {duration(row.setup_seconds, DIGITS)}"
-    return [f"{place}: {row.pair.label}", took, f"{number(round(row.iterations))} iterations, {row.basis}"]
+    return [f"{place}: {row.pair.label}", took, f"{counted(round(row.iterations), 'iteration')}, {row.basis}"]
 
 
 def ruled_out(ruled: Mapping[str, str]) -> str:
@@ -132,7 +132,7 @@ def ruled_out(ruled: Mapping[str, str]) -> str:
     if not ruled:
         return ""
     rows = sorted(ruled.items())
-    head = f"{len(rows)} {'pair was' if len(rows) == 1 else 'pairs were'} ruled out"
+    head = f"{counted(len(rows), 'pair was', 'pairs were')} ruled out"
     return f"<details><summary>{html.escape(head)}</summary>{html_table(('Pair', 'Why'), rows)}</details>"
 
 

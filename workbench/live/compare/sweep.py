@@ -54,6 +54,7 @@ from workbench.run.jobs.run_queue import QueueSlot
 from workbench.run.jobs.sweeping import Row, combinations, to_csv, to_json
 from workbench.run.jobs.thread_job import ThreadJob
 from workbench.settings import BLOCKS
+from workbench.words import numbers
 from workbench.words.names import PROBLEM, method_name, problem_name, sentence_case
 
 SHOW_PERIOD = 0.5
@@ -333,7 +334,7 @@ class SweepView(ControlledView):
         """The state of the sweep in words, and its tone."""
         job, done = self._job, f"{len(self.rows)} of {self._of} runs done"
         if job is None or (self._noted and not job.alive):
-            ready = f"{self._name}: {self.runs} {'run' if self.runs == 1 else 'runs'}; press Run"
+            ready = f"{self._name}: {numbers.counted(self.runs, 'run')}; press Run"
             return f"{self._noted}; {ready}" if self._noted else ready, "plain"
         if job.lingering:
             background = "the active run cannot be interrupted and ends in the background"

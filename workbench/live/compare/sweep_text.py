@@ -12,6 +12,7 @@ from workbench.live.ui.run_table import CONVERGED, ended_words
 from workbench.live.ui.sort_table import cell
 from workbench.run.jobs.sweeping import Row
 from workbench.settings import METHOD
+from workbench.words import numbers
 from workbench.words.names import choice_name, choice_text, sentence_case
 from workbench.words.numbers import compiling, count, duration
 
@@ -272,7 +273,7 @@ def counted(over: Mapping[str, Sequence[Any]], owner: str = "") -> str:
     """The number of runs as a product, in words. owner: the problem by name."""
     runs = math.prod(len(values) for values in over.values())
     factors = " × ".join(f"{len(values)} ({choice_name(name, owner)})" for name, values in over.items())
-    return f"{count(runs)} run{'s' * (runs != 1)} = {factors}"
+    return f"{numbers.counted(runs, 'run')} = {factors}"
 
 
 def each_of(names: Sequence[str], owner: str = "") -> str:

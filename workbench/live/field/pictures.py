@@ -18,7 +18,7 @@ from workbench.plots.scenes.plane import ENTRIES, NO_SEGMENTS, Colormap, Plane
 from workbench.problems import LinearSystem
 from workbench.run.results.snapshots import Quantity, Snapshot
 from workbench.words.numbers import count as grouped
-from workbench.words.numbers import extent, ordinal
+from workbench.words.numbers import counted, extent, ordinal
 
 Picture = tuple[dict[str, Any], bytes]
 """A message for the browser, and its buffer."""
@@ -181,7 +181,7 @@ def blank(title: str, note: str) -> dict[str, Any]:
 def _subdomains_in_words(labels: np.ndarray) -> str:
     sizes = np.bincount(labels)
     each = extent(int(sizes.min()), int(sizes.max()), grouped)
-    return f"{grouped(sizes.size)} deflation subdomains of {each} unknowns"
+    return f"{counted(sizes.size, 'deflation subdomain')} of {each} unknowns"
 
 
 def is_logarithmic(quantity: Quantity, colours: str) -> bool:

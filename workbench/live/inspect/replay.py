@@ -24,7 +24,7 @@ from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.records import Record, load
 from workbench.registry import Parameter
-from workbench.words.numbers import count
+from workbench.words.numbers import counted
 
 NO_TRACE = "This run was saved without a trace. Run it again with “trace” ticked, and save that run."
 HINT = "The button “Run files” in Solve and Race writes such files. They open on any machine; nothing is run."
@@ -168,7 +168,7 @@ def open_run(path: str | Path, folder: str | Path | None = None) -> Replay:
 def reported(record: Record) -> str:
     """A run in a line: what it was, how it ended, on which machine and when."""
     summary, made = record.summary, record.provenance
-    parts = [f"{RunHandle(record).title}: {summary['reason']}", f"{count(summary['iterations'])} iterations"]
+    parts = [f"{RunHandle(record).title}: {summary['reason']}", counted(summary["iterations"], "iteration")]
     machine = made.get("machine", {}).get("cpu", "")
     parts += [f"made on {machine}, device {summary['device']}" if machine else f"device {summary['device']}"]
     return "; ".join([*parts, *([_when(made["started"])] if "started" in made else [])])

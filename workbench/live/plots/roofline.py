@@ -33,7 +33,7 @@ from workbench.plots.scenes.style import kernel_looks
 from workbench.records import Trace
 from workbench.run.jobs.run_queue import MACHINE, QueueSlot
 from workbench.words.names import kernel_name
-from workbench.words.numbers import MISSING, amount, count, duration, number, percent
+from workbench.words.numbers import MISSING, amount, count, counted, duration, number, percent
 
 CACHES = 20.0
 """Caches of a processor are faster than its memory, by less than this."""
@@ -49,7 +49,7 @@ def sentence(found: list[RooflinePoint], roof: Profile | None) -> str:
     """The rate of all kernels together against the roof, in a sentence."""
     seconds, moved = sum(spot.seconds for spot in found if spot.bytes), sum(spot.bytes for spot in found)
     rate = moved / seconds if seconds > 0 else 0.0
-    reported = f"{len(found)} {'kernel' if len(found) == 1 else 'kernels'}, together <b>{amount(rate)}/s</b>"
+    reported = f"{counted(len(found), 'kernel')}, together <b>{amount(rate)}/s</b>"
     if roof:
         limit = roof.bandwidth
         of = f"{amount(limit.value)}/s {limit.basis} on {html.escape(roof.title)}"

@@ -13,7 +13,7 @@ from workbench.machines.retime import retime
 from workbench.plots.scenes.timeline import GrowingLanes
 from workbench.records import AlignedTraces, Trace
 from workbench.run import Session, State
-from workbench.words.numbers import count, duration, number
+from workbench.words.numbers import counted, duration, number
 
 IN_MODEL = "The model leaves out the host between kernels."
 _KEYS = itertools.count(1)
@@ -42,7 +42,7 @@ def totals(named: Sequence[tuple[str, Trace]]) -> str:
     if not (at_work and all(one.seconds for _, one in named)):
         return f"{title}: no time to compare with."
     made = [int(one.column("iteration").max()) for _, one in named]
-    steps = [f" for {count(each)} iterations" if len({*made}) > 1 else "" for each in made]
+    steps = [f" for {counted(each, 'iteration')}" if len({*made}) > 1 else "" for each in made]
     said = [f"{title}: {duration(first.seconds)}{steps[0]}, of which kernels {duration(at_work)}"]
     for (name, one), step in zip(others, steps[1:], strict=True):
         alone = sum(one.busy().values()) / at_work

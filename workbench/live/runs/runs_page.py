@@ -22,6 +22,7 @@ from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.records import NamedRun, load_runs, save_runs
+from workbench.words.numbers import counted
 
 ENDING = ".runs.zip"
 MOST_BYTES = 256 << 20
@@ -172,7 +173,7 @@ class RunsPage(View):
     def _take(self, name: str, content: bytes) -> None:
         try:
             added = open_bytes(self.runs, name, content)
-            self.status.say(f"Opened {name}: {len(added)} run{'s' * (len(added) != 1)} added to the list.", "good")
+            self.status.say(f"Opened {name}: {counted(len(added), 'run')} added to the list.", "good")
         # Nothing else would report it to the user.
         except Exception as error:
             self.status.say(error_message(error, "opening the runs"), "bad")

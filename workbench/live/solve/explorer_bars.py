@@ -143,4 +143,5 @@ def _result_of(run: ListedRun) -> str:
         return result_html(run.number, None, words, "bad" if failed else "plain", ())
     words = ending(record.summary)
     tone = "good" if record.summary["converged"] else "plain"
-    return result_html(run.number, record.summary, words, tone, record.provenance["notes"])
+    notes = record.provenance["notes"]
+    return result_html(run.number, record.summary, words, tone, notes, run.handle.waited)

@@ -16,7 +16,7 @@ from workbench.records import Record
 from workbench.run import Reason, Session, State
 from workbench.run.machine_use import sharing
 from workbench.words.names import name_of, sentence_case, with_names
-from workbench.words.numbers import amount, compiling, count, duration, number, queued, seconds
+from workbench.words.numbers import amount, compiling, count, counted, duration, number, queued, seconds, waited
 
 EMPTY = "No run yet. The curve of ‖r‖/‖b‖, the field and where the time went appear here."
 SIGNS = {"good": "✓", "bad": "✕", "plain": "!"}
@@ -64,7 +64,7 @@ def sentence(
 def ending(summary: Mapping[str, Any]) -> str:
     """How a run ended in one line, with its true residual."""
     if summary["converged"]:
-        done = f"{count(summary['iterations'])} iteration{'s' * (summary['iterations'] != 1)}"
+        done = counted(summary["iterations"], "iteration")
         true = f"{TRUE} = {number(summary['true_relative_residual'])}"
         if Reason.CONSISTENT.begins(summary["reason"]):
             return f"Converged in {done} for the part of b in the range of A (verified); for the given b, {true}."
@@ -108,15 +108,22 @@ def _parts(reason: str) -> tuple[str, str, str]:
 
 
 def result_html(
-    number_of_run: int, summary: Mapping[str, Any] | None, words: str, tone: str, notes: Sequence[str]
+    number_of_run: int,
+    summary: Mapping[str, Any] | None,
+    words: str,
+    tone: str,
+    notes: Sequence[str],
+    queue_seconds: float = 0.0,
 ) -> str:
     """The result as it stands above the plot: sentence, times, and the notes of the run. summary: None for a run that
-    has not made its first iteration."""
+    has not made its first iteration. queue_seconds: those in the run queue, which are in no other time."""
     took = "no iteration was made."
     if summary is not None:
         setup, iterating = summary["setup_seconds"], summary["iteration_seconds"]
         each = f"; {duration(iterating / summary['iterations'])} per iteration" if summary["iterations"] else ""
-        more = f"; {clause}" if (clause := compiling(summary.get("compile_seconds"))) else ""
+        more = "".join(
+            f"; {clause}" for clause in (waited(queue_seconds), compiling(summary.get("compile_seconds"))) if clause
+        )
         took = f"<b>{duration(setup + iterating)}</b>, of which setup {duration(setup)}{each}{more}."
     else:
         summary, words = {}, f"{words[0].upper()}{words[1:].rstrip('.')}."

@@ -16,7 +16,7 @@ from workbench.stepping.coarse_levels import FIRST, STEP
 from workbench.stepping.line_by_line import Walk
 from workbench.stepping.step_spaces import StepLine
 from workbench.words.names import SUBSCRIPTS, block_name, sentence_case, typeset
-from workbench.words.numbers import count, number
+from workbench.words.numbers import count, counted, number
 
 DIGITS, FEWER = 4, 3
 """Digits of a value, and of each of two."""
@@ -85,7 +85,7 @@ def _meaning(walk: Walk) -> list[str]:
     if walk.setup.projection is not None:
         systems = "A and b are PA and Pb, deflated by" if walk.setup.variant.projects_system else "M⁻¹ also deflates by"
         vectors = walk.setup.deflation_vectors
-        meaning.append(f"{systems} {chosen.parts['deflation']}, {count(vectors)} vector{'s' * (vectors != 1)}")
+        meaning.append(f"{systems} {chosen.parts['deflation']}, {counted(vectors, 'vector')}")
     if walk.columns > 1:
         meaning.append("the value of a block vector: the norms of its columns, smallest … largest")
         meaning.append("the value of a small matrix: its diagonal")
@@ -273,7 +273,7 @@ def _is_half(walk: Walk, target: str) -> bool:
 def _value(walk: Walk, line: StepLine, values: dict[str, Any]) -> str:
     """The value of a line, by its name; of a copy the number of words that it moves."""
     if not line.target:
-        return f"{count(line.moved)} {'word' if line.moved == 1 else 'words'}" if line.moved else ""
+        return counted(line.moved, "word") if line.moved else ""
     value, name = values[line.target], typeset(line.name)
     if not np.ndim(value):
         return f"{name} = {_text(value)}"

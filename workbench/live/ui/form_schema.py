@@ -15,6 +15,7 @@ from workbench.lines.dependence import waiting
 from workbench.registry import Block, Parameter, registered
 from workbench.registry.facts import choice_label, facts, parameter_label
 from workbench.solvers import Solver
+from workbench.words import numbers
 from workbench.words.names import GREEK, typeset_words
 from workbench.words.numbers import THIN, chosen, count, number
 
@@ -151,4 +152,4 @@ def counted(cls: type[Block]) -> str:
     except InputError:
         return ""
     applied = [f"{times} × {name}" for times, name in ((counts.with_a, "A"), (counts.with_m, "M⁻¹")) if times]
-    return ", ".join([*applied, f"{counts.updates} vector updates", f"{reductions} reduction{'s' * (reductions != 1)}"])
+    return ", ".join([*applied, f"{counts.updates} vector updates", f"{numbers.counted(reductions, 'reduction')}"])

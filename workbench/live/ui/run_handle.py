@@ -110,6 +110,11 @@ class RunHandle:
         return self.source if isinstance(self.source, Run) else None
 
     @property
+    def waited(self) -> float:
+        """Seconds in the run queue so far; 0 for a run that was not made here."""
+        return self.source.waited if isinstance(self.source, ACTIVE) else 0.0
+
+    @property
     def history(self) -> History | None:
         """The history of the run; None before the setup of a session is done."""
         kept = self.run if isinstance(self.source, ACTIVE) else self.source

@@ -20,7 +20,7 @@ from workbench.plots.scenes.style import curve_style
 from workbench.run import Reason, Run, State
 from workbench.run.machine_use import sharing
 from workbench.words.names import PROBLEM
-from workbench.words.numbers import compiling, duration, relative
+from workbench.words.numbers import compiling, duration, relative, waited
 
 PERIOD = 1.0
 """Seconds between two updates of the numbers of active runs."""
@@ -182,8 +182,9 @@ def _cells(run: ListedRun, name: str) -> list[Any]:
     words, tip = state_words(handle, summary)
     shared = sharing(summary.get("runs_at_once") or (handle.run.runs_at_once if handle.run else 1))
     times = [_time(value, shared) for value in (setup, iterating, both)]
-    if compiled := compiling(summary.get("compile_seconds")):
-        times[0]["tip"] = "; ".join(filter(None, (compiled, shared)))
+    for place, clause in enumerate((compiling(summary.get("compile_seconds")), "", waited(handle.waited))):
+        if clause:
+            times[place]["tip"] = "; ".join(filter(None, (clause, shared)))
     named = {"key": name, "text": name, "tip": handle.code}
     return [
         run.number, handle.problem, named, handle.method, run.origin, handle.unknowns, *times, iterations, residual,

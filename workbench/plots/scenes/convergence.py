@@ -10,7 +10,7 @@ import numpy as np
 from workbench.plots.scenes.scene import ITERATIONS, Axis, CellsOf, CurveOf, Layer, LineAt, PointsOf, Scene, blank
 from workbench.records import Record
 from workbench.words.distinct import distinct_names
-from workbench.words.numbers import count, number
+from workbench.words.numbers import counted, number
 
 RESIDUAL = Axis("‖r‖ / ‖b‖", log=True)
 AGAINST = {
@@ -91,7 +91,7 @@ def now_and_last_scene(now: np.ndarray | None, last: np.ndarray | None = None, t
     if tolerance is not None:
         layers.append(LineAt(tolerance, "tolerance {}", fitted=True))
     reached = number(float(now[-1])) if now.size else "unknown"
-    spoken = f"Relative residual of the present solve: {reached} after {count(now.size - 1)} iterations."
+    spoken = f"Relative residual of the present solve: {reached} after {counted(now.size - 1, 'iteration')}."
     return Scene("live curve", ITERATIONS, title, layers, spoken=spoken, logs="y")
 
 

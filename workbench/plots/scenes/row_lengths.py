@@ -6,7 +6,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.plots.scenes.scene import Axis, BarsOf, LineAt, Scene
-from workbench.words.numbers import count, rounded
+from workbench.words.numbers import counted, rounded
 
 MAX_BARS = 60
 LOG_SCALE_RATIO = 100.0
@@ -31,7 +31,7 @@ def row_lengths_scene(lengths: np.ndarray) -> Scene:
     some = counts[counts > 0]
     title = "entries per row" if each == 1 else f"entries per row, {each} per bar"
     words = [
-        [f"{count(int(rows))} {'row' if rows == 1 else 'rows'}", f"of {_range(left + 0.5, left + each - 0.5)} entries"]
+        [counted(int(rows), "row"), f"of {_range(left + 0.5, left + each - 0.5)} entries"]
         for left, rows in zip(edges[:-1], counts, strict=True)
     ]
     layers = [BarsOf("", middles, counts, each, texts=words), LineAt(mean, f"mean {rounded(mean)}", upright=True)]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from workbench.plots.scenes.scene import Axis, BarsOf, CellsOf, CurveOf, Layer, LineAt, ParallelOf, PointsOf, Scene
 from workbench.plots.scenes.timeline import LanesOf
-from workbench.words.numbers import said
+from workbench.words.numbers import counted, said
 
 MOST = 8
 """Layers that are described; of more the number is said."""
@@ -95,7 +95,7 @@ def _cells(layer: CellsOf, x: Axis, y: Axis) -> str:
 
 def _parallel(layer: ParallelOf, x: Axis, y: Axis) -> str:
     titles = [title for title, _ in layer.axes]
-    runs = "1 run" if len(layer.shares) == 1 else f"{len(layer.shares)} runs"
+    runs = counted(len(layer.shares), "run")
     return f"{runs} through axes of {', '.join(titles)}"
 
 

@@ -111,6 +111,11 @@ class Job:
         """The number of jobs before this one in the run queue, the active one included; 0 when not queued."""
         return self.slot.ahead
 
+    @property
+    def waited(self) -> float:
+        """Seconds in the run queue, see `QueueSlot.waited`."""
+        return self.slot.waited
+
     def stop(self) -> None:
         """Request cancellation; results so far stay."""
         with self._changing:

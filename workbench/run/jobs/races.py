@@ -110,6 +110,11 @@ class Race:
         """The number of jobs before this one in the run queue, the active one included; 0 when active or not queued."""
         return self._slot.ahead
 
+    @property
+    def waited(self) -> float:
+        """Seconds in the run queue, see `QueueSlot.waited`."""
+        return self._slot.waited
+
     def add(self, configuration: Configuration, number: int = 0, *, paused: bool = False) -> RaceEntry:
         """Add an entry, which starts at once if the race has been started, or waits for `resume` if paused. number:
         as in `recall`."""

@@ -6,7 +6,8 @@ Where several processes take turns, as the pages of a class do, each job also wa
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from workbench.machines.heap import give_back
@@ -67,6 +68,9 @@ class RunQueue:
     def replace(self, slots: list[QueueSlot]) -> None:
         """Change the slots, with the lock held."""
         before = self.slots
+        for slot in slots:
+            if slot not in before:
+                slot.begin_waiting()
         # The turn first: nothing but the turn that a slot has asked for makes it hold the machine.
         if self.turn is not None and _front(before) is not _front(slots):
             if before:
@@ -80,6 +84,11 @@ class RunQueue:
             timer = threading.Timer(IDLE_SECONDS, self.tidy_up)
             timer.daemon = True
             timer.start()
+        self._count({*before, *slots})
+
+    def _count(self, slots: Iterable[QueueSlot]) -> None:
+        for slot in slots:
+            slot.count_waiting()
 
     def tidy_up(self) -> None:
         """Call `tidy`, unless a job is queued."""
@@ -89,6 +98,7 @@ class RunQueue:
     def wake(self) -> None:
         """Let all waiting jobs test their conditions again."""
         with self.changed:
+            self._count(self.slots)
             self.changed.notify_all()
 
 
@@ -112,6 +122,9 @@ class QueueSlot:
         self._queue: RunQueue = together._queue if together is not None else queue
         self.group: object = together.group if together is not None else self
         """One object for all slots that hold the machine together."""
+        self._waited = 0.0
+        self._since: float | None = None
+        """When it began to wait; None while it does not."""
 
     @property
     def held(self) -> bool:
@@ -127,6 +140,24 @@ class QueueSlot:
         if self not in slots:
             return 0
         return others + (0 if _front(slots) is self.group else slots.index(self))
+
+    @property
+    def waited(self) -> float:
+        """Seconds in which it was queued and did not hold the machine, also between two turns; so far."""
+        since = self._since
+        return self._waited + (0.0 if since is None else time.monotonic() - since)
+
+    def begin_waiting(self) -> None:
+        """Count from now on. Called by the queue, with its lock held."""
+        self._since = time.monotonic()
+
+    def count_waiting(self) -> None:
+        """Count while it waits, and no longer. Called by the queue, with its lock held, after each change."""
+        waits = self in self._queue.slots and not self.held
+        if waits == (self._since is not None):
+            return
+        self._waited = self.waited
+        self._since = time.monotonic() if waits else None
 
     def enqueue(self) -> None:
         """Enqueue, unless already queued."""
@@ -162,3 +193,5 @@ def _front(slots: list[QueueSlot]) -> object:
 
 MACHINE = RunQueue(MACHINE_USE, give_back)
 """The default queue of this process, shared by sessions, races and live sweeps."""
+CHECKS = RunQueue()
+"""The queue of checks of answers, which are short and wait for no run."""

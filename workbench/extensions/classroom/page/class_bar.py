@@ -19,7 +19,7 @@ from workbench.live.ui.view import LiveWidget
 from workbench.process import limits
 from workbench.run import Configuration
 from workbench.run.choices.share_link import from_link
-from workbench.words.numbers import THIN, chosen, count
+from workbench.words.numbers import THIN, chosen, count, counted
 
 RUN_BYTES = 2 << 20
 """Bytes of the file of a run that is sent to the teacher, at most."""
@@ -162,7 +162,7 @@ def in_words(facts: dict[str, Any]) -> str:
     seconds, unknowns = (read(os.environ.get(name, "")) for read, name in LIMITS)
     at_once = facts["runs_at_once"]
     bounds = [
-        f"{at_once} {'run' if at_once == 1 else 'runs'} at once on all pages" if at_once else "",
+        f"{counted(at_once, 'run')} at once on all pages" if at_once else "",
         f"{chosen(seconds)}{THIN}s a run" if seconds < float("inf") else "",
         f"{count(int(unknowns))} unknowns" if unknowns < float("inf") else "",
     ]

@@ -26,6 +26,7 @@ from workbench.live.ui.share_bar import HERE, LONGEST_PAGE, ONLY_HERE
 from workbench.live.ui.sort_table import SortTable
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import LiveWidget, View
+from workbench.words.numbers import counted
 
 EMPTY = "No run yet. Runs of Solve, Race and Your method of all pages appear here at their end."
 NO_STUDENT = "No student yet. A student appears here when a page of this class is open."
@@ -85,7 +86,7 @@ class ClassPage(View):
         self.status.say(f"{self._pages()} of students open.")
 
     def _pages(self) -> str:
-        return f"{self._open} {'page' if self._open == 1 else 'pages'}"
+        return counted(self._open, "page")
 
     def _take(self, message: Mapping[str, Any]) -> None:
         try:
@@ -275,7 +276,7 @@ class ClassExercises(View):
             return
         # With the mark by which spreadsheets know UTF-8.
         self.download.offer(File("class.csv", self.text().encode("utf-8-sig")))
-        self.status.say(f"Saved {len(self._students)} students.", "good")
+        self.status.say(f"Saved {counted(len(self._students), 'student')}.", "good")
 
     def _erase(self) -> None:
         if not self._sure:
@@ -292,7 +293,7 @@ def _cell(state: tuple[int, int] | None) -> dict[str, Any]:
     if state is None:
         return {"key": None, "text": "–"}
     tries, solved = state
-    words = f"{tries} {'try' if tries == 1 else 'tries'}"
+    words = counted(tries, "try", "tries")
     if solved:
         return {"key": tries, "text": f"✓ {words}"}
     return {"key": 10_000 - tries, "text": words if tries else "opened"}

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from workbench.errors import CLASS
-from workbench.run.jobs.run_queue import MACHINE
+from workbench.run.jobs.run_queue import CHECKS, MACHINE, RunQueue
 from workbench.run.machine_use import MACHINE_USE
 
 SECONDS = 5.0
@@ -82,21 +82,24 @@ class Classroom:
 
 
 class PageTurn:
-    """The turn of this page among all pages of the server, see `workbench.run.jobs.run_queue.Turn`."""
+    """The turn of this page among all pages of the server, see `workbench.run.jobs.run_queue.Turn`.
 
-    def __init__(self, room: Classroom) -> None:
-        self._room = room
+    queue: whose front has the turn. asked, left: the kinds of the messages by which it is asked for and given back.
+    """
+
+    def __init__(self, room: Classroom, queue: RunQueue, asked: str, left: str) -> None:
+        self._room, self._queue, self._asked, self._left = room, queue, asked, left
         self._changed = threading.Condition()
         self._request = 0
         self._ahead: int | None = None
         """The number of runs ahead in the server's answer to the request; None before."""
         self._lost = False
-        room.on("turn", self._take)
+        room.on(asked, self._take)
         room.on("lost", lambda _message: self._lose())
 
     @property
     def ahead(self) -> int:
-        """The number of runs of other pages before the one that was asked for; 0 while that may run."""
+        """The number of runs or checks of other pages before the one that was asked for; 0 while that may run."""
         return 0 if self._lost else 1 if self._ahead is None else self._ahead
 
     def ask(self) -> None:
@@ -104,7 +107,7 @@ class PageTurn:
         with self._changed:
             self._request += 1
             self._ahead = None
-            self._say("turn", request=self._request)
+            self._say(self._asked, request=self._request)
             self._changed.wait_for(lambda: self._lost or self._ahead is not None, SOON)
 
     def leave(self) -> None:
@@ -115,7 +118,7 @@ class PageTurn:
             # An answer that is under way is to the request before.
             self._request += 1
             self._ahead = None
-            self._say("done")
+            self._say(self._left)
 
     def _take(self, message: Mapping[str, Any]) -> None:
         with self._changed:
@@ -126,14 +129,14 @@ class PageTurn:
             if had_turn != (self._ahead == 0):
                 (MACHINE_USE.end if had_turn else MACHINE_USE.begin)()
             self._changed.notify_all()
-        MACHINE.wake()
+        self._queue.wake()
 
     def _lose(self) -> None:
         """Let this page run at any time, since without a server no other page asks for a turn."""
         with self._changed:
             self._lost = True
             self._changed.notify_all()
-        MACHINE.wake()
+        self._queue.wake()
 
     def _say(self, kind: str, **facts: object) -> None:
         try:
@@ -154,6 +157,7 @@ def classroom() -> Classroom | None:
     except (OSError, ValueError):
         return None
     if room.facts["runs_at_once"]:
-        MACHINE.take_turns(PageTurn(room))
+        MACHINE.take_turns(PageTurn(room, MACHINE, "turn", "done"))
+        CHECKS.take_turns(PageTurn(room, CHECKS, "check", "checked"))
     room.listen()
     return room

@@ -53,11 +53,12 @@ _log = logging.getLogger(__name__)
 
 
 class Classroom:
-    """runs_at_once: runs of all pages together that have a turn, 0 for any number. collects: there is a teacher, whose
-    pages may send a problem to all others and get the runs of all."""
+    """runs_at_once: runs of all pages together that have a turn, and as many checks of answers, which are short and
+    wait for no run; 0 for any number. collects: there is a teacher, whose pages may send a problem to all others and
+    get the runs of all."""
 
     def __init__(self, runs_at_once: int = 0, *, collects: bool = False) -> None:
-        self.turns, self.collects = Turns(runs_at_once), collects
+        self.turns, self.checks, self.collects = Turns(runs_at_once), Turns(runs_at_once), collects
         self.address = ""
         """The address at which others in the network reach this server, as far as it knows; empty if they do not."""
         self.token = secrets.token_urlsafe(16)
@@ -104,7 +105,8 @@ class Classroom:
     def has_turn(self, place: str) -> bool:
         """True while the page that was admitted with this port and token has a turn."""
         token = place.partition(":")[2]
-        return any(page.token == token and self.turns.has(page) for page in self.pages)
+        pages = [page for page in self.pages if page.token == token]
+        return any(self.turns.has(page.run) or self.checks.has(page.check) for page in pages)
 
     def find(self, code: str) -> str | None:
         """The link behind a short address; None for one that is too old or was never given."""
@@ -135,11 +137,13 @@ class Classroom:
         if page in self.pages:
             self.pages.remove(page)
             self._on_done(page)
+            self._on_checked(page)
             self._count()
 
     def take(self, page: _Page, message: dict[str, Any]) -> None:
         """Carry out a message of a page. Raises LookupError, TypeError and ValueError for a malformed one."""
         acts = {"turn": self._on_turn, "done": self._on_done, "name": self._on_name, "shorten": self._on_shorten}
+        acts |= {"check": self._on_check, "checked": self._on_checked}
         if self.collects:
             acts |= {"run": self._on_run, "attempt": self._on_attempt}
         if page.teacher:
@@ -153,10 +157,16 @@ class Classroom:
             page.tell("refused", sentence=str(error))
 
     def _on_turn(self, page: _Page, request: int) -> None:
-        self.turns.ask(page, int(request))
+        self.turns.ask(page.run, int(request))
 
     def _on_done(self, page: _Page) -> None:
-        self.turns.done(page)
+        self.turns.done(page.run)
+
+    def _on_check(self, page: _Page, request: int) -> None:
+        self.checks.ask(page.check, int(request))
+
+    def _on_checked(self, page: _Page) -> None:
+        self.checks.done(page.check)
 
     def _on_name(self, page: _Page, name: str, student: str = "") -> None:
         page.name = name_of(str(name))
@@ -259,6 +269,17 @@ def cookie_of(header: str) -> str:
     return found.value if found else ""
 
 
+class _Asker:
+    """A page in the queue of runs, or in that of checks. kind: of the messages by which it asks and hears."""
+
+    def __init__(self, page: _Page, kind: str) -> None:
+        self._page, self._kind = page, kind
+
+    def say_turn(self, request: int, ahead: int) -> None:
+        """Send what `Turns` says about a request."""
+        self._page.tell(self._kind, request=request, ahead=ahead)
+
+
 class _Page(asyncio.Protocol):
     """The connection of one page. number: from 1, and 0 before it has shown its token."""
 
@@ -268,6 +289,7 @@ class _Page(asyncio.Protocol):
         """The key of its student; empty before the browser has sent it."""
         self.waiting: dict[tuple[str, int], tuple[int, bool]] = {}
         """The state of exercises until then."""
+        self.run, self.check = _Asker(self, "turn"), _Asker(self, "check")
         self._room, self._rest = room, b""
         self._transport: Any = None
 
@@ -293,10 +315,6 @@ class _Page(asyncio.Protocol):
         """Send a message; a page that is closing is sent nothing."""
         with contextlib.suppress(OSError):
             self._transport.write(json.dumps({"kind": kind, **facts}).encode() + b"\n")
-
-    def say_turn(self, request: int, ahead: int) -> None:
-        """Send what `Turns` says about a request."""
-        self.tell("turn", request=request, ahead=ahead)
 
     def _read(self, message: dict[str, Any]) -> None:
         if self.number:

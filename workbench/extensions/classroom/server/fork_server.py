@@ -19,6 +19,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from workbench import devices
 from workbench.errors import InputError
 from workbench.extensions.lessons.references import references
 from workbench.live.ui.assets import style_sheet
@@ -66,8 +67,23 @@ def preload(modules: Sequence[str]) -> None:
     style_sheet()
     catalogue()
     blocks_schema(tuple(DOCS))
+    if found := names_of_devices():
+        devices.tell_names(found)
     gc.collect()
     gc.freeze()
+
+
+def names_of_devices() -> tuple[str, ...]:
+    """The devices of this machine, asked for in a process that ends then, since one that has imported PyOpenCL cannot
+    fork pages. Empty where that fails."""
+    answer, said = os.pipe()
+    if os.fork() == 0:
+        with contextlib.suppress(Exception):
+            os.write(said, json.dumps(devices.names()).encode())
+        os._exit(0)
+    os.close(said)
+    with open(answer, "rb") as found:
+        return tuple(json.loads(found.read() or b"[]"))
 
 
 def shared_by_all() -> Iterator[None]:

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import traitlets
 from jupyter_client.connect import KernelConnectionInfo
+from jupyter_client.ioloop.restarter import AsyncIOLoopKernelRestarter
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager, ServerKernelManager
 from tornado.web import HTTPError
@@ -73,8 +74,18 @@ class ForkingProvisioner(LocalProvisioner):
         return self.connection_info
 
 
+class NoRestart(AsyncIOLoopKernelRestarter):
+    """Watches for the death of a kernel, and says so to its page; a new one in its place would know nothing of that."""
+
+    restart_limit = 0
+
+
 class PageKernelManager(ServerKernelManager):
     """One kernel, started by a `ForkingProvisioner`."""
+
+    @traitlets.default("restarter_class")
+    def _restarter_class(self) -> type[NoRestart]:
+        return NoRestart
 
     async def _async_pre_start_kernel(self, **kw: Any) -> Any:
         # Restarts keep it.
@@ -109,7 +120,10 @@ class PageKernels(AsyncMappingKernelManager):
     ).tag(config=True)
 
     runs_at_once = traitlets.Int(
-        0, min=0, help="Runs of all pages together that use the machine at once; further ones wait. 0: any number."
+        0,
+        min=0,
+        help="Runs of all pages together that use the machine at once, and as many checks of answers; further ones "
+        "wait. 0: any number.",
     ).tag(config=True)
 
     classroom = traitlets.Bool(
@@ -145,7 +159,8 @@ class PageKernels(AsyncMappingKernelManager):
             raise SystemExit(str(error)) from None
         self.room = Classroom(self.runs_at_once, collects=self.classroom)
         # A run that has its turn has memory for it.
-        self.room.turns.changed = self.memory.divide
+        self.room.turns.changed = self.room.checks.changed = self.memory.divide
+        self._ending: set[asyncio.Task[None]] = set()
         self._starting = 0
         """The number of kernels that are starting and not counted yet."""
         self.forks = ForkServer(for_class=self.classroom or self.runs_at_once > 0) if AVAILABLE else None
@@ -198,6 +213,13 @@ class PageKernels(AsyncMappingKernelManager):
             if self._refusal and idle.total_seconds() > AWAY:
                 self.log.warning("Kernel %s is ended for another page, since its own has gone", name)
                 await self.shutdown_kernel(name, now=True)
+
+    def _handle_kernel_died(self, kernel_id: str) -> None:
+        """End what the server still has of a kernel that has died: sockets, a file, and its place in the map."""
+        self.log.warning("Kernel %s died", kernel_id)
+        ending = asyncio.get_running_loop().create_task(self.shutdown_kernel(kernel_id, now=True))
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
 
     def start_watching_activity(self, kernel_id: str) -> None:
         """Note when a kernel has answered its page, by messages of its state alone.

@@ -1,23 +1,34 @@
 """Pages that are opened at once are made one after another, so that the first is there early and no cell times out.
-Their templates are compiled once for all."""
+Their templates are compiled once for all. One whose kernel ends meanwhile says so."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import AsyncGenerator
 from types import CodeType
 
-from jinja2 import BytecodeCache, Environment
+from jinja2 import BytecodeCache, Environment, meta
 from jinja2.bccache import Bucket
-from voila import notebook_renderer
+from nbclient.exceptions import DeadKernelError
+from nbformat import NotebookNode
+from voila import handler, notebook_renderer
+from voila.execute import VoilaExecutor
 from voila.exporter import VoilaExporter
+from voila.notebook_renderer import NotebookRenderer
+from voila.paths import collect_template_paths
 from voila.tornado.handler import TornadoVoilaHandler
 
 AT_ONCE = len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
 """Pages that are made at the same time: one for each core, and one while a kernel starts."""
 LONGEST = 15.0
 """Seconds after which a page that is still being made keeps the next one waiting no longer."""
+
+
+ENDED = "<script>workbenchEnded()</script>"
+"""The last part of a page whose kernel has ended; the function is that of the template."""
+_log = logging.getLogger(__name__)
 
 
 class Opening:
@@ -72,8 +83,63 @@ class PageExporter(VoilaExporter):
         return made
 
 
-# Voila has no option for it.
+class PageExecutor(VoilaExecutor):
+    """Runs the cells of a page. ended: its kernel has, and the cells that follow are not run."""
+
+    ended = False
+
+    async def execute_cell(
+        self, cell: NotebookNode, resources: object, cell_index: int, store_history: bool = True
+    ) -> NotebookNode:
+        """Run a cell; returns it with what it shows."""
+        if not self.ended:
+            try:
+                return await super().execute_cell(cell, resources, cell_index, store_history)
+            except DeadKernelError:
+                self.ended = True
+        return cell
+
+
+class PageRenderer(NotebookRenderer):
+    """Writes a page, also where its kernel ends meanwhile: Voila's own waits for ever for the rest of such a page."""
+
+    async def generate_content_generator(
+        self, kernel_id: str | None = None, kernel_future: object = None
+    ) -> AsyncGenerator[tuple[str, object]]:
+        """The parts of the page; the last one says if its kernel has ended."""
+        try:
+            async for part in super().generate_content_generator(kernel_id, kernel_future):
+                yield part
+            ended = isinstance(self.executor, PageExecutor) and self.executor.ended
+        # Whatever it is, the page has no kernel that would answer it.
+        except Exception:
+            _log.exception("The page of kernel %s could not be made", kernel_id)
+            ended = True
+        if ended:
+            yield ENDED, None
+
+
+def compile_templates(name: str) -> None:
+    """Compile a template of pages, and those that it needs, before the first page does."""
+    paths = collect_template_paths(["voila", "nbconvert"], name)
+    environment = PageExporter(template_paths=paths, template_name=name).environment
+    assert environment.loader is not None
+    # Voila names these for each page anew.
+    for later in ("highlight_code", "trusted"):
+        environment.filters.setdefault(later, str)
+    waiting, known = ["index.html.j2"], set[str]()
+    while waiting:
+        if (part := waiting.pop()) not in known:
+            known.add(part)
+            environment.get_template(part)
+            source, *_ = environment.loader.get_source(environment, part)
+            waiting += filter(None, meta.find_referenced_templates(environment.parse(source)))
+
+
+# Voila has no options for them.
 notebook_renderer.VoilaExporter = PageExporter
+notebook_renderer.VoilaExecutor = PageExecutor
+handler.NotebookRenderer = PageRenderer
 
 
 class Page(TornadoVoilaHandler):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import ipaddress
 import signal
 import socket
@@ -26,7 +27,7 @@ from workbench.extensions.classroom.server.class_addresses import ShortAddress, 
 from workbench.extensions.classroom.server.class_file import state_folder
 from workbench.extensions.classroom.server.classroom import Classroom
 from workbench.extensions.classroom.server.kernels import PageKernels
-from workbench.extensions.classroom.server.opening import Page
+from workbench.extensions.classroom.server.opening import Page, compile_templates
 from workbench.extensions.classroom.server.site import exercises_in, found_in, site_rules, written
 from workbench.extensions.lessons.folder import own_lessons
 
@@ -81,6 +82,7 @@ class PageServer(Voila):
                 said = kernels.room.keep(counts, titles, Path(self.class_file) if self.class_file else None)
                 if said:
                     self.log.warning(said)
+        self._prepare()
         return [*self.refusals(), *of_class, *site, *voila]
 
     def _checked_lessons(self) -> str:
@@ -106,6 +108,16 @@ class PageServer(Voila):
         IOLoop.current().add_callback(self._announce)
         IOLoop.current().add_callback(self._try_lessons)
         super().start()
+
+    def _prepare(self) -> None:
+        """Do what the first pages would wait for, and all others with them: templates, kernel specifications, and full
+        garbage collections, which look at each object of the imported modules. Each kept the event loop for 0.1 to 0.3
+        s of a core. Called where the specifications have a manager, and nobody is answered yet."""
+        for name in ("workbench", "lesson") if self.lessons else ():
+            compile_templates(name)
+        self.kernel_spec_manager.get_all_specs()
+        gc.collect()
+        gc.freeze()
 
     def _announce(self) -> None:
         """Print once the address for others and that for the teacher; here the port is known."""

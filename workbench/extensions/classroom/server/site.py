@@ -81,6 +81,8 @@ def site_rules(
     found = written(lessons)
     taught = [lesson for lesson, _ in found.values()]
     made = functools.lru_cache(maxsize=4)(functools.partial(start_page, base, taught))
+    # The first visitor need not wait for it.
+    made(tuple(found_in(own)))
     rules = [Rule(Bare(re.escape(served)), StartPage, {"made": made, "own": own})]
     if own:
         address = re.escape(url_path_join(served, "lesson", "own"))

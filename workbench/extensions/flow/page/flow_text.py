@@ -8,7 +8,7 @@ from workbench.extensions.flow.page.player import Player
 from workbench.problems import Problem
 from workbench.run import State
 from workbench.sequences.sequence import Sequence
-from workbench.words.numbers import count, duration, number, queued
+from workbench.words.numbers import counted, duration, number, queued
 
 ANOTHER = "The problem in the form has changed. Run again from the start to use it."
 PRESS = "Press Play: two methods solve the pressure equation of every step."
@@ -21,7 +21,7 @@ SLOWEST = 0.3
 def sentence(player: Player, state: State) -> tuple[str, str]:
     """The state of a flow in words, and its tone."""
     sequence = player.sequence
-    steps = f"{count(sequence.steps)} step{'s' * (sequence.steps != 1)}" if sequence.steps else ""
+    steps = counted(sequence.steps, "step") if sequence.steps else ""
     if state is State.FAILED:
         return f"{player.error} Choose another method and continue, or restart.", "bad"
     if state is State.QUEUED:
@@ -55,7 +55,7 @@ def facts(sequence: Sequence) -> str:
     left = series["volume_error"][-1]
     said = [f"dt rms(div u) = {number(left)}"] if math.isfinite(left) else []
     moved = int(series["moved_cells"][-1])
-    said += [f"{count(moved)} cell{'s' * (moved != 1)} changed phase in this step"]
+    said += [f"{counted(moved, 'cell')} changed phase in this step"]
     if series.get("shift"):
         said.append(f"volumes kept by shifting the interface {number(series['shift'][-1])} widths in all")
     failed = [f"{method.label}: {method.failure}" for method in sequence.methods[1:] if method.failure]

@@ -12,6 +12,7 @@ import traitlets
 
 from workbench.errors import InputError, error_message, quoted
 from workbench.extensions.lessons import Exercise, lesson
+from workbench.extensions.lessons.check_turn import check_turn
 from workbench.extensions.lessons.exercise import Choice, Number, Order
 from workbench.extensions.lessons.page.in_class import follow_class
 from workbench.extensions.lessons.page.kept_answer import KeptAnswer
@@ -23,7 +24,9 @@ from workbench.live.ui.frontend import in_voila
 from workbench.live.ui.server_connection import server_connection
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import WorkingView
+from workbench.words.numbers import queued, waited
 
+COMPUTING = "computing …"
 SUBMIT = {"event": "submit"}
 """The message of a field of one line in which Enter was pressed."""
 
@@ -69,7 +72,7 @@ class ExerciseView(WorkingView):
         if answer is None or answer == "":
             self.verdict.say("Give an answer first.", "bad")
             return
-        self.verdict.say("computing …", "busy")
+        self.verdict.say(COMPUTING, "busy")
         self._worker.ask(lambda: self._judge(answer))
 
     def on_progress(self, listener: Callable[[Progress], object]) -> None:
@@ -102,7 +105,8 @@ class ExerciseView(WorkingView):
 
     def _judge(self, answer: str) -> None:
         try:
-            verdict = self.exercise.check(answer)
+            with check_turn(lambda ahead: self._say_place(answer, ahead)) as turn:
+                verdict = self.exercise.check(answer)
         except Exception as error:  # The status line is the only place that the reader sees.
             said, tone = error_message(error, "the check"), "bad"
         else:
@@ -110,11 +114,16 @@ class ExerciseView(WorkingView):
                 attempt = Attempt(self.progress.exercise, answer, verdict.right, time.time())
                 self._set(self.progress.after(attempt))
                 self._keep(checked=True)
+                self.tries.value = ", ".join(filter(None, (self.progress.words, waited(turn.waited))))
             said = verdict.words(hint_first=self.progress.hint_first)
             tone = "good" if verdict.right else "bad"
         # The answer may have changed meanwhile.
         if self.field.value == answer:
             self.verdict.say(said, tone)
+
+    def _say_place(self, answer: str, ahead: int) -> None:
+        if self.field.value == answer:
+            self.verdict.say(queued(ahead, "check") if ahead else COMPUTING, "busy")
 
     def _set(self, progress: Progress) -> None:
         self.progress = progress

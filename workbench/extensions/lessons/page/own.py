@@ -23,6 +23,7 @@ from workbench.extensions.lessons.page.exercise import ExerciseView
 from workbench.extensions.lessons.page.in_class import follow_class
 from workbench.live.transport.cells import cell_of
 from workbench.live.ui.frontend import in_voila
+from workbench.words.numbers import counted
 
 SECONDS = 120
 """Seconds after which the trial of a notebook ends, whatever a cell does."""
@@ -126,7 +127,7 @@ def trial(path: Path) -> tuple[bool, str]:
         if error is not None:
             return False, mistake(path.name, number, error)
     count = len(NOTEBOOK.numbers)
-    return True, f"{path.name}: {count} {'exercise' if count == 1 else 'exercises'}"
+    return True, f"{path.name}: {counted(count, 'exercise')}"
 
 
 def main() -> NoReturn:

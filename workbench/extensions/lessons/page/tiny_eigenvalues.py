@@ -96,7 +96,7 @@ class TinyEigenvalues(WorkingView):
         self.words.say(
             f"With {words}{' of the cells before' if moved else ''}, {count(tiny)} positive eigenvalue"
             f"{'s are' if tiny != 1 else ' is'} below {chosen(TINY)}, and κ = {number(float(left[-1] / left[0]))}. "
-            f"The error is a millionth after {count(reached(curves[name]))} iterations, without vectors after "
+            f"The error is a millionth after {counted(reached(curves[name]), 'iteration')}, without vectors after "
             f"{count(reached(curves['0 vectors']))}."
         )
 
@@ -115,10 +115,10 @@ class TinyEigenvalues(WorkingView):
         self.curve.show(curves_scene(spread, name, "largest ‖rⱼ‖ / ‖bⱼ‖", TOLERANCE, products=products))
         steps, alone = reached(curves[name]), reached(curves["s = 1"])
         ratio = number(float(left[-1] / left[0]))
-        said = f"{name}: κₛ = {ratio}. Block CG takes {count(steps)} iterations"
+        said = f"{name}: κₛ = {ratio}. Block CG takes {counted(steps, 'iteration')}"
         if columns > 1:
             said += (
-                f" and multiplies {count(columns * steps)} columns by A; one column alone takes {count(alone)}, so "
+                f" and multiplies {counted(columns * steps, 'column')} by A; one column alone takes {count(alone)}, so "
                 f"about {count(columns * alone)} for {columns} of them one by one"
             )
         self.words.say(f"{said}.")

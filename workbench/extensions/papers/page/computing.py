@@ -17,6 +17,7 @@ from workbench.records import Record
 from workbench.run import MACHINE, Configuration, Result, Session
 from workbench.run.jobs.run_queue import QueueSlot
 from workbench.run.jobs.thread_job import ThreadJob
+from workbench.words.numbers import counted
 
 LOOK = 0.02
 """Seconds between two checks for another value."""
@@ -216,5 +217,5 @@ def _failed(work: Work, found: object) -> str:
     if isinstance(found, InputError):
         return f"{work.words}: {found}"
     if isinstance(found, Solved) and not found.converged:
-        return f"{work.words}: no convergence in {found.iterations} iterations"
+        return f"{work.words}: no convergence in {counted(found.iterations, 'iteration')}"
     return ""

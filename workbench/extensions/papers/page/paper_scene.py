@@ -18,6 +18,7 @@ from workbench.extensions.papers.standing import NOTABLE, tally, tally_words
 from workbench.live.ui.sort_table import sample
 from workbench.plots.scenes.scene import Axis, Scene
 from workbench.plots.scenes.style import curve_style
+from workbench.words import numbers
 from workbench.words.numbers import deviation_text, number, said
 
 MOST_FAR = 3
@@ -69,7 +70,7 @@ def _near(item: Item, found: Agreement) -> str:
 
 def _counted(found: Agreement) -> str:
     """The number of points that are compared, and of all if some are not computed."""
-    known = f"{len(found.known)} point{'s' * (len(found.known) != 1)}"
+    known = numbers.counted(len(found.known), "point")
     return known if len(found.known) == len(found.points) else f"{known} so far (of {len(found.points)})"
 
 

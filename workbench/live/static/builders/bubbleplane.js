@@ -1,4 +1,5 @@
 import { drawAxes, label, line, linearTicks } from "../ui/axes.js";
+import { counted } from "../ui/numbers.js";
 import { surface } from "../ui/surface.js";
 import { onPage } from "../ui/theme.js";
 
@@ -30,7 +31,7 @@ export function rowsOf(shown) {
 
 // How many bubbles there are, in words.
 export function amountOf(rows) {
-  return `${rows.length} bubble${rows.length === 1 ? "" : "s"}`;
+  return counted(rows.length, "bubble");
 }
 
 // The circle in which a bubble meets the plane, null where it does not.

@@ -5,37 +5,58 @@ import { button, element } from "./page.js";
 const GONE = new Set(["restarting", "autorestarting", "terminating", "dead"]);
 const CONTROLS = "button, input, select, textarea, [tabindex='0']:not(.lm-TabBar-tab, .lm-TabBar)";
 const WHOLE = ".wb-workbench, .wb-explorer, .site-lesson";
-const [PATIENCE, EVERY] = [1500, 3000]; // ms
+const PATIENCE = 1500; // ms
+const [BEAT, EVERY, ANSWER] = [10_000, 3000, 5000]; // ms between two questions, while the connection is lost, and until an answer
 const ENDED = "The kernel was restarted or has ended. The page shows its last state, and its controls are off.";
 const CUT_OFF = "The connection to the kernel is lost. The page shows its last state; its controls come back with the connection.";
-const [ASKING, ENDS] = [new WeakMap(), new WeakMap()]; // by kernel
+const WATCHES = new WeakMap(); // by kernel, for all status lines of the page
 
-// Asks the server of a page for its kernel while the connection is lost, once for all status lines of the page: the
-// kernel has ended where the server, or the one in its place, does not know it. Jupyter gives up after some minutes.
-function askFor(kernel) {
-  if (!document.body.dataset.voila || ASKING.has(kernel)) return;
-  const { baseUrl = "/" } = kernel.serverSettings ?? {};
-  const ask = async () => {
-    if (kernel.connectionStatus === "connected" || kernel.isDisposed) {
-      stopAsking(kernel);
-      return;
-    }
-    try {
-      const { status } = await fetch(`${baseUrl}api/kernels/${kernel.id}`, { cache: "no-store" });
-      if (status === 404) {
-        stopAsking(kernel);
-        for (const end of ENDS.get(kernel) ?? []) end();
-      } else if (status === 200 && kernel.connectionStatus === "disconnected") kernel.reconnect();
-    } catch {
-      // No network yet, or no server.
-    }
-  };
-  ASKING.set(kernel, setInterval(ask, EVERY));
+// What the status lines of a page have in common: those to call when the kernel has ended, and when the server begins or
+// ceases to be silent.
+function watchOf(kernel) {
+  if (!WATCHES.has(kernel)) {
+    WATCHES.set(kernel, { ends: new Set(), changes: new Set(), silent: false, timer: 0 });
+    askSoon(kernel, BEAT);
+  }
+  return WATCHES.get(kernel);
 }
 
-function stopAsking(kernel) {
-  clearInterval(ASKING.get(kernel));
-  ASKING.delete(kernel);
+function askSoon(kernel, ms) {
+  const watch = WATCHES.get(kernel);
+  clearTimeout(watch.timer);
+  if (document.body.dataset.voila && !kernel.isDisposed) watch.timer = setTimeout(() => ask(kernel), ms);
+}
+
+// Asks the server of a page for its kernel, which has ended where the server, or the one in its place, does not know it.
+// A websocket does not notice for minutes that a network carries no bytes any more, and Jupyter does not ask again for long.
+async function ask(kernel) {
+  const watch = WATCHES.get(kernel);
+  const { baseUrl = "/" } = kernel.serverSettings ?? {};
+  const address = `${baseUrl}api/kernels/${kernel.id}`;
+  const asked = fetch(address, { cache: "no-store", signal: AbortSignal.timeout(ANSWER) });
+  // No network, or no server.
+  const { status } = await asked.catch(() => ({ status: 0 }));
+  if (status === 404) {
+    for (const end of watch.ends) end();
+    return;
+  }
+  const lost = watch.silent || kernel.connectionStatus === "disconnected";
+  if (status === 200 && lost) await connectAgain(kernel);
+  const silent = status === 0;
+  if (silent !== watch.silent) {
+    watch.silent = silent;
+    for (const change of watch.changes) change();
+  }
+  askSoon(kernel, silent || kernel.connectionStatus !== "connected" ? EVERY : BEAT);
+}
+
+// A connection that has lasted through a silence may be dead, which nobody has told the browser.
+async function connectAgain(kernel) {
+  if (kernel.connectionStatus === "connected") {
+    const late = new Promise((done) => setTimeout(done, ANSWER));
+    if (await Promise.race([kernel.requestKernelInfo(), late]).catch(() => null)) return;
+  }
+  await kernel.reconnect().catch(() => null);
 }
 
 // Says so above all that an element stands in, and switches the controls there off; the kernel's models do not come back
@@ -43,10 +64,11 @@ function stopAsking(kernel) {
 export function watchKernel(model, el, advice) {
   let [over, present] = [false, true];
   const kernel = model.widget_manager?.kernel;
+  const watch = kernel && watchOf(kernel);
   const show = () => {
     // A kernel that ends takes its connection along, and then nothing comes back.
     const ended = over || (present && el.closest(".jupyter-widgets-disconnected") !== null);
-    mark(outermost(el), ended ? `${ENDED} ${advice()}` : present ? "" : CUT_OFF);
+    mark(outermost(el), ended ? `${ENDED} ${advice()}` : present && !watch?.silent ? "" : CUT_OFF);
   };
   const turn = (_kernel, status) => {
     over ||= GONE.has(status);
@@ -59,7 +81,7 @@ export function watchKernel(model, el, advice) {
     clearTimeout(waiting);
     const now = () => {
       present = status === "connected";
-      if (!present) askFor(kernel);
+      if (!present) askSoon(kernel, EVERY);
       show();
     };
     if (status === "connecting") waiting = setTimeout(now, PATIENCE);
@@ -67,7 +89,8 @@ export function watchKernel(model, el, advice) {
   };
   // What the widget itself shows is set by another listener of the same change.
   const live = () => queueMicrotask(show);
-  if (kernel) ENDS.set(kernel, (ENDS.get(kernel) ?? new Set()).add(end));
+  watch?.ends.add(end);
+  watch?.changes.add(show);
   model.on("comm_live_update", live);
   kernel?.statusChanged?.connect(turn);
   kernel?.connectionStatusChanged?.connect(connect);
@@ -75,7 +98,8 @@ export function watchKernel(model, el, advice) {
   live();
   return () => {
     clearTimeout(waiting);
-    ENDS.get(kernel)?.delete(end);
+    watch?.ends.delete(end);
+    watch?.changes.delete(show);
     model.off("comm_live_update", live);
     kernel?.statusChanged?.disconnect(turn);
     kernel?.connectionStatusChanged?.disconnect(connect);

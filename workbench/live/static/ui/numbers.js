@@ -17,6 +17,11 @@ export function countText(value) {
   return `${value < 0 ? "−" : ""}${grouped}${rest ? `.${rest}` : ""}`;
 }
 
+// A count with its noun, whose plural ends in s.
+export function counted(value, noun) {
+  return `${countText(value)} ${noun}${value === 1 ? "" : "s"}`;
+}
+
 // So many decimals.
 export function decimalText(value, digits) {
   const [integer, rest] = Math.abs(value).toFixed(digits).split(".");
