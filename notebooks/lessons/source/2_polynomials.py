@@ -67,7 +67,7 @@ lesson.check(1, 4)
 PolynomialView("three clusters", iteration=3)
 
 # %% [markdown]
-# Press **|p|, log axis**: $p_k$ is below 1 in each cluster, and far above 1 between them. Then choose *three outliers
+# Press **|p|, log axis**: $|p_3|$ is below 0.2 in each cluster, and reaches 28 between them. Then choose *three outliers
 # above*. A large eigenvalue that is far from all others takes one zero and costs one iteration. It hardly disturbs the
 # rest, since a factor $1 - \lambda/\theta$ with large $\theta$ is almost 1 for small $\lambda$. For $m$ such outliers
 # this gives the *composite bound*: $m$ iterations, and then the CG bound with the $\kappa$ of the rest.
@@ -93,7 +93,8 @@ lesson.check(2, "1 1.001 1.002 1.003 1.004 1.005 1.006 1000")
 # ## 3. One tiny eigenvalue
 #
 # Each bubble of a much lighter fluid brings such an eigenvalue. By its weight $1/\lambda$ it holds nearly all of the
-# error at the start, and a zero close to it makes $p_k$ large at the others unless they have zeros too: the error waits for these.
+# error at the start, and a zero close to it makes $p_k$ large at the others unless they have zeros too: the error waits
+# for these.
 
 # %%
 PolynomialView("one tiny eigenvalue (a bubble)", iteration=5)

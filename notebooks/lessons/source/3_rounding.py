@@ -51,8 +51,10 @@ lesson.check(1, 11)
 #
 # The residuals of CG are orthogonal: $(r_i, r_j) = 0$, where $(v, w) = v^T w$. With a preconditioner $M$ (lesson 4) it
 # is $(r_i, u_j) = 0$ for $u = M^{-1} r$. But CG makes $r_k$ orthogonal to the last ones only; that it is orthogonal to
-# all others follows, without rounding errors. Below are CG and *pipelined CG*, which is the same method without rounding
-# errors, with its lines in another order ([lesson 6](6_waiting.ipynb)). The slider chooses the iteration.
+# all others follows, without rounding errors.
+#
+# Below are CG and *pipelined CG*. Without rounding errors both have the same iterates; pipelined CG has its lines in
+# another order ([lesson 6](6_waiting.ipynb)). The slider chooses the iteration.
 
 # %%
 Stepper("cg", "pipecg", "two-layer:16", iterations=140)
@@ -91,8 +93,8 @@ lesson.check(2, "pipecg")
 # %% [markdown]
 # ## 4. Single precision, and the residual that decides
 #
-# Both runs solve Poisson's equation on 32 × 32 unknowns to a tolerance of $10^{-8}$. The curves are $\|r\| / \|b\|$, and
-# rings mark the true residuals $\|b - A x\| / \|b\|$ where they were computed.
+# Both runs solve Poisson's equation on 32 × 32 unknowns to a tolerance of $10^{-8}$. The curves are $\|r\| / \|b\|$.
+# Rings mark the true residuals $\|b - A x\| / \|b\|$, where they were computed.
 
 # %%
 ChartView(scene=precision_scene(1e-8))
@@ -101,8 +103,8 @@ ChartView(scene=precision_scene(1e-8))
 # In single precision the curve of $r$ meets the tolerance. A program that believes it returns an $x$ whose residual is
 # far larger than it says. So where $r$ meets the tolerance, the workbench computes $b - A x$. If that does not meet it,
 # CG continues, and is checked again as $r$ falls; when $r$ is ten times below the tolerance, CG starts again from its
-# $x$. After some restarts without success the run ends as *not converged*. One product with $A$ is the price of a number
-# that one can trust.
+# $x$. After some restarts without success the run ends as *not converged*. One product with $A$ is the price of a
+# number that one can trust.
 
 # %% tags=["exercise"]
 lesson.check(3)

@@ -52,7 +52,8 @@ def _distinct(steps: int) -> Verdict:
     if steps > made.iterations:
         done = made.iterations_to(DONE)
         return Verdict(
-            False, f"already after {done} iterations only {number(made.error[-1])} of the error is left, which is rounding."
+            False,
+            f"already after {done} iterations only {number(made.error[-1])} of the error is left, which is rounding.",
         )
     return Verdict(True, f"{_zeros(made, steps)}, the eigenvalues, and no error is left.")
 
