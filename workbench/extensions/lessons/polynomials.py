@@ -53,7 +53,7 @@ def _distinct(steps: int) -> Verdict:
         done = made.iterations_to(DONE)
         return Verdict(
             False,
-            f"already after {done} iterations only {number(made.error[-1])} of the error is left, which is rounding.",
+            f"already after {done} iterations {number(made.error[-1])} of the error is left, which is rounding.",
         )
     return Verdict(True, f"{_zeros(made, steps)}, the eigenvalues, and no error is left.")
 
