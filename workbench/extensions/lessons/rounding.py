@@ -139,9 +139,9 @@ NEXT_STEPS = (
         lambda: configure("two-layer", n=16, solver="pipecg-rr"),
     ),
     NextStep(
-        "CG and its variants to the accuracy that each attains: add pipecg, and set a tolerance of 10⁻¹⁴.",
+        "Pipelined CG and CG in one race: set a tolerance of 10⁻¹². Which of them meets it?",
         "compare.race",
-        lambda: configure("two-layer", n=16),
+        lambda: configure("two-layer", n=16, solver="pipecg"),
     ),
 )
 """Where the lesson leads: problems and views of the workbench."""

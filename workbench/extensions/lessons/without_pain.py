@@ -112,12 +112,13 @@ EXERCISES = (
 
 NEXT_STEPS = (
     NextStep(
-        "Both methods with Jacobi on Poisson's equation: why does nothing change? Its diagonal is constant.",
+        "Steepest descent and CG with Jacobi on Poisson's equation: why does next to nothing change? Its diagonal is "
+        "constant.",
         "compare.race",
-        lambda: configure("poisson5", n=32, preconditioner="jacobi"),
+        lambda: configure("poisson5", n=32, solver="sd", preconditioner="jacobi"),
     ),
     NextStep(
-        "Two fluid layers, whose diagonal varies by a factor of 1000: compare with and without Jacobi.",
+        "Two fluid layers, whose diagonal varies by a factor of 1000: add CG without a preconditioner to the race.",
         "compare.race",
         lambda: configure("two-layer", n=32, preconditioner="jacobi"),
     ),
