@@ -16,7 +16,8 @@ pytestmark = pytest.mark.browser
 
 PRESSED = (
     "Check", "Stop", "Pause", "Next line", "Next step", "Next iteration", "Play", "Restart", "Mathematics", "Theme",
-    "Projector", "CG workbench", "Previous:", "Next:", "Remove", "Add a method", "Open race", "choose …", "a number", "log y",
+    "Projector", "CG workbench", "Previous:", "Next:", "Remove", "Add a method", "Open race", "choose …", "a number",
+    "log y",
 )  # fmt: skip
 
 
