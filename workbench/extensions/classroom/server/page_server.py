@@ -70,6 +70,9 @@ class PageServer(Voila):
         found: Any = super().init_handlers()
         voila = [_in_order(each) for each in found]
         kernels = self.kernel_manager
+        # Voila makes the kernel manager shortly before this.
+        if isinstance(kernels, PageKernels):
+            allow_files(FILES_OF_A_PAGE * kernels.most_pages)
         of_class = self.of_class(kernels.room) if isinstance(kernels, PageKernels) else []
         site = []
         if self.lessons:
@@ -103,8 +106,6 @@ class PageServer(Voila):
 
     def start(self) -> None:
         """Serve until the server is ended."""
-        if isinstance(self.kernel_manager, PageKernels):
-            allow_files(FILES_OF_A_PAGE * self.kernel_manager.most_pages)
         IOLoop.current().add_callback(self._announce)
         IOLoop.current().add_callback(self._try_lessons)
         super().start()
