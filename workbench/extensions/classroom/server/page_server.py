@@ -70,9 +70,6 @@ class PageServer(Voila):
         found: Any = super().init_handlers()
         voila = [_in_order(each) for each in found]
         kernels = self.kernel_manager
-        # Voila makes the kernel manager shortly before this.
-        if isinstance(kernels, PageKernels):
-            allow_files(FILES_OF_A_PAGE * kernels.most_pages)
         of_class = self.of_class(kernels.room) if isinstance(kernels, PageKernels) else []
         site = []
         if self.lessons:
