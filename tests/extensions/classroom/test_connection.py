@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
 from tornado.httputil import HTTPConnection, HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.web import Application, RequestHandler
+from tornado.websocket import WebSocketClosedError
 
 from tests.extensions.classroom.messages import legacy, request_v1, v1
 from workbench.extensions.classroom.server import NoDelayConnection, PageConnection, set_xsrf_cookie
@@ -65,3 +66,16 @@ def test_a_connection_of_jupyterlab_keeps_its_protocol_when_it_has_closed(monkey
         assert lab.subprotocol == protocol
         handler.ws_connection = None
         assert lab.subprotocol == protocol
+
+
+def test_a_message_of_the_kernel_to_a_page_that_has_closed_is_left_out(monkeypatch):
+    """Jupyter raises from the callback of the kernel's socket; the page may close between two messages."""
+    sent = []
+
+    def closed(self, stream, message):
+        sent.append(message)
+        raise WebSocketClosedError
+
+    monkeypatch.setattr(ZMQChannelsWebsocketConnection, "handle_outgoing_message", closed)
+    NoDelayConnection.__new__(NoDelayConnection).handle_outgoing_message("iopub", [b"one"])
+    assert sent == [[b"one"]]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import Any
 
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
 from tornado.web import HTTPError
+from tornado.websocket import WebSocketClosedError
 
 from workbench.extensions.classroom.server.framing import check_frame
 
@@ -64,3 +66,8 @@ class NoDelayConnection(ZMQChannelsWebsocketConnection):
         except MALFORMED as error:
             self.log.warning("Connection to kernel %s closed by a malformed message: %.200r", self.kernel_id, error)
             self.websocket_handler.close(INVALID_DATA, "malformed message")
+
+    def handle_outgoing_message(self, stream: Any, outgoing_msg: list[Any]) -> None:
+        """Pass a message of the kernel on to the page, unless the page has closed since the kernel sent it."""
+        with contextlib.suppress(WebSocketClosedError):
+            super().handle_outgoing_message(stream, outgoing_msg)
