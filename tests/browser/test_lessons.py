@@ -89,6 +89,10 @@ def test_symbols_and_steps_of_the_text_are_marked_in_the_picture(lesson, shoot):
     lesson.locator(".wb-peek").wait_for(state="detached")
     lab.until(lesson, lambda: geometry.evaluate(canvas) == plain)
 
+    # A text leads to the page of another lesson.
+    other = lesson.locator(".jp-MarkdownCell").get_by_role("link", name="lesson 2")
+    assert other.get_attribute("href") == "/lesson/polynomials"
+
     steps = lesson.locator(".wb-stepsofcg")
     steps.scroll_into_view_if_needed()
     said, column = steps.locator(".wb-stepbar span"), steps.locator(".wb-steplist")

@@ -10,12 +10,14 @@ import pytest
 from tests.browser import lab
 from tests.browser.pdf_text import pages_of
 from workbench.extensions.lessons import lesson
+from workbench.extensions.lessons.geometry_marks import THOUGHTS
 
 pytestmark = pytest.mark.browser
 
 PRESSED = (
-    "Check", "Stop", "Pause", "Next line", "Next iteration", "Play", "Restart", "Mathematics", "Theme", "Projector",
-    "CG workbench", "Previous:", "Next:", "Remove", "Add a method", "Open race", "choose …", "a number", "log y",
+    "Check", "Stop", "Pause", "Next line", "Next step", "Next iteration", "Play", "Restart", "Mathematics", "Theme",
+    "Projector", "CG workbench", "Previous:", "Next:", "Remove", "Add a method", "Open race", "choose …", "a number",
+    "log y",
 )  # fmt: skip
 
 
@@ -24,7 +26,7 @@ def plain(text):
     return re.sub(r"\s", "", unicodedata.normalize("NFKC", text))
 
 
-@pytest.mark.parametrize("name", ["deflation", "many-at-once"])
+@pytest.mark.parametrize("name", ["without-pain", "deflation", "many-at-once"])
 def test_a_printed_lesson_has_its_questions_and_no_buttons(name, page, app_url):
     page.emulate_media(color_scheme="dark")
     page.goto(f"{app_url}/lesson/{name}")
@@ -42,6 +44,9 @@ def test_a_printed_lesson_has_its_questions_and_no_buttons(name, page, app_url):
         assert plain(f"Exercise {number}. {exercise.question}") in whole
         for option in getattr(exercise.answer, "options", ()):
             assert plain(f"☐ {option}") in whole
+    if name == "without-pain":
+        # All steps of the derivation are there, and not those alone that the column has in sight.
+        assert all(plain(words) in whole for step in THOUGHTS for words in (step.title, *step.sentences))
     for step in taught.next_steps:
         assert plain(step.words) in whole
     written = plain((lab.REPOSITORY / f"notebooks/lessons/{taught.stem}.ipynb").read_text(encoding="utf-8"))

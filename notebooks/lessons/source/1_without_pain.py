@@ -24,7 +24,7 @@ lesson = Lesson("without-pain")
 # $$\varphi(x) = \varphi(x^*) + \tfrac12 e^T A e = \varphi(x^*) + \tfrac12 \|e\|_A^2 .$$
 #
 # The contour lines of $\varphi$ are therefore the ellipses on which the *A-norm* $\|e\|_A$ is constant. Their
-# [[axes|axes]] are the eigenvectors of $A$, and the half axes of [[unit|$e^TAe=1$]] are $1/\sqrt{\lambda_1}$ and
+# [[axes|axes]] lie along the eigenvectors of $A$, and the half axes of [[unit|$e^TAe=1$]] are $1/\sqrt{\lambda_1}$ and
 # $1/\sqrt{\lambda_2}$ long. So the condition number $\kappa=\lambda_{\max}/\lambda_{\min}$ is **the square of their
 # ratio**. Point at an underlined word, or reach it with the Tab key, and the nearest picture marks it.
 
@@ -49,8 +49,10 @@ Geometry2D()
 #
 # The next direction, [[r1|$r_1$]], is orthogonal to the last one: the step ends where it *touches* a
 # [[touched|contour line]], the dashed one, and the path turns by 90°. With two unknowns there are only two directions,
-# one after the other. That is the [[zigzag|zigzag]]: **each step spoils part of what the last one has achieved.** At
-# worst a step leaves
+# one after the other. That is the [[zigzag|zigzag]]: **each step spoils part of what the last one has achieved.**
+#
+# If $r_k$ is an eigenvector, one step ends in $x^*$. The more evenly $r_k$ is shared between the two eigenvectors, the
+# less a step achieves. At worst (Kantorovich's inequality) it leaves
 #
 # $$\frac{\|e_{k+1}\|_A}{\|e_k\|_A} = \frac{\kappa-1}{\kappa+1}$$
 #
@@ -87,8 +89,8 @@ lesson.check(1, 9)
 #
 # What does conjugate look like? Put $y=\sqrt A\,x$ with the root $\sqrt A$ of $A$, which is symmetric positive definite
 # too. Then $\|e\|_A$ is the ordinary length of $\sqrt A\,e$, the ellipses become circles, and $p_0^TAp_1=0$ says that
-# $\sqrt A\,p_0$ and $\sqrt A\,p_1$ are **orthogonal**. Scroll through the two steps; the picture follows, and its
-# handles can be dragged up to the last one.
+# $\sqrt A\,p_0$ and $\sqrt A\,p_1$ are **orthogonal**. Scroll through the two steps, and the picture follows. Drag its
+# handles in any step but the last.
 
 # %%
 StepsOfCG()
@@ -114,12 +116,14 @@ lesson.check(2, -2.5)
 #
 # With $N$ unknowns CG makes each new direction conjugate to all before it, and only the last one is needed for that.
 # So after $N$ steps nothing is left, in exact arithmetic. In practice far fewer are made: what counts is how fast
-# the error falls before. Steepest descent has the factor $(\kappa-1)/(\kappa+1)$ per step, CG at worst
+# the error falls before. Steepest descent leaves at worst $(\kappa-1)/(\kappa+1)$ of the error in each step. The
+# *CG bound* is
 #
 # $$\|e_k\|_A \le 2\left(\frac{\sqrt\kappa-1}{\sqrt\kappa+1}\right)^k \|e_0\|_A .$$
 #
-# The root makes the difference. Start the race, on a Poisson problem with $32\times32$ unknowns. Its x-axis counts
-# iterations; an iteration costs both methods one product with $A$.
+# The root makes the difference: for $\kappa=100$ the factor is 98% with steepest descent, and 82% with CG. Start the
+# race, on a Poisson problem with $32\times32$ unknowns. Its x-axis counts iterations; an iteration costs both methods
+# one product with $A$.
 
 # %%
 race = RaceView(*(configure("poisson5", n=32, solver=name, preconditioner="none") for name in ("sd", "cg")))
@@ -131,7 +135,8 @@ race
 #
 # Jacobi's preconditioner is the diagonal $M=D$ of $A$. Both methods then work as if on
 # $\sqrt D^{\,-1}A\sqrt D^{\,-1}$ in the coordinates $\sqrt D\,x$: each coordinate is stretched by its own factor. The
-# second plot shows these coordinates. Its ellipses always lie at 45°, since this matrix has ones on its diagonal.
+# second plot shows these coordinates. That matrix has ones on its diagonal, so its eigenvectors are $(1, 1)$ and
+# $(1, -1)$, and the ellipses always lie at 45°.
 
 # %%
 Geometry2D(angle=10, jacobi=True)

@@ -33,7 +33,8 @@ PolynomialView("dense at the lower end (Strakoš)", iteration=10, size=24, round
 # more iterations for the same error. So bounds for exact CG that count a zero for each outlier, such as the composite
 # bound of lesson 2, do not hold here (Gergelits and Strakoš 2014).
 #
-# Drag the largest eigenvalues together: which spectra are delayed, and which are not?
+# Drag the largest eigenvalues together: which spectra are delayed, and which are not? The menu *spectrum* brings the
+# first one back, which the exercise is about.
 
 # %% tags=["exercise"]
 lesson.check(1)
@@ -48,9 +49,12 @@ lesson.check(1, 11)
 # %% [markdown]
 # ## 2. Orthogonality is lost
 #
-# The residuals of CG are orthogonal, $(r_i, r_j) = 0$, with a preconditioner $(r_i, u_j) = 0$ for $u = M^{-1} r$. But
-# CG makes $r_k$ orthogonal to the last ones only; that it is orthogonal to all others follows, without rounding errors.
-# Below are CG and pipelined CG, line by line, with the iterations that the slider chooses.
+# The residuals of CG are orthogonal: $(r_i, r_j) = 0$, where $(v, w) = v^T w$. With a preconditioner $M$ (lesson 4) it
+# is $(r_i, u_j) = 0$ for $u = M^{-1} r$. But CG makes $r_k$ orthogonal to the last ones only; that it is orthogonal to
+# all others follows, without rounding errors.
+#
+# Below are CG and *pipelined CG*. Without rounding errors both have the same iterates; pipelined CG has its lines in
+# another order ([lesson 6](6_waiting.ipynb)). The slider chooses the iteration.
 
 # %%
 Stepper("cg", "pipecg", "two-layer:16", iterations=140)
@@ -58,7 +62,7 @@ Stepper("cg", "pipecg", "two-layer:16", iterations=140)
 # %% [markdown]
 # The maps at the end show $|(r_i, u_j)|$, scaled to 1 on the diagonal. Dark is orthogonal, bright off the diagonal is a
 # loss, and the dashed lines are at the iteration of the slider. Which of the two methods loses it first, and where is
-# its residual then?
+# its residual then? A method that breaks down has shorter curves, and its table says at which iteration.
 #
 # ## 3. The residual gap
 #
@@ -71,6 +75,10 @@ Stepper("cg", "pipecg", "two-layer:16", iterations=140)
 # accuracy**, about the precision times $\|A\|$ times the largest $\|x_j\|$ (Greenbaum 1997). Pipelined CG computes even
 # $A u$ by a recurrence, whose own errors grow on the way. In the curves $\|r\|$ is a line, and $\|b - A x\|$ is dotted
 # with marks.
+#
+# Four variants of CG: `pipecg` is pipelined CG. `pipecg-rr` is too, but now and then it replaces $r$ by $b - A x$, and
+# the other vectors by what follows from it. `cgcg` (Chronopoulos and Gear) and `gropp` (Gropp) have other orders of
+# lines, and apply $A$ to $u$ itself in each iteration.
 
 # %% tags=["exercise"]
 lesson.check(2)
@@ -79,23 +87,24 @@ lesson.check(2)
 lesson.check(2, "pipecg")
 
 # %% [markdown] tags=["solution"]
-# `pipecg-rr` is the same method, but it replaces $r$ by $b - A x$ and the vectors that follow from it now and then. The
-# others apply $A$ to $u$ itself in each iteration.
+# Only `pipecg` computes $A u$ by a recurrence and never corrects it. `pipecg-rr` takes the gap away each time that it
+# replaces $r$, and the others have no such recurrence.
 
 # %% [markdown]
 # ## 4. Single precision, and the residual that decides
 #
-# Both runs solve Poisson's equation on 32 × 32 unknowns to a tolerance of $10^{-8}$. Rings mark the true
-# residuals $\|b - A x\| / \|b\|$.
+# Both runs solve Poisson's equation on 32 × 32 unknowns to a tolerance of $10^{-8}$. The curves are $\|r\| / \|b\|$.
+# Rings mark the true residuals $\|b - A x\| / \|b\|$, where they were computed.
 
 # %%
 ChartView(scene=precision_scene(1e-8))
 
 # %% [markdown]
 # In single precision the curve of $r$ meets the tolerance. A program that believes it returns an $x$ whose residual is
-# far larger than it says. So whenever $r$ meets the tolerance, the workbench computes $b - A x$; where that does not
-# meet it, CG starts again from this $x$, and after some restarts without success the run ends as *not converged*. One
-# product with $A$ is the price of a number that one can trust.
+# far larger than it says. So where $r$ meets the tolerance, the workbench computes $b - A x$. If that does not meet it,
+# CG continues, and is checked again as $r$ falls; when $r$ is ten times below the tolerance, CG starts again from its
+# $x$. After some restarts without success the run ends as *not converged*. One product with $A$ is the price of a
+# number that one can trust.
 
 # %% tags=["exercise"]
 lesson.check(3)

@@ -23,15 +23,18 @@ lesson = Lesson("preconditioning")
 # %% [markdown]
 # ## 1. What M changes
 #
-# Let $M = LL^T$ be symmetric and positive definite. CG on $L^{-1}AL^{-T}\hat x = L^{-1}b$ with $x = L^{-T}\hat x$
-# needs neither $L$ nor its inverse: write it in $x$, and what is left of them is $u = M^{-1}r$, once in an iteration.
-# So the eigenvalues that count are those of $L^{-1}AL^{-T}$, which are those of $M^{-1}A$, and with
+# Let $M = CC^T$ be symmetric and positive definite. CG on $C^{-1}AC^{-T}\hat x = C^{-1}b$ with $x = C^{-T}\hat x$
+# needs neither $C$ nor its inverse: write it in $x$, and what is left of them is $u = M^{-1}r$, once in an iteration.
+# So the eigenvalues that count are those of $C^{-1}AC^{-T}$, which are those of $M^{-1}A$, and with
 # $\kappa = \lambda_{\max} / \lambda_{\min}$ of these
 #
 # $$\|e_k\|_A \le 2\left(\frac{\sqrt\kappa - 1}{\sqrt\kappa + 1}\right)^k \|e_0\|_A .$$
 #
 # Two fluid layers, the upper one a thousand times as dense: the rows of $A$ differ by that factor. Jacobi,
-# $M = D = \operatorname{diag}(A)$, removes it. Compare the first two rows of the lowest picture, and move the slider.
+# $M = D = \operatorname{diag}(A)$, removes it. The lowest picture has the eigenvalues of $A$ and of $M^{-1}A$: compare
+# their $\kappa$. Move the slider: the Ritz values reach the ends of the spectrum of $M^{-1}A$. In the middle the error
+# is between its lower and its upper bound, and soon far below the CG bound with the $\kappa$ of $M^{-1}A$. With the
+# $\kappa$ of $A$ that bound hardly falls.
 
 # %%
 SpectrumView(Session(configure("two-layer", n=24)).wait(60))
@@ -39,7 +42,7 @@ SpectrumView(Session(configure("two-layer", n=24)).wait(60))
 # %% [markdown]
 # ## 2. From Gauss-Seidel to the Neumann series
 #
-# Let $L$ now be the strictly lower triangle: $A = D + L + L^T$. Symmetric Gauss-Seidel takes
+# Let $L$ be the strictly lower triangle: $A = D + L + L^T$. Symmetric Gauss-Seidel takes
 # $M = (D + L)\,D^{-1}(D + L^T)$, the product of two triangles, which differs from $A$ by $L D^{-1} L^T$ only. A
 # triangle is solved row after row, each waiting for the one before. Its inverse is a series that waits for nothing,
 #

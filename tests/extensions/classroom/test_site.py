@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 
 from workbench.extensions.classroom.server.page_server import TRIAL_SECONDS, tried
@@ -115,6 +115,19 @@ def test_a_notebook_of_the_teacher_begins_in_its_folder_with_its_name_and_its_ce
     assert bar.endswith("lesson_bar()")
     assert begin.endswith(f"begin('own/mine', {str(Path.cwd())!r}, 'mine.ipynb', [2, 4])")
     assert (own, notebook.metadata["above"]) == ("x = 1", "the head")
+
+
+def test_a_link_of_a_text_to_a_lesson_has_its_address_on_the_page(folder):
+    rules = site_rules("/class/", folder / "lessons", str(folder), {})
+    links = next(rule.target_kwargs["links"] for rule in rules if rule.target is LessonPage)
+    handler = Own()
+    handler.links = links
+    text = "[lesson 3](3_rounding.ipynb), [another](9_other.ipynb), [a file](data.csv)"
+    notebook = new_notebook(cells=[new_markdown_cell(text), new_code_cell("'[x](3_rounding.ipynb)'")])
+    prepare_page(handler, notebook=notebook)
+    changed, code = [cell.source for cell in notebook.cells[2:]]
+    assert changed == "[lesson 3](/class/lesson/rounding), [another](9_other.ipynb), [a file](data.csv)"
+    assert code == "'[x](3_rounding.ipynb)'"
 
 
 class Own(OwnLessonPage):

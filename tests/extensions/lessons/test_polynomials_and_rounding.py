@@ -107,6 +107,22 @@ def test_a_method_that_is_as_accurate_as_cg_is_told_both_accuracies():
     assert 0.1 < own / plain < 10
 
 
+def test_the_solution_names_the_part_of_50_in_the_error_for_another_b():
+    assert 50 / polynomials.BUBBLE.sum() == pytest.approx(0.45, abs=0.005)
+    assert "50 has 45% of the sum" in lesson("polynomials").solution(3)
+
+
+def test_true_residuals_are_told_apart_and_read_off_at_powers_of_ten():
+    scene = rounding.precision_scene(1e-8)
+    single, double = [layer for layer in scene.layers if layer.name.startswith("true residual")]
+    assert [single.name, double.name] == ["true residual, float32", "true residual, float64"]
+    curves = {layer.name: layer.colour for layer in scene.layers if layer.name in ("float32", "float64")}
+    assert [single.colour, double.colour] == [curves["float32"], curves["float64"]]
+    # The answer of exercise 3: the last rings lie between two ticks.
+    assert {1e-5, 1e-6} <= set(scene.y.marks)
+    assert 1e-6 < single.y[-1] < 1e-5
+
+
 def test_single_precision_is_told_by_its_true_residual():
     single = rounding.single_and_double(1e-6)["float32"]
     assert number(single.true_relative_residual) in sentence("rounding", 3, 6)

@@ -33,7 +33,7 @@ def test_no_number_is_refused_with_an_example(text):
 
 
 def test_a_unit_may_stand_behind_and_thousands_may_have_commas():
-    assert [typed_number(text, "°") for text in ("9°", "9 °", "9")] == [9, 9, 9]
+    assert [typed_number(text, "°") for text in ("9°", "9 °", "9 deg", "9 degrees", "9")] == [9] * 5
     assert [typed_number(text, "GPUs", whole=True) for text in ("8 GPUs", "1 GPU", "4,096")] == [8, 1, 4096]
     assert typed_number("0,500", whole=True) == 0.5
     assert [typed_number(text, "m−1") for text in ("9 m−1", "9 m-1")] == [9, 9]

@@ -22,7 +22,7 @@ def test_a_start_near_the_slowest_is_right_and_the_slowest_is_named():
     r = (8.6 / 9, 1.0)
     left = 1 - (r[0] ** 2 + 1) ** 2 / ((r[0] ** 2 / 9 + 1) * (9 * r[0] ** 2 + 1))
     assert float(re.search(r"leaves ([\d.]+)%", wrong)[1]) == pytest.approx(100 * left**0.5, abs=0.005)
-    assert "from another start 80.00%" in wrong
+    assert "from another start 80.00%; there r has the parts 0.956 and 1 in the two eigenvectors." in wrong
 
 
 @pytest.mark.parametrize("second", [-2.501, -2.499, -2.50001])
@@ -36,7 +36,7 @@ def test_directions_that_are_nearly_conjugate_are_not(second):
 def test_conjugate_directions_are_at_a_right_angle():
     for answer in (-2.5, "-5/2", "−2.5", "-2,5"):
         assert said(2, answer) == said(2, -2.5)
-    assert said(2, -2.5).startswith("Right: for p₁ = (1, −2.5) (p₀, A p₁) is 0, so")
+    assert said(2, -2.5).startswith("Right: for p₁ = (1, −2.5) p₀ᵀA p₁ is 0, so")
     assert "is −2.00 × 10⁻⁷, zero up to rounding" in said(2, -2.5000001).replace("\u202f", " ")
 
 
@@ -50,4 +50,7 @@ def test_radians_are_recognized():
     radians = lesson("without-pain").exercises[2].check(0.785)
     assert not radians.right
     assert "in degrees" in radians.hint
+    # A second try gets the sentence alone.
+    assert "from 9.00 to 1.08; the answer is in degrees" in radians.sentence
+    assert lesson("without-pain").exercises[2].check("45 degrees").right
     assert "radians" not in lesson("without-pain").exercises[2].check(30).hint

@@ -71,7 +71,17 @@ def test_fewer_iterations_may_take_more_time():
     assert (
         f"{few} iterations with boxes last as long as {number(2.0 * few)} with Jacobi, which needs {many}" in sentence
     )
-    assert "measured on this machine" in sentence
+    # Times of both runs, and the ratio of their iterations.
+    units = {"s": 1.0, "ms": 1e-3, "µs": 1e-6}
+    times = [float(value) * units[unit] for value, unit in re.findall(r"([\d.]+)\s(s|ms|µs) with", sentence)]
+    ratio = float(re.search(r"with boxes takes ([\d.\s]+) times", sentence)[1].replace("\u202f", ""))
+    assert ratio == pytest.approx(times[1] / few / (times[0] / many), rel=0.02)
+
+
+def test_a_right_factor_is_compared_with_the_exact_one_only_where_they_differ():
+    check = lesson("preconditioning").exercises[0].check
+    assert "within" not in check(2.34).sentence
+    assert "; 2.24 is within 5% of that" in check(2.24).sentence
 
 
 def test_faces_of_a_square_bubble_give_its_quotient():

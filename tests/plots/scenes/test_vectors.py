@@ -11,7 +11,13 @@ GRID = (5, 7)
 
 def test_each_has_its_place_and_its_name():
     vectors = np.random.default_rng(0).standard_normal((35, 3)) * (1, 10, 0.1)
-    cells, names = vectors_scene(vectors, GRID, ("a", "b", "c")).layers
+    scene = vectors_scene(vectors, GRID, ("a", "b", "c"))
+    # Numbers at an axis would count on from one vector to the next.
+    assert [(axis.title, axis.marks) for axis in (scene.x, scene.y)] == [
+        ("x, 7 points each", ()),
+        ("y, 5 points each", ()),
+    ]
+    cells, names = scene.layers
     # Two columns and two rows; a gap of two, above which a name stands.
     assert cells.values.shape == (2 * 7, 2 * 9 - 2)
     for place, (bottom, left) in enumerate(((7, 0), (7, 9), (0, 0))):
@@ -25,7 +31,9 @@ def test_each_has_its_place_and_its_name():
 def test_a_logarithmic_map_shows_three_decades():
     values = np.zeros(35)
     values[:4] = 5, -0.5, 0.006, 0.004
-    (cells,) = vectors_scene(values[:, None], GRID, log=True).layers
+    scene = vectors_scene(values[:, None], GRID, log=True)
+    assert (scene.x.title, scene.x.marks) == ("x (points)", None)
+    (cells,) = scene.layers
     np.testing.assert_allclose(cells.values.ravel(), [1, 0.1, 0.0012, *[0.001] * 32])
 
 

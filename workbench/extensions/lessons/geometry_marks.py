@@ -123,7 +123,7 @@ THOUGHTS = (
         "The first step",
         (
             "p₀ = r₀, as in steepest descent. The step α₀ p₀ ends where φ is smallest on its line:",
-            "α₀ = (r₀, r₀)/(p₀, A p₀).",
+            "α₀ = r₀ᵀr₀ / p₀ᵀA p₀.",
             "There it touches the dashed contour line.",
         ),
         ("p0", "touched"),
@@ -136,8 +136,8 @@ THOUGHTS = (
     Thought(
         "The conjugate line",
         (
-            "The step was the best one, so (p₀, A e₁) = 0.",
-            "All p with (p₀, A p) = 0 are on one line, and e₁ is: it leads to the solution.",
+            "The step was the best one, so p₀ᵀA e₁ = 0.",
+            "All p with p₀ᵀA p = 0 are on one line, and e₁ is: it leads to the solution.",
         ),
         ("conjugate", "e1"),
     ),
@@ -145,7 +145,7 @@ THOUGHTS = (
         "A sum in place of r₁",
         (
             "p₁ = r₁ + β₀ p₀ is on that line for",
-            "β₀ = (r₁, r₁)/(r₀, r₀).",
+            "β₀ = r₁ᵀr₁ / r₀ᵀr₀.",
             "A part of the last direction corrects the new residual.",
         ),
         ("bp", "p1"),

@@ -17,7 +17,7 @@ SYMBOLS = {
 }  # fmt: skip
 """Keys of the text, each with the curve of the error that it names; the first three are of the polynomial."""
 SAMPLES = 400
-"""Samples of the polynomial at equal distances, and as many at equal ratios."""
+"""Samples of the polynomial, at equal distances or ratios: fewer than pixels, where a plot draws them as they are."""
 TALLEST = (1, 2, 5, 10, 20, 50, 100, 1000, 10_000)
 """Ends of the axis of p: few, so that it rests while an eigenvalue is dragged."""
 SMALLEST = 1e-16
@@ -42,8 +42,8 @@ def polynomial_scene(
     """
     low, high = span
     zeros, heights = made.ritz(at), made.residuals[:, at]
-    x = np.unique(np.concatenate([np.linspace(0, high, SAMPLES), np.geomspace(low, high, SAMPLES), values]))
     log = high > LOG_FROM * low
+    x = np.geomspace(low, high, SAMPLES) if log else np.linspace(0, high, SAMPLES)
     y = made.polynomial(at, x)
     most = max(1.0, float(np.abs(heights).max()))
     end = next((each for each in TALLEST if each >= most), most)

@@ -52,7 +52,8 @@ def _distinct(steps: int) -> Verdict:
     if steps > made.iterations:
         done = made.iterations_to(DONE)
         return Verdict(
-            False, f"already after {done} iterations {number(made.error[-1])} of the error is left, which is rounding."
+            False,
+            f"already after {done} iterations {number(made.error[-1])} of the error is left, which is rounding.",
         )
     return Verdict(True, f"{_zeros(made, steps)}, the eigenvalues, and no error is left.")
 
@@ -104,7 +105,7 @@ def _placed(numbers: Sequence[float]) -> Verdict:
 DEFLATE = Choice(("0.001", "1", "50"))
 EXERCISES = (
     Exercise(
-        "A is diagonal and has a thousand rows, and its eigenvalues are 1, 2, 5 and 100, each many times. "
+        "A is diagonal and has a thousand rows, and its eigenvalues are 1, 2, 5 and 100, each 250 times. "
         f"{B}. After how many iterations is CG done, if nothing is rounded?",
         Number(0, 1000, whole=True),
         _distinct,

@@ -42,7 +42,7 @@ def _fewer(factor: float) -> Verdict:
     said = f"κ falls from {number(before)} to {number(after)}, and the bound from {many} iterations to {few}"
     root, given = number(expected), chosen(factor)
     if abs(factor - expected) <= CLOSE * expected:
-        near = f"; {given} is within {percent(CLOSE)} of that"
+        near = "" if given == root else f"; {given} is within {percent(CLOSE)} of that"
         return Verdict(True, f"{said}, by the square root of {number(before / after)}, which is {root}{near}.")
     return Verdict(False, f"{said}, where a factor of {given} would lead to {number(many / factor)}.")
 
@@ -82,8 +82,8 @@ def _break_even(factor: float) -> Verdict:
     faster = "Jacobi" if jacobi < boxes else "the boxes"
     longer = number(boxes / few / (jacobi / many))
     measured = (
-        f"measured on this machine, median of {ROUNDS} solves in turns, it takes {longer} times as long: "
-        f"{one} with Jacobi and {other} with boxes, so {faster} won"
+        f"measured on this machine, median of {ROUNDS} solves in turns, they take {one} with Jacobi and {other} with "
+        f"boxes: an iteration with boxes takes {longer} times as long, so {faster} won"
     )
     given = chosen(factor)
     if abs(factor - expected) <= CLOSE * expected:

@@ -28,9 +28,9 @@ FORMER = {"one tiny, as of a bubble": TINY, "dense below, as of Strakoš": DENSE
 SPECTRA: dict[str, Callable[[int], np.ndarray]] = {
     "evenly spread": lambda n: np.linspace(1, 100, n),
     "a grid in one dimension": lambda n: 2 - 2 * np.cos(np.pi * np.arange(1, n + 1) / (n + 1)),
-    "three clusters": lambda n: np.sort(np.array([1.0, 30.0, 100.0])[np.arange(n) % 3] * (1 + 0.002 * np.arange(n))),
+    "three clusters": lambda n: np.sort(np.array([1.0, 30.0, 100.0])[np.arange(n) % 3] * (1 + 1e-4 * np.arange(n))),
     "three outliers above": lambda n: np.append(np.linspace(1, 2, n - 3), [20, 50, 100]),
-    TINY: lambda n: np.append(1e-3, np.linspace(0.1, 2, n - 1)),
+    TINY: lambda n: np.append(1e-3, np.linspace(0.5, 2, n - 1)),
     DENSE: lambda n: 0.1 + np.linspace(0, 1, n) * 99.9 * 0.7 ** np.arange(n - 1.0, -1, -1),
 }
 """Spectra of n eigenvalues; the last loses orthogonality early (Strakoš 1991, with rho = 0.7)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 import numpy as np
@@ -11,7 +12,7 @@ from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Verd
 from workbench.extensions.lessons.next_step import NextStep
 from workbench.extensions.lessons.residual_polynomials import DENSE, SPECTRA, cg_on
 from workbench.plots.scenes.convergence import convergence_scene
-from workbench.plots.scenes.scene import Scene
+from workbench.plots.scenes.scene import PointsOf, Scene
 from workbench.run import Result, configure, solve
 from workbench.run.setup.prepare import assembled
 from workbench.stepping.line_by_line import walk
@@ -38,7 +39,17 @@ def single_and_double(rtol: float, n: int = UNKNOWNS) -> dict[str, Result]:
 def precision_scene(rtol: float, n: int = UNKNOWNS) -> Scene:
     """Both as curves of ||r|| / ||b||, with rings at ||b - A x|| / ||b||, where that was computed."""
     found = single_and_double(rtol, n)
-    return convergence_scene([each.record() for each in found.values()], list(found), tolerance=rtol)
+    scene = convergence_scene([each.record() for each in found.values()], list(found), tolerance=rtol)
+    # Rings have the colour and the name of their run, and a tick for each power of ten: exercise 3 reads them off.
+    styles = {name: style for style, name in enumerate(found)}
+    layers = [
+        dataclasses.replace(layer, name=f"true residual, {layer.of}", style=styles[layer.of], outlined=False)
+        if isinstance(layer, PointsOf)
+        else layer
+        for layer in scene.layers
+    ]
+    marks = [10.0**-k for k in range(-1, 12)]
+    return dataclasses.replace(scene, layers=layers, y=dataclasses.replace(scene.y, marks=marks))
 
 
 def _delay(more: float) -> Verdict:
@@ -131,9 +142,9 @@ NEXT_STEPS = (
         lambda: configure("two-layer", n=16, solver="pipecg-rr"),
     ),
     NextStep(
-        "CG and its variants to the accuracy that each attains: add pipecg, and set a tolerance of 10⁻¹⁴.",
+        "Pipelined CG and CG in one race: set a tolerance of 10⁻¹². Which of them meets it?",
         "compare.race",
-        lambda: configure("two-layer", n=16),
+        lambda: configure("two-layer", n=16, solver="pipecg"),
     ),
 )
 """Where the lesson leads: problems and views of the workbench."""

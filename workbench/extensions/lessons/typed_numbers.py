@@ -19,6 +19,7 @@ _POWER = re.compile(
     rf"(?:(?<![0-9.,/])(?<!/[-+])({_PLAIN})(/[-+]?{_PLAIN})?\s*[×x*·]\s*)?"
     r"(?<![0-9.,])10(?:\^|\*\*|(?=[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]))([-+⁻]?[0-9⁰¹²³⁴⁵⁶⁷⁸⁹]+)"
 )
+_DEGREES = re.compile(r"\s*deg(?:rees?)?$")
 _OVER = re.compile(r"\s*/\s*([-+]?)\s*")
 _JOINED = re.compile(r"\s*([/×x*·])\s*")
 _GROUPS = re.compile(r"(?<=[0-9])[\s_'’](?=[0-9]{3}(?:[^0-9]|$))")
@@ -33,6 +34,8 @@ def typed_number(text: str, unit: str = "", *, whole: bool = False) -> float:
     """
     plain = text.strip().translate(_MINUS)
     unit = unit.translate(_MINUS)
+    if unit == "°":
+        plain = _DEGREES.sub("", plain)
     if unit:
         plain = plain.removesuffix(unit).removesuffix(unit.removesuffix("s")).rstrip()
     plain = _POWER.sub(_scientific, _OVER.sub(r"/\1", _GROUPS.sub("", plain[: LONGEST + 1])))

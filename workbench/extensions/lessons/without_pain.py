@@ -22,6 +22,7 @@ NEAR = 0.01
 """Relative difference from the slowest start up to which another one is right."""
 ZERO = 1e-6
 """Largest (p_0, A p_1) that counts as zero, for directions about 1 long."""
+RADIANS = "the answer is in degrees, and this may be radians."
 SAME = 1e-9
 """Relative change of a condition number that counts as none."""
 
@@ -46,18 +47,20 @@ def _slowest(s: float) -> Verdict:
     here, there = apart(left, 100 * most)
     sentence = f"from ({chosen(s, digits=DIGITS)}, 1) the first step leaves {here}% of the A-norm of the error"
     if abs(s / slowest - 1) > NEAR:
-        return Verdict(False, f"{sentence}, and from another start {there}%.")
+        # The residual is -(s / slowest, 1), by the eigenvalues 1/slowest and 1.
+        parts = f"there r has the parts {chosen(s / slowest, digits=3)} and 1 in the two eigenvectors"
+        return Verdict(False, f"{sentence}, and from another start {there}%; {parts}.")
     if here == there:
         return Verdict(True, f"{sentence}, and from no other start more.")
     return Verdict(True, f"{sentence}, and from ({chosen(slowest)}, 1), the slowest start, {there}%.")
 
 
 def _conjugate(second: float) -> Verdict:
-    """By (p_0, A p_1), and the angle in the coordinates in which it is an inner product."""
+    """By p_0^T A p_1, and the angle in the coordinates in which it is an inner product."""
     p1 = np.array([1.0, second])
     root = np.linalg.cholesky(A).T
     product, angle = float(P0 @ A @ p1), angle_between(root @ P0, root @ p1)
-    sentence = f"for p₁ = (1, {chosen(second, digits=DIGITS)}) (p₀, A p₁) is {number(product)}"
+    sentence = f"for p₁ = (1, {chosen(second, digits=DIGITS)}) p₀ᵀA p₁ is {number(product)}"
     if abs(product) > ZERO:
         seen, right_angle = apart(angle, 90.0)
         return Verdict(
@@ -77,8 +80,10 @@ def _useless(angle: float) -> Verdict:
         why = f"the diagonal of A, {one} and {other}, only scales A"
         return Verdict(True, f"{at} leaves the condition number at {number(before)}, since {why}.")
     one, other = apart(before, after)
-    radians = "the answer is in degrees, and this may be radians." if 0 < angle < math.pi / 2 else ""
-    return Verdict(False, f"{at} takes the condition number from {one} to {other}.", radians)
+    said = f"{at} takes the condition number from {one} to {other}"
+    if 0 < angle < math.pi / 2:
+        return Verdict(False, f"{said}; {RADIANS}", RADIANS)
+    return Verdict(False, f"{said}.")
 
 
 EXERCISES = (
@@ -107,12 +112,13 @@ EXERCISES = (
 
 NEXT_STEPS = (
     NextStep(
-        "Both methods with Jacobi on Poisson's equation: why does nothing change? Its diagonal is constant.",
+        "Steepest descent and CG with Jacobi on Poisson's equation: why does next to nothing change? Its diagonal is "
+        "constant.",
         "compare.race",
-        lambda: configure("poisson5", n=32, preconditioner="jacobi"),
+        lambda: configure("poisson5", n=32, solver="sd", preconditioner="jacobi"),
     ),
     NextStep(
-        "Two fluid layers, whose diagonal varies by a factor of 1000: compare with and without Jacobi.",
+        "Two fluid layers, whose diagonal varies by a factor of 1000: add CG without a preconditioner to the race.",
         "compare.race",
         lambda: configure("two-layer", n=32, preconditioner="jacobi"),
     ),

@@ -42,7 +42,7 @@ NOTHING = "No iterations yet."
 TITLES = {
     "ritz": "Ritz values",
     "estimates": "Error and its bounds",
-    "levels": "Exact spectra of A, M<sup>−1</sup>A and M<sup>−1</sup>PA",
+    "levels": "Exact spectra",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 
@@ -67,6 +68,13 @@ def vectors_scene(
     of, listed = f" of {title}" if title else "", f": {', '.join(names)}" if names else ""
     said = f"{count} {name}{of}, from left to right and from top to bottom, each over its largest value{listed}."
     x_axis, y_axis = (Axis(f"{side} (points)", "count", whole=True, word=side) for side in "xy")
+    if count > 1:
+        # Numbers would count on from one vector to the next.
+        sizes = {"x": grid[1], "y": grid[0]}
+        x_axis, y_axis = (
+            dataclasses.replace(axis, title=f"{side}, {sizes[side]} points each", marks=())
+            for side, axis in (("x", x_axis), ("y", y_axis))
+        )
     return Scene(name, x_axis, y_axis, layers, title=title, spoken=said, ways="xy", square=True)
 
 

@@ -27,7 +27,7 @@ def test_a_hint_comes_first_and_numbers_with_the_second_try(shown):
     first = answered(shown, "3")
     assert first == "Not yet: compute A p₀ first; p₁ is to be orthogonal to it."
     assert shown.tries.value == "1st try"
-    assert "(p₀, A p₁) is 13.0" in answered(shown, "4")
+    assert "p₀ᵀA p₁ is 13.0" in answered(shown, "4")
     assert shown.tries.value == "2nd try"
     assert answered(shown, "-5/2").startswith("Right: ")
     assert shown.tries.value == "solved at the 3rd try"

@@ -8,6 +8,7 @@ import pytest
 
 from workbench.extensions.lessons import LESSONS
 from workbench.live import Lesson
+from workbench.live.compare.race_opening import opening
 from workbench.run import Configuration, configure
 from workbench.run.choices.share_link import from_link
 
@@ -30,6 +31,14 @@ def test_a_link_opens_the_problem_of_its_step(name, monkeypatch):
     assert shown.count("wb-onpaper") == len(steps)
     monkeypatch.setenv("SCRIPT_NAME", f"/lesson/{name}/")
     assert 'href="../../?' in Lesson(name).next_steps().value
+
+
+@pytest.mark.parametrize(
+    ("name", "step", "solvers"), [("without-pain", 0, ["sd", "cg"]), ("rounding", 1, ["pipecg", "cg"])]
+)
+def test_a_race_of_two_methods_opens_with_both(name, step, solvers):
+    made = LESSONS[name].next_steps[step].made()
+    assert [each.solver.name for each in opening(made)[:2]] == solvers
 
 
 def test_a_notebook_shows_calls_that_make_the_same_problems():

@@ -38,6 +38,37 @@ def test_a_dragged_eigenvalue_moves_polynomial_error_bound_and_handle(view):
     assert view.field.value == "1, 2, 5, 9, 10"
 
 
+def test_the_polynomial_has_fewer_samples_than_pixels(opened):
+    for values in ([1, 2, 5, 9, 100.0], [0.001, 1, 2.0]):
+        x = opened(PolynomialView(values)).chart.scene.layers[-3].x
+        assert x.size == 400
+        assert x[-1] >= max(values)
+
+
+def test_three_outliers_are_taken_out_as_lesson_2_says(opened):
+    view = opened(PolynomialView("three outliers above", rounding=True))
+    assert "It is 10⁻⁶ after 11," in view.words.text
+    for place in (17, 18, 19):
+        says(view, kind="pressed", key=str(place))
+    assert "the CG bound says 9, by the condition number 2.00" in view.words.text
+    # So the composite bound is 12, which rounding breaks.
+    values = SPECTRA["three outliers above"](20)
+    assert cg_on(values, 60, "float64").iterations_to(1e-6) > 12
+    assert cg_on(values, 60, "float32").iterations_to(1e-6) > 12
+
+
+def test_clusters_and_a_tiny_eigenvalue_are_as_lesson_2_says():
+    clusters = cg_on(SPECTRA["three clusters"](20))
+    assert 0.005 < clusters.error[3] < 0.015
+    assert np.abs(clusters.residuals[:, 3]).max() < 0.2
+    assert np.abs(clusters.polynomial(3, np.linspace(1, 100, 500))).max() == pytest.approx(28, abs=0.5)
+    tiny = SPECTRA["one tiny eigenvalue (a bubble)"](20)
+    whole, deflated = cg_on(tiny), cg_on(tiny[1:])
+    assert whole.error[5] > 0.8
+    assert deflated.error[5] < 0.01
+    assert whole.iterations_to(1e-6) - deflated.iterations_to(1e-6) >= 4
+
+
 def test_a_press_deflates_and_another_brings_back(view):
     says(view, kind="pressed", key="4")
     np.testing.assert_array_equal(view.seen, [1, 2, 5, 9])

@@ -42,6 +42,8 @@ WHAT_IT_IS = (
 )
 CHECK = re.compile(r"lesson\.check\((\d+)")
 """A cell of our notebooks that shows an exercise."""
+LINKED = re.compile(r"\]\(([\w-]+\.ipynb)\)")
+"""A link of a text to a notebook next to it."""
 BUTTONS = """
 const [theme, projector] = document.querySelectorAll(".site-head button");
 followTheme();
@@ -88,10 +90,12 @@ def site_rules(
         address = re.escape(url_path_join(served, "lesson", "own"))
         facts = {**page, "notebook_path": "", "above": "", "base": base, "own": own}
         rules.append(Rule(PathMatches(f"{address}/(?P<name>[a-z0-9-]+)/?"), OwnLessonPage, facts))
+    links = {path.name: url_path_join(base, "lesson", name) for name, (_, path) in found.items()}
     for name, (lesson, path) in found.items():
         address = re.escape(url_path_join(served, "lesson", name))
         facts = {
             **page,
+            "links": links,
             "notebook_path": path.relative_to(root).as_posix(),
             "above": lesson_head(base, lesson, list(found)),
         }
@@ -121,13 +125,15 @@ class StartPage(RequestHandler):
 
 
 class LessonPage(Page):
-    """A lesson with a kernel of its own. above: the head of the lesson, as HTML."""
+    """A lesson with a kernel of its own. above: the head of the lesson, as HTML. links: the addresses of lessons by the
+    names of their notebooks, which stand in their texts."""
 
     above: str
+    links: Mapping[str, str]
 
     def initialize(self, **page: Any) -> None:
-        """Take what Voila's page takes, and `above`, from the rule."""
-        self.above = page.pop("above")
+        """Take what Voila's page takes, `above` and `links` from the rule."""
+        self.above, self.links = page.pop("above"), page.pop("links", {})
         super().initialize(**page)
 
 
@@ -155,6 +161,7 @@ class OwnLessonPage(LessonPage):
             room = self.kernel_manager.room
             room.list.exercises.setdefault(f"own/{name}", 0)
             room.titles[f"own/{name}"] = self.lesson.title
+        self.links = {each.path.name: url_path_join(self._base, "lesson", "own", each.name) for each in found.values()}
         self.notebook_path = self.lesson.path.name
         self.above = _head(self._base, f'<a href="{html.escape(self._base)}{WORKBENCH}">Workbench</a>')
         await ensure_async(super().get())
@@ -180,6 +187,9 @@ def prepare_page(handler: RequestHandler, *, notebook: Any = None, **_unused: ob
         return
     notebook.metadata["voila"] = {"template": "lesson"}
     notebook.metadata["above"] = handler.above
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = LINKED.sub(lambda link: f"]({handler.links.get(link[1], link[1])})", cell.source)
     if isinstance(handler, OwnLessonPage):
         own = handler.lesson
         begun = (f"own/{own.name}", str(own.path.parent.resolve()), own.path.name, list(own.code_cells))

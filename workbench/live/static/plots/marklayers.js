@@ -64,7 +64,7 @@ export class PointLayer {
         const apart = (other) => other.left > spot.right || other.right < spot.left || other.top > spot.bottom || other.bottom < spot.top;
         return inside && taken.every(apart) && taken.push(spot);
       });
-      if (free) drawText(context, palette.ink, this.labels[k], free[0], free[1], "left", "middle");
+      if (free) drawText(context, palette.ink, this.labels[k], free[0], free[1], "left", "middle", palette.paper);
     }
   }
 

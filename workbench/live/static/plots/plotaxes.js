@@ -9,9 +9,15 @@ export function setFont(context, { type, zoom }, size = 12, weight = 400) {
   context.font = `${weight} ${size * zoom}px ${type}`;
 }
 
-export function drawText(context, colour, words, x, y, align, baseline) {
+// rim: the colour around the letters where curves may cross them.
+export function drawText(context, colour, words, x, y, align, baseline, rim = "") {
   context.fillStyle = colour;
   [context.textAlign, context.textBaseline] = [align, baseline];
+  if (rim) {
+    [context.strokeStyle, context.lineWidth, context.lineJoin] = [rim, 4, "round"];
+    context.setLineDash([]);
+    context.strokeText(words, x, y);
+  }
   context.fillText(words, x, y);
 }
 
