@@ -147,14 +147,15 @@ beta = gamma/previous
 # %% [markdown]
 # ## 5. One GPU, 4096 GPUs
 #
-# The sliders are a machine: begin with one GPU, where CG is the faster one, and move *GPUs* to the right. The curves
-# are strong scaling, modelled: the same system on ever more GPUs. Where a curve rises, more GPUs cost more latency than
-# they save work. The lanes show two iterations: who waits for whom?
+# The sliders are a machine, here one with two GPUs. The curves are strong scaling, modelled: the same system on 1 to
+# 4096 GPUs. Where a curve rises, more GPUs cost more latency than they save work. Below *Several GPUs* move the slider
+# *GPUs* to the right; the lanes show two iterations: who waits for whom? Move it to 1, too. Which method is the faster
+# one there? (With one GPU the curves are over the number of unknowns.)
 
 # %%
 schedules = Schedules(like="h200", method="pipecg gpu")
-schedules.turn(unknowns=3e7, entries=7, gpus=1)
-schedules.box
+schedules.turn(unknowns=3e7, entries=7, gpus=2)
+schedules.unfolded()
 
 # %% tags=["exercise"]
 lesson.check(3)
@@ -163,7 +164,7 @@ lesson.check(3)
 lesson.check(3, 8)
 
 # %% [markdown]
-# ## 6. A processor and one GPU
+# ## 6. If time is left: a processor and one GPU
 #
 # Tiwari and Vadhiyar use pipelined CG for another wait: that of the cores for the GPU. *Hybrid 1* copies $w$, $r$ and
 # $u$ to the cores, which compute the dot products while the GPU multiplies. *Hybrid 2* lets the cores update these

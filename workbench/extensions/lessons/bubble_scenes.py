@@ -15,15 +15,25 @@ SPAN = (1e-5, 3.0)
 """The ends of the axis of eigenvalues, which rests while vectors and discs change."""
 HALF = 0.32
 """Half the height of a stroke, of the height of a row."""
+MARKED = 2
+"""The style of marks."""
 DEAR = 0.5
 """A face that costs more than this lies between light cells."""
+TINY = 1e-3
+"""Eigenvalues of M^-1 A below this are tiny."""
+MOST_ONES = 200
+"""Cells up to which each that v has is marked by its value."""
+OF_DISC = ("v", "rim", "dear", "inner", "quotient", "tiny")
+"""Keys of the text that the pictures of the disc mark."""
+OF_ROWS = ("tiny", "gone", "least", "most", "kappa")
+"""Keys of the text that the two rows of eigenvalues mark."""
 PRODUCTS = Axis("columns multiplied by A", "count", whole=True, word="products")
 
 
-def disc_scene(bubbles: FiveBubbles, cells: np.ndarray, rim: Rim) -> Scene:
+def disc_scene(bubbles: FiveBubbles, cells: np.ndarray, rim: Rim, marked: str = "") -> Scene:
     """The bubbles with their numbers, the cells of v, and the faces of its rim in the colour of their cost.
 
-    cells: true where v is 1, shape (n, n).
+    cells: true where v is 1, shape (n, n). marked: the key of `OF_DISC` that is marked; "" for none.
     """
     n = len(bubbles.labels)
     light = bubbles.labels > 0
@@ -38,7 +48,15 @@ def disc_scene(bubbles: FiveBubbles, cells: np.ndarray, rim: Rim) -> Scene:
         name = "" if dear in named else f"face that costs {'1' if dear else 'a thousandth'}"
         named.add(dear)
         x, y = np.array([one, other], float).T
-        layers.append(CurveOf(name, x, y, 1 if dear else 0, plain=True, chosen=dear))
+        strong = marked == "rim" or (dear and marked in ("", "dear"))
+        layers.append(CurveOf(name, x, y, 1 if dear else 0, plain=True, chosen=strong, rim=marked in ("rim", "dear")))
+    if marked == "inner" and len(rim.between):
+        layers.append(
+            PointsOf("face within, which counts twice", *rim.between.T, MARKED, size=4.0, marker="s", filled=True)
+        )
+    if marked == "v" and 0 < cells.sum() <= MOST_ONES:
+        y, x = np.nonzero(cells)
+        layers.append(PointsOf("", x * 1.0, y * 1.0, size=8.0, labels=["1"] * x.size, inside=True))
     places = bubbles.centres
     layers.append(PointsOf("", *places.T, size=0.1, marker=".", labels=[str(k + 1) for k in range(len(places))]))
     dear = int((rim.cost > DEAR).sum())
@@ -53,12 +71,17 @@ def _filled(name: str, cells: np.ndarray, style: int, *, faint: bool = False) ->
     return BarsOf(name if x.size else "", x * 1.0, y + 0.5, 1.0, y - 0.5, style=style, faint=faint)
 
 
-def quotient_scene(values: np.ndarray, quotient: float) -> Scene:
-    """The positive eigenvalues, shape (k,), and below them the quotient of v; NaN for none."""
+def quotient_scene(values: np.ndarray, quotient: float, marked: str = "") -> Scene:
+    """The positive eigenvalues, shape (k,), and below them the quotient of v; NaN for none. marked: the key of
+    `OF_DISC` that is marked; "" for none."""
     layers: list[Layer] = [PointsOf("", values, np.ones(values.size), 0, tall=HALF, word="eigenvalue")]
+    if marked == "tiny":
+        layers += _marked_strokes(values[values < TINY], 1.0, "tiny")
     if math.isfinite(quotient):
         at = np.array([quotient])
         layers.append(PointsOf("", at, np.zeros(1), 1, tall=HALF, word="quotient of v"))
+        if marked == "quotient":
+            layers += _marked_strokes(at, 0.0, number(quotient))
         layers.append(LineAt(quotient, upright=True, style=1))
     names = ("quotient of v", "eigenvalues of M⁻¹A")
     said = f"The quotient of v is {number(quotient)}; {place_of(values, quotient)}."
@@ -73,16 +96,33 @@ def place_of(values: np.ndarray, quotient: float) -> str:
     return f"{count(below)} positive eigenvalue{'s are' if below > 1 else ' is'} smaller"
 
 
-def removed_scene(whole: np.ndarray, left: np.ndarray, names: tuple[str, str], gone: int) -> Scene:
+def removed_scene(
+    whole: np.ndarray,
+    left: np.ndarray,
+    names: tuple[str, str],
+    gone: int,
+    marked: str = "",
+    ends: tuple[str, str] = ("smallest", "largest"),
+) -> Scene:
     """Two rows of eigenvalues: all, of which the first `gone` stand out, and those that are left.
 
-    whole, left: positive and ascending. names: of the upper row and of the lower one.
+    whole, left: positive and ascending. names: of the upper row and of the lower one. marked: the key of `OF_ROWS` that
+    is marked; "" for none. ends: the names of the smallest and the largest that are left.
     """
     layers: list[Layer] = []
     for part, style, name in ((whole[gone:], 0, ""), (whole[:gone], 1, "taken away")):
         if part.size:
             layers.append(PointsOf(name, part, np.ones(part.size), style, tall=HALF, word="eigenvalue"))
     layers.append(PointsOf("", left, np.zeros(left.size), 0, tall=HALF, word="eigenvalue"))
+    least, most = (left[:1], 0.0, ends[0]), (left[-1:], 0.0, ends[1])
+    strokes = {
+        "tiny": [(whole[whole < TINY], 1.0, "tiny")], "gone": [(whole[:gone], 1.0, "taken away")],
+        "least": [least], "most": [most], "kappa": [least, most],
+    }  # fmt: skip
+    for part, row, name in strokes.get(marked, []):
+        layers += _marked_strokes(part, row, name)
+    if marked == "kappa":
+        layers.append(CurveOf("", left[[0, -1]], np.zeros(2), MARKED, plain=True, chosen=True))
     ratios = [number(float(values[-1] / values[0])) for values in (whole, left)]
     labels = [f"{name}, κ = {ratio}" for name, ratio in zip(names, ratios, strict=True)]
     return Scene("removed", _eigenvalue(), _rows(labels[::-1]), layers, spoken=f"{labels[0]}; {labels[1]}.")
@@ -106,6 +146,18 @@ def curves_scene(
     said = f"{quantity} of {chosen} {when} {'products' if products else 'iterations'}."
     limits = (tolerance / 3, 3.0)
     return Scene(f"curves {axis.title}", axis, Axis(quantity, log=True, span=limits), layers, spoken=said, logs="y")
+
+
+def _marked_strokes(values: np.ndarray, row: float, name: str) -> list[Layer]:
+    """Strokes in the colour of marks, taller than those beneath, with a name at the first."""
+    if not values.size:
+        return []
+    at = np.full(values.size, row)
+    top = at[:1] + 1.4 * HALF
+    return [
+        PointsOf("", values, at, MARKED, tall=1.4 * HALF),
+        PointsOf("", values[:1], top, MARKED, size=0.1, marker=".", labels=[name]),
+    ]
 
 
 def _eigenvalue() -> Axis:

@@ -29,12 +29,14 @@ class Rim:
     """The faces between the cells of a set and all others, on an n x n grid.
 
     ends: of each face, shape (faces, 2, 2), in cells from the middle of the lower left one. cost: the coefficient of
-    each, shape (faces,). inner: the sum over the faces within the set, each of which two cells of it have.
+    each, shape (faces,). inner: the sum over the faces within the set, each of which two cells of it have. between:
+    the middles of these, shape (faces within, 2).
     """
 
     ends: np.ndarray
     cost: np.ndarray
     inner: float
+    between: np.ndarray
 
     @property
     def curvature(self) -> float:
@@ -68,7 +70,7 @@ def rim(cells: np.ndarray, light: np.ndarray, ratio: float = 1e-3) -> Rim:
         (16, 24.0, 0.000665)
     """
     rho = np.where(light, 1.0, 1 / ratio)
-    ends, costs, inner = [], [], 0.0
+    ends, costs, middles, inner = [], [], [], 0.0
     for axis in (0, 1):
         one, other = (np.moveaxis(part, axis, 0) for part in (cells, rho))
         cost = 2 / (other[:-1] + other[1:])
@@ -77,9 +79,11 @@ def rim(cells: np.ndarray, light: np.ndarray, ratio: float = 1e-3) -> Rim:
         costs.append(cost[cut])
         along, across = np.nonzero(cut)
         face = np.stack([np.full((along.size, 2), along[:, None] + 0.5), across[:, None] + np.array([-0.5, 0.5])], 2)
+        middle = np.argwhere(both) + np.array([0.5, 0.0])
         # x first: rows of the grid lie along y.
         ends.append(face[:, :, ::-1] if axis == 0 else face)
-    return Rim(np.concatenate(ends), np.concatenate(costs), inner)
+        middles.append(middle[:, ::-1] if axis == 0 else middle)
+    return Rim(np.concatenate(ends), np.concatenate(costs), inner, np.concatenate(middles))
 
 
 def square_quotient(side: int) -> Rim:

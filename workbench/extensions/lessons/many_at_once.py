@@ -123,7 +123,7 @@ def _boxes(text: str) -> Verdict:
     """By both methods with the boxes that are written."""
     name = text.strip()
     if not isinstance(find("preconditioner", name), Schwarz):
-        said = f"{name} is no preconditioner schwarz, which has boxes."
+        said = f"{name} has no boxes; write schwarz: and how many there are along both sides, such as schwarz:3x3."
         return Verdict(False, said, said)
     boxes = len(Run(_layers("mpcg", name)).workspace.operators["D"].pieces)
     if boxes > MOST_BOXES:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+import ipywidgets as widgets
 import traitlets
 
+from workbench.live.stepping.step_view import StepView
 from workbench.live.ui.assets import script
-from workbench.live.ui.view import LiveWidget
+from workbench.live.ui.view import LiveWidget, View
 
 
 class Pointing(LiveWidget):
@@ -30,3 +32,31 @@ class Pointing(LiveWidget):
         match content:
             case {"kind": "points", "key": str(key)} if not key or key in self.symbols:
                 self._mark(key)
+
+
+NAMES = {
+    **{letter.lower(): letter for letter in "BPRSUX"},
+    **{name: name for name in ("alpha", "beta", "gamma", "delta", "previous")},
+}
+"""Names of the lines of block CG, by the keys of the text."""
+
+
+class MarkedSteps(View):
+    """A stepper of block CG whose lines and pictures mark the letters of the text. Display it, or `box`.
+
+    method, problem and choices: as for `StepView`, which is `stepper`.
+
+    Examples:
+        >>> from workbench.live import MarkedSteps
+        >>> view = MarkedSteps("block-cg-oleary", "poisson5", n=8, rhs="random:2")
+        >>> view.close()
+    """
+
+    def __init__(self, method: str, problem: str, **choices: object) -> None:
+        self.stepper = StepView(method, problem, **choices)
+        self.pointing = Pointing(NAMES, self.mark)
+        self.box = widgets.VBox([self.stepper, self.pointing]).add_class("wb").add_class("wb-markedsteps")
+
+    def mark(self, key: str) -> None:
+        """Mark a letter by its key, such as "gamma"; "" marks nothing."""
+        self.stepper.pointed = NAMES.get(key, "")

@@ -151,6 +151,11 @@ class Schedules(View):
         self._quiet = False
         self.show()
 
+    def unfolded(self) -> Schedules:
+        """The view with the sliders of several GPUs unfolded."""
+        self.several.selected_index = 0
+        return self
+
     def show(self) -> None:
         """Model everything again, unless several sliders are being turned."""
         if self._quiet:

@@ -55,7 +55,7 @@ function render({ model, el }) {
   tiles.classList.toggle("wb-several", program.abreast > 1);
   if (program.sided) listing.append(sides());
   const rows = { start: section(listing, "start", program, 0), iterate: section(listing, "iterate", program, Math.min(1, program.listings.length - 1)) };
-  listing.append(element("div", "wb-meaning", `${program.meaning}. Made: ${program.iterations} iterations; ${program.ending}.`));
+  listing.append(element("div", "wb-meaning", `${program.meaning}. Made: ${program.iterations} iteration${program.iterations === 1 ? "" : "s"}; ${program.ending}.`));
   const hint = program.drawn ? "Blue below zero, red above. What was just written has a frame." : "Vectors are drawn on 2D grids of up to 64 × 64 cells.";
   const several = program.columns > 1 ? "; one of each for every right-hand side" : "";
   side.append(plot, element("div", "wb-note", `line: residual of the recurrence; rings: true residual b − Ax${several}`), tiles, element("div", "wb-note", hint));
@@ -87,6 +87,14 @@ function render({ model, el }) {
     for (const name of listing.querySelectorAll(".wb-name")) {
       name.classList.toggle("wb-fresh", name.dataset.name === root.dataset.target);
     }
+    point();
+  }
+
+  // The name at which a text points, in lines and pictures; of a block, all its columns.
+  function point() {
+    const pointed = model.get("pointed");
+    const is = (name) => Boolean(pointed) && name.split(" of ").at(-1) === pointed;
+    for (const each of root.querySelectorAll(".wb-name, .wb-tile")) each.classList.toggle("wb-pointed", is(each.dataset.name));
   }
 
   function apply(state, buffer) {
@@ -120,6 +128,7 @@ function render({ model, el }) {
     levels?.setAttribute("aria-pressed", String(!removal.hidden));
     if (state.removal) drawRemoval(state.removal);
     drawFields(state.pictures, copied(buffer, Uint8Array));
+    point();
     wire.painted(state.seq);
     return playing;
   }
@@ -132,10 +141,10 @@ function render({ model, el }) {
     event.stopPropagation();
     act(KEYS[event.key]);
   });
-  const forget = follow(model, ["mathematics"], typeset);
+  const forgotten = [follow(model, ["mathematics"], typeset), follow(model, ["pointed"], point)];
   const wire = link(model, apply);
   return () => {
-    forget();
+    for (const forget of forgotten) forget();
     wire.close();
     root.remove();
   };
