@@ -73,7 +73,7 @@ lesson.check(2, 9)
 # %% [markdown]
 # ## 3. A projection makes them zero
 #
-# Let the columns of $Z$ be the vectors of $d$ bubbles, and
+# Let the columns of [[z|$Z$]] be the vectors of $d$ bubbles, and
 #
 # $$E = Z^TAZ, \qquad Q = ZE^{-1}Z^T, \qquad P = I - AQ .$$
 #
@@ -99,9 +99,9 @@ lesson.check(2, 9)
 # %% [markdown]
 # ## 4. Why zeros do no harm
 #
-# A zero eigenvalue makes the condition number infinite, and yet CG converges (Nicolaides 1987). Write $u_0 = M^{-1}r_0$
-# as a sum of eigenvectors of $M^{-1}PA$, which are $M$-orthogonal. Those with eigenvalue zero are in the span of $Z$
-# and of the constant $e = (1, \dots, 1)^T$. For the first,
+# A zero eigenvalue makes the condition number infinite, and yet CG converges (Nicolaides 1987). Write
+# [[u|$u_0 = M^{-1}r_0$]] as a sum of eigenvectors of $M^{-1}PA$, which are $M$-orthogonal. Those with
+# [[zeros|eigenvalue zero]] are in the span of $Z$ and of the constant $e = (1, \dots, 1)^T$. For the first,
 #
 # $$(Zy,\ Mu_0) = (y,\ Z^Tr_0) = 0, \qquad \text{since } r_0 = P\,(b - A\hat x_0) \text{ and } Z^TP = 0 ;$$
 #

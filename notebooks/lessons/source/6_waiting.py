@@ -54,8 +54,8 @@ TimelineView([run_through(Run(each, trace=True)) for each in both])
 #
 # $$\delta = \omega - \beta\,\gamma/\alpha .$$
 #
-# $\omega$ and $\gamma$ need $u$ alone, so they are summed in **one** reduction: the method of Chronopoulos and Gear
-# (1989).
+# $\omega$ and $\gamma$ need $u$ alone, and no sum needs the other, so **one** wait is left: the method of Chronopoulos
+# and Gear (1989). Both may be sent together; the lanes below send $\gamma$ at once, while $A$ works, and $\omega$ after.
 #
 # Below is the same, one change at a time: the lines before the change on the left, after it on the right, with the
 # value of each line in iteration 3. Press *Next change* up to number 6. Then move lines on the right yourself, by

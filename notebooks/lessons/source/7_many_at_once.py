@@ -41,16 +41,16 @@ lesson.check(1, 4)
 # ## 2. The scalars become matrices
 #
 # Two facts turn this into lines. Let [[delta|$\delta = (P, S)$]] and [[gamma|$\gamma = (R, U)$]], both symmetric. Point
-# at an underlined letter: the stepper below marks it.
+# at an underlined product: a map shows it for all iterations, and dark is zero.
 #
-# **The step.** $P$ is made of $U$ and of the directions before, to which $R$ is orthogonal. So $(P, R) = (U, R) =
-# \gamma$, and
+# **The step.** $P$ is made of $U$ and of the directions before, to which $R$ is orthogonal. So
+# [[pr|$(P, R)$]] $= (U, R) = \gamma$, and
 #
 # $$\delta\,\alpha = \gamma, \qquad X \leftarrow X + P\alpha, \qquad R \leftarrow R - S\alpha .$$
 #
 # **The direction.** The next one is $U + P\beta$, with $\beta$ such that it is conjugate to $P$: $(S, U) +
-# \delta\,\beta = 0$, with the new $U$. The product $(S, U)$ is known already. Let $R_{k-1}$ and $\gamma_{k-1}$ be those
-# before the step. Since $S\alpha = R_{k-1} - R$ and $(R_{k-1}, U) = 0$,
+# \delta\,\beta = 0$, with the new $U$. The product [[su|$(S, U)$]] is known already. Let $R_{k-1}$ and
+# $\gamma_{k-1}$ be those before the step. Since $S\alpha = R_{k-1} - R$ and $(R_{k-1}, U) = 0$,
 #
 # $$\alpha^T(S, U) = -\gamma, \qquad \alpha^T = \gamma_{k-1}\,\delta^{-1}
 # \quad\Rightarrow\quad \gamma_{k-1}\,\beta = \gamma .$$

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import ipywidgets as widgets
 import numpy as np
@@ -19,6 +19,7 @@ from workbench.extensions.lessons.derivation_scenes import (
     parts_scene,
     products_scene,
 )
+from workbench.extensions.lessons.page.pointing import Pointing
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.assets import script
@@ -43,19 +44,31 @@ class ScrolledSteps(LiveWidget):
 
 
 class Derivation(WorkingView):
-    """Base of both: a column of steps, and one picture that follows it. Subclasses implement `picture`."""
+    """Base of both: a column of steps, and one picture that follows it. Subclasses implement `picture`.
 
-    def __init__(self, about: str, thoughts: Sequence[Thought], *controls: widgets.Widget) -> None:
-        self.thoughts = thoughts
+    symbols: pictures by the keys of the text, each shown while a symbol of this key is pointed at.
+    """
+
+    def __init__(
+        self, about: str, thoughts: Sequence[Thought], symbols: Mapping[str, str], *controls: widgets.Widget
+    ) -> None:
+        self.thoughts, self.symbols = thoughts, symbols
+        self.marked = ""
+        """The key of `symbols` that is pointed at."""
         self.steps = ScrolledSteps(
             steps=[[each.title, *each.sentences] for each in thoughts], about=f"{about}; arrow keys go through them"
         )
         self.chart = ChartView()
         self.words = StatusLine()
         self._worker = LatestOnly("workbench-derivation")
+        self.pointing = Pointing(symbols, lambda key: self._worker.ask(lambda: self.mark(key)))
         self.steps.observe(lambda _change: self._worker.ask(self._show), "at")
         right = column("wb-onepicture", *controls, self.chart, self.words)
-        self.box = widgets.VBox([row("wb-scrolled", self.steps, right)]).add_class("wb").add_class("wb-derivation")
+        self.box = (
+            widgets.VBox([row("wb-scrolled", self.steps, right), self.pointing])
+            .add_class("wb")
+            .add_class("wb-derivation")
+        )
         self._worker.ask(self._show)
 
     @property
@@ -67,13 +80,18 @@ class Derivation(WorkingView):
         """Show a step, counted from 0."""
         self.steps.at = step
 
+    def mark(self, key: str) -> None:
+        """Show the picture of a key of `symbols`; "" shows that of the present step."""
+        self.marked = key
+        self._show()
+
     def picture(self, key: str) -> Scene:
         """The scene of a step."""
         raise NotImplementedError(f"{type(self).__name__} has no picture {key}")
 
     def _show(self) -> None:
         self.words.say("computing …", "busy")
-        scene = self.picture(self.thought.picture)
+        scene = self.picture(self.symbols.get(self.marked, self.thought.picture))
         self.chart.show(scene)
         self.words.say(scene.spoken)
 
@@ -114,7 +132,7 @@ DEFLATION = (
         "None comes in later",
         (
             f"The same after {ITERATIONS} iterations.",
-            "An iteration multiplies by M⁻¹PA and adds: zero times a part that is zero.",
+            "An iteration multiplies each part by its λ and adds parts: zero stays zero.",
         ),
         "later",
     ),
@@ -175,6 +193,12 @@ BLOCKS = (
 """The lines of block CG, one product after the other."""
 
 
+OF_DEFLATION = {"z": "columns", "zeros": "unprojected", "u": "first"}
+"""Pictures of deflation by the keys of the text."""
+OF_BLOCKS = {"delta": "S P", "pr": "P R", "gamma": "U R", "su": "S U"}
+"""Maps of products by the keys of the text."""
+
+
 class StepsOfDeflation(Derivation):
     """The parts of the residual in eigenvectors, from M^-1 A to M^-1 P A. Display it, or `box`.
 
@@ -193,7 +217,7 @@ class StepsOfDeflation(Derivation):
         self.slider = widgets.IntSlider(
             4, 1, COUNT, description="vectors of Z", style={"description_width": "initial"}, layout={"width": "320px"}
         )
-        super().__init__("Steps of deflation", DEFLATION, self.slider)
+        super().__init__("Steps of deflation", DEFLATION, OF_DEFLATION, self.slider)
         self.slider.observe(lambda _change: self._worker.ask(self._show), "value")
 
     def picture(self, key: str) -> Scene:
@@ -227,7 +251,7 @@ class StepsOfBlockCG(Derivation):
     """
 
     def __init__(self) -> None:
-        super().__init__("Products of blocks", BLOCKS)
+        super().__init__("Products of blocks", BLOCKS, OF_BLOCKS)
 
     def picture(self, key: str) -> Scene:
         return products_scene(blocks(), key)

@@ -45,7 +45,8 @@ class DiscVector(WorkingView):
         self.marked = ""
         """The key of `OF_DISC` that the pictures mark."""
         self._worker = LatestOnly("workbench-disc")
-        self.pointing = Pointing(OF_DISC, lambda key: self._worker.ask(lambda: self.mark(key)))
+        plots = {key: int(key in ("quotient", "tiny")) for key in OF_DISC}
+        self.pointing = Pointing(OF_DISC, lambda key: self._worker.ask(lambda: self.mark(key)), plots)
         self.chart = HandledChart(lambda key, x, y: self._worker.ask(lambda: self._drag(key, x, y)))
         self.spectrum = ChartView(self.chart.publisher, height=200)
         self.words = StatusLine()

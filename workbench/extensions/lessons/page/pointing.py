@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import ipywidgets as widgets
 import traitlets
@@ -17,14 +17,18 @@ class Pointing(LiveWidget):
 
     Text on the page of the classes `wb-symbol` and `wb-symbol-KEY` is marked by the nearest picture that has this key
     (sources of lessons write [[KEY|text]]). symbols: the keys of the picture. mark: called with a key, or with "" once
-    no symbol is pointed at.
+    no symbol is pointed at. plots: the plot of the picture that a key is marked in, counted from 0, where it has
+    several; a copy comes next to the text while that plot is out of sight, by default while all are.
     """
 
     _script = script("lessons/pointing.js")
     symbols = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    plots = traitlets.Dict(value_trait=traitlets.Int(), key_trait=traitlets.Unicode()).tag(sync=True)
 
-    def __init__(self, symbols: Iterable[str], mark: Callable[[str], object]) -> None:
-        super().__init__(symbols=[*symbols])
+    def __init__(
+        self, symbols: Iterable[str], mark: Callable[[str], object], plots: Mapping[str, int] | None = None
+    ) -> None:
+        super().__init__(symbols=[*symbols], plots={**(plots or {})})
         self._mark = mark
         self.on_msg(self._receive)
 

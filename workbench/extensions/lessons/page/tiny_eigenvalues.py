@@ -70,7 +70,8 @@ class TinyEigenvalues(WorkingView):
         self.marked = ""
         """The key of `OF_ROWS` that the picture marks."""
         self._worker = LatestOnly("workbench-tiny-eigenvalues")
-        self.pointing = Pointing(OF_ROWS, lambda key: self._worker.ask(lambda: self.mark(key)))
+        plots = dict.fromkeys(OF_ROWS, 0)
+        self.pointing = Pointing(OF_ROWS, lambda key: self._worker.ask(lambda: self.mark(key)), plots)
         self._seen: dict[str, tuple[int, bool]] = {}
         """The choices so far, by the name of their curve."""
         for control in (self.slider, self.option):
