@@ -3,8 +3,9 @@
 #
 # *Lesson 5, 45 minutes.* **Why do bubbles slow CG down, and which vectors help?**
 #
-# You need to know what a small eigenvalue costs CG (lesson 2), what $M^{-1}A$ is, and that Jacobi's $M$ is the diagonal
-# $D$ of $A$ (lesson 4). Products are written as in the stepper: $(v, w) = v^Tw$.
+# You need to know what a small eigenvalue costs CG ([lesson 2](2_polynomials.ipynb)), what $M^{-1}A$ is, and that
+# Jacobi's $M$ is the diagonal $D$ of $A$ ([lesson 4](4_preconditioning.ipynb)). Products are written as in the stepper:
+# $(v, w) = v^Tw$.
 
 # %%
 from workbench.live import DiscVector, Lesson, RaceView, StepsOfDeflation, TinyEigenvalues

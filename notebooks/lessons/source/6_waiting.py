@@ -3,8 +3,8 @@
 #
 # *Lesson 6, 45 minutes.* **How does pipelined CG follow from CG, and what is it good for?**
 #
-# You need CG with a preconditioner, $u = M^{-1}r$ (lesson 4), and what it means that directions are conjugate
-# ([lesson 1](1_without_pain.ipynb)). Products are written as in the stepper: $(u, v) = u^Tv$.
+# You need CG with a preconditioner, $u = M^{-1}r$ ([lesson 4](4_preconditioning.ipynb)), and what it means that
+# directions are conjugate ([lesson 1](1_without_pain.ipynb)). Products are written as in the stepper: $(u, v) = u^Tv$.
 #
 # On many processors each has some rows of $A$ and of every vector. An update such as $r \leftarrow r - \alpha s$
 # needs nothing of the others, the product $Ap$ a few entries of neighbours. A dot product needs all of them: every
@@ -55,7 +55,7 @@ TimelineView([run_through(Run(each, trace=True)) for each in both])
 # $$\delta = \omega - \beta\,\gamma/\alpha .$$
 #
 # $\omega$ and $\gamma$ need $u$ alone, and no sum needs the other, so **one** wait is left: the method of Chronopoulos
-# and Gear (1989). Both may be sent together; the lanes below send $\gamma$ at once, while $A$ works, and $\omega$ after.
+# and Gear (1989). Both may be sent together; the lanes below send $\gamma$ while $A$ works, and $\omega$ after it.
 #
 # Below is the same, one change at a time: the lines before the change on the left, after it on the right, with the
 # value of each line in iteration 3. Press *Next change* up to number 6. Then move lines on the right yourself, by

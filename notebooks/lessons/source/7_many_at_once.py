@@ -3,9 +3,10 @@
 #
 # *Lesson 7, 45 minutes.* **What do more right-hand sides and more preconditioners bring?**
 #
-# You need to know that CG's error is the smallest in a Krylov space (lesson 1), what $M^{-1}A$ is (lesson 4), and that
-# bubbles give tiny eigenvalues (lesson 5). Letters are those of the stepper: $R$ is the block of residuals,
-# $U = M^{-1}R$, $P$ that of directions, $S = AP$; $(P, S) = P^TS$ is a small matrix.
+# You need to know that CG's error is the smallest in a Krylov space ([lesson 2](2_polynomials.ipynb)), what $M^{-1}A$
+# is ([lesson 4](4_preconditioning.ipynb)), and that bubbles give tiny eigenvalues ([lesson 5](5_deflation.ipynb)).
+# Letters are those of the stepper: $R$ is the block of residuals, $U = M^{-1}R$, $P$ that of directions, $S = AP$; $(P,
+# S) = P^TS$ is a small matrix.
 
 # %%
 from workbench.live import Lesson, MarkedSteps, RaceView, StepsOfBlockCG, TinyEigenvalues

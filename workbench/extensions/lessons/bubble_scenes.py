@@ -83,7 +83,7 @@ def quotient_scene(values: np.ndarray, quotient: float, marked: str = "") -> Sce
         if marked == "quotient":
             layers += _marked_strokes(at, 0.0, number(quotient))
         layers.append(LineAt(quotient, upright=True, style=1))
-    names = ("quotient of v", "eigenvalues of M⁻¹A")
+    names = ("quotient of v", "λ of M⁻¹A")
     said = f"The quotient of v is {number(quotient)}; {place_of(values, quotient)}."
     return Scene("quotient", _eigenvalue(), _rows(names), layers, spoken=said)
 

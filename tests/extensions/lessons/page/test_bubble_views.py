@@ -1,11 +1,16 @@
 """Pictures of lessons 5 and 7: a dragged disc, tiny eigenvalues that go one by one, derivations, and their marks."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from tests.waiting import LIMIT
 from workbench.errors import InputError
+from workbench.extensions import lessons
 from workbench.extensions.lessons.bubbles import eigenvalues, five_bubbles, rim
+from workbench.files.data_files import PACKAGE
 from workbench.live import DiscVector, MarkedSteps, StepsOfBlockCG, StepsOfDeflation, TinyEigenvalues
 
 
@@ -153,3 +158,12 @@ def test_a_letter_of_the_text_is_marked_in_the_stepper():
     view.pointing._receive(None, {"kind": "points", "key": ""}, None)
     assert view.stepper.pointed == ""
     view.close()
+
+
+def test_the_style_sheet_of_lessons_lays_out_nothing_of_the_core():
+    """A page has both sheets: tables of the core have classes that no lesson may take."""
+    sheet = (Path(lessons.__file__).parent / "page/static/lessons/style.css").read_text(encoding="utf-8")
+    scripts = "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "live/static").rglob("*.js"))
+    styled = set(re.findall(r"^\.(wb-[a-z-]+)", sheet, re.MULTILINE))
+    assert styled
+    assert not styled & set(re.findall(r"wb-[a-z-]+", scripts))

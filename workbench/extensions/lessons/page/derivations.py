@@ -65,7 +65,7 @@ class Derivation(WorkingView):
         self.steps.observe(lambda _change: self._worker.ask(self._show), "at")
         right = column("wb-onepicture", *controls, self.chart, self.words)
         self.box = (
-            widgets.VBox([row("wb-scrolled", self.steps, right), self.pointing])
+            widgets.VBox([row("wb-besides", self.steps, right), self.pointing])
             .add_class("wb")
             .add_class("wb-derivation")
         )

@@ -184,7 +184,7 @@ class StepsOfCG(Geometry2D):
 
     def _arranged(self) -> widgets.Box:
         pictures = column("wb-onepicture", self._plots, self.words)
-        return widgets.VBox([row("wb-scrolled", self.steps, pictures), self.pointing]).add_class("wb-stepsofcg")
+        return widgets.VBox([row("wb-besides", self.steps, pictures), self.pointing]).add_class("wb-stepsofcg")
 
     @property
     def _is_stretched(self) -> bool:
