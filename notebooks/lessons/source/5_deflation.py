@@ -103,10 +103,11 @@ lesson.check(2, 9)
 # A zero eigenvalue makes the condition number infinite, and yet CG converges (Nicolaides 1987). Write
 # [[u|$u_0 = M^{-1}r_0$]] as a sum of eigenvectors of $M^{-1}PA$, which are $M$-orthogonal. Those with
 # [[zeros|eigenvalue zero]] are in the span of $Z$ and of the constant $e = (1, \dots, 1)^T$. For the first,
+# $r_0 = P\,(b - A\hat x_0)$ and $Z^TP = 0$ give
 #
-# $$(Zy,\ Mu_0) = (y,\ Z^Tr_0) = 0, \qquad \text{since } r_0 = P\,(b - A\hat x_0) \text{ and } Z^TP = 0 ;$$
+# $$(Zy,\ Mu_0) = (y,\ Z^Tr_0) = 0 .$$
 #
-# for the second, $(e, r_0) = 0$ as before, since $e^TP = e^T - (Ae)^TQ = e^T$ keeps the sum. So none of them is in
+# For the second, $(e, r_0) = 0$ as before, since $e^TP = e^T - (Ae)^TQ = e^T$ keeps the sum. So none of them is in
 # $u_0$. Scroll through the steps; each picture is computed for the five bubbles.
 
 # %%

@@ -99,12 +99,12 @@ lesson.check(2, 3)
 # With $s$ directions in each iteration, $s-1$ of them can be spent on the $s-1$ smallest eigenvalues. So the error of
 # block CG has the bound of CG with another condition number (O'Leary 1980),
 #
-# $$\kappa_s = \lambda_N / \lambda_s, \qquad 0 < \lambda_1 \le \dots \le \lambda_N \text{ the positive eigenvalues of }
-# M^{-1}A .$$
+# $$\kappa_s = \lambda_N / \lambda_s, \qquad 0 < \lambda_1 \le \dots \le \lambda_N ,$$
 #
-# The five bubbles are those of lesson 5, with four positive [[tiny|tiny eigenvalues]]. There, each vector of $Z$ took
-# one away. Here, each further right-hand side does, and nobody has to know where the bubbles are. Move the slider:
-# [[least|$\lambda_s$]] moves to the right, [[most|$\lambda_N$]] stays.
+# where these are the positive eigenvalues of $M^{-1}A$. The five bubbles are those of lesson 5, with four positive
+# [[tiny|tiny eigenvalues]]. There, each vector of $Z$ took one away. Here, each further right-hand side does, and
+# nobody has to know where the bubbles are. Move the slider: [[least|$\lambda_s$]] moves to the right,
+# [[most|$\lambda_N$]] stays.
 
 # %%
 TinyEigenvalues("columns")
@@ -132,8 +132,9 @@ lesson.check(3, 4)
 # CG (Bridson and Greif 2006) searches along all terms $Z = [S_1r, \dots, S_kr]$ at once. It makes them $A$-orthonormal,
 # to each other and to all blocks before, and calls the result $P$. Then the small system of part 1 is solved already:
 #
-# $$(P, AP) = I \quad\Rightarrow\quad \alpha = (P, r), \qquad d = P\alpha, \qquad x \leftarrow x + d, \qquad
-# r \leftarrow r - Ad .$$
+# $$(P, AP) = I \quad\Rightarrow\quad \alpha = (P, r), \qquad d = P\alpha,$$
+#
+# and $x \leftarrow x + d$, $r \leftarrow r - Ad$.
 #
 # So each iteration chooses the best weights. **The price:** in CG a new direction is conjugate to all but the last one
 # by itself, because the residuals belong to one Krylov space of $M^{-1}A$. With several $S_i$ there is no such space.
