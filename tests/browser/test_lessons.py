@@ -11,6 +11,8 @@ from tests.browser.bench import unchanging
 
 pytestmark = pytest.mark.browser
 
+GROUNDS = "rows => rows.map((row) => getComputedStyle(row).backgroundColor.match(/\\d+/g))"
+"""The colours of the ground of rows: red, green, blue."""
 STEPS = re.compile(r"steepest descent takes (?:more than )?(\d+) steps? and CG takes (\d+)")
 
 
@@ -125,10 +127,15 @@ def test_letters_of_lesson_7_are_marked_in_its_map_and_its_stepper_and_its_links
     symbol.blur()
     lab.until(page, lambda: said.text_content().startswith("|(Uᵢ, Rₖ)|"))
     page.locator(".wb-symbol-beta").focus()
-    lab.until(page, lambda: stepper.locator(".wb-pointed").all_inner_texts() == ["β", "β"])
+    # The line that sets it, and the one that reads it.
+    lab.until(page, lambda: [text[:1] for text in stepper.locator(".wb-pointed").all_inner_texts()] == ["β", "β"])
     page.get_by_role("link", name="lesson 5").click()
     page.get_by_role("heading", name="Deflation").wait_for()
     assert page.url == f"{app_url}/lesson/deflation"
+    page.emulate_media(color_scheme="dark")
+    rows = page.locator(".jp-RenderedHTMLCommon tbody tr")
+    rows.nth(1).wait_for()
+    lab.until(page, lambda: all(sum(map(int, found[:3])) < 300 for found in rows.evaluate_all(GROUNDS)))
 
 
 def test_a_paper_opens_the_page_of_papers_there(page, app_url):

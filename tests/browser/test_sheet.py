@@ -10,13 +10,17 @@ import pytest
 from tests.browser import lab
 from tests.browser.pdf_text import pages_of
 from workbench.extensions.lessons import lesson
+from workbench.extensions.lessons.page.derivations import BLOCKS, DEFLATION
 
 pytestmark = pytest.mark.browser
 
 PRESSED = (
     "Check", "Stop", "Pause", "Next line", "Next iteration", "Play", "Restart", "Mathematics", "Theme", "Projector",
     "CG workbench", "Previous:", "Next:", "Remove", "Add a method", "Open race", "choose …", "a number", "log y",
+    "Next step", "Step 1 of",
 )  # fmt: skip
+
+STEPS = {"deflation": DEFLATION, "many-at-once": BLOCKS}
 
 
 def plain(text):
@@ -42,6 +46,8 @@ def test_a_printed_lesson_has_its_questions_and_no_buttons(name, page, app_url):
         assert plain(f"Exercise {number}. {exercise.question}") in whole
         for option in getattr(exercise.answer, "options", ()):
             assert plain(f"☐ {option}") in whole
+    for thought in STEPS[name]:
+        assert plain(thought.title) in whole
     for step in taught.next_steps:
         assert plain(step.words) in whole
     written = plain((lab.REPOSITORY / f"notebooks/lessons/{taught.stem}.ipynb").read_text(encoding="utf-8"))

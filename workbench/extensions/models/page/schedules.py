@@ -91,7 +91,7 @@ class Schedules(View):
             known = [numbers[name] / unit for numbers in fabrics]
             self.sliders[PEERS + name] = positions(text, low, high, known)
         self.sliders["unknowns"] = positions("unknowns N", 1000, LARGEST, [1e6])
-        self.sliders["entries"] = positions("entries per row, nnz/N", 3, 300, [50])
+        self.sliders["entries"] = positions("entries per row, nnz/N", 3, 300, [7, 50, 125])
         self.message = widgets.HTML()
         self.lanes = TimelineView(height=190)
         self.plot = ChartView(self.lanes.publisher)

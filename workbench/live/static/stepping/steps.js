@@ -95,6 +95,8 @@ function render({ model, el }) {
     const pointed = model.get("pointed");
     const is = (name) => Boolean(pointed) && name.split(" of ").at(-1) === pointed;
     for (const each of root.querySelectorAll(".wb-name, .wb-tile")) each.classList.toggle("wb-pointed", is(each.dataset.name));
+    // A line in words has no names within, and is marked as a whole by what it sets.
+    for (const { lines } of Object.values(rows)) for (const { code, formula, target } of lines) code.classList.toggle("wb-pointed", Boolean(formula) && is(target));
   }
 
   function apply(state, buffer) {
