@@ -10,10 +10,10 @@ from workbench.extensions.lessons.bubbles import (
     errors,
     five_bubbles,
     largest_residuals,
+    parts,
     reached,
     rim,
 )
-from workbench.extensions.lessons.deflated_residuals import parts
 
 
 @pytest.mark.parametrize("cells", [[(8, 12)], [(0, 0), (0, 1), (23, 23)], "all", "left half"])

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 
 from workbench.errors import InputError
-from workbench.extensions.lessons import LESSONS, block_products, bubbles, deflated_residuals
+from workbench.extensions.lessons import LESSONS, block_products, bubbles
 from workbench.extensions.lessons.exercise import Choice, Exercise, Number
 from workbench.extensions.lessons.preconditioning import FIRST_LEVELS
 from workbench.run import Session, configure
@@ -37,7 +37,7 @@ def references() -> Iterator[None]:
             bubbles.eigenvalues(many, moved=moved)
             bubbles.errors(many, moved=moved)
             yield
-        deflated_residuals.parts(many)
+        bubbles.parts(many)
         yield
     block_products.blocks()
     yield

@@ -7,40 +7,27 @@ from collections.abc import Mapping, Sequence
 
 import ipywidgets as widgets
 import numpy as np
-import traitlets
 
 from workbench.extensions.lessons.block_products import blocks
-from workbench.extensions.lessons.bubble_scenes import curves_scene
-from workbench.extensions.lessons.bubbles import COUNT, TOLERANCE, errors, five_bubbles, reached
-from workbench.extensions.lessons.deflated_residuals import ITERATIONS, parts
-from workbench.extensions.lessons.derivation_scenes import (
-    Thought,
-    columns_scene,
-    parts_scene,
-    products_scene,
-)
-from workbench.extensions.lessons.page.pointing import Pointing
+from workbench.extensions.lessons.bubble_scenes import columns_scene, curves_scene, parts_scene, products_scene
+from workbench.extensions.lessons.bubbles import COUNT, KEPT_ITERATIONS, TOLERANCE, errors, five_bubbles, parts, reached
+from workbench.extensions.lessons.page.pointing import Pointing, ScrolledSteps
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.assets import script
 from workbench.live.ui.controls import column, row
 from workbench.live.ui.status import StatusLine
-from workbench.live.ui.view import LiveWidget, WorkingView
+from workbench.live.ui.view import WorkingView
 from workbench.plots.scenes.scene import Scene
 from workbench.words.numbers import count, counted
 
 
-class ScrolledSteps(LiveWidget):
-    """Steps in a column that scrolls. steps: of each a title and sentences. at: the present one, counted from 0."""
+@dataclasses.dataclass(frozen=True)
+class Thought:
+    """A step of a derivation: its title, its sentences, and the key of its picture."""
 
-    _script = script("lessons/scrollsteps.js")
-    steps = traitlets.List(traitlets.List(traitlets.Unicode())).tag(sync=True)
-    about = traitlets.Unicode().tag(sync=True)
-    at = traitlets.Int(0).tag(sync=True)
-
-    @traitlets.validate("at")
-    def _within(self, proposal: traitlets.Bunch) -> int:
-        return min(max(proposal["value"], 0), len(self.steps) - 1)
+    title: str
+    sentences: tuple[str, ...]
+    picture: str
 
 
 class Derivation(WorkingView):
@@ -131,7 +118,7 @@ DEFLATION = (
     Thought(
         "None comes in later",
         (
-            f"The same after {ITERATIONS} iterations.",
+            f"The same after {KEPT_ITERATIONS} iterations.",
             "An iteration multiplies each part by its λ and adds parts: zero stays zero.",
         ),
         "later",

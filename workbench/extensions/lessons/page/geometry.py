@@ -10,8 +10,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.extensions.lessons.geometry_marks import CURVES, MARKS, THOUGHTS
-from workbench.extensions.lessons.page.derivations import ScrolledSteps
-from workbench.extensions.lessons.page.pointing import Pointing
+from workbench.extensions.lessons.page.pointing import Pointing, ScrolledSteps
 from workbench.extensions.lessons.quadratic import (
     LONGEST,
     REDUCTION,

@@ -1,4 +1,4 @@
-"""Symbols in the text of a lesson that a picture marks while the pointer or the focus is on one of them."""
+"""Symbols of a text that a picture marks while the pointer or the focus is on one, and steps that scroll with one."""
 
 from __future__ import annotations
 
@@ -38,6 +38,19 @@ class Pointing(LiveWidget):
                 self._mark(key)
 
 
+class ScrolledSteps(LiveWidget):
+    """Steps in a column that scrolls. steps: of each a title and sentences. at: the present one, counted from 0."""
+
+    _script = script("lessons/scrollsteps.js")
+    steps = traitlets.List(traitlets.List(traitlets.Unicode())).tag(sync=True)
+    about = traitlets.Unicode().tag(sync=True)
+    at = traitlets.Int(0).tag(sync=True)
+
+    @traitlets.validate("at")
+    def _within(self, proposal: traitlets.Bunch) -> int:
+        return min(max(proposal["value"], 0), len(self.steps) - 1)
+
+
 NAMES = {
     **{letter.lower(): letter for letter in "BPRSUX"},
     **{name: name for name in ("alpha", "beta", "gamma", "delta", "previous")},
@@ -48,7 +61,7 @@ NAMES = {
 class MarkedSteps(View):
     """A stepper of block CG whose lines and pictures mark the letters of the text. Display it, or `box`.
 
-    method, problem and choices: as for `StepView`, which is `stepper`.
+    method, problem, n and rhs: as for `StepView`, which is `stepper`.
 
     Examples:
         >>> from workbench.live import MarkedSteps
@@ -56,8 +69,8 @@ class MarkedSteps(View):
         >>> view.close()
     """
 
-    def __init__(self, method: str, problem: str, **choices: object) -> None:
-        self.stepper = StepView(method, problem, **choices)
+    def __init__(self, method: str, problem: str, *, n: int, rhs: str) -> None:
+        self.stepper = StepView(method, problem, n=n, rhs=rhs)
         self.pointing = Pointing(NAMES, self.mark)
         self.box = widgets.VBox([self.stepper, self.pointing]).add_class("wb").add_class("wb-markedsteps")
 

@@ -70,7 +70,7 @@ class TinyEigenvalues(WorkingView):
         self.marked = ""
         """The key of `OF_ROWS` that the picture marks."""
         self._worker = LatestOnly("workbench-tiny-eigenvalues")
-        plots = dict.fromkeys(OF_ROWS, 0)
+        plots: dict[str, int] = dict.fromkeys(OF_ROWS, 0)
         self.pointing = Pointing(OF_ROWS, lambda key: self._worker.ask(lambda: self.mark(key)), plots)
         self._seen: dict[str, tuple[int, bool]] = {}
         """The choices so far, by the name of their curve."""
