@@ -123,7 +123,7 @@ StepsOfDeflation()
 TinyEigenvalues()
 
 # %% [markdown]
-# - Each vector takes one eigenvalue from the left end. Which part of the curve goes with it?
+# - Each vector [[gone|takes one eigenvalue]] from the left end. Which part of the curve goes with it?
 # - With four vectors no eigenvalue is tiny any more, and there are five bubbles. Why?
 # - Tick *bubbles have moved on by a cell*: $Z$ is now that of the cells before. How many tiny eigenvalues are back?
 #

@@ -151,8 +151,8 @@ def test_the_steps_of_block_cg_show_which_products_are_zero():
 
 def test_a_letter_of_the_text_is_marked_in_the_stepper():
     view = MarkedSteps("block-cg-oleary", "poisson5", n=8, rhs="random:2")
-    view.pointing._receive(None, {"kind": "points", "key": "gamma"}, None)
-    assert view.stepper.pointed == "gamma"
+    view.pointing._receive(None, {"kind": "points", "key": "delta"}, None)
+    assert view.stepper.pointed == "delta"
     view.pointing._receive(None, {"kind": "points", "key": "p"}, None)
     assert view.stepper.pointed == "P"
     view.pointing._receive(None, {"kind": "points", "key": ""}, None)

@@ -51,10 +51,7 @@ class ScrolledSteps(LiveWidget):
         return min(max(proposal["value"], 0), len(self.steps) - 1)
 
 
-NAMES = {
-    **{letter.lower(): letter for letter in "BPRSUX"},
-    **{name: name for name in ("alpha", "beta", "gamma", "delta", "previous")},
-}
+NAMES = {"p": "P", "r": "R", "alpha": "alpha", "beta": "beta", "delta": "delta"}
 """Names of the lines of block CG, by the keys of the text."""
 
 
@@ -75,5 +72,5 @@ class MarkedSteps(View):
         self.box = widgets.VBox([self.stepper, self.pointing]).add_class("wb").add_class("wb-markedsteps")
 
     def mark(self, key: str) -> None:
-        """Mark a letter by its key, such as "gamma"; "" marks nothing."""
+        """Mark a letter by its key, such as "delta"; "" marks nothing."""
         self.stepper.pointed = NAMES.get(key, "")
