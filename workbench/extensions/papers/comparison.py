@@ -33,8 +33,8 @@ class Compared:
 
     reasons: of deviations by more than `NOTABLE` percent and of other words, by a part of the name of a row and what is
     printed in it, "" for all rows; the first that fits holds, and without one a deviation is not explained. uncounted:
-    why a row is no independent comparison, "" for one that is. fitted: the numbers of the model that were fitted to
-    these entries.
+    why a row is no independent comparison, "" for one that is. untried: why nothing here has the place of what is
+    printed in a row. fitted: the numbers of the model that were fitted to these entries.
     """
 
     printed: str
@@ -50,6 +50,7 @@ class Compared:
     drawn: bool = True
     reasons: Mapping[str, Reason] = dataclasses.field(default_factory=dict)
     uncounted: Callable[[Row], str] = lambda _: ""
+    untried: Callable[[Row], str] = lambda _: ""
     fitted: str = ""
 
     def of(self, row: Row, name: str) -> PrintedValue | None:
@@ -75,6 +76,7 @@ class Compared:
             alone=not (self.ours or self.modelled),
             reason=next((reason for part, reason in self.reasons.items() if part in f"{name}, {printed}"), None),
             uncounted=self.uncounted(row),
+            untried=self.untried(row),
             fitted=self.fitted,
         )
 
@@ -105,6 +107,7 @@ class PrintedValue:
     alone: bool = False
     reason: Reason | None = None
     uncounted: str = ""
+    untried: str = ""
     fitted: str = ""
 
     @property
@@ -209,6 +212,8 @@ class PrintedValue:
             return self.said
         if not self.same_size:
             return f"not compared: {printed_text(self.our_size)} here, {printed_text(self.paper_size)} printed"
+        if self.untried and self.standing is Standing.NOT_COMPARED:
+            return f"not compared: {self.untried}"
         if self.tie:
             return f"a tie: {number(self._in_words)}, within {NOTABLE:.0f}% of 1"
         return f"fitted: {self.fitted}" if self.fitted and self.percent is not None else ""
