@@ -11,6 +11,8 @@ from tests.browser.bench import unchanging
 
 pytestmark = pytest.mark.browser
 
+GROUNDS = "rows => rows.map((row) => getComputedStyle(row).backgroundColor.match(/\\d+/g))"
+"""The colours of the ground of rows: red, green, blue."""
 STEPS = re.compile(r"steepest descent takes (?:more than )?(\d+) steps? and CG takes (\d+)")
 
 
@@ -107,6 +109,37 @@ def test_symbols_and_steps_of_the_text_are_marked_in_the_picture(lesson, shoot):
     # The stretched picture takes the place of the other one.
     lab.until(lesson, lambda: [each.is_visible() for each in steps.locator(".wb-chart").all()] == [False, True])
     shoot("stretched")
+
+
+def test_letters_of_lesson_7_are_marked_in_its_map_and_its_stepper_and_its_links_lead_on(page, app_url, shoot):
+    page.goto(f"{app_url}/lesson/many-at-once")
+    page.locator(".wb-nextsteps a").first.wait_for()
+    derivation, stepper = page.locator(".wb-derivation"), page.locator(".wb-markedsteps").first
+    said = derivation.locator("[role=status]")
+    lab.until(page, lambda: said.inner_text().startswith("|(Pᵢ, Rₖ)|"))
+    lab.button(derivation, "Next step").click()
+    lab.until(page, lambda: said.inner_text().startswith("|(Uᵢ, Rₖ)|"))
+    # Out of sight, so that a copy of the map comes next to the text.
+    page.set_viewport_size({"width": 1280, "height": 500})
+    symbol = page.locator(".wb-symbol-delta").first
+    symbol.scroll_into_view_if_needed()
+    lab.until(page, lambda: symbol.get_attribute("tabindex") == "0")
+    symbol.focus()
+    lab.until(page, lambda: said.text_content().startswith("|(Sᵢ, Pₖ)|"))
+    page.locator(".wb-peek canvas").wait_for()
+    shoot("map_of_products")
+    symbol.blur()
+    lab.until(page, lambda: said.text_content().startswith("|(Uᵢ, Rₖ)|"))
+    page.locator(".wb-symbol-beta").focus()
+    # The line that sets it, and the one that reads it.
+    lab.until(page, lambda: [text[:1] for text in stepper.locator(".wb-pointed").all_inner_texts()] == ["β", "β"])
+    page.get_by_role("link", name="lesson 5").click()
+    page.get_by_role("heading", name="Deflation").wait_for()
+    assert page.url == f"{app_url}/lesson/deflation"
+    page.emulate_media(color_scheme="dark")
+    rows = page.locator(".jp-RenderedHTMLCommon tbody tr")
+    rows.nth(1).wait_for()
+    lab.until(page, lambda: all(sum(map(int, found[:3])) < 300 for found in rows.evaluate_all(GROUNDS)))
 
 
 def test_a_paper_opens_the_page_of_papers_there(page, app_url):

@@ -11,14 +11,17 @@ from tests.browser import lab
 from tests.browser.pdf_text import pages_of
 from workbench.extensions.lessons import lesson
 from workbench.extensions.lessons.geometry_marks import THOUGHTS
+from workbench.extensions.lessons.page.derivations import BLOCKS, DEFLATION
 
 pytestmark = pytest.mark.browser
 
 PRESSED = (
     "Check", "Stop", "Pause", "Next line", "Next step", "Next iteration", "Play", "Restart", "Mathematics", "Theme",
     "Projector", "CG workbench", "Previous:", "Next:", "Remove", "Add a method", "Open race", "choose …", "a number",
-    "log y",
+    "log y", "Step 1 of",
 )  # fmt: skip
+
+STEPS = {"without-pain": THOUGHTS, "deflation": DEFLATION, "many-at-once": BLOCKS}
 
 
 def plain(text):
@@ -44,9 +47,9 @@ def test_a_printed_lesson_has_its_questions_and_no_buttons(name, page, app_url):
         assert plain(f"Exercise {number}. {exercise.question}") in whole
         for option in getattr(exercise.answer, "options", ()):
             assert plain(f"☐ {option}") in whole
-    if name == "without-pain":
-        # All steps of the derivation are there, and not those alone that the column has in sight.
-        assert all(plain(words) in whole for step in THOUGHTS for words in (step.title, *step.sentences))
+    # All steps of a derivation are there, and not those alone that the column has in sight.
+    for thought in STEPS[name]:
+        assert all(plain(words) in whole for words in (thought.title, *thought.sentences))
     for step in taught.next_steps:
         assert plain(step.words) in whole
     written = plain((lab.REPOSITORY / f"notebooks/lessons/{taught.stem}.ipynb").read_text(encoding="utf-8"))

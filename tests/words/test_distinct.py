@@ -105,3 +105,14 @@ def test_settings_alone_follow_the_method_where_another_run_is_named_by_it():
     assert distinct_names([plain, timed]) == ["CG, Neumann 2", "CG, Neumann 2, with timings"]
     long = configure("bubbles-2d", n=96, preconditioner="neumann:2", deflation="levelset:8").parts
     assert distinct_names([long, {**long, "timings": "with timings"}])[1] == "CG, Neumann 2, 8² blocks…, with timings"
+
+
+def test_names_that_are_equal_once_cut_keep_their_ends():
+    entries = [
+        configure("two-layer", n=8, solver=solver, preconditioner=boxes).parts
+        for boxes in ("schwarz:2x2,overlap=2", "schwarz:3x3,overlap=0")
+        for solver in ("mpcg", "sum-cg")
+    ]
+    names = distinct_names(entries)
+    assert names[1::2] == ["CG with a sum of…, Schwarz 2 × 2", "CG with a…, Schwarz 3 × 3 (overlap 0)"]
+    assert max(map(len, names)) <= 40

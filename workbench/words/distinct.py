@@ -7,7 +7,7 @@ what tells its run from the others.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from workbench.words.names import LEVELS, PROBLEM, Parts, method_name, sentence_case, shortened
 
@@ -26,7 +26,8 @@ def distinct_names(runs: Sequence[Parts], *without: str) -> list[str]:
 
     A part is left out where the names tell the runs apart without it: what a run does not have, such as no deflation;
     then, while a name is longer than `LONGEST`, the last of the other parts. What is too long
-    still is cut, and numbered where the cut makes names equal. Where one run is named by its method alone, those that
+    still is cut; where the cut makes names equal, the first part is cut in place of the last, and what is equal still
+    is numbered. Where one run is named by its method alone, those that
     differ in settings have the method in front of these.
     without: parts that are shown elsewhere, such as in a column of their own.
     """
@@ -43,7 +44,7 @@ def distinct_names(runs: Sequence[Parts], *without: str) -> list[str]:
             fewer = [{name: text for name, text in parts.items() if name != key} for parts in shown]
             shown = fewer if _told_apart(fewer, shown) else shown
     joined = _joined(shown)
-    names = _cut(joined) if len(runs) > 1 else {name: sentence_case(name) for name in joined}
+    names = _cut(shown) if len(runs) > 1 else {name: sentence_case(name) for name in joined}
     named = [names[name] or method_name(parts) for name, parts in zip(joined, runs, strict=True)]
     if not all(joined):
         of_settings = [bool(given) and not given.keys() & NAMING for given in shown]
@@ -77,12 +78,31 @@ def _told_apart(fewer: Sequence[Parts], runs: Sequence[Parts]) -> bool:
     return all(names) and len({*names}) == len({*_joined(runs)})
 
 
-def _cut(names: Sequence[str]) -> dict[str, str]:
-    """Names as sentences, cut to `LONGEST`; those that are equal by that end in a number."""
-    found = {name: shortened(sentence_case(name), LONGEST) for name in names}
-    times = Counter(found.values())
+def _cut(runs: Sequence[Parts]) -> dict[str, str]:
+    """Names as sentences, cut to `LONGEST`; those that are equal by that have a shorter first part, or end in a
+    number. By the joined parts of each run."""
+    parts = {", ".join(each.values()): [*each.values()] for each in runs}
+    found = {name: shortened(sentence_case(name), LONGEST) for name in parts}
+    equal = _repeated(found)
+    found |= {name: sentence_case(_with_short_head(parts[name])) for name in equal}
     numbers = {name: f" ({place})" for place, name in enumerate(found, 1)}
+    still = _repeated(found)
     return {
-        name: shortened(sentence_case(name), LONGEST - len(numbers[name])) + numbers[name] if times[cut] > 1 else cut
+        name: shortened(sentence_case(name), LONGEST - len(numbers[name])) + numbers[name] if name in still else cut
         for name, cut in found.items()
     }
+
+
+def _repeated(found: Mapping[str, str]) -> set[str]:
+    """The names whose cut is that of another one."""
+    times = Counter(found.values())
+    return {name for name, cut in found.items() if times[cut] > 1}
+
+
+def _with_short_head(parts: Sequence[str]) -> str:
+    """The parts of a name with the first one cut, so that the others are whole; cut at the end without room for it."""
+    tail = ", ".join(parts[1:])
+    room = LONGEST - len(tail) - 2
+    if not tail or room < SHORTEST:
+        return shortened(", ".join(parts), LONGEST)
+    return f"{shortened(parts[0], room)}, {tail}"

@@ -3,13 +3,18 @@
 #
 # *Lesson 5, 45 minutes.* **Why do bubbles slow CG down, and which vectors help?**
 #
-# You need to know what a small eigenvalue costs CG (lesson 2), what $M^{-1}A$ is, and that Jacobi's $M$ is the diagonal
-# $D$ of $A$ (lesson 4). Products are written as in the stepper: $(v, w) = v^Tw$.
+# You need to know what a small eigenvalue costs CG ([lesson 2](2_polynomials.ipynb)), what $M^{-1}A$ is, and that
+# Jacobi's $M$ is the diagonal $D$ of $A$ ([lesson 4](4_preconditioning.ipynb)). Products are written as in the stepper:
+# $(v, w) = v^Tw$.
 
 # %%
-from workbench.live import DiscVector, Lesson, RaceView, TinyEigenvalues
+from workbench.live import DiscVector, Lesson, RaceView, StepsOfDeflation, TinyEigenvalues
 from workbench.run import configure
 lesson = Lesson("deflation")
+
+# %%
+spaces = ("stripes", "blocks:4", "levelset:0", "levelset:4", "levelset:8", "levelset:24")
+bubbles = configure("bubbles-2d", n=48, layout="random", count=9)
 
 # %% [markdown]
 # ## 1. A vector that costs next to nothing
@@ -22,16 +27,17 @@ lesson = Lesson("deflation")
 # $$(v, Av) = \sum_{\text{faces}} c_{ij}\,(v_i - v_j)^2, \qquad (v, Dv) = \sum_{\text{cells}} v_i^2
 # \sum_{\text{its faces}} c_{ij} .$$
 #
-# Let $v$ be 1 in some cells and 0 in all others. Then only the faces at the rim of these cells count in $(v, Av)$. In
-# $(v, Dv)$ each face between two of the cells counts twice, and each face at the rim once. How small can
-# $(v, Av)/(v, Dv)$ be? Drag the disc: $v$ is 1 in its cells.
+# Let [[v|$v$]] be 1 in some cells and 0 in all others. Then only the faces at the [[rim|rim]] of these cells count in
+# $(v, Av)$. In $(v, Dv)$ each [[inner|face between two of the cells]] counts twice, and each face at the rim once. How
+# small can the quotient [[quotient|$(v, Av)/(v, Dv)$]] be? Drag the disc: $v$ is 1 in its cells. Point at an underlined
+# word, or reach it with the Tab key, and the nearest picture marks it.
 
 # %%
 DiscVector()
 
 # %% [markdown]
 # - Put the disc onto a bubble. What do all faces of its rim cost now?
-# - Move it one cell further. How many faces cost 1, and by which factor has the quotient grown?
+# - Move it one cell further. How many [[dear|faces cost 1]], and by which factor has the quotient grown?
 # - Make it as large as you can, so that its rim cuts a bubble. What does one cut cost?
 
 # %% tags=["exercise"]
@@ -49,8 +55,8 @@ lesson.check(1, 6.66e-4)
 #
 # By Courant and Fischer, $k$ eigenvalues of $D^{-1}A$ are no larger than the largest quotient on a space of dimension
 # $k$. The vectors of $k$ bubbles span one. No two of these bubbles share a face, so $(v_i, Av_j) = (v_i, Dv_j) = 0$,
-# and the largest quotient on the space is that of one bubble. So **$k$ bubbles give $k$ tiny eigenvalues**. The fluid
-# gives none: its costs are small in both sums. Bubbles that touch count as one.
+# and the largest quotient on the space is that of one bubble. So **$k$ bubbles give $k$
+# [[tiny|tiny eigenvalues]]**. The fluid gives none: its costs are small in both sums. Bubbles that touch count as one.
 #
 # With walls on all sides a constant costs nothing, $A\,(1,\dots,1)^T=0$, so one of the $k$ is zero. It does no harm.
 # The sum of $b$ is zero, so is that of each residual, and CG never meets this vector.
@@ -68,7 +74,7 @@ lesson.check(2, 9)
 # %% [markdown]
 # ## 3. A projection makes them zero
 #
-# Let the columns of $Z$ be the vectors of $d$ bubbles, and
+# Let the columns of [[z|$Z$]] be the vectors of $d$ bubbles, and
 #
 # $$E = Z^TAZ, \qquad Q = ZE^{-1}Z^T, \qquad P = I - AQ .$$
 #
@@ -94,22 +100,30 @@ lesson.check(2, 9)
 # %% [markdown]
 # ## 4. Why zeros do no harm
 #
-# A zero eigenvalue makes the condition number infinite, and yet CG converges (Nicolaides 1987). Write $u_0 = M^{-1}r_0$
-# as a sum of eigenvectors of $M^{-1}PA$, which are $M$-orthogonal. Those with eigenvalue zero are in the span of $Z$,
-# and
+# A zero eigenvalue makes the condition number infinite, and yet CG converges (Nicolaides 1987). Write
+# [[u|$u_0 = M^{-1}r_0$]] as a sum of eigenvectors of $M^{-1}PA$, which are $M$-orthogonal. Those with
+# [[zeros|eigenvalue zero]] are in the span of $Z$ and of the constant $e = (1, \dots, 1)^T$. For the first,
+# $r_0 = P\,(b - A\hat x_0)$ and $Z^TP = 0$ give
 #
-# $$(Zy,\ Mu_0) = (y,\ Z^Tr_0) = 0, \qquad \text{since } r_0 = P\,(b - A\hat x_0) \text{ and } Z^TP = 0 .$$
+# $$(Zy,\ Mu_0) = (y,\ Z^Tr_0) = 0 .$$
 #
-# So none of them is in $u_0$. Each iteration multiplies by $M^{-1}PA$ and adds, so none comes in later. The residual
-# polynomial has to be small at the **positive** eigenvalues alone, and the ratio of their ends counts. If $Z$ spans the
-# eigenvectors of $\lambda_1, \dots, \lambda_d$, that is $\kappa = \lambda_N/\lambda_{d+1}$; the vectors of bubbles
-# nearly span them. Give one bubble after another a vector: move the slider from 0 to 5.
+# For the second, $(e, r_0) = 0$ as before, since $e^TP = e^T - (Ae)^TQ = e^T$ keeps the sum. So none of them is in
+# $u_0$. Scroll through the steps; each picture is computed for the five bubbles.
+
+# %%
+StepsOfDeflation()
+
+# %% [markdown]
+# So the residual polynomial has to be small at the **positive** eigenvalues alone, and the ratio
+# [[kappa|$\kappa$]] of their ends counts. If $Z$ spans the eigenvectors of the $d$ smallest positive ones,
+# $\lambda_1, \dots, \lambda_d$, that is $\kappa = \lambda_N/\lambda_{d+1}$; the vectors of bubbles nearly span them.
+# Give one bubble after another a vector: move the slider from 0 to 5.
 
 # %%
 TinyEigenvalues()
 
 # %% [markdown]
-# - Each vector takes one eigenvalue from the left end. Which part of the curve goes with it?
+# - Each vector [[gone|takes one eigenvalue]] from the left end. Which part of the curve goes with it?
 # - With four vectors no eigenvalue is tiny any more, and there are five bubbles. Why?
 # - Tick *bubbles have moved on by a cell*: $Z$ is now that of the cells before. How many tiny eigenvalues are back?
 #
@@ -128,13 +142,14 @@ TinyEigenvalues()
 # | `levelset:0` | One vector per phase | a bubble, or the fluid |
 # | `levelset:4` | 4² blocks split by phase | what a square has of a bubble, or of the fluid |
 #
-# The race has nine bubbles on 48 × 48 cells. **Which spaces contain the vectors of bubbles?** Guess the order, then
-# press Start, and set the x-axis to iterations.
+# All parts together are the grid, so their vectors add up to the constant, and with walls $E$ is singular: an inverse
+# on its range takes the place of $E^{-1}$. The race has nine bubbles on 48 × 48 cells. **Which spaces contain the
+# vectors of bubbles?** Guess the order, then press Start.
 
 # %%
-spaces = ("stripes", "blocks:4", "levelset:0", "levelset:4", "levelset:8", "levelset:24")
-bubbles = configure("bubbles-2d", n=48, layout="random", count=9)
-RaceView(bubbles, *(configure(bubbles.problem, deflation=each, coarse="inverse") for each in spaces))
+race = RaceView(bubbles, *(configure(bubbles.problem, deflation=each, coarse="inverse") for each in spaces))
+race.look.change(measure="iterations", with_setup=False)
+race
 
 # %% tags=["exercise"]
 lesson.check(3)
@@ -162,7 +177,7 @@ lesson.check(4, "levelset:8")
 # %% [markdown]
 # ## What you have learned
 #
-# - A vector that is 1 in a bubble has a quotient of about 0.001, because every face at its rim has a heavy side.
+# - A vector that is 1 in a bubble has a quotient below 0.001, because every face at its rim has a heavy side.
 # - $k$ bubbles give $k$ tiny eigenvalues, of which walls make one zero. CG pays for each of the others.
 # - $P = I - AZE^{-1}Z^T$ makes $PA$ zero on the span of $Z$. Residuals have no part there, so zeros do no harm.
 # - Parts must be cut at the bubbles, and be renewed when these move.

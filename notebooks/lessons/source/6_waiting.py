@@ -3,8 +3,8 @@
 #
 # *Lesson 6, 45 minutes.* **How does pipelined CG follow from CG, and what is it good for?**
 #
-# You need CG with a preconditioner, $u = M^{-1}r$ (lesson 4), and what it means that directions are conjugate
-# ([lesson 1](1_without_pain.ipynb)). Products are written as in the stepper: $(u, v) = u^Tv$.
+# You need CG with a preconditioner, $u = M^{-1}r$ ([lesson 4](4_preconditioning.ipynb)), and what it means that
+# directions are conjugate ([lesson 1](1_without_pain.ipynb)). Products are written as in the stepper: $(u, v) = u^Tv$.
 #
 # On many processors each has some rows of $A$ and of every vector. An update such as $r \leftarrow r - \alpha s$
 # needs nothing of the others, the product $Ap$ a few entries of neighbours. A dot product needs all of them: every
@@ -54,8 +54,8 @@ TimelineView([run_through(Run(each, trace=True)) for each in both])
 #
 # $$\delta = \omega - \beta\,\gamma/\alpha .$$
 #
-# $\omega$ and $\gamma$ need $u$ alone, so they are summed in **one** reduction: the method of Chronopoulos and Gear
-# (1989).
+# $\omega$ and $\gamma$ need $u$ alone, and no sum needs the other, so **one** wait is left: the method of Chronopoulos
+# and Gear (1989). Both may be sent together; the lanes below send $\gamma$ while $A$ works, and $\omega$ after it.
 #
 # Below is the same, one change at a time: the lines before the change on the left, after it on the right, with the
 # value of each line in iteration 3. Press *Next change* up to number 6. Then move lines on the right yourself, by
@@ -147,14 +147,15 @@ beta = gamma/previous
 # %% [markdown]
 # ## 5. One GPU, 4096 GPUs
 #
-# The sliders are a machine: begin with one GPU, where CG is the faster one, and move *GPUs* to the right. The curves
-# are strong scaling, modelled: the same system on ever more GPUs. Where a curve rises, more GPUs cost more latency than
-# they save work. The lanes show two iterations: who waits for whom?
+# The sliders are a machine, here one with two GPUs. The curves are strong scaling, modelled: the same system on 1 to
+# 4096 GPUs. Where a curve rises, more GPUs cost more latency than they save work. Below *Several GPUs* move the slider
+# *GPUs* to the right; the lanes show two iterations: who waits for whom? Move it to 1, too. Which method is the faster
+# one there? (With one GPU the curves are over the number of unknowns.)
 
 # %%
 schedules = Schedules(like="h200", method="pipecg gpu")
-schedules.turn(unknowns=3e7, entries=7, gpus=1)
-schedules.box
+schedules.turn(unknowns=3e7, entries=7, gpus=2)
+schedules.unfolded()
 
 # %% tags=["exercise"]
 lesson.check(3)
@@ -163,7 +164,7 @@ lesson.check(3)
 lesson.check(3, 8)
 
 # %% [markdown]
-# ## 6. A processor and one GPU
+# ## 6. If time is left: a processor and one GPU
 #
 # Tiwari and Vadhiyar use pipelined CG for another wait: that of the cores for the GPU. *Hybrid 1* copies $w$, $r$ and
 # $u$ to the cores, which compute the dot products while the GPU multiplies. *Hybrid 2* lets the cores update these

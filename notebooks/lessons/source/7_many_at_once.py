@@ -3,14 +3,19 @@
 #
 # *Lesson 7, 45 minutes.* **What do more right-hand sides and more preconditioners bring?**
 #
-# You need to know that CG's error is the smallest in a Krylov space (lesson 1), what $M^{-1}A$ is (lesson 4), and that
-# bubbles give tiny eigenvalues (lesson 5). Letters are those of the stepper: $R$ is the block of residuals,
-# $U = M^{-1}R$, $P$ that of directions, $S = AP$; $(P, S) = P^TS$ is a small matrix.
+# You need to know that CG's error is the smallest in a Krylov space ([lesson 2](2_polynomials.ipynb)), what $M^{-1}A$
+# is ([lesson 4](4_preconditioning.ipynb)), and that bubbles give tiny eigenvalues ([lesson 5](5_deflation.ipynb)).
+# Letters are those of the stepper: $R$ is the block of residuals, $U = M^{-1}R$, $P$ that of directions, $S = AP$; $(P,
+# S) = P^TS$ is a small matrix.
 
 # %%
-from workbench.live import Lesson, RaceView, StepView, TinyEigenvalues
+from workbench.live import Lesson, MarkedSteps, RaceView, StepsOfBlockCG, TinyEigenvalues
 from workbench.run import configure
 lesson = Lesson("many-at-once")
+
+# %%
+boxes = ("schwarz:2x2,overlap=2", "schwarz:3x3,overlap=0")
+pairs = [(solver, each) for each in boxes for solver in ("mpcg", "sum-cg")]
 
 # %% [markdown]
 # ## 1. One search space for all columns
@@ -36,35 +41,43 @@ lesson.check(1, 4)
 # %% [markdown]
 # ## 2. The scalars become matrices
 #
-# Two facts turn this into lines. Let $\delta = (P, S)$ and $\gamma = (R, U)$, both symmetric.
+# Two facts turn this into lines. Let [[delta|$\delta = (P, S)$]] and [[gamma|$\gamma = (R, U)$]], both symmetric. Point
+# at an underlined product: a map shows it for all iterations, and dark is zero.
 #
-# **The step.** $P$ is made of $U$ and of the directions before, to which $R$ is orthogonal. So $(P, R) = (U, R) =
-# \gamma$, and
+# **The step.** $P$ is made of $U$ and of the directions before, to which $R$ is orthogonal. So
+# [[pr|$(P, R)$]] $= (U, R) = \gamma$, and
 #
 # $$\delta\,\alpha = \gamma, \qquad X \leftarrow X + P\alpha, \qquad R \leftarrow R - S\alpha .$$
 #
 # **The direction.** The next one is $U + P\beta$, with $\beta$ such that it is conjugate to $P$: $(S, U) +
-# \delta\,\beta = 0$, with the new $U$. The product $(S, U)$ is known already. Let $R_{k-1}$ and $\gamma_{k-1}$ be those
-# before the step. Since $S\alpha = R_{k-1} - R$ and $(R_{k-1}, U) = 0$,
+# \delta\,\beta = 0$, with the new $U$. The product [[su|$(S, U)$]] is known already. Let $R_{k-1}$ and
+# $\gamma_{k-1}$ be those before the step. Since $S\alpha = R_{k-1} - R$ and $(R_{k-1}, U) = 0$,
 #
 # $$\alpha^T(S, U) = -\gamma, \qquad \alpha^T = \gamma_{k-1}\,\delta^{-1}
 # \quad\Rightarrow\quad \gamma_{k-1}\,\beta = \gamma .$$
 #
-# With $s=1$ these are the lines of CG, $\alpha=\gamma/\delta$ and $\beta=\gamma/\gamma_{k-1}$. Step through them: Right
-# and Left are lines, Down and Up iterations. Which line makes a small matrix, and which a block of vectors?
+# Both facts are about products that are zero. Scroll through them, as measured in four iterations with $s=2$:
 
 # %%
-StepView("block-cg-oleary", "poisson5", n=12, rhs="random:2")
+StepsOfBlockCG()
+
+# %% [markdown]
+# With $s=1$ these are the lines of CG, $\alpha=\gamma/\delta$ and $\beta=\gamma/\gamma_{k-1}$. Step through them: Right
+# and Left are lines, Down and Up iterations. Which lines make a small matrix, such as [[alpha|$\alpha$]] and
+# [[beta|$\beta$]], and which a block of vectors, such as [[p|$P$]] and [[r|$R$]]?
+
+# %%
+MarkedSteps("block-cg-oleary", "poisson5", n=12, rhs="random:2")
 
 # %% [markdown]
 # ## 3. Rank
 #
 # $\delta$ can be inverted only if the columns of $P$ are independent. If a column of $B$ is a combination of others,
 # they are not. Below, $B$ has two pairs of equal columns. Press Next line until the method ends: **what do you see in
-# $\delta$ that has no inverse?**
+# [[delta|$\delta$]] that has no inverse?**
 
 # %%
-StepView("block-cg-oleary", "poisson5", n=12, rhs="pairs:4")
+MarkedSteps("block-cg-oleary", "poisson5", n=12, rhs="pairs:4")
 
 # %% [markdown]
 # The space has dimension two, although there are four columns. So the block must shrink. `block-cg` (Dubrulle 2001)
@@ -86,11 +99,12 @@ lesson.check(2, 3)
 # With $s$ directions in each iteration, $s-1$ of them can be spent on the $s-1$ smallest eigenvalues. So the error of
 # block CG has the bound of CG with another condition number (O'Leary 1980),
 #
-# $$\kappa_s = \lambda_N / \lambda_s, \qquad 0 < \lambda_1 \le \dots \le \lambda_N \text{ the positive eigenvalues of }
-# M^{-1}A .$$
+# $$\kappa_s = \lambda_N / \lambda_s, \qquad 0 < \lambda_1 \le \dots \le \lambda_N ,$$
 #
-# The five bubbles are those of lesson 5. There, each vector of $Z$ took an eigenvalue away. Here, each further
-# right-hand side does, and nobody has to know where the bubbles are. Move the slider.
+# where these are the positive eigenvalues of $M^{-1}A$. The five bubbles are those of lesson 5, with four positive
+# [[tiny|tiny eigenvalues]]. There, each vector of $Z$ took one away. Here, each further right-hand side does, and
+# nobody has to know where the bubbles are. Move the slider: [[least|$\lambda_s$]] moves to the right,
+# [[most|$\lambda_N$]] stays.
 
 # %%
 TinyEigenvalues("columns")
@@ -113,12 +127,14 @@ lesson.check(3, 4)
 # ## 5. Several preconditioners
 #
 # Now $b$ is one vector, and there are $k$ preconditioners $S_1, \dots, S_k$; here $S_i$ solves in box $i$ of the grid.
+# (The letters are those of its stepper: these $S_i$ are not $S=AP$, and $Z$ is not that of lesson 5.)
 # CG has to add them up: `sum-cg` is CG with $M^{-1} = S_1 + \dots + S_k$, and all weights are one. Multipreconditioned
 # CG (Bridson and Greif 2006) searches along all terms $Z = [S_1r, \dots, S_kr]$ at once. It makes them $A$-orthonormal,
 # to each other and to all blocks before, and calls the result $P$. Then the small system of part 1 is solved already:
 #
-# $$(P, AP) = I \quad\Rightarrow\quad \alpha = (P, r), \qquad d = P\alpha, \qquad x \leftarrow x + d, \qquad
-# r \leftarrow r - Ad .$$
+# $$(P, AP) = I \quad\Rightarrow\quad \alpha = (P, r), \qquad d = P\alpha,$$
+#
+# and $x \leftarrow x + d$, $r \leftarrow r - Ad$.
 #
 # So each iteration chooses the best weights. **The price:** in CG a new direction is conjugate to all but the last one
 # by itself, because the residuals belong to one Krylov space of $M^{-1}A$. With several $S_i$ there is no such space.
@@ -127,9 +143,9 @@ lesson.check(3, 4)
 # Press Start. Between boxes that do not overlap, cells at the cuts get too little; where boxes overlap, they get more.
 
 # %%
-boxes = ("schwarz:2x2,overlap=2", "schwarz:3x3,overlap=0")
-pairs = [(solver, each) for each in boxes for solver in ("mpcg", "sum-cg")]
-RaceView(*(configure("two-layer", n=48, solver=solver, preconditioner=each) for solver, each in pairs))
+race = RaceView(*(configure("two-layer", n=48, solver=solver, preconditioner=each) for solver, each in pairs))
+race.look.change(measure="iterations", with_setup=False)
+race
 
 # %% tags=["exercise"]
 lesson.check(4)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
+from tornado.web import RedirectHandler
 
 from workbench.extensions.classroom.server.page_server import TRIAL_SECONDS, tried
 from workbench.extensions.classroom.server.site import (
@@ -54,6 +55,11 @@ def test_an_address_without_a_query_is_the_start_page_and_a_lesson_has_its_own(f
     for path in ("lesson/rounding", "lesson/rounding/"):
         assert found(path).target is LessonPage
         assert found(path).target_kwargs["notebook_path"] == "lessons/3_rounding.ipynb"
+    # A text of another lesson names the file.
+    for path in ("lesson/3_rounding.ipynb", "lesson/without-pain/3_rounding.ipynb"):
+        assert found(path).target is RedirectHandler
+        assert found(path).target_kwargs["url"] == f"{base}lesson/rounding"
+    assert found("lesson/9_other.ipynb") is None
 
 
 def test_the_start_page_lists_the_lessons_that_are_written_and_all_papers(folder):

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from workbench.errors import InputError
+from workbench.extensions.lessons.block_products import ITERATIONS, blocks
 from workbench.extensions.lessons.bubbles import (
     eigenvalues,
     errors,
     five_bubbles,
     largest_residuals,
+    parts,
     reached,
     rim,
 )
@@ -68,3 +70,29 @@ def test_blocks_need_fewer_iterations_and_other_widths_are_refused():
     assert counts[0] > counts[1] > counts[2]
     with pytest.raises(InputError, match="1 to 8 columns here, got 9"):
         largest_residuals(9)
+
+
+def test_residuals_have_no_part_in_the_zeros_of_deflation():
+    plain, found = parts(0), parts(3)
+    assert (plain.zeros, found.zeros) == (1, 4)
+    # The tiny eigenvalues that are left, and those of M^-1 P A, are those of the other picture.
+    np.testing.assert_allclose(found.values[4:], eigenvalues(3), rtol=1e-6)
+    np.testing.assert_allclose(np.sum(found.shares**2, axis=1), 1)
+    assert found.shares[:, :4].max() < 1e-10
+    assert found.of_b[:4].max() > 1e-3
+    assert plain.shares[0, 1:5].max() > 1e-3
+
+
+def test_products_of_blocks_are_zero_where_block_cg_takes_them_to_be():
+    found, s = blocks(), 2
+    iteration = np.arange(ITERATIONS + 1).repeat(s)
+    i, k = iteration[:, None], iteration[None, :]
+    for product, zero in (
+        (found.P.T @ found.R, k > i),
+        (found.U.T @ found.R, k != i),
+        (found.S.T @ found.U, (k != i) & (k != i + 1)),
+        (found.S.T @ found.P, k != i),
+    ):
+        assert np.abs(product[zero]).max() < 1e-10
+    np.testing.assert_allclose(np.diag(found.P.T @ found.S), 1)
+    assert np.abs(found.S.T @ found.U)[k == i + 1].max() > 0.1

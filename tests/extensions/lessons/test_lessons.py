@@ -11,7 +11,10 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.extensions.lessons import LESSONS, lesson
+from workbench.extensions.lessons.bubble_scenes import OF_DISC, OF_ROWS
 from workbench.extensions.lessons.geometry_marks import CURVES, MARKS
+from workbench.extensions.lessons.page.derivations import OF_BLOCKS, OF_DEFLATION
+from workbench.extensions.lessons.page.pointing import NAMES
 from workbench.extensions.lessons.polynomial_scene import SYMBOLS
 from workbench.live import Lesson
 
@@ -41,10 +44,14 @@ def test_every_lesson_has_its_text_and_every_text_its_lesson():
 
 
 def test_each_symbol_that_a_text_marks_is_known_to_a_picture():
-    known = {*MARKS, *CURVES, *SYMBOLS}
+    first = {*MARKS, *CURVES, *SYMBOLS} - {"none"}
+    known = {"5": {*OF_DISC, *OF_ROWS, *OF_DEFLATION}, "7": {*OF_ROWS, *OF_BLOCKS, *NAMES}}
     found = {source.stem: set(re.findall(r"\[\[(\w+)\|", source.read_text(encoding="utf-8"))) for source in SOURCES}
-    assert set().union(*found.values()) == known - {"none"}
-    assert {stem[0] for stem, symbols in found.items() if symbols} == set("123")
+    by_number = {stem[0]: symbols for stem, symbols in found.items() if symbols}
+    assert set().union(*(by_number.pop(number) for number in "123")) == first
+    assert by_number.keys() == known.keys()
+    assert all(symbols <= known[number] for number, symbols in by_number.items())
+    assert set().union(*by_number.values()) == set().union(*known.values())
     made = runpy.run_path(str(ROOT / "scripts/lessons.py"))["notebooks"]()
     assert all("[[" not in text.replace("[[5, 2]", "") for text in made.values())
     assert any('<span class=\\"wb-symbol wb-symbol-r1\\">$r_1$</span>' in text for text in made.values())

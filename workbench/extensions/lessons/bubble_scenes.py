@@ -1,4 +1,4 @@
-"""Pictures of five bubbles: a disc and the cost of its rim, eigenvalues that are removed, and how the error falls."""
+"""Pictures of bubbles: a disc and its rim, eigenvalues that are removed, how the error falls; products of blocks."""
 
 from __future__ import annotations
 
@@ -7,23 +7,45 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from workbench.extensions.lessons.bubbles import FiveBubbles, Rim
-from workbench.plots.scenes.scene import ITERATIONS, Axis, BarsOf, CurveOf, Layer, LineAt, PointsOf, Scene
-from workbench.words.numbers import count, number
+from workbench.extensions.lessons.block_products import COLUMNS, Blocks
+from workbench.extensions.lessons.bubbles import FiveBubbles, Parts, Rim
+from workbench.plots.scenes.scene import ITERATIONS, Axis, BarsOf, CellsOf, CurveOf, Layer, LineAt, PointsOf, Scene
+from workbench.words.names import SUBSCRIPTS
+from workbench.words.numbers import count, counted, number
 
 SPAN = (1e-5, 3.0)
 """The ends of the axis of eigenvalues, which rests while vectors and discs change."""
 HALF = 0.32
 """Half the height of a stroke, of the height of a row."""
+MARKED = 2
+"""The style of marks."""
 DEAR = 0.5
 """A face that costs more than this lies between light cells."""
+TINY = 1e-3
+"""Eigenvalues of M^-1 A below this are tiny."""
+MOST_ONES = 200
+"""Cells up to which each that v has is marked by its value."""
+OF_DISC: tuple[str, ...] = ("v", "rim", "dear", "inner", "quotient", "tiny")
+"""Keys of the text that the pictures of the disc mark."""
+OF_ROWS: tuple[str, ...] = ("tiny", "gone", "least", "most", "kappa")
+"""Keys of the text that the two rows of eigenvalues mark."""
+ROUNDING = 1e-15
+"""Parts below this are drawn there."""
+AT_ZERO = 4e-6
+"""Place of the eigenvalues zero on the logarithmic axis."""
+ABOVE = 3.0
+"""Height of the line between the ends."""
+NAMED = 1.2
+"""Cells from the rim of a bubble to the name of its column."""
+PARTS_SPAN = (2e-6, 3.0)
+PARTS_MARKS = (1e-4, 1e-3, 1e-2, 0.1, 1.0)
 PRODUCTS = Axis("columns multiplied by A", "count", whole=True, word="products")
 
 
-def disc_scene(bubbles: FiveBubbles, cells: np.ndarray, rim: Rim) -> Scene:
+def disc_scene(bubbles: FiveBubbles, cells: np.ndarray, rim: Rim, marked: str = "") -> Scene:
     """The bubbles with their numbers, the cells of v, and the faces of its rim in the colour of their cost.
 
-    cells: true where v is 1, shape (n, n).
+    cells: true where v is 1, shape (n, n). marked: the key of `OF_DISC` that is marked; "" for none.
     """
     n = len(bubbles.labels)
     light = bubbles.labels > 0
@@ -38,7 +60,15 @@ def disc_scene(bubbles: FiveBubbles, cells: np.ndarray, rim: Rim) -> Scene:
         name = "" if dear in named else f"face that costs {'1' if dear else 'a thousandth'}"
         named.add(dear)
         x, y = np.array([one, other], float).T
-        layers.append(CurveOf(name, x, y, 1 if dear else 0, plain=True, chosen=dear))
+        strong = marked == "rim" or (dear and marked in ("", "dear"))
+        layers.append(CurveOf(name, x, y, 1 if dear else 0, plain=True, chosen=strong, rim=marked in ("rim", "dear")))
+    if marked == "inner" and len(rim.between):
+        layers.append(
+            PointsOf("face within, which counts twice", *rim.between.T, style=MARKED, size=4.0, marker="s", filled=True)
+        )
+    if marked == "v" and 0 < cells.sum() <= MOST_ONES:
+        y, x = np.nonzero(cells)
+        layers.append(PointsOf("", x * 1.0, y * 1.0, size=8.0, labels=["1"] * x.size, inside=True))
     places = bubbles.centres
     layers.append(PointsOf("", *places.T, size=0.1, marker=".", labels=[str(k + 1) for k in range(len(places))]))
     dear = int((rim.cost > DEAR).sum())
@@ -53,14 +83,19 @@ def _filled(name: str, cells: np.ndarray, style: int, *, faint: bool = False) ->
     return BarsOf(name if x.size else "", x * 1.0, y + 0.5, 1.0, y - 0.5, style=style, faint=faint)
 
 
-def quotient_scene(values: np.ndarray, quotient: float) -> Scene:
-    """The positive eigenvalues, shape (k,), and below them the quotient of v; NaN for none."""
+def quotient_scene(values: np.ndarray, quotient: float, marked: str = "") -> Scene:
+    """The positive eigenvalues, shape (k,), and below them the quotient of v; NaN for none. marked: the key of
+    `OF_DISC` that is marked; "" for none."""
     layers: list[Layer] = [PointsOf("", values, np.ones(values.size), 0, tall=HALF, word="eigenvalue")]
+    if marked == "tiny":
+        layers += _marked_strokes(values[values < TINY], 1.0, "tiny")
     if math.isfinite(quotient):
         at = np.array([quotient])
         layers.append(PointsOf("", at, np.zeros(1), 1, tall=HALF, word="quotient of v"))
+        if marked == "quotient":
+            layers += _marked_strokes(at, 0.0, number(quotient))
         layers.append(LineAt(quotient, upright=True, style=1))
-    names = ("quotient of v", "eigenvalues of M⁻¹A")
+    names = ("quotient of v", "λ of M⁻¹A")
     said = f"The quotient of v is {number(quotient)}; {place_of(values, quotient)}."
     return Scene("quotient", _eigenvalue(), _rows(names), layers, spoken=said)
 
@@ -73,16 +108,33 @@ def place_of(values: np.ndarray, quotient: float) -> str:
     return f"{count(below)} positive eigenvalue{'s are' if below > 1 else ' is'} smaller"
 
 
-def removed_scene(whole: np.ndarray, left: np.ndarray, names: tuple[str, str], gone: int) -> Scene:
+def removed_scene(
+    whole: np.ndarray,
+    left: np.ndarray,
+    names: tuple[str, str],
+    gone: int,
+    marked: str = "",
+    ends: tuple[str, str] = ("smallest", "largest"),
+) -> Scene:
     """Two rows of eigenvalues: all, of which the first `gone` stand out, and those that are left.
 
-    whole, left: positive and ascending. names: of the upper row and of the lower one.
+    whole, left: positive and ascending. names: of the upper row and of the lower one. marked: the key of `OF_ROWS` that
+    is marked; "" for none. ends: the names of the smallest and the largest that are left.
     """
     layers: list[Layer] = []
     for part, style, name in ((whole[gone:], 0, ""), (whole[:gone], 1, "taken away")):
         if part.size:
             layers.append(PointsOf(name, part, np.ones(part.size), style, tall=HALF, word="eigenvalue"))
     layers.append(PointsOf("", left, np.zeros(left.size), 0, tall=HALF, word="eigenvalue"))
+    least, most = (left[:1], 0.0, ends[0]), (left[-1:], 0.0, ends[1])
+    strokes = {
+        "tiny": [(whole[whole < TINY], 1.0, "tiny")], "gone": [(whole[:gone], 1.0, "taken away")],
+        "least": [least], "most": [most], "kappa": [least, most],
+    }  # fmt: skip
+    for part, row, name in strokes.get(marked, []):
+        layers += _marked_strokes(part, row, name)
+    if marked == "kappa":
+        layers.append(CurveOf("", left[[0, -1]], np.zeros(2), MARKED, plain=True, chosen=True))
     ratios = [number(float(values[-1] / values[0])) for values in (whole, left)]
     labels = [f"{name}, κ = {ratio}" for name, ratio in zip(names, ratios, strict=True)]
     return Scene("removed", _eigenvalue(), _rows(labels[::-1]), layers, spoken=f"{labels[0]}; {labels[1]}.")
@@ -108,6 +160,18 @@ def curves_scene(
     return Scene(f"curves {axis.title}", axis, Axis(quantity, log=True, span=limits), layers, spoken=said, logs="y")
 
 
+def _marked_strokes(values: np.ndarray, row: float, name: str) -> list[Layer]:
+    """Strokes in the colour of marks, taller than those beneath, with a name at the first."""
+    if not values.size:
+        return []
+    at = np.full(values.size, row)
+    top = at[:1] + 1.4 * HALF
+    return [
+        PointsOf("", values, at, MARKED, tall=1.4 * HALF),
+        PointsOf("", values[:1], top, MARKED, size=0.1, marker=".", labels=[name]),
+    ]
+
+
 def _eigenvalue() -> Axis:
     return Axis("eigenvalue λ", log=True, span=SPAN, word="λ =")
 
@@ -115,3 +179,88 @@ def _eigenvalue() -> Axis:
 def _rows(names: tuple[str, ...] | list[str]) -> Axis:
     """The axis of two rows, the lower first."""
     return Axis("", names=names, span=(-0.6, 1.6))
+
+
+def columns_scene(bubbles: FiveBubbles, many: int) -> Scene:
+    """The bubbles, of which the first `many` are columns of Z, each with the name of its column."""
+    labels = bubbles.labels
+    n = len(labels)
+    layers: list[Layer] = []
+    for style, name, cells in (
+        (5, "bubble without a vector", labels > many),
+        (2, "column of Z", (labels > 0) & (labels <= many)),
+    ):
+        y, x = np.nonzero(cells)
+        layers.append(BarsOf(name if x.size else "", x * 1.0, y + 0.5, 1.0, y - 0.5, style=style, faint=style == 5))
+    names = [f"z{str(k + 1).translate(SUBSCRIPTS)}" for k in range(many)]
+    # Above the bubbles, since letters on them would be dark on dark.
+    places = bubbles.centres[:many] + np.array([0.0, bubbles.radius + NAMED])
+    layers.append(PointsOf("", *places.T, size=0.1, marker=".", labels=names))
+    x_axis, y_axis = (Axis(f"{side} (cells)", "count", whole=True, word=side, span=(-0.5, n - 0.5)) for side in "xy")
+    said = f"{count(len(bubbles.centres))} bubbles; Z has {counted(many, 'column')}, each 1 in one of them."
+    return Scene("columns of Z", x_axis, y_axis, layers, spoken=said, ways="xy", square=True)
+
+
+def parts_scene(found: Parts, picture: str) -> Scene:
+    """The part of a vector in each eigenvector over its eigenvalue, zeros at the left end.
+
+    picture: "plain" and "first" show u_0, "unprojected" M^-1 b, "later" u_k of the last iteration that is known, and
+    "ends" joins the ends of the positive eigenvalues, with their ratio.
+    """
+    matrix = "M⁻¹A" if picture == "plain" else "M⁻¹PA"
+    last = len(found.shares) - 1
+    vector = {"unprojected": "M⁻¹b", "later": f"u{str(last).translate(SUBSCRIPTS)}"}.get(picture, "u₀")
+    known = {"unprojected": found.of_b, "later": found.shares[last]}.get(picture, found.shares[0])
+    values, shares = found.values, np.maximum(known, ROUNDING)
+    zero, rest = slice(0, found.zeros), slice(found.zeros, None)
+    layers: list[Layer] = [
+        PointsOf("λ > 0", values[rest], shares[rest], 0, size=3.0, filled=True, word="eigenvalue"),
+        PointsOf("λ = 0", np.full(found.zeros, AT_ZERO), shares[zero], 1, size=6.0, filled=True, word="zero;"),
+    ]
+    kappa = number(float(values[-1] / values[found.zeros]))
+    if picture == "ends":
+        ends = np.array([values[found.zeros], values[-1]])
+        layers.append(CurveOf("", ends, np.full(2, ABOVE), 2, plain=True, chosen=True))
+        at = np.sqrt(ends[:1] * ends[1:])
+        layers.append(PointsOf("", at, np.array([3 * ABOVE]), 2, size=0.1, marker=".", labels=[f"κ = {kappa}"]))
+    said = (
+        f"{matrix} has {counted(found.zeros, 'zero')}; {vector} has parts of at most "
+        f"{number(float(known[zero].max()), 2)} there. κ of the positive eigenvalues is {kappa}."
+    )
+    return Scene(
+        f"parts {matrix}",
+        Axis(f"eigenvalue λ of {matrix}, 0 at the left", log=True, span=PARTS_SPAN, word="λ =", marks=PARTS_MARKS),
+        Axis(f"part of {vector} in its eigenvector", log=True, span=(ROUNDING / 3, 30 * ABOVE)),
+        layers, spoken=said,
+    )  # fmt: skip
+
+
+FACTORS = {"P S": ("P", "S"), "P R": ("P", "R"), "U R": ("U", "R"), "S U": ("S", "U"), "S P": ("S", "P")}
+"""Pictures of products of blocks: the letters of the rows and of the columns."""
+
+
+def products_scene(blocks: Blocks, picture: str) -> Scene:
+    """The moduli of the products of all columns of two kinds of blocks, the first iteration in the lower left corner.
+
+    picture: a key of `FACTORS`. Columns have unit norms, so that 1 is the largest modulus.
+    """
+    left, right = FACTORS[picture]
+    one, other = (vars(blocks)[letter] for letter in (left, right))
+    cells = np.clip(np.abs(one.T @ other), ROUNDING, 1)
+    y, x = (
+        Axis(f"columns of {letter}", names=_columns(letter, cells.shape[axis]), word=letter)
+        for axis, letter in enumerate((left, right))
+    )
+    name = f"|({left}ᵢ, {right}ₖ)|"
+    large = int((cells > np.sqrt(ROUNDING)).sum())
+    said = f"{name}: {count(large)} of {count(cells.size)} products are larger than rounding."
+    layers = [CellsOf(name, cells, map="viridis", figures=False)]
+    return Scene(picture, x, y, layers, spoken=said, ways="xy", square=True)
+
+
+def _columns(letter: str, many: int) -> list[str]:
+    """The names of columns: the first of each block has that of the block."""
+    return [
+        f"{letter}{str(place // COLUMNS).translate(SUBSCRIPTS)}" if place % COLUMNS == 0 else ""
+        for place in range(many)
+    ]

@@ -134,7 +134,7 @@ def _boxes(text: str) -> Verdict:
     """By both methods with the boxes that are written."""
     name = text.strip()
     if not isinstance(find("preconditioner", name), Schwarz):
-        said = f"{name} is no preconditioner schwarz, which has boxes."
+        said = f"{name} has no boxes; write schwarz: and how many there are along both sides, such as schwarz:3x3."
         return Verdict(False, said, said)
     boxes = _count_boxes(name)
     if boxes > MOST_BOXES:

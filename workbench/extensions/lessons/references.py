@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 
 from workbench.errors import InputError
-from workbench.extensions.lessons import LESSONS, bubbles
+from workbench.extensions.lessons import LESSONS, block_products, bubbles
 from workbench.extensions.lessons.exercise import Choice, Exercise, Number
 from workbench.extensions.lessons.preconditioning import FIRST_LEVELS
 from workbench.run import Session, configure
@@ -37,6 +37,10 @@ def references() -> Iterator[None]:
             bubbles.eigenvalues(many, moved=moved)
             bubbles.errors(many, moved=moved)
             yield
+        bubbles.parts(many)
+        yield
+    block_products.blocks()
+    yield
     for columns in range(1, bubbles.MOST_COLUMNS + 1):
         bubbles.largest_residuals(columns)
         yield

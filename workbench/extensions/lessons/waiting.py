@@ -230,7 +230,7 @@ DERIVATIONS = {
         ("the product at the end", *_W_EARLIER),
         (
             "its dot product too: Chronopoulos and Gear",
-            "ω then is summed together with γ",
+            "γ travels while A works, ω follows at once, and both are there before δ, so one wait is left",
             lambda lines: _moved(lines, "omega = (u, w)", "w = A(u)"),
         ),
         (

@@ -49,6 +49,8 @@ class StepView(StreamView):
     program = traitlets.Dict().tag(sync=True)
     mathematics = traitlets.Bool(True).tag(sync=True)
     """Set while lines are written as mathematics, else as code has them."""
+    pointed = traitlets.Unicode().tag(sync=True)
+    """The name that lines and pictures mark, since a text next to them points at it; empty for none."""
 
     def __init__(
         self,

@@ -1,12 +1,17 @@
-"""The disc that is dragged over bubbles, and tiny eigenvalues that go one by one."""
+"""Pictures of lessons 5 and 7: a dragged disc, tiny eigenvalues that go one by one, derivations, and their marks."""
+
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.waiting import LIMIT
 from workbench.errors import InputError
-from workbench.extensions.lessons.bubbles import eigenvalues, five_bubbles
-from workbench.live import DiscVector, TinyEigenvalues
+from workbench.extensions import lessons
+from workbench.extensions.lessons.bubbles import eigenvalues, five_bubbles, rim
+from workbench.files.data_files import PACKAGE
+from workbench.live import DiscVector, MarkedSteps, StepsOfBlockCG, StepsOfDeflation, TinyEigenvalues
 
 
 @pytest.fixture
@@ -74,3 +79,91 @@ def test_columns_raise_the_smallest_eigenvalue_of_the_bound():
 def test_another_way_is_refused():
     with pytest.raises(InputError, match="unknown way"):
         TinyEigenvalues("rows")
+
+
+def names(scene):
+    return [layer.name for layer in scene.layers]
+
+
+def labels(scene):
+    return [word for layer in scene.layers for word in getattr(layer, "labels", None) or ()]
+
+
+def test_a_symbol_of_the_text_is_marked_in_the_disc_and_in_its_spectrum(disc):
+    disc.cover(2)
+    disc.mark("inner")
+    within = next(layer for layer in disc.chart.scene.layers if layer.name.startswith("face within"))
+    # Twice their sum and the rim are (v, Dv), and each costs 1.
+    assert within.x.size == round(rim(disc.cells, five_bubbles().labels > 0).inner)
+    disc.mark("v")
+    assert labels(disc.chart.scene).count("1") == 1 + disc.cells.sum()
+    disc.mark("tiny")
+    assert "tiny" in labels(disc.spectrum.scene)
+    disc.pointing._receive(None, {"kind": "points", "key": ""}, None)
+    assert disc.wait(LIMIT)
+    assert "tiny" not in labels(disc.spectrum.scene)
+
+
+def test_rows_of_eigenvalues_mark_the_ends_that_the_bound_counts():
+    view = TinyEigenvalues("columns")
+    view.slider.value = 5
+    assert view.wait(LIMIT)
+    view.mark("kappa")
+    assert labels(view.spectrum.scene) == ["λ₅", "λₙ"]
+    view.mark("gone")
+    assert labels(view.spectrum.scene) == ["taken away"]
+    view.close()
+
+
+def test_the_steps_of_deflation_show_where_the_residual_has_no_part():
+    view = StepsOfDeflation()
+    for step, said in enumerate(
+        (
+            "M⁻¹A has 1 zero",
+            "Z has 4 columns",
+            "M⁻¹PA has 5 zeros; M⁻¹b",
+            "u₀ has parts of",
+            "u₈ has",
+            "M⁻¹PA",
+            "4 vectors",
+        )
+    ):
+        view.go(step)
+        assert view.wait(LIMIT)
+        assert said in view.words.text
+    view.go(99)
+    assert view.steps.at == 6
+    view.slider.value = 2
+    assert view.wait(LIMIT)
+    assert "2 vectors" in view.words.text
+    view.close()
+
+
+def test_the_steps_of_block_cg_show_which_products_are_zero():
+    view = StepsOfBlockCG()
+    for step, name in enumerate(("|(Pᵢ, Rₖ)|", "|(Uᵢ, Rₖ)|", "|(Sᵢ, Uₖ)|", "|(Sᵢ, Pₖ)|")):
+        view.go(step)
+        assert view.wait(LIMIT)
+        assert names(view.chart.scene) == [""]
+        assert view.words.text.startswith(name)
+    view.close()
+
+
+def test_a_letter_of_the_text_is_marked_in_the_stepper():
+    view = MarkedSteps("block-cg-oleary", "poisson5", n=8, rhs="random:2")
+    view.pointing._receive(None, {"kind": "points", "key": "delta"}, None)
+    assert view.stepper.pointed == "delta"
+    view.pointing._receive(None, {"kind": "points", "key": "p"}, None)
+    assert view.stepper.pointed == "P"
+    view.pointing._receive(None, {"kind": "points", "key": ""}, None)
+    assert view.stepper.pointed == ""
+    view.close()
+
+
+def test_the_style_sheet_of_lessons_lays_out_nothing_of_the_core():
+    """A page has both sheets: tables of the core have classes that no lesson may take."""
+    sheet = (Path(lessons.__file__).parent / "page/static/lessons/style.css").read_text(encoding="utf-8")
+    scripts = "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "live/static").rglob("*.js"))
+    styled = set(re.findall(r"^\.(wb-[a-z-]+)", sheet, re.MULTILINE))
+    assert styled
+    assert not styled & set(re.findall(r"wb-[a-z-]+", scripts))

@@ -96,3 +96,10 @@ def test_numbers_of_a_machine_are_positions_of_the_sliders(schedules):
 def test_wrong_words_are_sentences(schedules, act, sentence):
     with pytest.raises(InputError, match=sentence):
         act(schedules)
+
+
+def test_a_lesson_unfolds_several_gpus_and_meets_the_entries_of_its_question(schedules):
+    assert schedules.several.selected_index is None
+    schedules.turn(entries=7)
+    assert schedules.sliders["entries"].value == 7
+    assert schedules.unfolded().several.selected_index == 0

@@ -15,7 +15,7 @@ from jupyter_server.utils import ensure_async, url_path_join
 from nbformat.v4 import new_code_cell
 from tornado.httputil import HTTPServerRequest
 from tornado.routing import PathMatches, Rule
-from tornado.web import RequestHandler
+from tornado.web import RedirectHandler, RequestHandler
 
 from workbench.errors import InputError
 from workbench.extensions.classroom.server.class_addresses import say
@@ -100,6 +100,10 @@ def site_rules(
             "above": lesson_head(base, lesson, list(found)),
         }
         rules.append(Rule(PathMatches(f"{address}/?"), LessonPage, facts))
+        # Texts lead to other lessons by their files, which exist in notebooks and on no page.
+        file = rf"{re.escape(url_path_join(served, 'lesson'))}/(?:[a-z-]+/)?{re.escape(path.name)}"
+        there = {"url": url_path_join(base, "lesson", name), "permanent": False}
+        rules.append(Rule(PathMatches(file), RedirectHandler, there))
     return rules
 
 

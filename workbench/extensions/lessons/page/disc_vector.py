@@ -5,8 +5,9 @@ from __future__ import annotations
 import ipywidgets as widgets
 import numpy as np
 
-from workbench.extensions.lessons.bubble_scenes import disc_scene, place_of, quotient_scene
+from workbench.extensions.lessons.bubble_scenes import OF_DISC, disc_scene, place_of, quotient_scene
 from workbench.extensions.lessons.bubbles import CELLS, eigenvalues, five_bubbles, rim
+from workbench.extensions.lessons.page.pointing import Pointing
 from workbench.live.plots.chart import ChartView, Handle, HandledChart
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import column, row
@@ -41,12 +42,16 @@ class DiscVector(WorkingView):
     def __init__(self) -> None:
         bubbles = five_bubbles()
         self.middle, self.radius = np.array(START), bubbles.radius
+        self.marked = ""
+        """The key of `OF_DISC` that the pictures mark."""
         self._worker = LatestOnly("workbench-disc")
+        plots = {key: int(key in ("quotient", "tiny")) for key in OF_DISC}
+        self.pointing = Pointing(OF_DISC, lambda key: self._worker.ask(lambda: self.mark(key)), plots)
         self.chart = HandledChart(lambda key, x, y: self._worker.ask(lambda: self._drag(key, x, y)))
         self.spectrum = ChartView(self.chart.publisher, height=200)
         self.words = StatusLine()
         plots = row("wb-twocolumns", self.chart, column("", self.spectrum, self.words)).add_class("wb-square")
-        self.box = widgets.VBox([plots]).add_class("wb").add_class("wb-disc")
+        self.box = widgets.VBox([plots, self.pointing]).add_class("wb").add_class("wb-disc")
         self._show()
 
     @property
@@ -69,6 +74,11 @@ class DiscVector(WorkingView):
         self.middle, self.radius = five_bubbles().centres[bubble - 1].copy(), five_bubbles().radius
         self._show()
 
+    def mark(self, key: str) -> None:
+        """Mark what a key of `OF_DISC` names, such as "rim"; "" marks nothing."""
+        self.marked = key
+        self._show()
+
     def _drag(self, key: str, x: float, y: float) -> None:
         at = np.clip([x, y], 0, CELLS - 1)
         if key == MIDDLE:
@@ -81,8 +91,8 @@ class DiscVector(WorkingView):
         bubbles = five_bubbles()
         cells = self.cells
         edge, values = rim(cells, bubbles.labels > 0), eigenvalues(0)
-        self.chart.show(disc_scene(bubbles, cells, edge))
-        self.spectrum.show(quotient_scene(values, edge.quotient))
+        self.chart.show(disc_scene(bubbles, cells, edge, self.marked))
+        self.spectrum.show(quotient_scene(values, edge.quotient, self.marked))
         x, y = self.middle.tolist()
         side = x + self.radius if x + self.radius <= CELLS - 1 else x - self.radius
         self.chart.place(

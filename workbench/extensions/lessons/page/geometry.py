@@ -7,11 +7,10 @@ from collections.abc import Sequence
 
 import ipywidgets as widgets
 import numpy as np
-import traitlets
 
 from workbench.errors import InputError
 from workbench.extensions.lessons.geometry_marks import CURVES, MARKS, THOUGHTS
-from workbench.extensions.lessons.page.pointing import Pointing
+from workbench.extensions.lessons.page.pointing import Pointing, ScrolledSteps
 from workbench.extensions.lessons.quadratic import (
     LONGEST,
     REDUCTION,
@@ -23,10 +22,9 @@ from workbench.extensions.lessons.quadratic import (
 from workbench.extensions.lessons.quadratic_scene import VIEW, quadratic_scene
 from workbench.live.plots.chart import ChartView, Handle, HandledChart
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.assets import script
 from workbench.live.ui.controls import column, row
 from workbench.live.ui.status import StatusLine
-from workbench.live.ui.view import LiveWidget, WorkingView
+from workbench.live.ui.view import WorkingView
 from workbench.words.numbers import counted, number, percent
 
 METHODS = {"steepest descent": "sd", "CG": "cg"}
@@ -149,19 +147,6 @@ class Geometry2D(WorkingView):
         )
 
 
-class ScrolledSteps(LiveWidget):
-    """Steps in a column that scrolls. steps: of each a title and sentences. at: the present one, counted from 0."""
-
-    _script = script("lessons/scrollsteps.js")
-    steps = traitlets.List(traitlets.List(traitlets.Unicode())).tag(sync=True)
-    about = traitlets.Unicode().tag(sync=True)
-    at = traitlets.Int(0).tag(sync=True)
-
-    @traitlets.validate("at")
-    def _within(self, proposal: traitlets.Bunch) -> int:
-        return min(max(proposal["value"], 0), len(self.steps) - 1)
-
-
 class StepsOfCG(Geometry2D):
     """The first two steps of CG, one thought after the other. Display it, or `box`.
 
@@ -198,7 +183,7 @@ class StepsOfCG(Geometry2D):
 
     def _arranged(self) -> widgets.Box:
         pictures = column("wb-onepicture", self._plots, self.words)
-        return widgets.VBox([row("wb-scrolled", self.steps, pictures), self.pointing]).add_class("wb-stepsofcg")
+        return widgets.VBox([row("wb-besides", self.steps, pictures), self.pointing]).add_class("wb-stepsofcg")
 
     @property
     def _is_stretched(self) -> bool:

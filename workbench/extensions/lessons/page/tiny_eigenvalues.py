@@ -6,7 +6,7 @@ import ipywidgets as widgets
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.extensions.lessons.bubble_scenes import curves_scene, removed_scene
+from workbench.extensions.lessons.bubble_scenes import OF_ROWS, TINY, curves_scene, removed_scene
 from workbench.extensions.lessons.bubbles import (
     COUNT,
     MOST_COLUMNS,
@@ -16,6 +16,7 @@ from workbench.extensions.lessons.bubbles import (
     largest_residuals,
     reached,
 )
+from workbench.extensions.lessons.page.pointing import Pointing
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import row
@@ -27,7 +28,6 @@ from workbench.words.numbers import chosen, count, counted, number
 
 VECTORS, COLUMNS = "vectors", "columns"
 WAYS = (VECTORS, COLUMNS)
-TINY = 1e-3
 
 
 class TinyEigenvalues(WorkingView):
@@ -67,14 +67,24 @@ class TinyEigenvalues(WorkingView):
         self.spectrum = ChartView(height=190)
         self.curve = ChartView(self.spectrum.publisher, height=300)
         self.words = StatusLine()
+        self.marked = ""
+        """The key of `OF_ROWS` that the picture marks."""
         self._worker = LatestOnly("workbench-tiny-eigenvalues")
+        plots: dict[str, int] = dict.fromkeys(OF_ROWS, 0)
+        self.pointing = Pointing(OF_ROWS, lambda key: self._worker.ask(lambda: self.mark(key)), plots)
         self._seen: dict[str, tuple[int, bool]] = {}
         """The choices so far, by the name of their curve."""
         for control in (self.slider, self.option):
             control.observe(lambda _change: self._worker.ask(self._show), "value")
-        self.box = widgets.VBox([row("wb-buttons", self.slider, self.option), self.spectrum, self.curve, self.words])
+        controls = row("wb-buttons", self.slider, self.option)
+        self.box = widgets.VBox([controls, self.spectrum, self.curve, self.words, self.pointing])
         self.box.add_class("wb").add_class("wb-tiny")
         self._worker.ask(self._show)
+
+    def mark(self, key: str) -> None:
+        """Mark what a key of `OF_ROWS` names, such as "tiny"; "" marks nothing."""
+        self.marked = key
+        self._show()
 
     def _show(self) -> None:
         many, option = int(self.slider.value), bool(self.option.value)
@@ -86,7 +96,7 @@ class TinyEigenvalues(WorkingView):
         gone = int((whole < TINY).sum() - (left < TINY).sum())
         words = counted(many, "vector")
         zeros = counted(1 + many, "zero")
-        self.spectrum.show(removed_scene(whole, left, ("M⁻¹A, 1 zero", f"M⁻¹PA, {zeros}"), gone))
+        self.spectrum.show(removed_scene(whole, left, ("M⁻¹A, 1 zero", f"M⁻¹PA, {zeros}"), gone, self.marked))
         name = f"{words}{', bubbles moved' if moved else ''}"
         self._seen |= {"0 vectors": (0, False), name: (many, moved)}
         curves = {each: errors(vectors, moved=moved) for each, (vectors, moved) in self._seen.items()}
@@ -110,8 +120,9 @@ class TinyEigenvalues(WorkingView):
             each: (np.arange(curve.size) * (self._seen[each][0] if products else 1), curve)
             for each, curve in curves.items()
         }
-        rows = ("M⁻¹A", f"from λ{str(columns).translate(SUBSCRIPTS)} on")
-        self.spectrum.show(removed_scene(values, left, rows, columns - 1))
+        least = f"λ{str(columns).translate(SUBSCRIPTS)}"
+        rows = ("M⁻¹A", f"from {least} on")
+        self.spectrum.show(removed_scene(values, left, rows, columns - 1, self.marked, (least, "λₙ")))
         self.curve.show(curves_scene(spread, name, "largest ‖rⱼ‖ / ‖bⱼ‖", TOLERANCE, products=products))
         steps, alone = reached(curves[name]), reached(curves["s = 1"])
         ratio = number(float(left[-1] / left[0]))

@@ -91,7 +91,7 @@ class Schedules(View):
             known = [numbers[name] / unit for numbers in fabrics]
             self.sliders[PEERS + name] = positions(text, low, high, known)
         self.sliders["unknowns"] = positions("unknowns N", 1000, LARGEST, [1e6])
-        self.sliders["entries"] = positions("entries per row, nnz/N", 3, 300, [50])
+        self.sliders["entries"] = positions("entries per row, nnz/N", 3, 300, [7, 50, 125])
         self.message = widgets.HTML()
         self.lanes = TimelineView(height=190)
         self.plot = ChartView(self.lanes.publisher)
@@ -150,6 +150,11 @@ class Schedules(View):
             )
         self._quiet = False
         self.show()
+
+    def unfolded(self) -> Schedules:
+        """The view with the sliders of several GPUs unfolded."""
+        self.several.selected_index = 0
+        return self
 
     def show(self) -> None:
         """Model everything again, unless several sliders are being turned."""

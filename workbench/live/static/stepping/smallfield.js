@@ -14,6 +14,7 @@ export function smallFields(host) {
       const { name, label, words: said, fresh, width, height } = about;
       if (!kept.has(name)) kept.set(name, tile(label));
       const { root, canvas, words } = kept.get(name);
+      root.dataset.name = name;
       paint(canvas, bytes.subarray(first, first + width * height), width, height, colours);
       first += width * height;
       root.classList.toggle("wb-fresh", fresh);

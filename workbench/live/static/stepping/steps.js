@@ -88,6 +88,16 @@ function render({ model, el }) {
     for (const name of listing.querySelectorAll(".wb-name")) {
       name.classList.toggle("wb-fresh", name.dataset.name === root.dataset.target);
     }
+    point();
+  }
+
+  // The name at which a text points, in lines and pictures; of a block, all its columns.
+  function point() {
+    const pointed = model.get("pointed");
+    const is = (name) => Boolean(pointed) && name.split(" of ").at(-1) === pointed;
+    for (const each of root.querySelectorAll(".wb-name, .wb-tile")) each.classList.toggle("wb-pointed", is(each.dataset.name));
+    // A line in words has no names within, and is marked as a whole by what it sets.
+    for (const { lines } of Object.values(rows)) for (const { code, formula, target } of lines) code.classList.toggle("wb-pointed", Boolean(formula) && is(target));
   }
 
   function apply(state, buffer) {
@@ -121,6 +131,7 @@ function render({ model, el }) {
     levels?.setAttribute("aria-pressed", String(!removal.hidden));
     if (state.removal) drawRemoval(state.removal);
     drawFields(state.pictures, copied(buffer, Uint8Array));
+    point();
     wire.painted(state.seq);
     return playing;
   }
@@ -133,10 +144,10 @@ function render({ model, el }) {
     event.stopPropagation();
     act(KEYS[event.key]);
   });
-  const forget = follow(model, ["mathematics"], typeset);
+  const forgotten = [follow(model, ["mathematics"], typeset), follow(model, ["pointed"], point)];
   const wire = link(model, apply);
   return () => {
-    forget();
+    for (const forget of forgotten) forget();
     wire.close();
     root.remove();
   };

@@ -33,9 +33,11 @@ function nearest(symbol) {
   return shown.sort((one, other) => away(one, symbol) - away(other, symbol))[0];
 }
 
-// A copy of the marked pictures next to the text, while the pictures themselves are out of sight.
-function peekAt(picture, symbol) {
-  const canvases = [...boxOf(picture).querySelectorAll("canvas.wb-canvas")].filter((each) => each.clientHeight);
+// A copy of the marked pictures next to the text, while the pictures themselves are out of sight. plot: the number of the
+// one in which the symbol is marked; all of them by default.
+function peekAt(picture, symbol, plot) {
+  const shown = [...boxOf(picture).querySelectorAll("canvas.wb-canvas")].filter((each) => each.clientHeight);
+  const canvases = shown[plot] ? [shown[plot]] : shown;
   const seen = canvases.map((each) => each.getBoundingClientRect());
   if (!seen.length || seen.some(({ top, bottom }) => top < innerHeight - (bottom - top) / 2 && bottom > (bottom - top) / 2)) return null;
   const root = element("div", "wb-peek");
@@ -76,7 +78,7 @@ function render({ model, el }) {
     if (key !== marked) tellKernel(model, { kind: "points", key });
     marked = key;
     hide?.();
-    hide = symbol && peekAt(root, symbol);
+    hide = symbol && peekAt(root, symbol, model.get("plots")[key]);
   };
   const enter = ({ target }) => {
     makeReady();
