@@ -78,6 +78,7 @@ PAPERS: dict[str, dict[str, Target]] = {
             compared=(
                 Compared(
                     printed="printed",
+                    quantity="speed-up",
                     modelled="modelled_library",
                     reasons={**hybrid_bars.MEANS, **hybrid_bars.SPEEDUP.reasons},
                 ),
@@ -137,7 +138,7 @@ PAPERS: dict[str, dict[str, Target]] = {
         **schematic(mpcg_schematics, 1, 2, 3),
         **turning("mpcg", *mpcg_figures.FIGURES),
     },
-    "hysing": turning("hysing", hysing.CASE1),
+    "hysing": turning("hysing", *hysing.ITEMS),
 }
 """Tables and figures by the names of their paper and their own."""
 
