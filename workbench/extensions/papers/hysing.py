@@ -80,6 +80,7 @@ class RisingBubble:
         )
 
 
+GROUPS: list[str] = printed_in("hysing")["groups"]
 MEASURES = {"circularity": "circularity", "rise_velocity": "rise velocity", "centre": "height of the centre, widths"}
 
 
@@ -105,10 +106,12 @@ def _work(case: str, n: int, curves: Sequence[str] = ()) -> Work:
 
 def _cases(case: str, values: Values) -> Iterator[Case]:
     known: dict[str, Any] = {}
-    for name, reference in references(case).items():
-        known[f"reference_{name}"] = list(reference.values)
-        if reference.times:
-            known[f"reference_{name}_time"] = list(reference.times)
+    for name, reference in printed_in("hysing")[case].items():
+        found = reference["values"]
+        known[f"reference_{name}"] = [min(found), max(found)]
+        known |= {f"{group}_{name}": value for group, value in zip(GROUPS, found, strict=True)}
+        if "times" in reference:
+            known[f"reference_{name}_time"] = reference["times"]
     for n in _grids(values):
         yield Case({"cells": f"{n} x {2 * n}", "n": n, **known}, [_work(case, n)])
 
@@ -128,7 +131,6 @@ def _compared(name: str, curve: str) -> Compared:
 
 CURVES = {name: reference.what for case in CASES for name, reference in references(case).items()}
 LARGEST = Turned("largest", "largest grid, cells across", GRIDS, 160, count, limit=True, whose="")
-GROUPS = printed_in("hysing")["groups"]
 SOURCES = (
     f"The reference values are those of three groups, {', '.join(GROUPS[:-1])} and {GROUPS[-1]}; their range is the "
     f"tolerance. Source: {printed_in('hysing')['source']}.",

@@ -200,10 +200,11 @@ class Item:
 
     cases: its rows at some values of the parameters. named: the columns that name a row. across: the column along x;
     names where x has names. compared: printed columns and ours, with the reasons of deviations; those with the name of
-    a curve are drawn. drawn: other columns that are. drawn_as: ours, "curves", "points" or "bars". behind: layers below all curves.
-    finish: adds columns that follow from those of several works or rows. notes: what is modelled and assumed. found:
-    sentences on the rows of a report. smallest, quick: sizes as in `Target`. on_device: it takes a device in place of the paper's GPU.
-    accelerated: it has columns of this machine's accelerator. paper: its name, set where papers are listed.
+    a curve are drawn. drawn: other columns that are. drawn_as: ours, "curves", "points" or "bars". behind: layers below
+    all curves. finish: adds columns that follow from those of several works or rows. notes: what is modelled and
+    assumed. found: sentences on the rows of a report. smallest, quick: sizes as in `Target`. on_device: it takes a
+    device in place of the paper's GPU. accelerated: it has columns of this machine's accelerator. paper: its name, set
+    where papers are listed.
     """
 
     name: str
