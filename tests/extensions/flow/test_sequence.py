@@ -36,7 +36,7 @@ def recorded(tmp_path_factory):
 
 
 def test_the_first_test_case_of_hysing():
-    """On 40 x 80 cells within a tenth of a percent of the range of two groups."""
+    """On 40 x 80 cells within a tenth of a percent of the range of three groups."""
     series = through(Sequence("rising-bubbles", n=40, preconditioner="jacobi")).series
     found = {"rise_velocity": max(series["rise_velocity"]), "centre": series["centre"][-1]}
     found["circularity"] = min(series["circularity"])

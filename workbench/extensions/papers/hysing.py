@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from workbench.extensions.flow.reference import CASES, Reference, band, references
 from workbench.extensions.flow.scenes import spread_of_groups
 from workbench.extensions.papers import items
-from workbench.extensions.papers.comparison import REFERENCE, Compared
+from workbench.extensions.papers.comparison import REFERENCE, Compared, Row
 from workbench.extensions.papers.items import Case, Curve, Drawn, Item, Turned, Values, Work
 from workbench.extensions.papers.printed import printed_in
 from workbench.extensions.papers.standing import Reason, Support
@@ -45,9 +45,6 @@ class Rise:
     steps: int
     iterations: float
     series: dict[str, np.ndarray]
-
-
-QUANTITIES = tuple(field.name for field in dataclasses.fields(Rise) if field.name != "series")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,8 +87,8 @@ def _grids(values: Values) -> list[int]:
     return [n for n in GRIDS if n <= min(values["largest"], most)]
 
 
-def _columns(found: Rise) -> dict[str, float]:
-    return {name: getattr(found, name) for name in QUANTITIES}
+def _columns(found: Rise) -> Row:
+    return {name: value for name, value in vars(found).items() if name != "series"}
 
 
 def _work(case: str, n: int, curves: Sequence[str] = ()) -> Work:
@@ -140,7 +137,8 @@ CASE_NOTES = {
     "case1": (),
     "case2": (
         "Ratios of 1000 in density and 100 in viscosity, and a surface tension 12.5 times smaller. The groups do not "
-        "agree on the circularity, since one has the bubble break up, so that none is compared.",
+        "agree on the circularity, since one has the bubble break up, so that none is compared. What is thinner than a "
+        "cell vanishes here, and its volume goes back into the bubble: its centre is then too high.",
     ),
 }
 
@@ -174,7 +172,7 @@ def _over_time(measure: str, values: Values) -> Iterator[Case]:
             yield Case(row, [dataclasses.replace(_work(case, n, (measure,)), read=_at_end(measure))])
 
 
-def _at_end(measure: str) -> Any:
+def _at_end(measure: str) -> Callable[[Rise], Row]:
     return lambda found: {f"{measure}_at_the_end": float(found.series[measure][-1])}
 
 
