@@ -208,7 +208,7 @@ def _time_item(measure: str, title: str) -> Item:
         y=Axis(title),
         across="time",
         behind=functools.partial(_behind, measure),
-        turned=(dataclasses.replace(LARGEST, paper=80),),
+        turned=(dataclasses.replace(LARGEST, paper=40),),
         notes=(
             *SOURCES,
             "The band is the spread of FreeLIFE and MooNMD in case 2, at tenths of a unit of time; no series of TP2D "
