@@ -17,12 +17,17 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def opened(chromium, tmp_path):
     """A page of one item; a script error or anything fetched fails the test."""
-    made = reproduce("mpcg", "table1", max_n=16)
+    made = reproduce("two-level", "fig1", max_n=16)
     choices = {"max_n": 16, "quick": True, "device": "cpu", "machine": "here", "workbench": "1"}
-    entry = json.loads(json.dumps(made.to_dict())) | {"paper": "mpcg", "target": "table1", "failed": "", "seconds": 1.0}
+    entry = json.loads(json.dumps(made.to_dict())) | {
+        "paper": "two-level",
+        "target": "fig1",
+        "failed": "",
+        "seconds": 1.0,
+    }
     entry |= {"date": "2026-01-01T00:00+00:00", "configuration": choices}
     path = tmp_path / "index.html"
-    path.write_text(page([(entry, html_of(*made.alive, height=320, assets=False, group="mpcg-table1"))]), "utf-8")
+    path.write_text(page([(entry, html_of(*made.alive, height=320, assets=False, group="two-level-fig1"))]), "utf-8")
     shown = chromium.new_page(viewport={"width": 1280, "height": 900}, color_scheme="dark")
     errors, fetched = [], []
     shown.on("pageerror", lambda error: errors.append(str(error)))
@@ -38,11 +43,10 @@ def opened(chromium, tmp_path):
 def test_a_report_is_alive_and_as_wide_as_its_window(opened):
     canvas = opened.locator(".wb-chart canvas.wb-canvas")
     assert opened.evaluate("() => document.documentElement.dataset.wbTheme") == "dark"
-    opened.locator(".wb-name-of-curve", has_text="CPU, modelled").first.press("Enter")
+    canvas.hover(position={"x": 300, "y": 150})
+    opened.locator(".wb-chart .wb-readout", has_text="eigenvalues of A").wait_for()
+    opened.locator(".wb-name-of-curve", has_text="eigenvalues of A").press("Enter")
     until(opened, lambda: opened.locator('.wb-name-of-curve[aria-pressed="false"]').count() == 1)
-    box = canvas.bounding_box()
-    opened.mouse.move(box["x"] + box["width"] / 3, box["y"] + box["height"] / 2)
-    opened.locator(".wb-chart .wb-readout", has_text="N =").wait_for()
     for width in (640, 1280, 1920):
         opened.set_viewport_size({"width": width, "height": 900})
         until(opened, lambda width=width: opened.evaluate("() => document.documentElement.scrollWidth") <= width)
