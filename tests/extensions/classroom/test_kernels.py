@@ -4,7 +4,10 @@ import asyncio
 import contextlib
 import os
 import re
+import resource
 import socket
+import subprocess
+import sys
 import time
 from datetime import UTC, datetime, timedelta
 
@@ -16,7 +19,7 @@ from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.extensions.classroom.server import PageKernels, fork_server
 from workbench.extensions.classroom.server import kernels as module
-from workbench.extensions.classroom.server.forking import AVAILABLE, ForkServer
+from workbench.extensions.classroom.server.forking import AVAILABLE, ForkedProcess, ForkServer
 from workbench.extensions.classroom.server.memory_shares import all_bytes, bytes_of
 from workbench.process.limits import memory
 
@@ -401,6 +404,57 @@ def test_the_time_of_a_page_that_is_away_begins_when_it_goes(lent):
         return [manager.provisioner.pid] if manager.provisioner else []
 
     run(test)
+
+
+def test_a_page_that_closes_while_its_kernel_ends_keeps_no_socket(lent):
+    async def test(kernels):
+        name = await kernels.start_kernel()
+        manager = kernels.get_kernel(name)
+        pid, channels = manager.provisioner.pid, {"shell": manager.connect_shell()}
+        kernels.notify_connect(name)
+        ending = asyncio.ensure_future(kernels.shutdown_kernel(name, now=True))
+        # The kernel's end begins before the websocket's; Jupyter keeps messages from the last connection's end on.
+        await asyncio.sleep(0)
+        assert not ending.done()
+        kernels.notify_disconnect(name)
+        kernels.start_buffering(name, f"{name}:session", channels)
+        await ending
+        assert channels["shell"].closed()
+        assert name not in kernels._kernel_buffers
+        return [pid]
+
+    run(test)
+
+
+def test_a_server_of_many_pages_sees_the_end_of_a_process():
+    """Pages have about twelve open files each in the server, and select knows those below 1024 alone."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 2000:
+        pytest.skip("no process may open as many files here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (2000, hard))
+    with contextlib.ExitStack() as opened:
+        try:
+            for _ in range(1100):
+                opened.enter_context(open(os.devnull))
+            with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+                seen = ForkedProcess(process.pid)
+                assert seen.poll() is None
+                process.kill()
+                assert seen.wait() == -1
+                assert seen.poll() == -1
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize(("number", "hard", "soft"), [(500, 1000, 700), (900, 1000, 1000), (0, 1000, 300)])
+def test_a_server_may_open_the_files_of_all_its_pages(number, hard, soft):
+    """In a process of its own, since a hard limit cannot be raised again."""
+    code = (
+        "import resource; from workbench.extensions.classroom.server.page_server import allow_files\n"
+        f"resource.setrlimit(resource.RLIMIT_NOFILE, (300, {hard})); allow_files({number})\n"
+        "print(*resource.getrlimit(resource.RLIMIT_NOFILE))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == [str(soft), str(hard)]
 
 
 def test_kernels_of_pages_keep_no_history_in_a_file(lent):

@@ -114,7 +114,10 @@ class ForkedProcess:
 
     def _ended(self, timeout: float | None) -> int | None:
         if self._handle is not None:
-            if not select.select([self._handle], [], [], timeout)[0]:
+            # With select.select handles beyond 1023 are errors, and a class opens more.
+            watched = select.poll()
+            watched.register(self._handle, select.POLLIN)
+            if not watched.poll(None if timeout is None else 1000 * timeout):
                 return None
             os.close(self._handle)
             self._handle = None

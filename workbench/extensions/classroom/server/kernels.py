@@ -236,9 +236,22 @@ class PageKernels(AsyncMappingKernelManager):
             for channel, stream in channels.items():
                 stream.on_recv(functools.partial(keep, channel))
 
+    def remove_kernel(self, kernel_id: str) -> Any:
+        """Forget a kernel that has ended, and close what was kept for its page.
+
+        A page that is left closes its websocket while its kernel ends. Jupyter then begins to keep messages of this
+        kernel, on four sockets that would stay open, and that connect to the next kernel with the same ports.
+        """
+        if kernel_id in self._kernels:
+            self.stop_buffering(kernel_id)
+        return super().remove_kernel(kernel_id)
+
     async def shutdown_all(self, now: bool = False) -> None:
         """End all kernels and the fork server."""
-        await super().shutdown_all(now=now)
-        self.room.close()
-        if self.forks:
-            self.forks.close()
+        try:
+            await super().shutdown_all(now=now)
+        finally:
+            # Kernels that could not be ended one by one end with the fork server.
+            self.room.close()
+            if self.forks:
+                self.forks.close()

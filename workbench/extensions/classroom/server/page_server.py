@@ -30,6 +30,9 @@ from workbench.extensions.classroom.server.opening import Page
 from workbench.extensions.classroom.server.site import exercises_in, found_in, site_rules, written
 from workbench.extensions.lessons.folder import own_lessons
 
+if sys.platform != "win32":
+    import resource
+
 NOWHERE = r"logout|.*%00.*|(?:.*/)?\.\.(?:/.*)?"
 """Paths for which Voila raises errors of its own: there are no users, and no files of such names."""
 
@@ -100,6 +103,8 @@ class PageServer(Voila):
 
     def start(self) -> None:
         """Serve until the server is ended."""
+        if isinstance(self.kernel_manager, PageKernels):
+            allow_files(FILES_OF_A_PAGE * self.kernel_manager.most_pages)
         IOLoop.current().add_callback(self._announce)
         IOLoop.current().add_callback(self._try_lessons)
         super().start()
@@ -194,6 +199,28 @@ class Refusal(RequestHandler):
     def prepare(self) -> None:
         """Answer with status and sentence."""
         say(self, self._status, self._sentence)
+
+
+FILES_OF_A_PAGE = 20
+"""Files that the server has open for a page: 15 for the sockets of its kernel and its own connections, and some more
+while it is made."""
+OWN_FILES = 200
+"""Files that the server has open besides: logs, pipes, and what it reads for an answer."""
+
+
+def allow_files(number: int) -> None:
+    """Let this process open so many files, besides its own, or as many as the system allows.
+
+    Most systems allow 1024 to a program that does not ask for more, and 67 pages have as many.
+    """
+    if sys.platform == "win32":
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = number + OWN_FILES
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 NOT_FOUND = {"status": 404, "sentence": "there is nothing at this address"}
