@@ -17,9 +17,10 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tests.browser import lab
 from tests.extensions.classroom.messages import HEADER, REQUEST, malformed_legacy, malformed_v1, picture, request_v1, v1
 from tests.waiting import LIMIT, until
+from workbench.extensions.classroom.server import PageKernels
 from workbench.extensions.classroom.server.framing import MOST_JSON, V1
 from workbench.extensions.classroom.server.page_connection import MOST_UNREAD, ONLY_V1
-from workbench.extensions.classroom.server.page_server import PageServer
+from workbench.extensions.classroom.server.page_server import FILES_OF_A_PAGE, PageServer
 
 GROWTH = 80 << 20
 """Bytes by which the server may grow meanwhile. The first message of 8 bytes took more than that each second."""
@@ -191,6 +192,12 @@ def receive_all(socket):
     """Receive until the connection ends."""
     while True:
         socket.recv()
+
+
+def test_a_server_may_have_the_files_of_all_its_pages(app):
+    _, folder, _ = app
+    soft, hard = server_of(folder).rlimit(psutil.RLIMIT_NOFILE)
+    assert soft >= min(FILES_OF_A_PAGE * PageKernels().most_pages, hard)
 
 
 def test_a_page_that_does_not_read_is_disconnected(app):

@@ -103,8 +103,6 @@ class PageServer(Voila):
 
     def start(self) -> None:
         """Serve until the server is ended."""
-        if isinstance(self.kernel_manager, PageKernels):
-            allow_files(FILES_OF_A_PAGE * self.kernel_manager.most_pages)
         IOLoop.current().add_callback(self._announce)
         IOLoop.current().add_callback(self._try_lessons)
         super().start()
@@ -113,6 +111,8 @@ class PageServer(Voila):
         """Print once the address for others and that for the teacher; here the port is known."""
         if not isinstance(self.kernel_manager, PageKernels):
             return
+        # Voila makes the manager of kernels as it starts, and no page has asked yet.
+        allow_files(FILES_OF_A_PAGE * self.kernel_manager.most_pages)
         room = self.kernel_manager.room
         if self.custom_display_url:
             room.address = f"{self.custom_display_url.rstrip('/')}/"
