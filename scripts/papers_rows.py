@@ -48,6 +48,11 @@ def _table(headings: Iterable[str], lines: Iterable[Iterable[str]]) -> list[str]
     return [f"| {' | '.join(line)} |" for line in written]
 
 
+def _shown(command: str) -> str:
+    """A command of the workbench without its first word, which all have."""
+    return f"`{command.removeprefix('workbench ')}`" if command else "-"
+
+
 def page() -> str:
     """The document."""
     every = rows()
@@ -66,9 +71,11 @@ def page() -> str:
         "",
         "## Tables and figures",
         "",
-        *_table(("paper", "title", "items of `workbench reproduce PAPER ITEM`"), items),
+        *_table(("paper", "title", "items, as `reproduce` takes them"), items),
         "",
         "## States of the rows",
+        "",
+        "Commands stand without their first word, `workbench`; those that begin with `pytest` are tests.",
         "",
         *_table(("state", "what it says"), STATES.items()),
         "",
@@ -78,7 +85,7 @@ def page() -> str:
         lines += ["", f"## {paper}"]
         for part in dict.fromkeys(row.part for row in every if row.paper == paper):
             of_part = [row for row in every if (row.paper, row.part) == (paper, part)]
-            cells = [(row.row, row.status, f"`{row.command}`" if row.command else "-", row.remark) for row in of_part]
+            cells = [(row.row, row.status, _shown(row.command), row.remark) for row in of_part]
             lines += ["", f"### {paper}: {part}", "", *_table(("row", "status", "command", "remark"), cells)]
     return "\n".join([*lines, ""])
 
