@@ -12,7 +12,7 @@ from workbench.run import Run, configure, run_through
 METHODS = ("mpcg", "mpcg-adaptive", "sum-cg")
 N = 16
 FORMS = {"alone": "{}", "with others": "{} + chebyshev:2 + coarse:4", "on boxes": "schwarz:2x2,overlap=2,solver={}"}
-NOT_IN = {"with others": ("schwarz", "sum"), "on boxes": ("schwarz", "sum", "mg")}
+NOT_IN = {"with others": ("schwarz", "sum"), "on boxes": ("schwarz", "sum", "mg", "adi")}
 """First levels that are no term of a sum; a box has no grid for boxes or levels of its own."""
 CASES = [
     case

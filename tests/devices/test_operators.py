@@ -204,6 +204,43 @@ def test_factorized_inverses(device, dtype):
     same(device, device.factorized_inverse(factor), lambda v: factor.conj().T @ (factor @ v), r, eps=400)
 
 
+@on_devices(dimensions=[1, 2, 3], dtype=DTYPES)
+def test_factorized_stencils(device, case):
+    """F F^H with a number on the diagonal of F; on a GPU too, whose kernel of whole stencils takes no triangle."""
+    dtype = np.dtype(case["dtype"])
+    for grid in GRIDS[case["dimensions"]]:
+        operator, r = grid_stencil(grid, dtype), random_values(int(np.prod(grid)), dtype)
+        bands = tuple(device.array(low, dtype) for low in operator.lower)
+        factor = sparse.tril(operator.to_csr(), k=-1, format="csr") + 3 * sparse.eye_array(r.size, dtype=dtype)
+        bound = device.factorized_stencil(dtype.type(3), bands, operator.strides)
+        same(device, bound, lambda v, F=factor: F @ (F.conj().T @ v), r, eps=400)
+
+
+@on_devices(grid=[(1, 1), (5, 7), (181, 181), (401, 333)], dtype=DTYPES)
+def test_solves_by_colours(device, case):
+    """Red and black cells: those of a colour are coupled to the other alone."""
+    dtype, grid = np.dtype(case["dtype"]), case["grid"]
+    operator, size = grid_stencil(grid, dtype, shift=2), int(np.prod(grid))
+    colours = np.indices(grid).sum(axis=0).ravel() % 2
+    members, bounds = np.argsort(colours, kind="stable"), np.append(0, np.cumsum(np.bincount(colours)))
+    lower = sparse.csr_array(sparse.tril(operator.to_csr()[members][:, members], k=-1, format="csr"))
+    E, r = 1 + np.arange(size) % 3, random_values(size, dtype)
+
+    def solved(v):
+        first = v[members] / E
+        red = bounds[1]
+        first[red:] -= (lower @ first)[red:] / E[red:]
+        first[:red] -= (lower.conj().T @ first)[:red] / E[:red]
+        found = np.empty_like(v)
+        found[members] = first
+        return found
+
+    there, u = device.array(r, dtype), device.zeros(size, dtype)
+    device.colour_factor(lower, 1 / E, members, bounds).apply(there, u)
+    expected = solved(r.astype(np.result_type(dtype, float)))
+    assert np.abs(device.to_host(u) - expected).max() <= 400 * np.finfo(dtype).eps * np.abs(expected).max()
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_element_wise_operators_functions_of_the_host_and_dots(device, dtype):
     scale, x, y = (random_values(5003, dtype, seed) for seed in (1, 0, 2))

@@ -1,4 +1,4 @@
-"""IC(0), modified IC, block IC and SSOR compared with hand computations and dense factorizations; iteration counts."""
+"""IC with fill and without, modified and block IC, SSOR: compared with hand computations and dense algebra, counts."""
 
 import itertools
 import statistics
@@ -12,6 +12,7 @@ from tests.conftest import grid_stencil, random_matrix
 from tests.preconditioners.by_hand import CPU, dense_inverse, set_up
 from workbench.devices.host.factorization import lower_factor
 from workbench.devices.host.growth import Growth
+from workbench.devices.host.pattern import colours_of, with_fill
 from workbench.errors import InputError
 from workbench.jit import threads
 from workbench.jit.work_stealing import counters
@@ -104,6 +105,90 @@ def test_blocks_of_a_csr_matrix_agree_with_dense_elimination(dtype, omega):
     for block in (1, 5, 10, 37):
         expected = dense_incomplete(operator.to_csr().toarray(), block, omega)
         assert_close(dense_inverse(incomplete_cholesky("ic", operator, CPU, block, omega), operator), expected)
+
+
+def dense_with_fill(A, fill):
+    """M^-1 by dense elimination on entries of at most that level, and the levels, by the rule of the textbook."""
+    size = len(A)
+    W, level = A.astype(np.result_type(A, float)), np.where(A != 0, 0, 99)
+    for k in range(size):
+        for i, j in itertools.product(range(k + 1, size), repeat=2):
+            level[i, j] = min(level[i, j], level[i, k] + level[k, j] + 1)
+    for k in range(size):
+        for i, j in itertools.product(k + 1 + np.flatnonzero(level[k + 1 :, k] <= fill), repeat=2):
+            if level[i, j] <= fill:
+                W[i, j] -= W[i, k] * W[k, j] / W[k, k]
+    W[level > fill] = 0
+    upper, pivots = np.triu(W), np.diag(1 / np.diag(W))
+    return np.linalg.inv(upper.conj().T @ pivots @ upper), level
+
+
+@pytest.mark.parametrize("fill", [1, 2, 3, 16])
+@pytest.mark.parametrize("form", [grid_stencil((5, 6)), grid_stencil((3, 3, 4), complex), random_matrix(31, complex)])
+def test_levels_of_fill_agree_with_dense_elimination(form, fill):
+    expected, level = dense_with_fill(form.to_csr().toarray(), fill)
+    stored = with_fill(form.to_csr(), fill)
+    stored.data[:] = 1
+    assert np.array_equal(stored.toarray() == 1, level <= fill)
+    M = set_up(f"ic:{fill}", form)
+    assert_close(dense_inverse(M, form), expected)
+    assert any("times the entries of that of A" in note for note in M.notes)
+
+
+def test_full_fill_is_a_direct_solver_and_fill_takes_fewer_iterations():
+    operator = grid_stencil((6, 7))
+    A = operator.to_csr().toarray()
+    np.testing.assert_allclose(dense_inverse(set_up("ic:16", operator), operator) @ A, np.eye(42), atol=1e-12)
+    counts = [
+        run_through(Run(configure("poisson5", n=64, rhs="random", preconditioner=f"ic:{fill}"))).iterations
+        for fill in range(4)
+    ]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[3] < 0.6 * counts[0]
+
+
+@pytest.mark.parametrize("fill", [0, 1, 2])
+@pytest.mark.parametrize("form", [grid_stencil((5, 6)), grid_stencil((3, 3, 4), complex), random_matrix(31, complex)])
+def test_colours_are_a_factorization_in_their_order(form, fill):
+    matrix = form.to_csr()
+    A = matrix.toarray()
+    colours = colours_of(matrix, fill + 1)
+    near = np.linalg.matrix_power((A != 0).astype(float), fill + 1) > 0
+    assert not (near & (colours[:, None] == colours) & ~np.eye(len(A), dtype=bool)).any()
+    order = np.argsort(colours, kind="stable")
+    sorted_inverse, _ = dense_with_fill(A[np.ix_(order, order)], fill)
+    expected = np.empty_like(sorted_inverse)
+    expected[np.ix_(order, order)] = sorted_inverse
+    M = set_up(f"ic:{fill},ordering=colours", form)
+    assert_close(dense_inverse(M, form), expected)
+    assert f"{colours.max() + 1} colours" in M.notes[0]
+
+
+def test_a_grid_is_red_and_black_and_needs_more_iterations_than_in_its_natural_order():
+    colours = colours_of(grid_stencil((6, 7)).to_csr(), 1)
+    assert np.array_equal(colours.reshape(6, 7), np.indices((6, 7)).sum(axis=0) % 2)
+    natural, coloured = (
+        run_through(Run(configure("poisson5", n=64, rhs="random", preconditioner=spec))).iterations
+        for spec in ("ic", "ic:ordering=colours")
+    )
+    assert natural < coloured
+
+
+@pytest.mark.parametrize("form", [grid_stencil((9, 8)), random_matrix(41, complex)])
+def test_colours_on_an_accelerator(accelerator, form):
+    block = registry.find("preconditioner", "ic:1,ordering=colours")
+    r = np.random.default_rng(4).random(form.shape[0]).astype(form.dtype)
+    u = np.empty_like(r)
+    block.setup(form, CPU).apply(r, u)
+    there, found = accelerator.array(r, r.dtype), accelerator.zeros(r.size, r.dtype)
+    block.setup(form, accelerator).apply(there, found)
+    np.testing.assert_allclose(accelerator.to_host(found), u, rtol=1e-12)
+
+
+def test_too_many_colours_are_refused():
+    whole = Matrix(sparse.csr_array(np.ones((300, 300)) + 300 * np.eye(300)))
+    with pytest.raises(InputError, match="ic needs 300 colours with fill 0, and takes at most 256"):
+        set_up("ic:ordering=colours", whole)
 
 
 @pytest.mark.parametrize("grid", [(5, 1030), (301, 64), (9, 7, 37), (3, 2000)])

@@ -132,3 +132,15 @@ def test_the_command_line_takes_a_format(capsys):
     assert command(["solve", "poisson5", "--n", "16", "--format", "ell", "--json"]) == 0
     iterations = json.loads(capsys.readouterr().out)["iterations"]
     assert iterations == finished("poisson5", n=16).iterations
+
+
+def test_a_row_may_be_shared_on_an_opencl_device_that_is_a_processor(accelerator):
+    """The waves of the block CG paper: the iterates are those of whole rows up to rounding."""
+    matrix = sparse.random_array((60, 60), density=0.3, rng=0) + 20 * sparse.eye_array(60)
+    matrix = (matrix + matrix.T).tocsr()
+    whole = solve(matrix, np.ones(60), device=accelerator.spec)
+    for items in (1, 2, 8, 32):
+        shared = solve(matrix, np.ones(60), device=accelerator.spec, format=f"csr:{items}")
+        assert shared.converged
+        assert shared.iterations == whole.iterations
+        np.testing.assert_allclose(shared.x, whole.x, rtol=1e-10)

@@ -207,3 +207,27 @@ def test_the_diagnosis_of_an_indefinite_matrix_has_the_numbers_of_cg(name):
     assert found[:2] == expected[:1] * 2
     residual = told[0].history["natural"][-1] ** 2
     assert found[2] == pytest.approx(residual, rel=5e-3)
+
+
+@pytest.mark.parametrize(("first", "passes"), [("none", 2), ("jacobi", 2), ("neumann:2", 3)])
+def test_cg_in_two_kernels_has_two_where_m_is_a_number(first, passes):
+    """All vector updates, and A p with its dot products; the diagonal of this A is constant."""
+    run = Run(configure("poisson5", n=9, solver="two-kernel-cg", preconditioner=first))
+    assert run.workspace.programs[-1].passes == passes
+    assert run_through(run).converged
+
+
+def test_cg_in_two_kernels_takes_a_pass_for_a_diagonal_that_varies():
+    run = Run(configure("two-layer", n=9, solver="two-kernel-cg", preconditioner="jacobi"))
+    assert run.workspace.programs[-1].passes == 3
+
+
+def test_a_single_reduction_attains_what_chronopoulos_gear_does_and_pipelining_does_not():
+    """The least true residual: the same vectors with (p, A p) by another recurrence."""
+    least = {}
+    for name in ("cg", "cgcg", "single-reduction", "pipecg"):
+        stopping = Stopping(rtol=1e-18, maxiter=700, stagnation=5000, true_every=5)
+        run = Run(configure("two-layer", n=32, solver=name, stopping=stopping))
+        least[name] = run_through(run).history.true_residuals[:, 1].min()
+    assert least["single-reduction"] == pytest.approx(least["cgcg"], rel=1)
+    assert 3 * least["cg"] < least["single-reduction"] < least["pipecg"] / 30

@@ -306,6 +306,18 @@ class Operators(Protocol):
         """u = scale M^-1 r for the M of `stencil_factor`, with L in CSR form; parts: as in `CsrFactor`."""
         ...
 
+    def colour_factor(
+        self, lower: sparse.csr_array, inverse: np.ndarray, members: np.ndarray, bounds: np.ndarray
+    ) -> DeviceOperator:
+        """u = M^-1 r for the M of `stencil_factor`, colour after colour; see `ColourFactor`."""
+        ...
+
+    def factorized_stencil(
+        self, diagonal: np.generic, bands: tuple[DeviceVector, ...], strides: tuple[int, ...]
+    ) -> DeviceOperator:
+        """u = F F^H r for a lower triangular F with a number on its diagonal and these bands below it."""
+        ...
+
     def factorized_inverse(self, factor: sparse.csr_array) -> DeviceOperator:
         """u = G^H (G r)."""
         ...

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.host.factorization import csr_pivots, lower_factor, stencil_pivots
+from workbench.devices.host.pattern import colours_of, with_fill
 from workbench.devices.operator_protocols import DeviceVector, Dots, KernelCalls, OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
@@ -17,6 +18,7 @@ from workbench.operators import BoundOperator, Operator, Stencil, check_diagonal
 FIRST_SHIFT = 1e-3
 LAST_SHIFT = 1e3
 """Diagonal shifts tried after a breakdown, relative to D: from the first to the last, doubling."""
+MOST_COLOURS = 256
 
 
 class Factorized(OperatorTraits):
@@ -31,6 +33,7 @@ class Factorized(OperatorTraits):
         self, solve: BoundOperator, pivots: np.ndarray, shift: float = 0.0, notes: list[str] | None = None
     ) -> None:
         self._solve = solve
+        self.fused_dots = solve.fused_dots
         self.pivots, self.shift, self.notes = pivots, shift, notes or []
 
     def apply(self, r: DeviceVector, u: DeviceVector, /, *wanted: str) -> Dots:
@@ -54,9 +57,51 @@ def require_serial_triangles(name: str, device: Device) -> None:
     if not device.whole_triangles:
         raise InputError(
             f"preconditioner {name} solves with a triangle of the whole matrix, one unknown after another, which "
-            f"device {device.name} cannot do in parallel; use block-ic, or device cpu",
+            f"device {device.name} cannot do in parallel; use block-ic, ic:ordering=colours, or device cpu",
             changes={"preconditioner": "block-ic"},
         )
+
+
+def filled_cholesky(name: str, operator: Operator, device: Device, fill: int) -> Factorized:
+    """IC with the fill of levels up to `fill`, in the natural ordering; pivots are those of `incomplete_cholesky`."""
+    matrix, size = operator.to_csr(), operator.shape[0]
+    filled = with_fill(matrix, fill)
+    lower, pivots, shift, notes = _csr_factors(name, filled, np.array([0, size]), device, 0.0)
+    solve = device.csr_factor(lower, device.array(1 / pivots, operator.dtype), size, 1.0)
+    return Factorized(solve, pivots, shift, [*notes, *_fill_notes(name, matrix, filled)])
+
+
+def coloured_cholesky(name: str, operator: Operator, device: Device, fill: int) -> Factorized:
+    """IC with the fill of levels up to `fill`, in the order of colours: an unknown and those within fill + 1 couplings
+    have different ones, so that the factor couples no two of a colour.
+
+    Raises InputError if that takes more than `MOST_COLOURS`, or no shift helps.
+    """
+    matrix = operator.to_csr()
+    colours = colours_of(matrix, fill + 1)
+    sizes = np.bincount(colours)
+    if sizes.size > MOST_COLOURS:
+        raise InputError(
+            f"{name} needs {sizes.size} colours with fill {fill}, and takes at most {MOST_COLOURS}, each of which is a "
+            "launch; use ordering natural, or less fill",
+            changes={"preconditioner": name},
+        )
+    members, size = np.argsort(colours, kind="stable"), colours.size
+    filled = with_fill(sparse.csr_array(matrix[members][:, members]), fill)
+    lower, sorted_pivots, shift, notes = _csr_factors(name, filled, np.array([0, size]), device, 0.0)
+    pivots = np.empty(size)
+    pivots[members] = sorted_pivots
+    solve = device.colour_factor(lower, 1 / sorted_pivots, members, np.append(0, np.cumsum(sizes)))
+    words = f"{name}: {sizes.size} colours, so that a solve with a triangle is {sizes.size} parallel steps"
+    return Factorized(solve, pivots, shift, [*notes, words, *_fill_notes(name, matrix, filled)])
+
+
+def _fill_notes(name: str, matrix: sparse.csr_array, filled: sparse.csr_array) -> list[str]:
+    """A sentence on the entries of the factor; none without fill."""
+    if filled.nnz == matrix.nnz:
+        return []
+    share = (filled.nnz - matrix.shape[0]) / (matrix.nnz - matrix.shape[0])
+    return [f"{name}: with fill, a triangle has {share:.2f} times the entries of that of A"]
 
 
 def incomplete_cholesky(

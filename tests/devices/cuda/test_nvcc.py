@@ -133,6 +133,7 @@ def of_the_operators(dtype):
             device.stencil(main, stencil.lower, stencil.strides).block(3)
         device.scaled_bands(stencil.main, stencil.lower, stencil.strides)
         device.stencil_series(stencil.lower, stencil.strides, device.zeros(27, dtype), 2)
+        device.factorized_stencil(dtype.type(2), stencil.lower, stencil.strides)
         boxes, labels = Boxes.whole(grid, (3,) * len(grid)), np.zeros(27, np.int32)
         device.box_matrix(stencil.main, stencil.lower, stencil.strides, labels, boxes)
         for closed in (True, False) if dtype.kind == "f" else ():
@@ -155,6 +156,8 @@ def of_the_operators(dtype):
         device.diagonal_columns(matrix[:, :9], labels)
     device.csr_terms(matrix, device.zeros(27, dtype))
     device.factorized_inverse(matrix)
+    lower = sparse.csr_array(sparse.tril(matrix, k=-1, format="csr"))
+    device.colour_factor(lower, np.ones(27), np.arange(27), np.arange(28))
     for remote in (None, device.zeros(9, dtype)):
         RowBlock(device, data, indices, starts[:-1], starts[1:], remote=remote)
     device.volume(device.zeros(27, dtype), VolumeSlice((3, 3, 3), 2))

@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from workbench.cli.program import run as command
-from workbench.extensions.formats.comparison import medians, storage_facts, storage_of
+from workbench.extensions.formats.comparison import storage_facts, storage_of
+from workbench.extensions.formats.measured import medians, products_of
 from workbench.run import configure
 from workbench.settings import AZ_FORMS, FORMATS
 
@@ -69,6 +70,26 @@ def test_products_are_timed_in_turns_where_they_fit():
     assert all(median > 0 for median in medians(seconds).values())
 
 
+def test_conversions_are_timed_and_cost_products():
+    found = storage_of(configure("two-layer", n=9, deflation="stripes"))
+    stored, timed = (medians(list(rounds)[-1]) for rounds in (found.conversions(2), found.rounds(2)))
+    # The problem's own form is none that A is converted to.
+    assert set(stored) == {("format", name) for name in FORMATS} | {("az", name) for name in AZ_FORMS}
+    assert all(each > 0 for each in stored.values())
+    seconds = {("format", "csr"): 2.0, ("format", "dia"): 1.0, ("az", "compact"): 0.5}
+    converted = {("format", "csr"): 3.0, ("format", "dia"): 9.5, ("az", "compact"): 1.0}
+    assert products_of("format", 9.5, seconds) == 4.75
+    assert products_of("az", 1.0, seconds) == 2.0
+    assert products_of("format", None, seconds) is None
+    assert found.pays(seconds, converted) == "DIA pays for its conversion from CSR after 10 products"
+    assert "CSR has the fastest" in found.pays({**seconds, ("format", "dia"): 2.5}, converted)
+    lines = found.text(timed, stored).splitlines()
+    assert "conversion  = products" in lines[2]
+    (own,) = (line for line in lines if line.startswith("Default of the problem"))
+    assert len(own) < len(lines[2]) - 20
+    assert lines[-1].rstrip(".") == found.pays(timed, stored)
+
+
 def test_both_forms_of_az_are_timed_and_a_as_the_problem_has_it():
     found = storage_of(configure("two-layer", n=9, deflation="stripes"))
     timed = list(found.rounds(1))[-1]
@@ -89,7 +110,9 @@ def test_the_command(capsys):
     assert plain["choice"] == "dia"
     assert len(plain["az"]) == 4
     assert command(["formats", "two-layer", "--n", "16", "--deflation", "stripes", "--time", "--json"]) == 0
-    assert {"format:csr", "az:dia"} < set(json.loads(capsys.readouterr().out)["seconds"])
+    plain = json.loads(capsys.readouterr().out)
+    assert {"format:csr", "az:dia"} < set(plain["seconds"])
+    assert set(plain["seconds"]) - set(plain["conversion_seconds"]) == {"format:problem"}
     assert command(["formats", "poisson27", "--n", "6"]) == 0
     assert "moves the fewest bytes by the model" in capsys.readouterr().out
     assert np.isfinite(plain["formats"][0]["moved"])

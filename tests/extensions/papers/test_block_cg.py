@@ -7,7 +7,7 @@ import pytest
 
 from tests.extensions.papers.conftest import small
 from workbench.costs.block_costs import flops_of_one, gflops
-from workbench.extensions.papers import reproduce
+from workbench.extensions.papers import PAPERS, reproduce, text_claims
 from workbench.extensions.papers.block_cg import _sum, by_table2, flops_printed, printed, systems
 from workbench.extensions.papers.block_cg import system as system_named
 from workbench.extensions.papers.block_cg_iteration import WAIT, host_sums, iteration, scipy_seconds
@@ -119,3 +119,20 @@ def test_printed_gains_and_limits():
     assert gpu["printed_most"] == 47 < gpu["block-cg_most"] < cpu["block-cg_most"]
     # The matrix, and five block vectors of 97578 numbers of 4 bytes for each column, on 8 GB.
     assert gpu["block-cg_most"] == (8 * 10**9 - 9753570 * 8 - 4 * 97579) // (5 * 4 * 97578)
+
+
+def test_the_rate_with_the_most_right_hand_sides_falls_in_print_alone(monkeypatch):
+    """Few columns in place of 47: the model's rate does not fall with b."""
+    monkeypatch.setattr(text_claims, "DRAWN", 2)
+    monkeypatch.setattr(text_claims, "WAVE_MATRICES", ("1138_bus",))
+    made = PAPERS["block-cg"]["claims"].made(16, lambda _: None)
+    most, over, *waves = made.rows
+    assert (most["printed"], over["printed"]) == (32.6, pytest.approx(32.6 / 41.85))
+    assert over["modelled"] > 1
+    first, second, *_ = made.compared
+    assert first.percent is None
+    assert second.remark.startswith("not compared: ")
+    assert "falls by 22%" in made.notes[0]
+    for row in waves:
+        assert row["printed_words"] == "no significant role in CPU speed"
+        assert row["here"]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
 from tests.extensions.papers.conftest import small
+from workbench.extensions.papers import text_claims
 from workbench.extensions.papers.mpcg import in_boxes
 from workbench.extensions.papers.mpcg_figures import InBoxes
 from workbench.extensions.papers.mpcg_model import (
@@ -18,6 +21,7 @@ from workbench.extensions.papers.mpcg_model import (
     printed_seconds,
 )
 from workbench.extensions.papers.mpcg_sweeps import bands, modelled_cpu, modelled_gpu, printed, sweep_seconds, sweeps_of
+from workbench.extensions.papers.standing import Standing
 from workbench.machines.profile import profile
 from workbench.run import Run, run_through
 
@@ -118,3 +122,24 @@ def test_time_in_boxes_is_part_of_a_traced_run():
     iterations, seconds, inside = InBoxes(32, "2x2", 1)()
     assert iterations > 5
     assert 0 < inside < 1.5 * seconds
+
+
+def test_causes_of_the_time_of_line_10_have_a_number_each():
+    made = small("mpcg", "claims")
+    leaves, gpu, (ten, finer) = made.rows[:2], made.rows[2:4], made.rows[4:]
+    assert ten["measured_iterations"] == ten["measured_with_the_last_block"]
+    assert finer["measured_iterations"] <= finer["measured_with_the_last_block"]
+    assert {(row["leaves"], row["cores"]) for row in leaves} == {(40, 8)}
+    assert all(row["measured_ratio"] > 0 for row in leaves)
+    # 8 bytes an entry, and 4 k operations at the fitted rate.
+    for row, k in zip(gpu, (4, 16), strict=True):
+        assert row["modelled_least_GB_per_s"] == pytest.approx(8e-9 * fitted().rate / (4 * k))
+    assert {value.standing for value in made.compared} == {Standing.NOT_COMPARED}
+    assert all(value.remark.startswith("not compared: the paper gives no number") for value in made.compared)
+
+
+@pytest.mark.parametrize("leaves", [1, 2, 3, 5, 7])
+def test_a_tree_of_leaves_adds_all_old_blocks(leaves):
+    block, small = np.arange(6.0).reshape(3, 2), np.array([[1.0, 2.0], [0.0, 1.0]])
+    with ThreadPoolExecutor(leaves) as pool:
+        np.testing.assert_allclose(text_claims.tree_sum(pool, block, small, 5, leaves), 5 * block @ small)

@@ -20,11 +20,8 @@ UNUSED = {
     ("block-cg", "table2.per_iteration"): "multiples, shown as formulas",
     ("block-cg", "fig6.rates.m_t1"): "between the numbers of right-hand sides that are measured",
     ("block-cg", "fig6.rates.parabolic_fem"): "the same",
-    ("block-cg", "claims.gflops_at_most"): "a note says it",
     ("mpcg", "year"): "of the paper",
     ("mpcg", "claims.sweeps_per_unknown"): "by which the sweeps are counted",
-    ("mpcg", "claims.master_cores"): "of a machine that is not modelled",
-    ("mpcg", "claims.master_workers"): "of a machine that is not modelled",
     ("hysing", "year"): "of the paper",
 }
 """Numbers by paper and place that no row holds."""

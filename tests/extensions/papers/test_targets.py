@@ -24,7 +24,7 @@ def test_every_target_runs_small_and_every_printed_column_is_compared_or_has_no_
     assert made.text().count("\n") >= len(made.rows) + 3
     assert json.dumps(made.to_dict())
     assert (made.figure is not None) == declared.draws
-    if paper == "mpcg" and not target.startswith(("fig1", "fig2", "fig3")):
+    if paper == "mpcg" and not target.startswith(("fig1", "fig2", "fig3", "claims", "algorithm2")):
         for kind in ("printed", "modelled", "measured"):
             assert any(name.startswith(kind) for name in made.rows[0])
             assert kind in made.text()

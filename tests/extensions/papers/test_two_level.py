@@ -140,3 +140,44 @@ def test_the_reproduce_command(capsys, tmp_path):
     printed_text = capsys.readouterr().out
     assert json.loads(printed_text)["name"] == "fig1"
     assert picture.read_text().startswith("<?xml")
+
+
+def test_coarse_solvers_leave_the_count_alone():
+    made = small("two-level", "coarse-solvers")
+    assert len({row["iterations"] for row in made.rows}) == 1
+    assert [row["coarse_solver"] for row in made.rows][1:] == ["dense triangular solves", "band", "inner CG"]
+    (value,) = made.compared
+    assert (value.printed, value.agrees) == ("as with the inverse", True)
+
+
+def test_neumann_2_is_between_the_blocks_but_in_one_column_of_the_paper():
+    item = PAPERS["two-level"]["between"].item
+    assert item is not None
+    cases = [case for case in item.cases({**item.paper_values, "largest": 1024}) if "printed" in case.row]
+    ours = [(60.0, 50.0, 55.0), (60.0, 50.0, 60.5), (60.0, 50.0, 61.0), (60.0, 50.0, 49.0)]
+    rows = item.joined(cases, [dict(zip(("4n", "8n", "neu2"), each, strict=True)) for each in ours])
+    assert [row["ours"] for row in rows] == ["between", "between", "outside", "outside"]
+    assert {row["n"]: row["by_table_2"] for row in rows} == {
+        128: "between", 256: "between", 512: "outside", 1024: "between"
+    }  # fmt: skip
+    (note,) = item.found(rows, {})
+    assert note == ("False in the paper's own column n = 512: 101 iterations, and 98 and 91 with blocks of 4n and 8n.")
+
+
+def test_incomplete_poisson_is_as_the_series_for_one_phase_alone():
+    made = small("two-level", "incomplete-poisson")
+    counts = {(row["deflation"], row["preconditioner"], row["density_ratio"]): row["iterations"] for row in made.rows}
+    for second in ("none", "stripes"):
+        assert counts[second, "incomplete Poisson", 1.0] <= counts[second, "Neumann(1)", 1.0] + 3
+        assert counts[second, "incomplete Poisson", 1e-3] > 2 * counts[second, "Neumann(1)", 1e-3]
+        assert counts[second, "relaxed, ω = 1.2", 1e-3] <= counts[second, "Neumann(1)", 1e-3] + 3
+    assert any(note.startswith("Without deflation incomplete Poisson takes") for note in made.notes)
+
+
+def test_colours_make_few_steps_and_more_iterations_than_the_natural_order():
+    rows = small("two-level", "colours").rows
+    natural, coloured = ([row for row in rows if row["ordering"] == words] for words in ("natural order", "by colours"))
+    # A grid of n x n cells has 2 n - 1 diagonals, and is red and black.
+    assert (natural[0]["steps"], coloured[0]["steps"]) == (31, 2)
+    assert all(one["steps"] > 3 * other["steps"] for one, other in zip(natural, coloured, strict=True))
+    assert all(one["iterations"] < other["iterations"] for one, other in zip(natural, coloured, strict=True))

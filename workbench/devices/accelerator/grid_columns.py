@@ -40,8 +40,10 @@ def stencil_columns(device: Launcher, request: Request) -> Columns | None:
 
     With a single band, rows in its direction are not consecutive across work-items.
     """
-    bands, constant = request.numbered["lower"], request.constants.get("constant")
-    if device.layout.chunked or bands == 1 or constant is None or not request.summed or request.columns > 1:
+    bands, of = request.numbered["lower"], request.constants
+    constant, whole = of.get("constant"), of.get("below", True) and of.get("above", True)
+    sums_whole = whole and request.summed and request.columns == 1
+    if device.layout.chunked or bands == 1 or constant is None or not sums_whole:
         return None
     return Columns(device, request, bands, constant=constant)
 

@@ -78,7 +78,11 @@ class SharedRows(OnAccelerator):
         else:
             self._groups = device.layout.groups_for(request.rows * items_per_row)
             of = products.csr_annotations(index, ("indices", "starts"), **form, part=self._part)
-            self._kernel = device.function(products.csr, request.dtype, annotations=of, items_per_row=items_per_row)
+            # On a processor groups are of one work-item elsewhere.
+            group = items_per_row if device.layout.chunked else None
+            self._kernel = device.function(
+                products.csr, request.dtype, annotations=of, group=group, items_per_row=items_per_row
+            )
         self._sums = self._dots(self._groups)
 
     def __call__(self, *free: runtime.Vector) -> Dots | None:

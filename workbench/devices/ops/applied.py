@@ -54,3 +54,29 @@ class Applied(OperatorTraits):
     @property
     def flops(self) -> int:
         return self.bound.flops
+
+
+class InTwoPasses(OperatorTraits):
+    """u = F^H (F r) by two bound kernels, with (r, u), (u, u) and (r, r) in the second one.
+
+    first: from r to `between`, F r. second: from that to u, with the dot products of r and u. Work space: `between`.
+    """
+
+    def __init__(self, first: Bound, second: Bound, between: DeviceVector) -> None:
+        self._first, self._second, self._between = first, second, between
+
+    def apply(self, r: DeviceVector, u: DeviceVector, *_: str) -> Dots:
+        """u = F^H F r. The two may not be the same vector."""
+        self._first(r, self._between)
+        return self._second(self._between, u, r)
+
+    def calls(self, x: DeviceVector, out: DeviceVector) -> KernelCalls:
+        return [(self._first, (x, self._between)), (self._second, (self._between, out, x))]
+
+    @property
+    def traffic(self) -> int:
+        return self._first.traffic + self._second.traffic
+
+    @property
+    def flops(self) -> int:
+        return self._first.flops + self._second.flops

@@ -9,14 +9,13 @@ import numpy as np
 
 from workbench.compiler.words import conj, narrow, wide
 from workbench.devices.bound import Bound, Request
-from workbench.devices.operator_protocols import OperatorTraits
-from workbench.devices.ops.applied import Applied
+from workbench.devices.ops.applied import Applied, InTwoPasses
 from workbench.devices.traffic import block_bytes, product_flops
 from workbench.kernel_language.row_kernels import RowKernel, kernel
 from workbench.lazy import sparse
 
 if TYPE_CHECKING:
-    from workbench.devices.operator_protocols import DeviceVector, Dots, KernelCalls
+    from workbench.devices.operator_protocols import DeviceVector
     from workbench.devices.ops.applied import BindingDevice
 
 
@@ -163,33 +162,19 @@ class RowBlock(Applied):
         return product_flops(self.entries, self.bound.fixed["data"].dtype)
 
 
-class FactorizedInverse(OperatorTraits):
+class FactorizedInverse(InTwoPasses):
     """u = G^H (G r) for a lower triangular G in CSR form, with (r, u), (u, u) and (r, r) in the second product.
 
-    G^H is stored as another matrix. Work space: one vector.
+    G may be upper triangular too. G^H is stored as another matrix. Work space: one vector.
     """
 
     def __init__(self, device: BindingDevice, factor: sparse.csr_array) -> None:
         upper = sparse.csr_array(factor.conj().T.tocsr())
-        self._lower = _bound(device, _matrix(factor), factor.indptr, summed=False)
-        self._upper = _bound(device, _matrix(upper), upper.indptr, constants={"paired": True})
-        self._middle = device.zeros(factor.shape[0], factor.dtype)
-
-    def apply(self, r: DeviceVector, u: DeviceVector, *_: str) -> Dots:
-        """u = G^H G r. The two may not be the same vector."""
-        self._lower(r, self._middle)
-        return self._upper(self._middle, u, r)
-
-    def calls(self, x: DeviceVector, out: DeviceVector) -> KernelCalls:
-        return [(self._lower, (x, self._middle)), (self._upper, (self._middle, out, x))]
-
-    @property
-    def traffic(self) -> int:
-        return self._lower.traffic + self._upper.traffic
-
-    @property
-    def flops(self) -> int:
-        return self._lower.flops + self._upper.flops
+        super().__init__(
+            _bound(device, _matrix(factor), factor.indptr, summed=False),
+            _bound(device, _matrix(upper), upper.indptr, constants={"paired": True}),
+            device.zeros(factor.shape[0], factor.dtype),
+        )
 
 
 class SparseVectors:

@@ -11,7 +11,7 @@ from workbench.devices.ops.csr import CsrProduct, FactorizedInverse, SparseVecto
 from workbench.devices.ops.faces import FaceProduct, inverse_diagonal
 from workbench.devices.ops.stencil import StencilProduct
 from workbench.devices.ops.storage import DiagonalColumns, stored
-from workbench.devices.ops.triangular import CsrFactor
+from workbench.devices.ops.triangular import ColourFactor, CsrFactor
 
 if TYPE_CHECKING:
     D = TypeVar("D")
@@ -40,7 +40,9 @@ class OperatorsOfAllDevices:
     stored = method(stored)
     diagonal_columns = method(DiagonalColumns)
     csr_factor = method(CsrFactor)
+    colour_factor = method(ColourFactor)
     factorized_inverse = method(FactorizedInverse)
     sparse_vectors = method(SparseVectors)
     csr_terms = of_csr.terms
     scaled_bands = of_stencil.scaled_bands
+    factorized_stencil = of_stencil.factorized

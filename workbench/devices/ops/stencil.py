@@ -15,7 +15,7 @@ import numpy as np
 
 from workbench.compiler.words import conj, inside, unrolled
 from workbench.devices.bound import Request
-from workbench.devices.ops.applied import Applied
+from workbench.devices.ops.applied import Applied, InTwoPasses
 from workbench.devices.series import TermByTerm
 from workbench.kernel_language.row_kernels import kernel
 
@@ -144,6 +144,18 @@ def series(
     """K^H D^-1 K for the strictly lower bands of L D^-1, K the Neumann series of that order, term by term."""
     lower, scaled, upper = terms(device, bands, strides, inverse_diagonal)
     return TermByTerm([lower] * (order - 1) + [scaled], upper, device.zeros, inverse_diagonal)
+
+
+def factorized(
+    device: BindingDevice, diagonal: np.generic, bands: Sequence[DeviceVector], strides: Sequence[int]
+) -> InTwoPasses:
+    """u = F F^H r for a lower triangular F with a number on its diagonal and these bands below it."""
+    fixed, form = {"diagonal": diagonal}, {"constant": True}
+    first = device.bind(_request(bands, strides, fixed, form | {"below": False}, summed=False))
+    # The bands as the device has them.
+    bands = [first.fixed[f"lower_{k}"] for k in range(len(bands))]
+    second = device.bind(_request(bands, strides, fixed, form | {"above": False, "paired": True}))
+    return InTwoPasses(first, second, device.zeros(bands[0].size, bands[0].dtype))
 
 
 def scaled_bands(

@@ -1,4 +1,4 @@
-"""Solves with triangles of CSR matrices in blocks without couplings between them, one block after the other."""
+"""Solves with triangles of CSR matrices, of uncoupled blocks or of colours, and along the lines of a grid."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.compiler.words import conj, wide
-from workbench.devices.bound import Request
+from workbench.devices.bound import Bound, Request
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.ops.applied import Applied
 from workbench.devices.traffic import product_flops
 from workbench.kernel_language.row_kernels import kernel
 from workbench.lazy import sparse
 
 if TYPE_CHECKING:
-    from workbench.devices.operator_protocols import DeviceVector
+    from workbench.devices.operator_protocols import DeviceVector, KernelCalls
     from workbench.devices.ops.applied import BindingDevice
 
 
@@ -51,6 +52,20 @@ def block_solve(
         uu += conj(right) * right
         rr += conj(left) * left
     return ru, uu, rr
+
+
+@kernel()
+def line_solve(row, low, inverse, step, length, r, u):
+    """u = M^-1 r on a line (`row`) of `length` unknowns, `step` apart; M = (E + L) E^-1 (E + L^H)."""
+    first = row // step * (step * length) + row % step
+    last = first + (length - 1) * step
+    u[first] = r[first] * inverse[first]
+    for k in range(1, length):
+        i = first + k * step
+        u[i] = (r[i] - low[i] * u[i - step]) * inverse[i]
+    for k in range(1, length):
+        i = last - k * step
+        u[i] -= conj(low[i + step]) * u[i + step] * inverse[i]
 
 
 class CsrFactor(Applied):
@@ -103,3 +118,65 @@ class CsrFactor(Applied):
     def flops(self) -> int:
         inverse = self.bound.fixed["inverse"]
         return 2 * (product_flops(self._entries, inverse.dtype) + inverse.size)
+
+
+@kernel()
+def colour_solve(row, data, columns, starts, members, inverse, r, u, *, backward=False):
+    """Unknowns of a colour of (E + L) u = r, or of (I + E^-1 L^H) u = u where `backward`; they read other colours."""
+    i = members[row]
+    value = 0 if backward else r[i]
+    for j in range(starts[row], starts[row + 1]):
+        value -= data[j] * u[columns[j]]
+    u[i] = u[i] + value * inverse[row] if backward else value * inverse[row]
+
+
+class ColourFactor(OperatorTraits):
+    """u = M^-1 r for M = (E + L) E^-1 (E + L^H), colour after colour; no two unknowns of a colour are coupled.
+
+    lower: L in the order of colours, strictly lower triangular; inverse: 1/E in that order, shape (N,). members: the
+    unknowns in that order, shape (N,), those of colour c from bounds[c] on. A solve with a triangle is a kernel for
+    each colour, whose rows run in parallel; the last colour has nothing to do on the way back. No dot products.
+
+    Applied to r and u, which may not be the same vector.
+    """
+
+    fused_dots = ()
+
+    def __init__(
+        self,
+        device: BindingDevice,
+        lower: sparse.csr_array,
+        inverse: np.ndarray,
+        members: np.ndarray,
+        bounds: np.ndarray,
+    ) -> None:
+        dtype, upper = lower.dtype, sparse.csr_array(lower.conj().T.tocsr())
+        members = members.astype(lower.indices.dtype)
+
+        def solves(matrix: sparse.csr_array, colour: int, *, backward: bool) -> Bound:
+            first, end = bounds[colour], bounds[colour + 1]
+            rows = matrix[first:end]
+            fixed = {"data": rows.data, "columns": members[rows.indices], "starts": rows.indptr}
+            fixed |= {"members": members[first:end], "inverse": inverse[first:end].astype(dtype)}
+            constants = {"backward": backward}
+            return device.bind(Request(colour_solve, int(end - first), dtype, fixed, rows.indptr, constants))
+
+        colours = range(bounds.size - 1)
+        self._forward = [solves(lower, colour, backward=False) for colour in colours]
+        self._backward = [solves(upper, colour, backward=True) for colour in reversed(colours[:-1])]
+        self._entries, self._size, self._dtype = lower.nnz, int(bounds[-1]), dtype
+
+    def apply(self, r: DeviceVector, u: DeviceVector, *_: str) -> None:
+        for bound, vectors in self.calls(r, u):
+            bound(*vectors)
+
+    def calls(self, x: DeviceVector, out: DeviceVector) -> KernelCalls:
+        return [(bound, (x, out)) for bound in self._forward] + [(bound, (out,)) for bound in self._backward]
+
+    @property
+    def traffic(self) -> int:
+        return sum(bound.traffic for bound in (*self._forward, *self._backward))
+
+    @property
+    def flops(self) -> int:
+        return 2 * (product_flops(self._entries, self._dtype) + self._size)

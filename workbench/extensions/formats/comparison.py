@@ -9,8 +9,8 @@ Sources: Tali, Vainikko, section II; Gupta, van Gijzen, Vuik 2013, section 5.2, 
 from __future__ import annotations
 
 import dataclasses
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
 from typing import Any
 
@@ -22,6 +22,7 @@ from workbench.devices.dry_run.sizes import index_bytes
 from workbench.devices.host.storage import WORD, Stored, stored, stored_az
 from workbench.devices.protocol import Device
 from workbench.devices.traffic import product_bytes
+from workbench.extensions.formats.measured import in_turns, products_of, waited
 from workbench.lazy import sparse
 from workbench.lines.types import accumulator
 from workbench.operators import BandStencil, Matrix, Operator
@@ -36,6 +37,8 @@ from workbench.words.numbers import count, duration, number
 
 ROUNDS = 15
 """Rounds of a measurement, after one to warm up; every format has its turn in each."""
+CONVERSIONS = 3
+"""Rounds in which A is stored anew in each format, after one that compiles kernels."""
 MOST_TIMED = 8
 """Bytes of a format that is timed, at most, as a multiple of those of CSR."""
 ROWS, SEGMENTS = "csr-rows", "segments"
@@ -188,43 +191,69 @@ class Storage:
             )
         return said
 
+    def pays(self, seconds: Mapping[tuple[str, str], float], converted: Mapping[tuple[str, str], float]) -> str:
+        """When the fastest format that is measured pays for its conversion, in a sentence. seconds, converted: medians,
+        as `rounds` and `conversions` have them."""
+        of_a = [key for key in converted if key[0] == "format" and key in seconds]
+        if ("format", "csr") not in of_a:
+            return "A product in CSR was not timed, as it does not fit the memory beside the others"
+        best = min(of_a, key=lambda key: seconds[key])
+        gained = seconds["format", "csr"] - seconds[best]
+        if gained <= 0:
+            return "CSR has the fastest product of those that A is converted to"
+        after = count(math.ceil(converted[best] / gained))
+        return f"{form_title('format', self.of(best[1]))} pays for its conversion from CSR after {after} products"
+
     def products(self) -> dict[tuple[str, str], Callable[[], None]]:
         """A product, or an update by AZ, in each form that fits and is no more than `MOST_TIMED` times CSR, by setting
         and value; the device's work is waited for. Cost: storing them all at once, as far as they fit."""
-        device: Any = self.device
+        device = self.device
         made: dict[tuple[str, str], Callable[[], Any]] = {}
         dtype, left = self.csr.dtype, self._free
         values = np.random.default_rng(0).random(self.unknowns).astype(dtype)
         x, out = device.array(values, dtype), device.zeros(values.size, dtype)
-        forms = [("format", each) for each in self.formats] + [("az", each) for each in self.az_forms if each.value]
-        most = MOST_TIMED * self.of("csr").nbytes
-        for setting, each in forms:
-            if each.nbytes > min(left, most):
+        for setting, each in self._timed:
+            if each.nbytes > left:
                 continue
             left -= each.nbytes
             if setting == "format":
-                given = self.operator if each.name == GIVEN_FORM else None
-                bound = device.stored(self.csr, each.name) if given is None else given.bind(device)
-                made[setting, each.value] = partial(bound.apply, x, out)
-            elif (az := self.az) is not None and (labels := self.labels) is not None:
-                bound = device.compact_columns(az) if each.value == COMPACT else device.diagonal_columns(az, labels)
+                made[setting, each.value] = partial(self._stored(setting, each).apply, x, out)
+            elif (az := self.az) is not None:
                 coarse = device.array(np.ones(az.shape[1]), accumulator(az.dtype))
-                made[setting, each.value] = partial(bound.subtract, out, coarse)
-        return {name: partial(_waited, device, work) for name, work in made.items()}
+                made[setting, each.value] = partial(self._stored(setting, each).subtract, out, coarse)
+        return {name: partial(waited, device, work) for name, work in made.items()}
+
+    def conversions(self, number: int = CONVERSIONS) -> Iterator[dict[tuple[str, str], list[float]]]:
+        """Seconds so far in which A, or AZ, is stored on the device in each form that is timed, from CSR on the host,
+        by setting and value, after each round. The form of the problem, which is no conversion, is left out."""
+        works = {
+            (setting, each.value): partial(waited, self.device, partial(self._stored, setting, each))
+            for setting, each in self._timed
+            if each.name != GIVEN_FORM
+        }
+        return in_turns(works, number)
+
+    @property
+    def _timed(self) -> list[tuple[str, FormatFacts]]:
+        """The forms that fit on their own and are no more than `MOST_TIMED` times CSR, each with its setting."""
+        forms = [("format", each) for each in self.formats] + [("az", each) for each in self.az_forms if each.value]
+        most = min(self._free, MOST_TIMED * self.of("csr").nbytes)
+        return [(setting, each) for setting, each in forms if each.nbytes <= most]
+
+    def _stored(self, setting: str, facts: FormatFacts) -> Any:
+        """A, or AZ, as the device stores it in a form."""
+        device: Any = self.device
+        if setting == "format":
+            given = self.operator if facts.name == GIVEN_FORM else None
+            return device.stored(self.csr, facts.name) if given is None else given.bind(device)
+        if facts.value == COMPACT:
+            return device.compact_columns(self.az)
+        return device.diagonal_columns(self.az, self.labels)
 
     def rounds(self, number: int = ROUNDS) -> Iterator[dict[tuple[str, str], list[float]]]:
         """Seconds of products so far, by setting and value, after each round; the forms take turns within a round, so
         that a drift of the machine meets all alike. Their medians are the result."""
-        found = self.products()
-        seconds: dict[tuple[str, str], list[float]] = {name: [] for name in found}
-        for round_ in range(number + 1):
-            for name, work in found.items():
-                begun = time.perf_counter()
-                work()
-                if round_:
-                    seconds[name].append(time.perf_counter() - begun)
-            if round_:
-                yield seconds
+        return in_turns(self.products(), number)
 
     def plain(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -234,21 +263,32 @@ class Storage:
         facts = {name: [dataclasses.asdict(each) for each in found] for name, found in lists.items()}
         return {**head, **facts, "choice": self.choice.name, "reason": self.reason}
 
-    def text(self, seconds: Mapping[tuple[str, str], float] | None = None) -> str:
-        """Tables, and the choice. seconds: medians, as `rounds` has them."""
+    def text(
+        self,
+        seconds: Mapping[tuple[str, str], float] | None = None,
+        converted: Mapping[tuple[str, str], float] | None = None,
+    ) -> str:
+        """Tables, and the choice. seconds, converted: medians, as `rounds` and `conversions` have them."""
+        seconds, converted = seconds or {}, converted or {}
         entries = f"{count(self.entries)} entries, {self.longest_row} in the longest row"
         lines = [f"{count(self.unknowns)} rows, {entries}"]
         for setting, title, found in (("format", "format", self.formats), ("az", "AZ", self.az_forms)):
             if not found:
                 continue
             head = f"{title:40}{'words':>12}{'per row':>9}{'padding':>9}{'a product':>12}  fits"
-            lines += ["", head + (f"{'time':>12}" if seconds else "")]
+            more = f"{'time':>12}{'conversion':>12}{'= products':>12}" if seconds else ""
+            lines += ["", head + more]
             for each in found:
                 shown = f"{form_title(setting, each):40}{each.words:12.4g}{each.words / self.unknowns:9.3g}"
                 shown += f"{each.padding:9.1%}{each.moved / 1e6:9.4g} MB  {'yes' if each.fits else 'no':4}"
-                took = (seconds or {}).get((setting, each.value))
-                lines += [shown + (f"{duration(took):>12}" if took is not None else "")]
+                took, stored_in = (found.get((setting, each.value)) for found in (seconds, converted))
+                cost = products_of(setting, stored_in, seconds)
+                for value, written in ((took, duration), (stored_in, duration), (cost, number)):
+                    shown += f"{'' if value is None else written(value):>12}" if seconds else ""
+                lines += [shown.rstrip()]
         lines += ["", f"{self.reason}."]
+        if seconds:
+            lines += [f"{self.pays(seconds, converted)}."]
         return "\n".join([*lines, *([f"AZ: {self.no_az}."] if self.no_az else [])])
 
 
@@ -298,13 +338,3 @@ def storage_of(configuration: Configuration) -> Storage:
     else:
         made.labels, made.az = labels, sparse_az(operator, labels, int(labels.max()) + 1)
     return made
-
-
-def medians(seconds: Mapping[tuple[str, str], Sequence[float]]) -> dict[tuple[str, str], float]:
-    """The median of each."""
-    return {name: float(np.median(each)) for name, each in seconds.items() if each}
-
-
-def _waited(device: Device, work: Callable[[], Any]) -> None:
-    work()
-    device.synchronize()

@@ -12,14 +12,15 @@ import ipywidgets as widgets
 
 from workbench.errors import InputError, error_message
 from workbench.extensions.formats.comparison import (
+    CONVERSIONS,
     ROUNDS,
     FormatFacts,
     Storage,
     form_title,
-    medians,
     storage_of,
     why_not,
 )
+from workbench.extensions.formats.measured import medians, products_of
 from workbench.extensions.formats.scenes import scenes_of
 from workbench.live.field.preview import NotYetError, check_size
 from workbench.live.plots.chart import ChartStack
@@ -40,11 +41,15 @@ from workbench.words.numbers import amount, count, duration, number, percent
 if TYPE_CHECKING:
     from workbench.live import Workbench
 
-COLUMNS = ("Format", "Words", "Words per row", "Padding", "Bytes per product", "Time here", "GB/s", "In a run")
-LOW, LOWER = ["GB/s"], ["Words per row", "Bytes per product"]
+CONVERTED, IN_PRODUCTS = "Conversion", "In products"
+COLUMNS = (
+    "Format", "Words", "Words per row", "Padding", "Bytes per product", "Time here", "GB/s", CONVERTED, IN_PRODUCTS,
+    "In a run",
+)  # fmt: skip
+LOW, LOWER = ["GB/s", IN_PRODUCTS], ["Words per row", "Bytes per product"]
 LEGEND = (
     "Press a row for its picture. A word has 8 bytes. Bold: the fewest bytes by the model. Each time is the median of "
-    "{} products, made in turns"
+    "{} products, made in turns. Conversion: from CSR, the median of {}, and as how many products in CSR it counts"
 )
 MOST_AT_ONCE = 1 << 19
 """Unknowns up to which a matrix is assembled unasked."""
@@ -89,6 +94,8 @@ class StorageView(ExtensionView, ControlledView):
         self.storage: Storage | None = None
         self.seconds: dict[tuple[str, str], float] = {}
         """Seconds of a product, by setting and value."""
+        self.converted: dict[tuple[str, str], float] = {}
+        """Seconds of a conversion from CSR."""
         self._error, self._known, self._rounds, self._shared = "", None, 0, ""
         self._of_job: Configuration | None = None
         self._worker = LatestOnly("workbench-storage")
@@ -130,7 +137,7 @@ class StorageView(ExtensionView, ControlledView):
         """Time products in the background; returns at once. Raises InputError while it is active."""
         if self._job is not None and self._job.working:
             raise InputError("products are being measured; press Stop first")
-        self.seconds, self._rounds = {}, 0
+        self.seconds, self.converted, self._rounds = {}, {}, 0
         slot, base = QueueSlot(MACHINE), self.base
         self._of_job = _what_counts(base)
         self._job = job = ThreadJob(
@@ -177,7 +184,8 @@ class StorageView(ExtensionView, ControlledView):
         known = _what_counts(self.base)
         if known == self._known:
             return
-        self._known, self.storage, self.seconds, self._error = known, None, {}, ""
+        self._known, self.storage, self._error = known, None, ""
+        self.seconds, self.converted = {}, {}
         self._waits = _takes_long(self.base.problem)
         if not self._waits:
             self._worker.ask(lambda: self._assemble(self.base))
@@ -206,6 +214,11 @@ class StorageView(ExtensionView, ControlledView):
         if found is None:
             raise InputError(self._error)
         with contextlib.closing(MACHINE_USE.watch()) as watch:
+            for seconds in found.conversions():
+                if job.stopping:
+                    return
+                self.converted = medians(seconds)
+                self.publisher.wake()
             for seconds in found.rounds():
                 if job.stopping:
                     break
@@ -219,7 +232,7 @@ class StorageView(ExtensionView, ControlledView):
         if self._error:
             return f"{name}: {self._error}", "bad"
         if job is not None and job.alive:
-            return f"{name}: round {self._rounds} of {ROUNDS}", "busy"
+            return f"{name}: {f'round {self._rounds} of {ROUNDS}' if self._rounds else 'conversions'}", "busy"
         if found is None:
             words = ("press Measure to assemble A", "plain") if self._waits else ("A is being assembled", "busy")
             return f"{name}: {words[0]}", words[1]
@@ -239,7 +252,7 @@ class StorageView(ExtensionView, ControlledView):
 
     def _refresh(self) -> None:
         forms, base, chosen = self._forms, self.base, list(self.table.chosen)
-        shown = (self.storage, dict(self.seconds), base, tuple(chosen))
+        shown = (self.storage, dict(self.seconds), dict(self.converted), base, tuple(chosen))
         if shown == self._drawn:
             return
         self._drawn = shown
@@ -260,7 +273,9 @@ class StorageView(ExtensionView, ControlledView):
             self.note.value = ""
             self.charts.show([])
             return
-        said = [found.reason, LEGEND.format(ROUNDS)]
+        said = [found.reason, LEGEND.format(ROUNDS, CONVERSIONS)]
+        if self.seconds and self.converted:
+            said.insert(1, found.pays(self.seconds, self.converted))
         said += [f"AZ: {found.no_az}"] if found.no_az else []
         picked = next((pair for pair, fact in zip(forms, facts, strict=True) if fact["id"] in chosen[-1:]), None)
         setting, each = picked or ("format", found.choice)
@@ -272,6 +287,7 @@ class StorageView(ExtensionView, ControlledView):
     def _row(self, setting: str, each: FormatFacts) -> list[Any]:
         assert self.storage is not None
         took, reason = self.seconds.get((setting, each.value)) if each.value else None, why_not(each)
+        stored_in = self.converted.get((setting, each.value))
         now = self.base.choices[setting] == each.value
         state = "chosen" if now else "no" if reason else "possible" if each.value else "–"
         name = ("A: " if setting == "format" else "AZ: ") + form_title(setting, each)
@@ -283,6 +299,8 @@ class StorageView(ExtensionView, ControlledView):
             {"key": each.moved, "text": amount(each.moved)},
             {"key": took, "text": duration(took)} if took else None,
             each.moved / took / 1e9 if took else None,
+            {"key": stored_in, "text": duration(stored_in)} if stored_in else None,
+            products_of(setting, stored_in, self.seconds),
             {"key": state, "text": state, "tip": reason},
         ]
 

@@ -22,7 +22,9 @@ from workbench.extensions.papers import (
     mpcg,
     mpcg_figures,
     mpcg_schematics,
+    text_claims,
     two_level,
+    two_level_claims,
     two_level_figures,
     two_level_schematics,
 )
@@ -51,6 +53,7 @@ PAPERS: dict[str, dict[str, Target]] = {
     "two-level": {
         **turning("two-level", *two_level.TABLES, *two_level_figures.FIGURES),
         **schematic(two_level_schematics, 2, 3, 4, 5, 6, 7, 8),
+        **turning("two-level", *two_level_claims.CLAIMS),
     },
     "hybrid-pipecg": {
         "table1": Target(
@@ -80,7 +83,8 @@ PAPERS: dict[str, dict[str, Target]] = {
                     printed="printed",
                     quantity="speed-up",
                     modelled="modelled_library",
-                    reasons={**hybrid_bars.MEANS, **hybrid_bars.SPEEDUP.reasons},
+                    reasons={**hybrid_bars.MEANS, **hybrid_bars.SPEEDUP.reasons, **hybrid_claims.NO_LATENCY},
+                    untried=hybrid_claims.untried,
                 ),
             ),
         ),
@@ -93,6 +97,7 @@ PAPERS: dict[str, dict[str, Target]] = {
         },
         "fig5-2021": Target(hybrid_figures.fusion, draws=True),
         "measured": Target(hybrid_measured.measured),
+        "formats": Target(hybrid_measured.conversions),
     },
     "block-cg": {
         "table1": Target(
@@ -131,12 +136,16 @@ PAPERS: dict[str, dict[str, Target]] = {
             ),
         ),
         **schematic(block_cg_schematics, 1, 2, 3, 4),
+        "listing2": Target(block_cg_schematics.listing2, draws=True),
         **turning("block-cg", *block_cg_figures.FIGURES),
+        "claims": Target(text_claims.block_cg_claims, named=("claim",), compared=text_claims.OF_BLOCK_CG, quick=16),
     },
     "mpcg": {
         **turning("mpcg", *mpcg.TABLES),
         **schematic(mpcg_schematics, 1, 2, 3),
+        "algorithm2": Target(mpcg_schematics.algorithm2, draws=True),
         **turning("mpcg", *mpcg_figures.FIGURES),
+        "claims": Target(text_claims.mpcg_claims, named=("claim",), compared=(text_claims.IN_WORDS,)),
     },
     "hysing": turning("hysing", *hysing.ITEMS),
 }

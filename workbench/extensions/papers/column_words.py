@@ -113,7 +113,7 @@ def quantity_words(column: str) -> str:
         >>> quantity_words("printed_cpu_s"), quantity_words("printed_best_hybrid")
         ('seconds on the cores', 'best hybrid method')
     """
-    return _quantity(_parts(column)[1])
+    return "as stated" if column in SOURCES else _quantity(_parts(column)[1])
 
 
 def column_words(column: str) -> str:

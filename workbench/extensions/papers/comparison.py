@@ -36,8 +36,9 @@ class Compared:
 
     reasons: of deviations by more than `NOTABLE` percent and of other words, by a part of the name of a row and what is
     printed in it, "" for all rows; the first that fits holds, and without one a deviation is not explained. uncounted:
-    why a row is no independent comparison, "" for one that is. fitted: the numbers of the model that were fitted to
-    these entries. quantity: the column in words, by default those of its name.
+    why a row is no independent comparison, "" for one that is. untried: why nothing here has the place of what is
+    printed in a row. fitted: the numbers of the model that were fitted to these entries. quantity: the column in words,
+    by default those of its name.
     """
 
     printed: str
@@ -53,6 +54,7 @@ class Compared:
     drawn: bool = True
     reasons: Mapping[str, Reason] = dataclasses.field(default_factory=dict)
     uncounted: Callable[[Row], str] = lambda _: ""
+    untried: Callable[[Row], str] = lambda _: ""
     fitted: str = ""
     quantity: str = ""
 
@@ -79,6 +81,7 @@ class Compared:
             alone=not (self.ours or self.modelled),
             reason=next((reason for part, reason in self.reasons.items() if part in f"{name}, {printed}"), None),
             uncounted=self.uncounted(row),
+            untried=self.untried(row),
             fitted=self.fitted,
             quantity=self.quantity or quantity_words(self.printed),
         )
@@ -110,6 +113,7 @@ class PrintedValue:
     alone: bool = False
     reason: Reason | None = None
     uncounted: str = ""
+    untried: str = ""
     fitted: str = ""
     quantity: str = ""
 
@@ -215,6 +219,8 @@ class PrintedValue:
             return self.said
         if not self.same_size:
             return f"not compared: {printed_text(self.our_size)} here, {printed_text(self.paper_size)} printed"
+        if self.untried and self.standing is Standing.NOT_COMPARED:
+            return f"not compared: {self.untried}"
         if self.tie:
             return f"a tie: within {NOTABLE:.0f}% of 1"
         return f"fitted: {self.fitted}" if self.fitted and self.percent is not None else ""

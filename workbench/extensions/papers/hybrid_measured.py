@@ -1,4 +1,4 @@
-"""Tiwari, Vadhiyar: measured times of all methods on this machine."""
+"""Tiwari, Vadhiyar: measured times of all methods, and of conversions from CSR, on this machine."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.default_accelerator import default_accelerator
+from workbench.extensions.formats.comparison import storage_of
+from workbench.extensions.formats.measured import medians, products_of
 from workbench.extensions.papers.hybrid_pipecg import ROWS_PER_N, real_file, spec_of
 from workbench.extensions.papers.reproduction import Progress, Reproduction
 from workbench.machines.describe import describe_machine
@@ -42,6 +44,32 @@ def measured(max_n: int, progress: Progress) -> Reproduction:
         f"{ROWS_PER_N} max-n rows. Other load on this machine increases all times.",
     ]
     return Reproduction("measured", "Milliseconds per iteration, measured", rows, notes)
+
+
+def conversions(max_n: int, progress: Progress) -> Reproduction:
+    """Milliseconds of a product in each storage format and of the conversion from CSR, on the cores."""
+    side = min(SIDES[-1], max_n)
+    progress(f"formats: poisson125, n = {side}")
+    found = storage_of(configure("poisson125", n=side))
+    *_, stored = found.conversions()
+    *_, products = found.rounds()
+    seconds, converted = medians(products), medians(stored)
+    rows = [
+        {
+            "format": name,
+            "product_ms": 1e3 * seconds["format", name],
+            "conversion_ms": 1e3 * taken,
+            "conversion_in_products": products_of("format", taken, seconds),
+        }
+        for (_, name), taken in converted.items()
+    ]
+    notes = [
+        "The paper, section V-A: a conversion from CSR to other formats takes significant time, hence CSR. Here it is "
+        f"that of the 125-point Poisson matrix with n = {side}, and as many products in CSR.",
+        f"{found.pays(seconds, converted)}.",
+        "Other load on this machine increases all times; `workbench formats --time` has the same for any matrix.",
+    ]
+    return Reproduction("formats", "Section V-A: conversions from CSR, measured", rows, notes)
 
 
 def _cases(max_n: int) -> list[tuple[str, str, dict[str, Any]]]:

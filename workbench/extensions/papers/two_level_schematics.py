@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from workbench.deflation.base import Deflation
@@ -11,7 +13,7 @@ from workbench.extensions.papers.reproduction import Progress, Reproduction
 from workbench.lazy import sparse
 from workbench.plots.figures import draw
 from workbench.plots.scenes.labelled_cells import labelled_cells
-from workbench.plots.scenes.scene import Scene
+from workbench.plots.scenes.scene import CurveOf, Scene
 from workbench.registry import blocks as registry
 from workbench.run import configure
 
@@ -38,16 +40,27 @@ def phases(problem: str, n: int, **parameters: int) -> np.ndarray:
     return np.asarray(system.phase).reshape(system.grid)
 
 
+def domain() -> Scene:
+    """The unit square with two layers and its walls."""
+    phase, low, high = phases("two-layer", SIDE), -0.5, SIDE - 0.5
+    cells = _phases("domain", phase, ("density 1", "density 1000"))
+    others = np.array([low, low, high, high]), np.array([low, high, high, low])
+    walls = [
+        CurveOf("u = 0", np.array([low, high]), np.array([low, low]), style=3, plain=True),
+        CurveOf("∂u/∂n = 0", *others, style=0, plain=True),
+    ]
+    return dataclasses.replace(cells, layers=[*cells.layers, *walls])
+
+
 def fig2(max_n: int, progress: Progress) -> Reproduction:
-    """The unit square with two layers."""
+    """The unit square with two layers and its walls."""
     phase = phases("two-layer", SIDE)
-    scene = _phases("domain", phase, ("density 1", "density 1000"))
     rows = [{"layer": k, "cells": int(np.count_nonzero(phase == k)), "density": 1000**k} for k in (0, 1)]
     notes = [
-        "The interface is at y = 0.5. The conditions on the boundary are in the paper's figure alone; ours, Dirichlet "
-        "at y = 0 and Neumann elsewhere, were fitted to its Table 2.",
+        "The interface is at y = 0.5. The conditions on the boundary are in the paper's figure alone; ours, u = 0 at "
+        "y = 0 and ∂u/∂n = 0 elsewhere, were fitted to its Table 2.",
     ]
-    return Reproduction("fig2", "Figure 2: unit square with two layers", rows, notes, draw(scene))
+    return Reproduction("fig2", "Figure 2: unit square with two layers", rows, notes, draw(domain()))
 
 
 def fig3(max_n: int, progress: Progress) -> Reproduction:

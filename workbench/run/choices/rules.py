@@ -31,7 +31,7 @@ from workbench.run.choices.compatibility import unmet
 from workbench.run.choices.configuration import Configuration, asks_for_blocks
 from workbench.run.choices.rank_rules import check_ranks
 from workbench.run.choices.stopping import Norm
-from workbench.settings import COMPACT, GIVEN, GIVEN_FORM, HERE, HOST, MIXED, PHASES, RUN, SOURCES, format_of
+from workbench.settings import COMPACT, GIVEN, GIVEN_FORM, HERE, HOST, MIXED, PHASES, RUN, SOURCES, WAVES, format_of
 from workbench.solvers import MethodTraits
 from workbench.solvers.block.base import BlockSolver
 from workbench.words.numbers import count
@@ -170,7 +170,8 @@ def _of_storage(c: Configuration, device: Device) -> Rules:
     """Rules of the formats of A and AZ, and of the place of partial sums."""
     name, items = format_of(c.format)
     layout = getattr(device, "layout", None)
-    most = layout.group if layout else 1
+    # On a processor a group is as large as the row needs.
+    most = 1 if layout is None else WAVES[-1] if layout.chunked else layout.group
     groups = f"with groups of {most}" if most > 1 else "whole rows"
     yield (
         (items or 0) > most,

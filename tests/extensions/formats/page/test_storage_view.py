@@ -33,6 +33,13 @@ def test_formats_are_listed_measured_and_chosen(opened, eventually):
     eventually(lambda: "fastest here" in view.status.text)
     assert set(view.seconds) == {("format", at) for at in ("problem", *FORMATS)} | {("az", at) for at in AZ_FORMS}
     eventually(lambda: cells(view, "format:dia")["Time here"]["key"] == view.seconds["format", "dia"])
+    assert set(view.converted) == set(view.seconds) - {("format", "problem")}
+    found = cells(view, "format:dia")
+    assert found["Conversion"]["key"] == view.converted["format", "dia"]
+    assert found["In products"]["key"] == view.converted["format", "dia"] / view.seconds["format", "csr"]
+    assert cells(view, "format:problem")["Conversion"]["key"] is None
+    assert view.storage.pays(view.seconds, view.converted) in view.note.value
+    assert "Conversion: from CSR, the median of 3" in view.note.value
     view.table.press("take", ["format:dia"])
     view.table.press("take", ["az:dia"])
     assert [(each.format, each.az) for each in taken] == [("dia", "compact"), ("dia", "dia")]
