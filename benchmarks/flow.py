@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks.common import attempts, median_ratio
 from workbench.errors import InputError
 from workbench.extensions.flow import records
-from workbench.extensions.flow.reference import first_case
+from workbench.extensions.flow.reference import references
 from workbench.extensions.papers.comparison import deviation
 from workbench.run import MACHINE_USE, Configuration, Prepared, Stopping, configure
 from workbench.sequences.method import Method
@@ -98,7 +98,9 @@ def case(problem: dict[str, Any], quick: bool) -> dict[str, Any]:
     found["volume_drift"] = float(np.ptp(series["volume"]) / series["volume"][0])
     found["shift_in_cells"] = float(series["shift"][-1] * problem["n"])
     if "eotvos" not in problem:
-        found["off_by"] = {name: deviation(first_case()[name].values, float(at)) / 100 for name, at in extreme.items()}
+        found["off_by"] = {
+            name: deviation(references("case1")[name].values, float(at)) / 100 for name, at in extreme.items()
+        }
     return found
 
 

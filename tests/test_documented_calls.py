@@ -64,7 +64,7 @@ NOT_RUN = {
     "reproduce two-level table2 --max-n 128": PAPERS,
     "reproduce two-level claim --max-n 128": "of the file that tests/test_docs.py runs",
     "reproduce --all --quick --output report": PAPERS,
-    "reproduce hysing case1": PAPERS,
+    "reproduce hysing case2": PAPERS,
     "reproduce block-cg fig6": PAPERS,
     "reproduce mpcg table3": PAPERS,
     "reproduce hybrid-pipecg best": PAPERS,

@@ -69,7 +69,8 @@ def test_printed_numbers_keep_the_digits_of_the_paper():
     assert [printed_text(value) for value in row["Neumann(1)"]] == ["20.15", "1.29"]
     seconds = [cpu for _, cpu, *_ in printed_in("mpcg")["table2"]["rows"]]
     assert printed_text(seconds[-1]) == "216.126253"
-    assert printed_text([*printed_in("hysing")["case1"]["circularity"]["values"]]) == "0.9011–0.9013"
+    circularity = printed_in("hysing")["case1"]["circularity"]["values"]
+    assert printed_text([min(circularity), max(circularity)]) == "0.9011–0.9013"
     assert (printed_text(16384), printed_text(1.23456)) == ("16\u202f384", "1.23")
 
 
@@ -144,7 +145,7 @@ def test_every_number_stands_in_one_way_and_what_is_made_from_the_print_is_no_ag
         "explained; 3 cannot be compared; 1 not counted"
     )
     assert values[5].remark == "not counted: a copy"
-    assert values[8].remark == "a tie: 0.960, within 15% of 1"
+    assert values[8].remark == "a tie: within 15% of 1"
     fitted = Compared(printed="printed", ours="ours", fitted="one number")
     near, far, *_ = compare(rows, ("name",), (fitted,))
     assert (near.standing, near.remark) == (Standing.FITTED, "fitted: one number")

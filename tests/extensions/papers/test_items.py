@@ -215,6 +215,27 @@ def test_the_command_names_every_paper(capsys):
     assert [paper for paper in PAPERS if paper not in said] == []
 
 
+def test_the_help_of_the_command_lists_every_table_and_figure(capsys):
+    main(["reproduce", "--help"])
+    said = "".join(capsys.readouterr().out.split())
+    for paper, targets in PAPERS.items():
+        assert f"{paper}:{','.join(targets)}" in said
+
+
+def test_speed_ups_are_drawn_where_the_paper_draws_them():
+    item = item_of("two-level", "fig10")
+    row = {"preconditioner": "Neumann(2)", "n": 64, "where": "on the cores", "inverse_s": 1.0, "dense_s": 4.0}
+    row |= {"modelled_cpu_s": 6.0, "modelled_gpu_s": 2.0}
+    rows = item.joined([Case(row)], [{}])
+    assert (item.y.title, {curve.name: list(curve.y) for curve in item.curves(rows)}) == (
+        "speed-up",
+        {
+            "Neumann(2), C2070 over Q9550, modelled": [3.0],
+            "Neumann(2), inverse over dense solves, on the cores": [4.0],
+        },
+    )
+
+
 def test_an_unknown_paper_or_item_is_a_sentence_that_lists_them():
     with pytest.raises(
         InputError, match=r"a paper is one of two-level, hybrid-pipecg, block-cg, mpcg, hysing, got 'three'"

@@ -6,6 +6,7 @@ import json
 import re
 import types
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
@@ -14,9 +15,13 @@ from workbench.cli import INTERRUPTED, main
 from workbench.extensions import papers
 from workbench.extensions.papers import PAPERS, Reproduction, Target
 from workbench.extensions.papers import report as papers_report
+from workbench.extensions.papers.column_words import column_words, quantity_words
 from workbench.extensions.papers.comparison import Compared
-from workbench.extensions.papers.report_page import page, tally_rows, verdict
-from workbench.extensions.papers.standing import Standing
+from workbench.extensions.papers.report_page import Verdict, page, tally_rows, verdict
+from workbench.extensions.papers.standing import Mark, Standing
+from workbench.plots.figures import draw
+from workbench.plots.scenes.scene import Axis, CurveOf, Scene
+from workbench.records import Trace
 
 COMPARED = Compared(printed="printed", ours="ours", spread="range", modelled="model", sizes=("paper_n", "n"))
 
@@ -141,14 +146,18 @@ def test_wrong_arguments_are_refused(made, arguments, message, capsys):
     assert not made.calls
 
 
+def without_scripts(text):
+    return re.sub(r"<(script|style)\b.*?</\1>|<svg.*?</svg>", "", text, flags=re.DOTALL)
+
+
 def test_the_page_needs_no_other_file(made, tmp_path):
     assert report(tmp_path, "--max-n", "64") == 0
     text = (tmp_path / "index.html").read_text()
     assert "<svg" in text
     assert "--wb-ground" in text
-    assert not re.search(r'(?:src|href)="(?!#)', re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL))
+    assert not re.search(r'(?:src|href)="(?!#)', without_scripts(text))
     assert "&lt;a&gt;" in text
-    assert "1 of 2 not explained" in text
+    assert "1 of 2 within 15%, 1 not explained" in text
     assert "12..14" in text
 
 
@@ -156,13 +165,32 @@ def entry(*standings, paper="mpcg"):
     return {"paper": paper, "failed": "", "compared": [{"standing": each.value} for each in standings]}
 
 
-def test_words_on_what_becomes_of_printed_numbers():
-    assert verdict(entry(Standing.OPEN, Standing.EXPLAINED, Standing.WITHIN)) == "1 of 3 not explained"
-    assert verdict(entry(Standing.EXPLAINED, Standing.PLAUSIBLE, Standing.WITHIN)) == "2 of 3 have a reason"
-    assert verdict(entry(Standing.WITHIN, Standing.FITTED, Standing.NOT_COUNTED)) == "all within 15%"
-    assert verdict(entry()) == "nothing printed to compare"
-    assert verdict(entry(Standing.NOT_COMPARED)).startswith("not compared")
-    assert verdict(entry(Standing.NOT_COUNTED, Standing.NOT_COMPARED)) == "not counted"
+@pytest.mark.parametrize(
+    ("standings", "mark", "words"),
+    [
+        (
+            (Standing.OPEN, Standing.EXPLAINED, Standing.WITHIN),
+            Mark.OPEN,
+            "1 of 3 within 15%, 1 explained by a measurement, 1 not explained",
+        ),
+        (
+            (Standing.EXPLAINED, Standing.PLAUSIBLE, Standing.WITHIN),
+            Mark.PLAUSIBLE,
+            "1 of 3 within 15%, 1 explained by a measurement, 1 plausible, not measured",
+        ),
+        ((Standing.EXPLAINED,), Mark.EXPLAINED, "0 of 1 within 15%, 1 explained by a measurement"),
+        ((Standing.WITHIN, Standing.FITTED, Standing.NOT_COUNTED), Mark.AGREES, "all 2 within 15%"),
+        ((), Mark.NO_NUMBERS, "no numbers to compare"),
+        ((Standing.NOT_COMPARED,), Mark.NOT_COMPARED, "cannot be compared: other size or machine"),
+        (
+            (Standing.NOT_COUNTED, Standing.NOT_COMPARED),
+            Mark.NOT_COMPARED,
+            "cannot be compared: its numbers are not counted",
+        ),
+    ],
+)
+def test_an_item_has_the_mark_of_its_worst_number(standings, mark, words):
+    assert verdict(entry(*standings)) == Verdict(mark, words)
 
 
 def test_each_printed_number_is_counted_once():
@@ -178,16 +206,68 @@ def test_each_printed_number_is_counted_once():
     assert len(tally_rows(entries[:1])) == 1
 
 
+def stored(paper, target):
+    """An item as a report stores it."""
+    made = json.loads(json.dumps(small(paper, target).to_dict()))
+    choices = {"max_n": 16, "quick": True, "device": "any", "machine": "here", "workbench": "1"}
+    return made | {
+        "paper": paper, "target": target, "failed": "", "seconds": 1.0,
+        "date": "2026-01-01T00:00+00:00", "configuration": choices,
+    }  # fmt: skip
+
+
 def test_a_page_of_a_real_item():
     """All that a target holds is plain data, so that it can be stored and shown."""
-    made = small("mpcg", "table3")
-    entry = json.loads(json.dumps(made.to_dict())) | {"paper": "mpcg", "target": "table3", "failed": "", "seconds": 1.0}
-    entry |= {"date": "2026-01-01T00:00+00:00"}
-    entry["configuration"] = {"max_n": 16, "quick": True, "device": "any", "machine": "here", "workbench": "1"}
-    text = page([(entry, "")])
-    assert "not compared: 16 here, 500 printed" in text
+    text = page([(stored("mpcg", "table3"), "")])
+    assert "<b>not compared</b>: 16 here, 500 printed" in text
     assert "500, 3x4" in text
     assert "−17.3%" in text
+
+
+def test_a_reason_and_a_note_of_several_items_are_said_once():
+    text = without_scripts(page([(stored("hybrid-pipecg", name), "") for name in ("fig4", "fig5")]))
+    assert text.count("a row of the item on the best method") == 2
+    assert text.count("Times are modelled: latency + bytes/bandwidth") == 1
+    assert text.count('href="#hybrid-pipecg-note-1"') == 2
+    # The machine of all items is named above them.
+    assert text.count("here, version") == 0
+
+
+def test_the_contents_link_every_item_with_its_mark():
+    text = page([(stored("mpcg", name), "") for name in ("table3", "fig2")])
+    contents = text[text.index("<nav") : text.index("</nav>")]
+    assert re.findall(r'href="#(mpcg-\w+)"><span class="mark ([\w-]+)"', contents) == [
+        ("mpcg-table3", "plausible"),
+        ("mpcg-fig2", "no-numbers"),
+    ]
+    assert all(f'id="mpcg-{name}"' in text for name in ("table3", "fig2"))
+
+
+def test_pictures_of_tables_and_flows_are_alive():
+    """Scenes of an item and of a figure that explains, and the trace of a flow."""
+    assert [type(one) for one in small("mpcg", "table3").alive] == [Scene]
+    assert [type(one) for one in small("two-level", "fig5").alive] == [Scene, Scene]
+    assert [type(one) for one in small("hybrid-pipecg", "fig1-2021").alive] == [Trace]
+
+
+def test_a_report_stores_pictures_that_are_alive(made, tmp_path, monkeypatch):
+    scene = Scene("a", Axis("x"), Axis("y"), [CurveOf("c", np.arange(3.0), np.ones(3))])
+    alive = Target(lambda n, p: Reproduction("fig1", "Title", rows(n), ["A note."], draw(scene)), draws=True)
+    monkeypatch.setitem(papers.PAPERS["two-level"], "fig1", alive)
+    assert report(tmp_path) == 0
+    text = (tmp_path / "index.html").read_text()
+    assert text.count('class="wb-offline-plot"') == 1
+    assert (tmp_path / "items" / "two-level-fig1.svg").is_file()
+    assert "<svg" not in without_scripts(text)
+
+
+def test_headings_are_words():
+    """Of every printed column, and of all columns of some items."""
+    compared = [column for targets in PAPERS.values() for target in targets.values() for column in target.compared]
+    said = [column.quantity or quantity_words(column.printed) for column in compared]
+    said += [column_words(name) for one in (("mpcg", "fig5"), ("two-level", "fig1")) for name in small(*one).rows[0]]
+    codes = re.compile(r"_|\bcpu\b|\bgpu\b|(?<!/)\b(s|ms)$|^printed$")
+    assert [words for words in said if codes.search(words)] == []
 
 
 def test_quick_sizes_are_not_below_the_smallest():

@@ -111,12 +111,24 @@ def test_a_line_a_span_and_a_unit():
     assert axes.get_title(loc="left") == "y"
 
 
+def test_marks_beyond_the_points_leave_no_empty_room():
+    scene = Scene("marks", Axis("n", log=True, marks=[2, 128, 256]), LOG, [CurveOf("", 128 * ONE, TWO)])
+    (axes,) = draw(scene).axes
+    assert list(axes.get_xticks()) == [128, 256]
+    assert axes.get_xlim()[0] > 100
+
+
+def test_a_figure_knows_the_scenes_that_it_shows():
+    scene = Scene("marks", X, LOG, [CurveOf("", ONE, TWO)])
+    assert draw(scene).scenes == (scene,)
+
+
 def test_marks_alone_have_ticks():
-    scene = Scene("marks", Axis("n", log=True, marks=[16, 48, 128]), LOG, [CurveOf("", 16 * ONE, TWO)])
+    scene = Scene("marks", Axis("n", log=True, marks=[16, 48, 64]), LOG, [CurveOf("", 16 * ONE, TWO)])
     figure = draw(scene)
     figure.canvas.draw()
     ticks = figure.axes[0].get_xticklabels(which="both")
-    assert [tick.get_text() for tick in ticks if tick.get_text()] == ["16", "48", "128"]
+    assert [tick.get_text() for tick in ticks if tick.get_text()] == ["16", "48", "64"]
 
 
 def test_parallel_coordinates_have_a_line_for_each_run():

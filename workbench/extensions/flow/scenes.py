@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.extensions.flow.pace import BAND, WINDOW, running, short_names
 from workbench.extensions.flow.plane_scene import Look, film_plane
-from workbench.extensions.flow.reference import Reference
+from workbench.extensions.flow.reference import Band, Reference
 from workbench.plots.scenes.plane import Plane
 from workbench.plots.scenes.scene import Axis, BarsOf, CurveOf, Layer, LineAt, PointsOf, Scene
 from workbench.sequences.sequence import Sequence as Flow
@@ -30,6 +30,8 @@ PARTS = {
     "pressure: solve": ("solve",),
 }
 """Parts of a step as they are drawn; what is in none of them is the rest."""
+SLICES = 301
+"""Bars of the spread of published series over time."""
 ROOM = 0.05
 """Room above and below the curves, as a share of their range."""
 
@@ -76,11 +78,15 @@ def measure_scene(
     values: Sequence[float],
     until: float = 0.0,
     reference: Reference | None = None,
+    spread: Band | None = None,
 ) -> Scene:
-    """A measured quantity over time. until: where the axis of time ends at least. reference: of other codes."""
+    """A measured quantity over time. until: where the axis of time ends at least. reference, spread: of other codes."""
     known = np.array(values, float)
     seen = known[np.isfinite(known)].tolist()
     layers: list[Layer] = [CurveOf("", np.array(times, float), known, plain=True)]
+    if spread is not None:
+        layers.insert(0, spread_of_groups(spread))
+        seen += [spread.low.min(), spread.high.max()]
     if reference is not None:
         by_group = zip(reference.groups, reference.values, reference.times, strict=True)
         said = [[reference.what, f"{group}: {value:g} at time {time:g}"] for group, value, time in by_group]
@@ -92,6 +98,14 @@ def measure_scene(
     along = Axis("time", span=(0.0, max([until, *times]) or 1.0))
     now = f"{number(seen[-1])} at time {number(times[-1])}" if seen and len(times) else "no value yet"
     return Scene(title, along, Axis(title, span=(low - room, high + room)), layers, spoken=f"{title}: {now}")
+
+
+def spread_of_groups(spread: Band) -> BarsOf:
+    """The spread of published series over time, linear between their times, as a pale band of `SLICES` bars."""
+    times = np.linspace(spread.times[0], spread.times[-1], SLICES)
+    low, high = (np.interp(times, spread.times, ends) for ends in (spread.low, spread.high))
+    name = f"spread of {' and '.join(spread.groups)}"
+    return BarsOf(name, times, high, float(times[1]), base=low, style=1, faint=True)
 
 
 def error_scene(errors: Sequence[float], tolerance: float) -> Scene:

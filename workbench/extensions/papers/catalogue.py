@@ -81,6 +81,7 @@ PAPERS: dict[str, dict[str, Target]] = {
             compared=(
                 Compared(
                     printed="printed",
+                    quantity="speed-up",
                     modelled="modelled_library",
                     reasons={**hybrid_bars.MEANS, **hybrid_bars.SPEEDUP.reasons, **hybrid_claims.NO_LATENCY},
                     untried=hybrid_claims.untried,
@@ -146,7 +147,7 @@ PAPERS: dict[str, dict[str, Target]] = {
         **turning("mpcg", *mpcg_figures.FIGURES),
         "claims": Target(text_claims.mpcg_claims, named=("claim",), compared=(text_claims.IN_WORDS,)),
     },
-    "hysing": turning("hysing", hysing.CASE1),
+    "hysing": turning("hysing", *hysing.ITEMS),
 }
 """Tables and figures by the names of their paper and their own."""
 

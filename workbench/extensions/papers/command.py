@@ -24,21 +24,21 @@ DEVICES = ("cuda", "opencl", "cpu")
 
 def add(verbs: Commands) -> None:
     """Add the command `reproduce` to the subparsers of argparse."""
-    reproduce = verbs.add_parser("reproduce", help="reproduce tables and figures of papers, next to the published ones")
+    reproduce = verbs.add_parser(
+        "reproduce", help="reproduce tables and figures of papers, next to the published ones", epilog=listing()
+    )
     reproduce.add_argument("paper", nargs="?", default="", help=", ".join(FILES))
     reproduce.add_argument(
         "target",
         nargs="?",
         default="",
-        help="a table or figure, such as table1 or fig5; an unknown one lists those that there are; or all",
+        help="a table or figure, such as table1 or fig5, see below; or all",
     )
     reproduce.add_argument("--all", action="store_true", help="all tables and figures, of a paper or of all")
     reproduce.add_argument(
         "--output", dest="report", metavar="FOLDER", help="write a report there, a page with all that is in it"
     )
-    reproduce.add_argument(
-        "--quick", action="store_true", help="smaller sizes: all papers take a few minutes on two cores"
-    )
+    reproduce.add_argument("--quick", action="store_true", help="smaller sizes: all papers take a minute on two cores")
     reproduce.add_argument(
         "--max-n", type=int, default=512, metavar="N", help="largest grid points per side (default 512)"
     )
@@ -48,6 +48,14 @@ def add(verbs: Commands) -> None:
     reproduce.add_argument("--json", action="store_true", help="print JSON")
     reproduce.add_argument("--picture", metavar="FILE", help="write the figure here (default PAPER_TARGET.svg)")
     reproduce.set_defaults(command=_reproduce)
+
+
+def listing() -> str:
+    """The papers with their tables and figures, as a sentence."""
+    # Only this command reads them.
+    from workbench.extensions.papers import PAPERS
+
+    return "Tables and figures: " + "; ".join(f"{paper}: {', '.join(items)}" for paper, items in PAPERS.items()) + "."
 
 
 def _reproduce(options: argparse.Namespace) -> int:

@@ -7,13 +7,16 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from workbench.extensions.papers.column_words import quantity_words
 from workbench.extensions.papers.printed import printed_text
 from workbench.extensions.papers.standing import NOT_EXPLAINED, NOTABLE, OF_SUPPORT, Reason, Standing
-from workbench.words.numbers import deviation_text, number
+from workbench.words.numbers import deviation_text
 
 TIMES_OFF = 3.0
 """The ratio of a modelled and a printed number, in either direction, beyond which the model does not apply."""
 NOT_APPLIED = "model does not apply"
+UNEXPLAINED = "Not explained"
+"""The beginning of the sentence on deviations without a reason."""
 PRINTED, READ_OFF, REFERENCE = "printed", "read off the figure", "reference"
 """Sources of the numbers of a paper: its text, a curve or bar that was measured in a figure, or published data."""
 THEIRS = (PRINTED, READ_OFF, REFERENCE)
@@ -34,7 +37,8 @@ class Compared:
     reasons: of deviations by more than `NOTABLE` percent and of other words, by a part of the name of a row and what is
     printed in it, "" for all rows; the first that fits holds, and without one a deviation is not explained. uncounted:
     why a row is no independent comparison, "" for one that is. untried: why nothing here has the place of what is
-    printed in a row. fitted: the numbers of the model that were fitted to these entries.
+    printed in a row. fitted: the numbers of the model that were fitted to these entries. quantity: the column in words,
+    by default those of its name.
     """
 
     printed: str
@@ -52,6 +56,7 @@ class Compared:
     uncounted: Callable[[Row], str] = lambda _: ""
     untried: Callable[[Row], str] = lambda _: ""
     fitted: str = ""
+    quantity: str = ""
 
     def of(self, row: Row, name: str) -> PrintedValue | None:
         """The comparison in a row; None where nothing is printed in it."""
@@ -78,6 +83,7 @@ class Compared:
             uncounted=self.uncounted(row),
             untried=self.untried(row),
             fitted=self.fitted,
+            quantity=self.quantity or quantity_words(self.printed),
         )
 
     def _sizes(self, row: Row) -> tuple[Any, Any]:
@@ -109,6 +115,7 @@ class PrintedValue:
     uncounted: str = ""
     untried: str = ""
     fitted: str = ""
+    quantity: str = ""
 
     @property
     def same_size(self) -> bool:
@@ -215,7 +222,7 @@ class PrintedValue:
         if self.untried and self.standing is Standing.NOT_COMPARED:
             return f"not compared: {self.untried}"
         if self.tie:
-            return f"a tie: {number(self._in_words)}, within {NOTABLE:.0f}% of 1"
+            return f"a tie: within {NOTABLE:.0f}% of 1"
         return f"fitted: {self.fitted}" if self.fitted and self.percent is not None else ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -268,7 +275,7 @@ def unexplained(values: Iterable[PrintedValue]) -> list[str]:
         return []
     several = len({value.column for value in far}) > 1
     texts = [f"{value.row}{f', {value.column}' if several else ''} ({_how_far(value)})" for value in far]
-    return [f"Not explained, more than {NOTABLE:.0f}% from the print: {'; '.join(texts)}."]
+    return [f"{UNEXPLAINED}, more than {NOTABLE:.0f}% from the print: {'; '.join(texts)}."]
 
 
 def _how_far(value: PrintedValue) -> str:

@@ -166,6 +166,7 @@ BEST = Compared(
 SPEEDUP = Compared(
     printed="printed_hybrid3",
     modelled="hybrid3",
+    quantity="speed-up of hybrid 3",
     curve=_label("hybrid3"),
     reasons={
         "6M Poisson, k20m": Reason(

@@ -55,7 +55,7 @@ def crossover(max_n: int, progress: Progress) -> Reproduction:
         *hybrid_machines.NOTES,
     ]
     picture = figures.draw(crossover_scene(unknowns, seconds), title=title)
-    return Reproduction("crossover", title.replace("\n", " "), rows, notes, picture)
+    return Reproduction("crossover", f"Crossover of the methods, {' '.join(title.split())}", rows, notes, picture)
 
 
 def flow(name: str, method: str, max_n: int, progress: Progress) -> Reproduction:
@@ -73,7 +73,7 @@ def flow(name: str, method: str, max_n: int, progress: Progress) -> Reproduction
     ]
     picture = figures.draw(timeline_scene(trace, ITERATIONS, title=f"{METHODS[method].label}, Serena"))
     title = f"Flow of {METHODS[method].label}, modelled"
-    return Reproduction(name, title, rows, [*trace.notes, *hybrid_machines.NOTES], picture)
+    return Reproduction(name, title, rows, [*trace.notes, *hybrid_machines.NOTES], picture, shows=[trace])
 
 
 def fusion(max_n: int, progress: Progress) -> Reproduction:
@@ -102,7 +102,8 @@ def fusion(max_n: int, progress: Progress) -> Reproduction:
         "further pass.",
         *hybrid_machines.NOTES,
     ]
-    return Reproduction("fig5-2021", "Figure 5: kernel fusion of vector operations, modelled", rows, notes, picture)
+    title = "Figure 5: kernel fusion of vector operations, modelled"
+    return Reproduction("fig5-2021", title, rows, notes, picture, shows=shown)
 
 
 def _on_the_gpu(trace: Trace | None) -> Trace:

@@ -57,9 +57,9 @@ def item_layers(
             BarsOf(curve.name, curve.x + shift, curve.y, 0.9 * wide, style=styles.of(curve))
             for curve, shift in zip(ours, shifts, strict=True)
         ]
-        return [*pale, *bars, *rings]
+        return [*item.behind(), *pale, *bars, *rings]
     # The marks of curves are to be seen in the rings that they meet.
-    return [*pale, *rings, *(_curve(item, curve, styles) for curve in ours)]
+    return [*item.behind(), *pale, *rings, *(_curve(item, curve, styles) for curve in ours)]
 
 
 def _curve(item: Item, curve: Curve, styles: Styles, *, faint: bool = False) -> CurveOf:

@@ -16,7 +16,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.extensions.papers.comparison import THEIRS, Compared, PrintedValue, Row, row_name
 from workbench.extensions.papers.printed import printed_text
-from workbench.plots.scenes.scene import Axis
+from workbench.plots.scenes.scene import Axis, Layer
 from workbench.run import Configuration, Result, Stopping
 from workbench.words.numbers import chosen
 
@@ -200,10 +200,11 @@ class Item:
 
     cases: its rows at some values of the parameters. named: the columns that name a row. across: the column along x;
     names where x has names. compared: printed columns and ours, with the reasons of deviations; those with the name of
-    a curve are drawn. drawn: other columns that are. drawn_as: ours, "curves", "points" or "bars". finish: adds columns
-    that follow from those of several works or rows. notes: what is modelled and assumed. found: sentences on the rows
-    of a report. smallest, quick: sizes as in `Target`. on_device: it takes a device in place of the paper's GPU.
-    accelerated: it has columns of this machine's accelerator. paper: its name, set where papers are listed.
+    a curve are drawn. drawn: other columns that are. drawn_as: ours, "curves", "points" or "bars". behind: layers below
+    all curves. finish: adds columns that follow from those of several works or rows. notes: what is modelled and
+    assumed. found: sentences on the rows of a report. smallest, quick: sizes as in `Target`. on_device: it takes a
+    device in place of the paper's GPU. accelerated: it has columns of this machine's accelerator. paper: its name, set
+    where papers are listed.
     """
 
     name: str
@@ -216,6 +217,7 @@ class Item:
     compared: tuple[Compared, ...] = ()
     drawn: tuple[Drawn, ...] = ()
     drawn_as: str = "curves"
+    behind: Callable[[], Sequence[Layer]] = tuple
     finish: Callable[[list[dict[str, Any]]], None] = lambda _: None
     turned: tuple[Turned, ...] = ()
     notes: tuple[str, ...] = ()
@@ -230,6 +232,11 @@ class Item:
     def paper_values(self) -> dict[str, Any]:
         """The value that each parameter has in the paper."""
         return {each.name: each.paper for each in self.turned}
+
+    @property
+    def draws(self) -> bool:
+        """True if a figure of it is written beside its rows."""
+        return not self.name.startswith("table")
 
     def printed(self) -> list[Curve]:
         """The printed values, as curves; nothing is computed."""

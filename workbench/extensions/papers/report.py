@@ -22,6 +22,7 @@ from workbench.extensions.papers.reproduction import Progress
 from workbench.files import write
 from workbench.files.codec import read_json
 from workbench.files.data_files import PACKAGE, data_folder
+from workbench.live.inspect.plain import html_of
 from workbench.machines.describe import machine_line
 from workbench.plots.figures.saving import save
 from workbench.records.typed import read
@@ -29,6 +30,8 @@ from workbench.records.typed import read
 MARK, MARKED = "report.json", "tables and figures of papers"
 """The file by which a folder is known as a report, and what it says."""
 PAGE, PARTS = "index.html", "items"
+HEIGHT = 320
+"""Pixels of a picture's height on the page."""
 Entry = dict[str, Any]
 """The stored data of an item: those of `Reproduction.to_dict`, and how, when and where it was made."""
 
@@ -121,14 +124,17 @@ class Report:
         """Make an item and write it; one that fails is written with a sentence that says why."""
         begun = perf_counter()
         entry: Entry = {"paper": item.paper, "target": item.name, "configuration": configuration(item, choices)}
-        picture = self._part(item, ".svg")
+        picture, alive = self._part(item, ".svg"), self._part(item, ".html")
         try:
             with accelerators_among(choices.accelerators):
                 made = item.target.made(choices.size(item.target), progress, choices.device)
             entry |= {**made.to_dict(), "failed": ""}
-            picture.unlink(missing_ok=True)
+            for path in (picture, alive):
+                path.unlink(missing_ok=True)
             if made.figure is not None:
                 save(made.figure, picture)
+            if made.alive:
+                write(alive, html_of(*made.alive, height=HEIGHT, assets=False, group=item.stem))
         # Whatever an item raises concerns that item alone.
         except Exception as error:
             entry |= {"title": "", "rows": [], "notes": [], "compared": [], "failed": error_message(error, item.words)}
@@ -150,9 +156,15 @@ class Report:
         return entry if alike and (entry["paper"], entry["target"]) == (item.paper, item.name) else None
 
     def _picture(self, item: Asked) -> str:
-        path = self._part(item, ".svg")
-        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-        return text if "<svg" in text else ""
+        """The pictures of an item as HTML: those that are alive, or its figure."""
+        alive, figure = (self._text(item, suffix) for suffix in (".html", ".svg"))
+        if alive or "<svg" not in figure:
+            return alive
+        return f"<figure>{figure[figure.index('<svg') :]}</figure>"
+
+    def _text(self, item: Asked, suffix: str) -> str:
+        path = self._part(item, suffix)
+        return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 
     def _part(self, item: Asked, suffix: str) -> Path:
         return self.folder / PARTS / f"{item.stem}{suffix}"
@@ -232,6 +244,7 @@ class _Compared:
     source: str = ""
     verdict: str = ""
     printed_text: str = ""
+    quantity: str = ""
 
 
 @dataclasses.dataclass(frozen=True)

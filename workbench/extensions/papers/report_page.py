@@ -1,86 +1,86 @@
-"""The page of a report: one HTML file with all items, in the colours and sizes of the workbench's own pages."""
+"""The page of a report: one HTML file with all items, in the colours and sizes of the workbench's own pages, alive
+without a kernel and without a network."""
 
 from __future__ import annotations
 
 import collections
+import dataclasses
 import html
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from workbench.extensions.papers import papers
-from workbench.extensions.papers.comparison import PRINTED
+from workbench.extensions.papers.column_words import column_words
+from workbench.extensions.papers.comparison import PRINTED, UNEXPLAINED
 from workbench.extensions.papers.reproduction import cell_text, cells_of
-from workbench.extensions.papers.standing import INDEPENDENT, NOTABLE, Standing
+from workbench.extensions.papers.standing import INDEPENDENT, NOTABLE, Mark, Standing, mark_of
 from workbench.files.data_files import PACKAGE
+from workbench.live.inspect.plain import THEMES, html_of
 from workbench.plots.html_table import Html, html_table
 from workbench.words.numbers import deviation_text, duration
 
 TOKENS = PACKAGE / "live" / "static" / "ui" / "tokens.css"
-STYLE = """
-body { margin: 0 auto; max-width: 1100px; padding: var(--wb-5) var(--wb-4); background: var(--wb-ground);
-  color: var(--wb-ink); font: var(--wb-t-body)/var(--wb-lh) var(--wb-font); }
-h1 { font-size: var(--wb-t-view); font-weight: var(--wb-w-head); margin: 0 0 var(--wb-1); }
-h2 { font-size: var(--wb-t-lead); font-weight: var(--wb-w-head); margin: var(--wb-5) 0 0; padding-top: var(--wb-4);
-  border-top: 1px solid var(--wb-hair); }
-h3 { font-size: var(--wb-t-head); font-weight: var(--wb-w-head); margin: var(--wb-4) 0 var(--wb-1); }
-p, ul { margin: var(--wb-1) 0; max-width: 80ch; }
-ul { padding-left: var(--wb-4); }
-a { color: var(--wb-accent); }
-a:focus-visible, summary:focus-visible { outline: var(--wb-ring); outline-offset: var(--wb-ring-gap); }
-.made, .notes, summary { color: var(--wb-ink-2); font-size: var(--wb-t-note); }
-.wide { overflow-x: auto; margin: var(--wb-2) 0; }
-table { border-collapse: collapse; font-size: var(--wb-t-note); font-variant-numeric: tabular-nums; }
-caption { text-align: left; color: var(--wb-ink-2); padding-bottom: var(--wb-1); }
-th { background: var(--wb-surface); font-weight: var(--wb-w-firm); text-align: left; }
-th, td { padding: var(--wb-1) var(--wb-2); border-bottom: 1px solid var(--wb-hair); vertical-align: top; }
-td:last-child { max-width: 42ch; }
-.wb-number { text-align: right; white-space: nowrap; }
-.good { color: var(--wb-good); } .warn { color: var(--wb-warn); } .bad { color: var(--wb-bad); }
-figure { margin: var(--wb-3) 0; padding: var(--wb-2); background: #fff; border: 1px solid var(--wb-hair);
-  border-radius: var(--wb-radius); width: fit-content; max-width: 100%; box-sizing: border-box; overflow-x: auto; }
-figure svg { display: block; max-width: 100%; height: auto; }
-"""
+STYLE = PACKAGE / "extensions" / "papers" / "page" / "report.css"
 THEME = """
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const root = document.documentElement.dataset;
-const set = () => Object.assign(root, {wbBy: "system", wbTheme: dark.matches ? "dark" : "light"});
-dark.addEventListener("change", set); set();
+const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+Object.assign(document.documentElement.dataset, {wbBy: "system", wbTheme: dark ? "dark" : "light"});
 """
+"""Sets the theme before the first picture; the scripts of the plots follow it from then on."""
+ABOUT = (
+    "Ours: counted or measured here. Modelled: computed for the machine of the paper.",
+    "Deviation: the larger one of both from the print; unequal sizes have none, nor do times of this machine.",
+    "Not counted: numbers that are made from the print, that no paper prints, or that another item counts.",
+    "A reason is measured, plausible or unknown, and says so first. Pictures can be hovered and zoomed, and a press on "
+    "a name hides its curve.",
+)
 Entry = dict[str, Any]
+COMPARED = ("row", "quantity", "printed", "ours", "range", "ours / printed", "modelled", "deviation", "reason")
+NUMBERS = range(2, 8)
+EMPTY = ("-", "")
 
 
 def page(entries: Sequence[tuple[Entry, str]]) -> str:
-    """The whole page. entries: of the report, each with its figure as SVG or ""."""
-    machines = dict.fromkeys(entry["configuration"]["machine"] for entry, _ in entries)
+    """The whole page. entries: of the report, each with its pictures as HTML, or "" for none."""
+    only = [entry for entry, _ in entries]
+    machines = dict.fromkeys(entry["configuration"]["machine"] for entry in only)
+    # What is equal for all items is said once.
+    alike = len(machines) < 2
+    themes = "".join(f"<option>{theme}</option>" for theme in THEMES)
     body = [
-        "<h1>Tables and figures of the papers, printed and computed here</h1>",
-        f'<p class="made">{_text("; ".join(machines))}</p>',
-        "<p>Ours: counted or measured here. Modelled: computed for the machine of the paper. Deviation: the larger one "
-        "of both from the print. Times of this machine have a ratio to those printed and no deviation, as the machines "
-        "differ; unequal sizes have neither. Not counted: numbers that are made from the print, that no paper prints, "
-        "or that are rows of another item. A reason begins with what it rests on.</p>",
-        _summary([entry for entry, _ in entries]),
+        f"<header><h1>Tables and figures of the papers, printed and computed here</h1>"
+        f'<label>theme <select class="wb-offline-theme">{themes}</select></label></header>',
+        "<noscript><p>The pictures need JavaScript; those of figures are in the folder items too.</p></noscript>",
+        f'<div class="report"><nav aria-label="Contents">{_contents(only)}</nav><main>',
+        f'<p class="made">{text("; ".join(machines))}</p>',
+        *(f"<p>{sentence}</p>" for sentence in ABOUT),
+        table(TALLY, tally_rows(only), numbers=range(1, len(TALLY))),
     ]
-    for paper in dict.fromkeys(entry["paper"] for entry, _ in entries):
-        about = papers()[paper]
-        body.append(f'<h2>{_text(about.title)}</h2><p class="made">{_text(f"{paper}: {about.who}")}</p>')
-        body += [_item(entry, picture) for entry, picture in entries if entry["paper"] == paper]
+    for paper in dict.fromkeys(entry["paper"] for entry in only):
+        of_paper = [(entry, pictures) for entry, pictures in entries if entry["paper"] == paper]
+        body += _paper(paper, of_paper, alike=alike)
     return "\n".join(
         [
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             "<title>Papers, printed and computed</title>",
-            f"<style>{TOKENS.read_text(encoding='utf-8')}{STYLE}</style><script>{THEME}</script></head><body>",
+            f"<style>{TOKENS.read_text(encoding='utf-8')}</style><script>{THEME}</script></head><body>",
             *body,
-            "</body></html>",
+            f"</main></div>{html_of()}<style>{STYLE.read_text(encoding='utf-8')}</style></body></html>",
         ]
     )
 
 
-def worst(entry: Entry) -> float | None:
-    """The largest deviation in percent; None where nothing is compared in numbers."""
-    known = [value["percent"] for value in entry["compared"] if value["percent"] is not None]
-    return max(known, key=abs, default=None)
+def _paper(paper: str, entries: Sequence[tuple[Entry, str]], *, alike: bool) -> list[str]:
+    """The heading of a paper, the notes that hold for several of its items, and its items."""
+    about = papers()[paper]
+    every = collections.Counter(note for entry, _ in entries for note in dict.fromkeys(entry["notes"]))
+    shared = {note: number for number, note in enumerate((note for note in every if every[note] > 1), 1)}
+    notes = "".join(f'<li id="{paper}-note-{number}">{text(note)}</li>' for note, number in shared.items())
+    said = f'<p class="made">Notes on several items:</p><ol class="notes">{notes}</ol>' if shared else ""
+    return [
+        f'<h2 id="{paper}">{text(about.title)}</h2><p class="made">{text(f"{paper}: {about.who}")}</p>{said}',
+        *(block(entry, pictures, _mark(entry), shared, alike=alike) for entry, pictures in entries),
+    ]
 
 
 def counts(values: Iterable[Mapping[str, Any]]) -> dict[Standing, int]:
@@ -89,51 +89,41 @@ def counts(values: Iterable[Mapping[str, Any]]) -> dict[Standing, int]:
     return {each: found[each.value] for each in Standing}
 
 
-def verdict(entry: Entry) -> str:
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """The standing of an item: its mark, and its printed numbers in words."""
+
+    mark: Mark
+    words: str
+
+    @property
+    def html(self) -> Html:
+        kind = self.mark.name.lower().replace("_", "-")
+        return Html(f'<span class="mark {kind}" title="{text(self.words)}"><b>{self.mark.sign}</b>')
+
+
+def _mark(entry: Entry) -> Html:
+    found = verdict(entry)
+    return Html(f"{found.html} {text(found.words)}</span>")
+
+
+def verdict(entry: Entry) -> Verdict:
     """The standing of the printed numbers of an item, in words."""
     if entry["failed"]:
-        return "failed"
+        return Verdict(Mark.FAILED, Mark.FAILED.value)
     found = counts(entry["compared"])
+    mark = mark_of(found)
     compared, near = sum(found[each] for each in INDEPENDENT), found[Standing.WITHIN] + found[Standing.FITTED]
-    if not entry["compared"]:
-        return "nothing printed to compare"
-    if not compared:
-        return Standing.NOT_COUNTED.value if found[Standing.NOT_COUNTED] else "not compared: other size or machine"
-    if near == compared:
-        return f"all within {NOTABLE:.0f}%"
-    if found[Standing.OPEN]:
-        return f"{found[Standing.OPEN]} of {compared} {Standing.OPEN.value}"
-    return f"{compared - near} of {compared} have a reason"
-
-
-def kinds(entry: Entry) -> str:
-    """The kinds of our values: counted or measured here, timed here, modelled."""
-    found = entry["compared"]
-    here = [value for value in found if value["ours"] is not None]
-    words = {
-        "computed here": any(not value["elsewhere"] for value in here),
-        "timed here": any(value["elsewhere"] for value in here),
-        "modelled": any(value["modelled"] is not None for value in found),
-    }
-    return ", ".join(word for word, there in words.items() if there) or "-"
-
-
-def summary_rows(entries: Iterable[Entry]) -> list[list[str]]:
-    """Item, what of ours there is, its size, the largest deviation, what becomes of its numbers, and seconds."""
-    return [
-        [
-            f"{entry['paper']} {entry['target']}",
-            kinds(entry),
-            str(entry["configuration"]["max_n"]),
-            deviation_text(worst(entry)),
-            verdict(entry),
-            duration(entry["seconds"]),
-        ]
-        for entry in entries
-    ]
-
-
-SUMMARY = ("item", "next to the print", "n at most", "largest deviation", "printed numbers", "made in")
+    if mark is Mark.NO_NUMBERS:
+        return Verdict(mark, "no numbers to compare")
+    if mark is Mark.NOT_COMPARED:
+        why = "its numbers are not counted" if found[Standing.NOT_COUNTED] else "other size or machine"
+        return Verdict(mark, f"{mark.value}: {why}")
+    if mark is Mark.AGREES:
+        return Verdict(mark, f"all {compared} within {NOTABLE:.0f}%")
+    far = {each: found[each] for each in (Standing.EXPLAINED, Standing.PLAUSIBLE, Standing.OPEN) if found[each]}
+    each = ", ".join(f"{number} {standing.value}" for standing, number in far.items())
+    return Verdict(mark, f"{near} of {compared} within {NOTABLE:.0f}%, {each}")
 
 
 def tally_rows(entries: Sequence[Entry]) -> list[list[str]]:
@@ -150,83 +140,139 @@ def tally_rows(entries: Sequence[Entry]) -> list[list[str]]:
 TALLY = ("paper", "compared independently", *(each.value for each in Standing))
 
 
-def _summary(entries: Sequence[Entry]) -> str:
-    tallies = _table(TALLY, tally_rows(entries), numbers=range(1, len(TALLY)))
-    rows = []
-    for entry, (item, *cells) in zip(entries, summary_rows(entries), strict=True):
-        state = _state(cells[3])
-        linked = Html(f'<a href="#{_anchor(entry)}">{_text(item)}</a>')
-        rows.append([linked, *cells[:3], Html(f'<span class="{state}">{_text(cells[3])}</span>'), cells[4]])
-    return tallies + _table(SUMMARY, rows, numbers=(2, 3, 5))
+def _contents(entries: Sequence[Entry]) -> str:
+    """The items by paper, each with its mark, and what the marks say."""
+    found = [(entry, verdict(entry)) for entry in entries]
+    parts = []
+    for paper in dict.fromkeys(entry["paper"] for entry in entries):
+        lines = "".join(
+            f'<li><a href="#{anchor(entry)}">{one.html}</span><span>{text(entry["title"] or entry["target"])}</span>'
+            "</a></li>"
+            for entry, one in found
+            if entry["paper"] == paper
+        )
+        parts.append(f'<h4><a href="#{paper}">{paper}</a></h4><ul>{lines}</ul>')
+    used = [mark for mark in Mark if any(one.mark is mark for _, one in found)]
+    marks = "".join(f"<li>{Verdict(mark, mark.value).html}</span> {mark.value}</li>" for mark in used)
+    return f'{"".join(parts)}<h4>Marks</h4><ul class="marks">{marks}</ul>'
 
 
-def _state(words: str) -> str:
-    if words == "failed":
-        return "bad"
-    return "warn" if words.endswith(Standing.OPEN.value) else "good" if "within" in words or "reason" in words else ""
+def block(entry: Entry, pictures: str, mark: Html, shared: Mapping[str, int], *, alike: bool) -> str:
+    """An item. mark: of its numbers. shared: numbers of the notes that the paper says once. alike: all items were made
+    on the same machine, which the page names."""
+    head = f'<section id="{anchor(entry)}" class="item"><h3>{text(entry["title"] or entry["target"])}</h3>'
+    head += f'<p class="made">{mark}<span>{text(_made(entry, alike=alike))}</span></p>'
+    if entry["failed"]:
+        return f'{head}<p class="bad">Failed: {text(entry["failed"])}</p></section>'
+    if entry["compared"]:
+        reasons = _reasons(entry["compared"])
+        numbers = _compared(entry, reasons) + _listed(entry, reasons)
+        numbers += f"<details><summary>All columns</summary>{table(*_in_words(entry['rows']))}</details>"
+    else:
+        numbers = table(*_in_words(entry["rows"]))
+    side = f'<div class="picture">{pictures}</div>' if pictures else ""
+    body = f'<div class="parts{"" if pictures else " alone"}">{side}<div class="numbers">{numbers}</div></div>'
+    return f"{head}{body}{_notes(entry, shared)}</section>"
 
 
-def _item(entry: Entry, picture: str) -> str:
+def _made(entry: Entry, *, alike: bool) -> str:
     made = entry["configuration"]
     about = [
+        f"{entry['paper']} {entry['target']}",
         f"n at most {made['max_n']}{', the quick size' if made['quick'] else ''}",
         f"made {entry['date'].replace('T', ' ').removesuffix('+00:00')} UTC in {duration(entry['seconds'])}",
-        f"on {made['machine']}, accelerator: {made['device']}, version {made['workbench']}",
+        f"accelerator: {made['device']}",
+        *([] if alike else [f"on {made['machine']}, version {made['workbench']}"]),
     ]
-    parts = [
-        f'<section id="{_anchor(entry)}"><h3>{_text(entry["target"])}. {_text(entry["title"])}</h3>',
-        f'<p class="made">{_text("; ".join(about))}</p>',
-    ]
-    if entry["failed"]:
-        return f'{"".join(parts)}<p class="bad">Failed: {_text(entry["failed"])}</p></section>'
-    if picture:
-        parts.append(f"<figure>{picture[picture.index('<svg') :]}</figure>")
-    if entry["compared"]:
-        parts.append(_compared(entry["compared"]))
-        parts.append(f"<details><summary>All columns</summary>{_table(*cells_of(entry['rows']))}</details>")
-    else:
-        parts.append(_table(*cells_of(entry["rows"])))
-    notes = "".join(f"<li>{_text(note)}</li>" for note in entry["notes"])
-    return f'{"".join(parts)}<ul class="notes">{notes}</ul></section>'
+    return "; ".join(about)
 
 
-COMPARED = ("row", "column", "printed", "ours", "range", "ours / printed", "modelled", "deviation", "reason or remark")
+def _reasons(values: Sequence[Entry]) -> dict[str, str]:
+    """A letter for each remark, in the order of the rows."""
+    remarks = dict.fromkeys(value["remark"] for value in values if value["remark"])
+    return {remark: _letter(place) for place, remark in enumerate(remarks)}
 
 
-def _compared(values: Sequence[Entry]) -> str:
+def _letter(place: int) -> str:
+    """a to z, then aa, ab and so on.
+
+    Examples:
+        >>> from workbench.extensions.papers.report_page import _letter
+        >>> _letter(0), _letter(27)
+        ('a', 'ab')
+    """
+    before, last = divmod(place, 26)
+    return (_letter(before - 1) if before else "") + chr(ord("a") + last)
+
+
+def _compared(entry: Entry, reasons: Mapping[str, str]) -> str:
     rows = []
-    for value in values:
+    for value in entry["compared"]:
         state = "warn" if value["standing"] == Standing.OPEN.value else ""
+        letter = reasons.get(value["remark"], "")
+        link = f'<a class="{state}" href="#{anchor(entry)}-{letter}">{letter}</a>' if letter else ""
         rows.append(
             [
                 value["row"],
-                value["column"].removeprefix("printed").replace("_", " ").strip() or "-",
+                value["quantity"],
                 _theirs(value),
                 *(cell_text(value[name]) for name in ("ours", "spread", "ratio", "modelled")),
                 value.get("verdict") or deviation_text(value["percent"]),
-                Html(f'<span class="{state}">{_text(value["remark"])}</span>'),
+                Html(link),
             ]
         )
     # Columns of which no row has anything say nothing.
-    kept = [k for k in range(len(COMPARED)) if any(row[k] not in ("-", '<span class=""></span>') for row in rows)]
-    numbers = [place for place, k in enumerate(kept) if 2 <= k <= 7]
-    return _table([COMPARED[k] for k in kept], [[row[k] for k in kept] for row in rows], numbers=numbers)
+    kept = [k for k in range(len(COMPARED)) if any(row[k] not in EMPTY for row in rows)]
+    numbers = [place for place, k in enumerate(kept) if k in NUMBERS]
+    return table([COMPARED[k] for k in kept], [[row[k] for k in kept] for row in rows], numbers=numbers)
+
+
+def _listed(entry: Entry, reasons: Mapping[str, str]) -> str:
+    """The reasons below their table, each with what it rests on first, and how many numbers it is of."""
+    lines = []
+    for remark, letter in reasons.items():
+        of = [value for value in entry["compared"] if value["remark"] == remark]
+        state = "warn" if of[0]["standing"] == Standing.OPEN.value else ""
+        rests, colon, rest = remark.partition(": ")
+        said = f"<b>{text(rests)}</b>: {text(rest)}" if colon else f"<b>{text(remark)}</b>"
+        how_many = f" ({len(of)} numbers)" if len(of) > 1 else ""
+        lines.append(f'<li id="{anchor(entry)}-{letter}" class="{state}"><i>{letter}</i> {said}{how_many}</li>')
+    return f'<ul class="reasons">{"".join(lines)}</ul>' if lines else ""
+
+
+def _notes(entry: Entry, shared: Mapping[str, int]) -> str:
+    # What is not explained stands below the table already.
+    notes = [note for note in entry["notes"] if not note.startswith(f"{UNEXPLAINED}, ")]
+    own = "".join(f"<li>{text(note)}</li>" for note in notes if note not in shared)
+    numbers = sorted({shared[note] for note in notes if note in shared})
+    links = ", ".join(f'<a href="#{entry["paper"]}-note-{number}">{number}</a>' for number in numbers)
+    also = f"<li>Notes on several items of the paper: {links}.</li>" if links else ""
+    return f'<ul class="notes">{own}{also}</ul>' if own or also else ""
+
+
+def _in_words(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]], list[int]]:
+    """All columns of the rows, with headings in words."""
+    _, cells, numbers = cells_of(rows)
+    return [column_words(name) for name in rows[0]], cells, numbers
 
 
 def _theirs(value: Entry) -> str:
     """The number of the paper in its digits, and its source where that is not the text."""
     source = value.get("source") or PRINTED
-    text = value.get("printed_text") or cell_text(value["printed"])
-    return text if source == PRINTED else f"{text}, {source}"
+    said = value.get("printed_text") or cell_text(value["printed"])
+    return said if source == PRINTED else f"{said}, {source}"
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: Iterable[int]) -> str:
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: Iterable[int]) -> str:
+    """A table that scrolls by itself where the window is narrow."""
     return f'<div class="wide" tabindex="0">{html_table(headings, rows, numbers=numbers)}</div>'
 
 
-def _anchor(entry: Entry) -> str:
+def anchor(entry: Entry) -> str:
+    """The id of an item on the page."""
     return f"{entry['paper']}-{entry['target']}"
 
 
-def _text(text: str) -> str:
-    return html.escape(text)
+def text(said: str) -> str:
+    """Text as HTML."""
+    return html.escape(said)

@@ -19,8 +19,11 @@ from workbench.extensions.papers.printed import PrintedNumber
 from workbench.extensions.papers.results import RESULTS
 from workbench.machines.describe import describe_machine
 from workbench.plots.figures import draw
+from workbench.plots.figures.style import NotebookFigure
 from workbench.plots.html_table import html_table
 from workbench.plots.scenes.scene import Scene
+from workbench.plots.scenes.timeline import LanesOf
+from workbench.records import Trace
 from workbench.run import Configuration, Result, Run, run_through
 
 Progress = Callable[[str], None]
@@ -76,7 +79,8 @@ class Reproduction:
     """A reproduced table or figure of a paper.
 
     rows: plain data, one dictionary per row, all with the same keys. notes: sentences on what the paper does not
-    specify, and on differences and their reasons. compared: its printed numbers, each next to ours.
+    specify, and on differences and their reasons. compared: its printed numbers, each next to ours. shows: what its
+    page draws, alive; by default the scenes of the figure.
 
     Examples:
         >>> from workbench.extensions.papers import reproduce
@@ -91,6 +95,16 @@ class Reproduction:
     notes: list[str]
     figure: Figure | None = None
     compared: list[PrintedValue] = dataclasses.field(default_factory=list)
+    shows: Sequence[Scene | Trace] = ()
+
+    @property
+    def alive(self) -> Sequence[Scene | Trace]:
+        """The pictures that a page without a kernel draws; empty where the figure has to do."""
+        if self.shows or not isinstance(self.figure, NotebookFigure):
+            return self.shows
+        scenes = self.figure.scenes
+        # Lanes are drawn from a trace.
+        return () if any(isinstance(layer, LanesOf) for scene in scenes for layer in scene.layers) else scenes
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, including a description of the machine."""
@@ -142,7 +156,7 @@ def target_of_item(item: Item) -> Target:
     """An item as a table or figure that can be reproduced."""
     return Target(
         functools.partial(_made, item),
-        draws=item.name.startswith("fig"),
+        draws=item.draws,
         item=item,
         smallest=item.smallest,
         named=item.named,
@@ -169,14 +183,14 @@ def _made(item: Item, max_n: int, progress: Progress, device: str = "cpu") -> Re
             known[at, place] = found = RESULTS.found(work, _solved)
             curves += work.curves(found)
     rows = item.rows(cases, known)
-    picture = None
-    if item.name.startswith("fig"):
-        layers = item_layers(item, item.curves(rows, *THEIRS), [*item.curves(rows), *curves])
-        x = item.x
-        if x.names is not None:
-            # Points that the page alone shows come last.
-            x = dataclasses.replace(x, names=x.names[: 1 + int(max(map(item.place, rows)))])
-        picture = draw(Scene(item.name, x, item.y, layers), title=item.title)
+    layers = item_layers(item, item.curves(rows, *THEIRS), [*item.curves(rows), *curves])
+    x = item.x
+    if x.names is not None:
+        # Points that the page alone shows come last.
+        x = dataclasses.replace(x, names=x.names[: 1 + int(max(map(item.place, rows)))])
+    scene = Scene(item.name, x, item.y, layers, spoken=item.title, logs="y")
+    picture = draw(scene, title=item.title) if item.draws else None
     for row in rows:
         row.pop(SHOWN, None)
-    return Reproduction(item.name, item.title, rows, [*item.notes, *item.found(rows, values)], picture)
+    notes = [*item.notes, *item.found(rows, values)]
+    return Reproduction(item.name, item.title, rows, notes, picture, shows=[scene])

@@ -65,6 +65,52 @@ OF_SUPPORT = {
 }
 
 
+class Mark(enum.Enum):
+    """The state of a whole item in one word: that of its worst number."""
+
+    OPEN = "open"
+    PLAUSIBLE = "plausible"
+    EXPLAINED = "explained"
+    AGREES = "agrees"
+    NOT_COMPARED = "cannot be compared"
+    """Nothing is compared independently: of another size, machine or item, or made from the print."""
+    NO_NUMBERS = "no numbers"
+    """The paper prints none, or another item compares them."""
+    FAILED = "failed"
+
+    @property
+    def sign(self) -> str:
+        return SIGNS[self]
+
+
+SIGNS = {
+    Mark.OPEN: "?",
+    Mark.PLAUSIBLE: "~",
+    Mark.EXPLAINED: "=",
+    Mark.AGREES: "\N{CHECK MARK}",
+    Mark.NOT_COMPARED: "\N{EN DASH}",
+    Mark.NO_NUMBERS: "\N{MIDDLE DOT}",
+    Mark.FAILED: "\N{MULTIPLICATION SIGN}",
+}
+WORST = {Standing.OPEN: Mark.OPEN, Standing.PLAUSIBLE: Mark.PLAUSIBLE, Standing.EXPLAINED: Mark.EXPLAINED}
+
+
+def mark_of(counts: Mapping[Standing, int]) -> Mark:
+    """The mark of an item by how many of its numbers stand in each way.
+
+    Examples:
+        >>> from workbench.extensions.papers.standing import Standing, mark_of
+        >>> mark_of({Standing.WITHIN: 4, Standing.PLAUSIBLE: 1}).value
+        'plausible'
+    """
+    for standing, mark in WORST.items():
+        if counts.get(standing):
+            return mark
+    if any(counts.get(each) for each in INDEPENDENT):
+        return Mark.AGREES
+    return Mark.NOT_COMPARED if any(counts.values()) else Mark.NO_NUMBERS
+
+
 class Standable(Protocol):
     @property
     def standing(self) -> Standing: ...

@@ -325,7 +325,15 @@ def _item_3d(table: str, problem: str, title: str, *notes: str) -> Item:
         across="n",
         finish=_speedups_3d,
         compared=(
-            Compared(printed="printed", ours="ours", spread="range", sizes=CUBE, curve="{shown[0]}", here="{shown[1]}"),
+            Compared(
+                printed="printed",
+                ours="ours",
+                spread="range",
+                quantity="iterations",
+                sizes=CUBE,
+                curve="{shown[0]}",
+                here="{shown[1]}",
+            ),
             Compared(printed="printed_setup_s", ours="our_setup_s", sizes=CUBE, elsewhere=True),
             timed("printed_s", "our_s", "modelled_s", FULL_SIZE_3D, of_3d()),
             speedup(FULL_SIZE_3D),
@@ -340,6 +348,7 @@ def _item_3d(table: str, problem: str, title: str, *notes: str) -> Item:
             f"{NOTE} Iterations are the printed ones, triangular solves those of a dense factor.",
         ),
         found=lambda rows, _: smaller(rows[0]["n"], FULL_SIZE_3D),
+        quick=32,
         on_device=True,
     )
 
@@ -359,6 +368,7 @@ TABLES = (
                 printed="printed",
                 ours="ours",
                 spread="range",
+                quantity="iterations",
                 curve="{preconditioner}",
                 here="{shown}",
                 reasons={"": ONE_START},

@@ -31,12 +31,13 @@ _NUMBERS = itertools.count(1)
 Shows = Scene | Trace | Record
 
 
-def html_of(*shown: Shows, height: int = 0, assets: bool = True) -> str:
+def html_of(*shown: Shows, height: int = 0, assets: bool = True, group: str = "") -> str:
     """HTML in which these can be zoomed, hovered and hidden by their legends, to be put into any page.
 
     A record is drawn as its convergence, and as its timeline where it was traced; what is given together is linked, as
     in a notebook: an iteration that is pointed at in one is shown in the others. height: of plots, in pixels; 0 follows
-    the window. assets: with scripts and style, 0.25 MB, which a page needs once, anywhere.
+    the window. assets: with scripts and style, 0.25 MB, which a page needs once, anywhere. group: the name of what is
+    linked on the page, by default one of its own.
     The page decides between light and dark by `data-theme` of its root or `data-md-color-scheme` of its body; without
     these the system does. Nothing is fetched. Size: 4 bytes a number, 20 a kernel of a trace, as base64.
 
@@ -49,7 +50,7 @@ def html_of(*shown: Shows, height: int = 0, assets: bool = True) -> str:
         >>> "wb-offline-plot" in html_of(solve(np.diag([1.0, 2.0, 3.0]), np.ones(3)).record())
         True
     """
-    group = f"plain {next(_NUMBERS)}"
+    group = group or f"plain {next(_NUMBERS)}"
     plots = [_plot(*piece, group=group, height=height) for one in shown for piece in _pieces(one)]
     return "\n".join([*plots, *([_assets()] if assets else [])])
 

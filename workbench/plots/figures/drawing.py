@@ -140,6 +140,7 @@ def draw(
     figure.set_size_inches(width, height or PANEL * (1 if side_by_side else _panels(scenes)) + ROW * rows + MARGIN)
     if caption := ", ".join(filter(None, (title, *dict.fromkeys(scene.title for scene in scenes)))):
         figure.suptitle(caption, fontsize="medium")
+    figure.scenes = scenes
     figure.words = " ".join(filter(None, (f"{title}." if title else "", *map(in_words, scenes))))
     return figure
 
@@ -225,7 +226,8 @@ def _ticks(ticked: Ticked, axis: Axis) -> None:
         ticked.set_ticks(range(len(axis.names)), list(axis.names))
         return
     if axis.marks is not None:
-        ticked.set_ticks(list(axis.marks))
+        low, high = sorted(ticked.get_view_interval())
+        ticked.set_ticks([mark for mark in axis.marks if low <= mark <= high])
         ticked.set_major_formatter(Words(factor))
         ticked.set_minor_formatter(NullFormatter())
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib import colormaps
@@ -18,6 +19,9 @@ from matplotlib.text import Text
 from matplotlib.typing import ColorType
 
 from workbench.plots.scenes.style import COLOURS, ON_DARK
+
+if TYPE_CHECKING:
+    from workbench.plots.scenes.scene import Scene
 
 STOPS = {
     "batlow": (
@@ -45,9 +49,13 @@ SERIES: dict[str, str] = dict(zip(COLOURS, ON_DARK, strict=True))
 
 
 class NotebookFigure(Figure):
-    """A figure that notebooks display without pyplot, which IPython's own formatter needs. words: what is seen."""
+    """A figure that notebooks display without pyplot, which IPython's own formatter needs. words: what is seen.
+
+    scenes: that it shows, of `draw`.
+    """
 
     words = ""
+    scenes: tuple[Scene, ...] = ()
 
     def _repr_png_(self) -> bytes | tuple[bytes, dict[str, str]]:
         content = io.BytesIO()

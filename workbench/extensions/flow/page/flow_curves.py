@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.extensions.flow.page.flow_text import until
-from workbench.extensions.flow.reference import first_case, is_first_case
+from workbench.extensions.flow.reference import band, case_of, references
 from workbench.extensions.flow.scenes import band_scene, curves, error_scene, measure_scene
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import Publisher
@@ -54,9 +54,10 @@ class FlowCurves:
 def _scenes(sequence: Sequence, at: int, note: str, most: int) -> list[Scene | None]:
     """The scenes of all charts; None where a sequence measures less. most: of measured values."""
     steps, series = sequence.steps, {name: list(values) for name, values in sequence.series.items()}
-    end, known = until(sequence.problem), (first_case() if is_first_case(sequence.problem) else {})
+    end, case = until(sequence.problem), case_of(sequence.problem)
+    known = references(case) if case else {}
     measured = [
-        measure_scene(title, series["time"][:steps], series[name][:steps], end, known.get(name))
+        measure_scene(title, series["time"][:steps], series[name][:steps], end, known.get(name), band(case, name))
         for name, title in MEASURES.items()
         if name in series
     ][:most]

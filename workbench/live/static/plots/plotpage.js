@@ -132,8 +132,10 @@ function swatch({ colour, faint, dash, marker, filled, only, patch }, colours) {
   [canvas.width, canvas.height] = [40 * scale, 14 * scale];
   const context = canvas.getContext("2d");
   context.scale(scale, scale);
-  const own = faint ? colours.faint : onPage(colour, colours);
+  const own = faint && !patch ? colours.faint : onPage(colour, colours);
   context.fillStyle = own;
+  // A pale band is as pale as in the plot.
+  if (patch && faint) context.globalAlpha = 0.2;
   if (patch) context.fillRect(10, 1, 20, 12);
   if (!patch && !only) drawPolyline(context, [1, 7, 39, 7], own, dash);
   if (!patch && marker) drawMarker(context, marker, 20, 7, own, filled ? own : colours.paper);

@@ -1,0 +1,92 @@
+"""Both test cases of the rising bubble: their references, their spread, and a run on a coarse grid."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.extensions.papers.conftest import small
+from workbench.extensions.flow.reference import CASES, band, case_of, references
+from workbench.extensions.flow.scenes import measure_scene
+from workbench.extensions.papers import item_of
+from workbench.plots.scenes.scene import BarsOf
+from workbench.run import configure
+
+
+def problem(**parameters):
+    return configure("rising-bubbles", parameters).problem
+
+
+def test_a_test_case_is_known_on_every_grid():
+    assert case_of(problem(n=20)) == case_of(problem(n=40, until=1.0)) == "case1"
+    assert case_of(problem(n=20, **CASES["case2"])) == "case2"
+    assert case_of(problem(n=20, eotvos=125.0)) == ""
+    assert case_of(configure("two-layer", n=16).problem) == ""
+
+
+def test_the_second_case_has_the_fluids_of_the_paper():
+    """Densities 1000 and 1, viscosities 10 and 0.1, gravity 0.98 and surface tension 1.96, over the heavy density."""
+    fluids = problem(**CASES["case2"]).fluids
+    assert fluids.outside == pytest.approx((1.0, 10 / 1000))
+    assert fluids.inside == pytest.approx((1 / 1000, 0.1 / 1000))
+    assert (fluids.gravity, fluids.sigma) == pytest.approx((0.98, 1.96 / 1000))
+
+
+def test_references_are_those_of_three_groups():
+    for case in CASES:
+        for reference in references(case).values():
+            assert reference.groups == ("TP2D", "FreeLIFE", "MooNMD")
+            assert len(reference.values) == 3
+    assert "circularity" not in references("case2")
+    assert references("case2")["second_velocity"].times == ()
+
+
+def test_the_spread_holds_the_extremes_of_its_groups():
+    spread = band("case2", "rise_velocity")
+    assert band("case1", "rise_velocity") is None
+    assert spread.groups == ("FreeLIFE", "MooNMD")
+    assert (spread.low <= spread.high).all()
+    first = spread.times < 1.3
+    # The series are thinned, so that their extremes are missed by a little.
+    assert spread.high[first].max() == pytest.approx(max(references("case2")["rise_velocity"].values[1:]), rel=2e-3)
+    assert spread.high[~first].max() == pytest.approx(max(references("case2")["second_velocity"].values[1:]), rel=2e-3)
+    ends = [band("case2", "centre").low[-1], band("case2", "centre").high[-1]]
+    assert ends == pytest.approx(sorted(references("case2")["centre"].values[1:]), abs=5e-4)
+
+
+def test_a_measure_over_time_has_the_spread_behind_it():
+    scene = measure_scene("velocity", [0.0, 1.0], [0.0, 0.2], 3.0, spread=band("case2", "rise_velocity"))
+    bars = scene.layers[0]
+    assert isinstance(bars, BarsOf)
+    assert bars.faint
+    assert np.interp(2.0, bars.x, bars.base) == pytest.approx(0.23836, abs=1e-5)
+    assert scene.y.span[1] > 0.25
+
+
+def test_the_second_case_on_a_coarse_grid_is_near_the_groups():
+    """On 20 x 40 cells within 4% of the range of the groups; the first case is compared in the tests of the flow."""
+    made = small("hysing", "case2")
+    assert [value.column for value in made.compared] == [
+        "reference_rise_velocity", "reference_second_velocity", "reference_centre",
+    ]  # fmt: skip
+    assert all(abs(value.percent) < 4 for value in made.compared)
+
+
+def test_both_cases_are_drawn_over_time_from_the_same_runs():
+    made = small("hysing", "velocity")
+    (scene,) = made.alive
+    names = [layer.name for layer in scene.layers]
+    assert names[:3] == [
+        "case 2, spread of FreeLIFE and MooNMD",
+        "case 1, greatest rise velocity, reference",
+        "case 2, greatest rise velocity, reference",
+    ]
+    assert names[-2:] == ["case 1, 20 x 40 cells", "case 2, 20 x 40 cells"]
+    works = [work for name in ("case2", "velocity", "centre") for work in works_of(name)]
+    assert len({work.key for work in works if work.what.case == "case2"}) == 1
+
+
+def works_of(name):
+    item = item_of("hysing", name)
+    cases = item.cases({**item.paper_values, "report": True, "max_n": 20})
+    return [work for case in cases for work in case.works]

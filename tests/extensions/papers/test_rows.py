@@ -1,0 +1,65 @@
+"""Every row of the papers has a state, a command that shows it, and a place in the document."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from scripts.papers_rows import PAGE, ROOT, STATES, page, rows
+from workbench.cli.program import parser
+from workbench.extensions.papers import PAPERS, target_of
+from workbench.extensions.papers.standing import OF_SUPPORT, Reason, Standing, Support
+
+EVERY = rows()
+COMMANDS = sorted({row.command for row in EVERY if row.command.startswith("workbench ")})
+
+
+def test_the_document_is_that_of_the_declared_rows():
+    assert PAGE.read_text(encoding="utf-8") == page()
+
+
+def test_every_row_has_a_state_and_says_why_it_is_not_whole():
+    assert {row.status for row in EVERY} <= set(STATES)
+    assert [row for row in EVERY if row.status == "works" and not row.command] == []
+    assert [row for row in EVERY if row.status != "works" and not row.remark] == []
+    assert len({(row.paper, row.part, row.row) for row in EVERY}) == len(EVERY)
+
+
+def test_commands_are_those_of_the_workbench_or_tests():
+    others = {row.command for row in EVERY if row.command} - set(COMMANDS)
+    assert [command for command in others if not command.startswith("pytest tests/")] == []
+    assert [command for command in others if not Path(ROOT, command.removeprefix("pytest ")).exists()] == []
+
+
+@pytest.mark.parametrize("verb", sorted({shlex.split(command)[1] for command in COMMANDS}))
+def test_commands_take_their_options(verb):
+    of_verb = parser(verb)
+    for command in COMMANDS:
+        _, name, *arguments = shlex.split(command)
+        if name == verb:
+            of_verb.parse_args([name, *arguments])
+        if name == verb == "reproduce":
+            target_of(*arguments[:2])
+
+
+def test_every_reason_in_the_papers_says_what_it_rests_on():
+    """Also those of tables and figures to come: a reason without its ground is refused here."""
+    found = [
+        reason
+        for targets in PAPERS.values()
+        for target in targets.values()
+        for column in target.compared
+        for reason in column.reasons.values()
+    ]
+    assert len(found) > 10
+    for reason in found:
+        assert isinstance(reason, Reason)
+        assert isinstance(reason.support, Support)
+        assert reason.text
+        assert reason.words.startswith(
+            (f"{Support.MEASURED.value}: ", f"{Support.PLAUSIBLE.value}: ", "not explained: ")
+        )
+    # A number beyond the limit counts as what its reason rests on, or as not explained.
+    assert set(OF_SUPPORT.values()) == {Standing.EXPLAINED, Standing.PLAUSIBLE, Standing.OPEN}
