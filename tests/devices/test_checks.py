@@ -38,6 +38,8 @@ DAMAGES = {
     "a column twice": lambda made: made.indices.__setitem__(1, made.indices[0]),
     "a column too large": lambda made: made.indices.__setitem__(77, made.shape[0]),
     "a negative column": lambda made: made.indices.__setitem__(77, -3),
+    "negative columns in order": lambda made: made.indices.__setitem__([0, 1], [-400_000_000, -399_999_999]),
+    "sizes that overflow in sum": lambda made: made.data.__imul__(0.9 * np.finfo(float).max / made.data.max()),
 }
 
 
@@ -100,6 +102,15 @@ def test_large_matrices_are_refused_with_the_sentences_of_small_ones(damage, mon
         with monkeypatch.context() as patched:
             patched.setattr(matrix, "LARGE", 1)
             assert refusal(lambda kind=kind: as_operator(made.copy(), kind)) == small
+
+
+def test_columns_of_64_bits_are_not_cut_before_they_are_checked(monkeypatch):
+    made, _ = triangles(1500)
+    long = sparse.csr_array((made.data, made.indices.astype(np.int64), made.indptr.astype(np.int64)), shape=made.shape)
+    monkeypatch.setattr(matrix, "LARGE", 1)
+    assert refusal(lambda: as_operator(long)) is None
+    long.indices[77] += 2**32
+    assert "damaged: indices must be <" in refusal(lambda: as_operator(long))
 
 
 def test_what_is_known_of_a_large_matrix_is_what_the_checks_tell(monkeypatch):

@@ -17,10 +17,10 @@ class Seen(NamedTuple):
     """The result of the pass.
 
     sound: every row has sorted columns in range without duplicates, finite entries, which differ from those of their
-    partners by at most the tolerance times the largest entry of the row, and unless `plain` a diagonal entry above 0
-    with a finite inverse. Where it is False, the matrix may still be as good. constants: every row has a sum of zero
-    up to rounding. diagonal: on the host, shape (N,), where the matrix is sound. copies: data, indices and indptr with
-    the copies that an accelerator has of them.
+    partners by at most the tolerance times the largest entry of the row, sizes whose sum is half the largest number at
+    most, and unless `plain` a diagonal entry above 0 with a finite inverse. Where it is False, the matrix may still be
+    as good. constants: every row has a sum of zero up to rounding. diagonal: on the host, shape (N,), where the matrix
+    is sound. copies: data, indices and indptr with the copies that an accelerator has of them.
     """
 
     sound: bool
@@ -30,11 +30,12 @@ class Seen(NamedTuple):
 
 
 @kernel(sums=3)
-def checked_row(row, data, indices, starts, rows, tolerance, units, root, least, diagonal, *, plain=False):
+def checked_row(row, data, indices, starts, rows, tolerance, units, root, least, most, diagonal, *, plain=False):
     """One for a row that needs another look, entries right of the diagonal less those left of it, and 1 for a row whose
     sum is not zero up to `units` plus `root` times the root of its length, relative to the sum of absolute values.
 
-    plain: compare with A^T in place of A^H, and diagonals may be any. least: the smallest diagonal entry.
+    plain: compare with A^T in place of A^H, and diagonals may be any. least: the smallest diagonal entry. most: the
+    largest sum of absolute values of a row.
     """
     doubtful, alone, above, largest, worst, sizes = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     low, high, before = starts[row], starts[row + 1], -1
@@ -42,7 +43,7 @@ def checked_row(row, data, indices, starts, rows, tolerance, units, root, least,
     for j in range(low, high):
         column, value = np.int64(indices[j]), data[j]
         size = wide(abs(value))
-        if column <= before or column >= rows or size - size != 0:
+        if column < 0 or column <= before or column >= rows or size - size != 0:
             doubtful = 1.0
         else:
             largest = max(largest, size)
@@ -69,7 +70,7 @@ def checked_row(row, data, indices, starts, rows, tolerance, units, root, least,
                 else:
                     doubtful = 1.0
         before = column
-    if not worst <= tolerance * largest or (not plain and not real(own) >= least):
+    if not worst <= tolerance * largest or not sizes <= most or (not plain and not real(own) >= least):
         doubtful = 1.0
     if not abs(total) <= (units + root * sqrt(wide(high - low))) * sizes:
         above = 1.0
@@ -96,8 +97,8 @@ def seen(
     """
     rows, dtype = indptr.size - 1, data.dtype
     fixed = {"data": data, "indices": indices, "starts": indptr, "rows": rows, "tolerance": tolerance}
-    least = float(np.finfo(dtype).tiny)
-    fixed |= {"units": rounding[0], "root": rounding[1], "least": least}
+    least, most = float(np.finfo(dtype).tiny), float(np.finfo(dtype).max) / 2
+    fixed |= {"units": rounding[0], "root": rounding[1], "least": least, "most": most}
     bound = device.bind(Request(checked_row, rows, dtype, fixed, indptr, {"plain": plain}))
     diagonal = device.zeros(rows, dtype)
     sums = bound(diagonal)
@@ -106,4 +107,5 @@ def seen(
     placed = [bound.fixed[name] for name in ("data", "indices", "starts")]
     given = data, indices, indptr
     copies = () if device.whole_triangles else tuple(zip(given, placed, strict=True))
-    return Seen(bool(sound), above == 0, np.array(device.to_host(diagonal)) if sound else np.empty(0, dtype), copies)
+    own = np.array(device.to_host(diagonal)) if sound else np.empty(0, dtype)
+    return Seen(bool(sound), bool(above == 0), own, copies)
