@@ -365,8 +365,9 @@ def as_operator(A: Any, kind: type[Matrix] = Matrix, checked_on: Device | None =
     """
     if sparse.issparse(A):
         check_shape(A.shape)
-        # Those of a large CSR matrix are in the pass over its entries.
-        check_indices(A, full=A.format != "csr" or A.nnz < LARGE or not kind.is_mirrored)
+        # Those of a large CSR matrix are in the pass over its entries; longer ones would lose bits before it.
+        in_pass = A.format == "csr" and A.nnz >= LARGE and kind.is_mirrored and A.indices.dtype == np.int32
+        check_indices(A, full=not in_pass)
         return kind(sparse.csr_array(A), checked_on=checked_on)
     if isinstance(A, Operator):
         return A
