@@ -154,6 +154,16 @@ def test_accelerators_take_as_many_iterations(accelerator, case):
     assert usual.iterations == solve(A, b, M="kcycle:8,growth=rounds", rtol=rtol, device=there).iterations
 
 
+@on_accelerators(kind=["no couplings", "positive couplings"])
+def test_parts_grow_one_after_the_other_by_default_where_rounds_hardly_merge(accelerator, case):
+    identity = sparse.eye_array(1500, format="csr")
+    A = Matrix(identity if case["kind"] == "no couplings" else abs(triangles(1500)[0]))
+    made = [find("preconditioner", M).factor_of(A, accelerator) for M in ("kcycle", "kcycle:growth=queue")]
+    sizes = [each.sizes for each in made]
+    assert sizes[0] == sizes[1]
+    assert sizes[0][-1] <= 120
+
+
 def test_a_grid_is_solved_as_any_matrix():
     result = run_through(Run(configure("bubbles-2d", n=64, preconditioner="kcycle", sides="x-:dirichlet")))
     assert result.converged

@@ -62,15 +62,17 @@ def hierarchy(
     near_null: np.ndarray | None = None,
     grow: Grow = grown_parts,
     precision: float = DOUBLE,
+    most: int | None = None,
 ) -> Levels:
     """The levels for E, shape (d, d), down to at most `bottom` vectors; in single precision if its diagonal allows it.
 
     steps, repeats: as in `Levels`. Without parts vectors are merged along strong couplings of E. first, near_null,
-    grow, precision: as in `grown_levels`. Raises InputError for an E with a diagonal entry that is not positive, and
-    where merging leaves too many vectors.
+    grow, precision: as in `grown_levels`. most: vectors of the last level, by default `MOST_DENSE`. Raises InputError
+    for an E with a diagonal entry that is not positive, and where merging leaves too many vectors.
     """
+    most = most or MOST_DENSE
     if isinstance(matrix, PlacedMatrix):
-        if made := _on_device(matrix, parts, first, bottom, scaling, steps):
+        if made := _on_device(matrix, parts, first, bottom, scaling, steps, most):
             return made
         # There the reason is found, or it works.
         matrix = matrix.on_host
@@ -82,11 +84,11 @@ def hierarchy(
     else:
         made = grown_levels(matrix, bottom, first, near_null, grow, precision)
     count = made.diagonal.size
-    if count > MOST_DENSE:
+    if count > most:
         leaves = f"merging {'boxes' if parts else 'parts'} leaves {count} vectors, and the last level"
         raise CoarseError(
-            f"{leaves} of coarse solver multilevel may have {MOST_DENSE}; use coarse solver sparse",
-            f"{leaves} may have {MOST_DENSE}",
+            f"{leaves} of coarse solver multilevel may have {most}; use coarse solver sparse",
+            f"{leaves} may have {most}",
         )
     diagonals = [_positive(each.diagonal) for each in (*made.levels, made)]
     dtype = _precision(matrix.dtype, diagonals[0])
@@ -119,6 +121,7 @@ def _on_device(
     bottom: int,
     scaling: float,
     steps: tuple[int, ...],
+    most: int,
 ) -> Levels | None:
     """The levels in the memory of a device; None where it has no room, for an E that is not positive or has very long
     rows, and where nothing is merged."""
@@ -136,7 +139,7 @@ def _on_device(
             count, dimensions = last.phases.size, len(parts.per_side)
         else:
             return None
-        if count > MOST_DENSE:
+        if count > most:
             return None
         divisor = matrix.divisor or 1.0
         found = device.nested_levels(matrix.csr, merges, count, divisor, _fits_single, usual, components=parts is None)

@@ -13,10 +13,12 @@ import numpy as np
 from workbench.deflation.coarse import CoarseError, Factor
 from workbench.deflation.coarse_dense import DenseFactor, inverse_on_range
 from workbench.deflation.galerkin import PlacedMatrix
+from workbench.deflation.grown_levels import Grow
 from workbench.deflation.hierarchy import hierarchy
 from workbench.deflation.multilevel import MultilevelFactor
 from workbench.devices.bound import Request
 from workbench.devices.clock import TimedCalls
+from workbench.devices.coarse import Levels
 from workbench.devices.host.growth import grown_parts
 from workbench.devices.operator_protocols import CoarseLevel, DeviceVector, Dots, OperatorTraits
 from workbench.devices.ops.levels import narrowed, parts_in_rounds, widened
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
 
 BOTTOM = 120
 """Unknowns of the last level, at most: it is visited twice as often as the level above."""
+MOST_IN_ROUNDS = 1024
+"""Unknowns of the last level of parts in rounds, at most; with more, parts grow one after the other where either may.
+"""
 STEPS = (0, 2)
 """Steps of flexible CG: none on A, whose iteration is CG itself, and two on each level below."""
 SCALING = 1.0
@@ -84,7 +89,8 @@ class AggregationCycle(Preconditioner):
     growth: str = parameter(
         "auto",
         "parts: queue grows one after the other, on one core; rounds all at once from scattered seeds, on the device, "
-        "which takes more iterations; auto: rounds on accelerators, which then make all levels, queue on the cores",
+        "which takes more iterations; auto: rounds on accelerators, which then make all levels, queue on the cores and "
+        "where rounds hardly merge",
         choices=("auto", "queue", "rounds"),
     )
 
@@ -105,26 +111,34 @@ class AggregationCycle(Preconditioner):
     def factor_of(self, operator: Operator, device: Device, near_null: np.ndarray | None = None) -> Factor:
         """A^-1 approximately, as levels, on the device where all of them can be made there; the inverse of a small A.
         near_null: of a system. Raises InputError as the class says."""
-        double = np.result_type(operator.dtype, np.float64)
-        makes_levels = not device.whole_triangles and near_null is None
-        in_rounds = self.growth == "rounds" or (self.growth == "auto" and makes_levels)
         if operator.shape[0] <= BOTTOM:
+            double = np.result_type(operator.dtype, np.float64)
             return DenseFactor(inverse_on_range(np.asarray(operator.to_csr().toarray(), double)))
-        matrix = None
-        if in_rounds and near_null is None and double == np.float64:
-            matrix = placed_matrix(operator, device)
-        matrix = matrix or sparse.csr_array(operator.to_csr(), dtype=double)
-        grow = functools.partial(parts_in_rounds, device=device) if in_rounds else grown_parts
-        first = self.size, self.theta
         try:
-            made = {"first": first, "near_null": near_null, "grow": grow, "precision": precision_of(operator)}
-            levels = hierarchy(matrix, None, BOTTOM, SCALING, STEPS, **made)
+            levels = self._levels(operator, device, near_null)
         except CoarseError as error:
             raise InputError(
                 f"preconditioner kcycle cannot be set up: {error.detail}; use preconditioner jacobi",
                 changes={"preconditioner": "jacobi"},
             ) from None
         return MultilevelFactor(levels, "k", device)
+
+    def _levels(self, operator: Operator, device: Device, near_null: np.ndarray | None) -> Levels:
+        double, given = np.result_type(operator.dtype, np.float64), (self.size, self.theta)
+        auto, makes_levels = self.growth == "auto", not device.whole_triangles and near_null is None
+
+        def made(matrix: sparse.csr_array | PlacedMatrix | None, grow: Grow, most: int | None = None) -> Levels:
+            matrix = matrix or sparse.csr_array(operator.to_csr(), dtype=double)
+            of = {"first": given, "near_null": near_null, "grow": grow, "precision": precision_of(operator)}
+            return hierarchy(matrix, None, BOTTOM, SCALING, STEPS, most=most, **of)
+
+        if self.growth == "rounds" or (auto and makes_levels):
+            placed = placed_matrix(operator, device) if near_null is None and double == np.float64 else None
+            grow = functools.partial(parts_in_rounds, device=device)
+            # Where strong couplings are rare, rounds leave parts of single rows.
+            with contextlib.suppress(CoarseError) if auto else contextlib.nullcontext():
+                return made(placed, grow, MOST_IN_ROUNDS if auto else None)
+        return made(None, grown_parts)
 
 
 def placed_matrix(operator: Operator, device: Device) -> PlacedMatrix | None:
