@@ -144,6 +144,12 @@ def test_means_over_ranks_are_those_of_one_process(dtype):
         assert (largest.row, largest.above, largest.value) == (1, 2, pytest.approx(by_hand[1]))
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_the_norm_of_means_of_any_scale_is_in_range(scale):
+    x = scale * np.array([3.0, 4.0, 3.0])
+    assert Components(np.array([0, 1, 0], np.int32), 2).without_means(x, device())[1] / scale == pytest.approx(34**0.5)
+
+
 def test_the_largest_mean_is_that_of_the_longest_vector_of_constants():
     """Of 4 rows with a mean of 1 and one row with 1.5 the former has length 2."""
     parts = Components(np.array([0, 1, 1, 1, 1], np.int32), 2)

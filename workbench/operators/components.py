@@ -55,7 +55,7 @@ class Components:
         means, sizes = self.means(found, device)
         left = device.array(means[self.labels].astype(found.dtype), x.dtype)
         device.subtract_from(x, left)
-        return left, math.sqrt(float(sizes @ np.abs(means) ** 2))
+        return left, math.hypot(*np.abs(means) * np.sqrt(sizes))
 
     def largest_mean(self, x: np.ndarray, bound: float, device: Device, order: np.ndarray | None = None) -> Mean | None:
         """The mean of x that is largest as a vector, of those above a bound; None without one.
