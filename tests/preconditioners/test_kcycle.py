@@ -203,6 +203,15 @@ def test_what_it_cannot_do_is_refused_in_a_sentence():
         solve(indefinite, b, M="kcycle")
 
 
+@pytest.mark.parametrize("growth", ["auto", "rounds", "queue"])
+def test_a_row_without_a_diagonal_entry_is_refused_in_a_sentence(device, growth):
+    A, b = triangles(300)
+    A.setdiag(np.where(np.arange(b.size) % (b.size - 1) == 0, 0, A.diagonal()))
+    A.eliminate_zeros()
+    with pytest.raises(InputError, match="its diagonal entry 0 is 0"):
+        solve(A, b, solver="cocg", M=f"kcycle:growth={growth}", device=device.spec)
+
+
 def test_pieces_that_do_not_merge_are_refused_in_a_sentence(monkeypatch):
     # Two vectors for each piece of three unknowns are more than 0.6 of those.
     pieces = sparse.csr_array(sparse.block_diag([4 * np.eye(3) - 1] * 50))

@@ -142,8 +142,9 @@ class AggregationCycle(Preconditioner):
 
 
 def placed_matrix(operator: Operator, device: Device) -> PlacedMatrix | None:
-    """A in double precision in the memory of an accelerator, for levels that are made there; None elsewhere."""
-    if device.whole_triangles:
+    """A in double precision in the memory of an accelerator, for levels that are made there; None elsewhere, and for a
+    diagonal that is 0 or not stored in some row."""
+    if device.whole_triangles or not operator.diagonal().all():
         return None
     # Runs on the cores import no other device.
     from workbench.devices.accelerator.device import as_accelerator
