@@ -80,7 +80,7 @@ def components_of(operator: Operator, empty: np.ndarray | None, device: Device) 
     """The connected components of an assembled A, or of one of which ranks have the rows; None for one alone, and for
     any other A. empty: numbers of empty rows, each of which would be a component; None where no rank has any.
 
-    device: that A is bound to. Cost: a search of the graph, about five products with A; on ranks an exchange of ghosts,
+    device: that A is bound to. Cost: a search of the graph, about two products with A; on ranks an exchange of ghosts,
     and on each of them a search of the pairs of components that are coupled across ranks.
     """
     others = np.ones(operator.shape[0], bool)

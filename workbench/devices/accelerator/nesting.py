@@ -323,7 +323,7 @@ def _dense(device: Launcher, prepared: _Kernels, rows: _Rows) -> tuple[Vector, n
 
 
 def _children_at(i: int, children: Sequence[int], order: Sequence[int]) -> int:  # pragma: no cover
-    """_Rows of a parent."""
+    """Rows of a parent."""
     return children[order[i]]
 
 
