@@ -222,7 +222,7 @@ def test_pieces_that_do_not_merge_are_refused_in_a_sentence(monkeypatch):
 
 @pytest.mark.parametrize("span", [2, 4])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_a_laplacian_in_single_precision_is_semidefinite_up_to_its_own_rounding(span, seed):
+def test_a_laplacian_in_single_precision_is_semidefinite_up_to_its_own_rounding(device, span, seed):
     """Couplings from 10^-span to 10^span, whose sums over parts cancel to what float32 leaves of them."""
     rng = np.random.default_rng(seed)
     pattern = sparse.triu(made.geometric_graph(2000).matrix, 1).tocoo()
@@ -231,6 +231,6 @@ def test_a_laplacian_in_single_precision_is_semidefinite_up_to_its_own_rounding(
     whole = half + half.T
     A = sparse.csr_array(sparse.diags_array(whole.sum(axis=1)) - whole).astype(np.float32)
     b = A @ rng.standard_normal(A.shape[0]).astype(np.float32)
-    found, plain = (solve(A, b, M=M, rtol=1e-4) for M in ("kcycle", "jacobi"))
+    found, plain = (solve(A, b, M=M, rtol=1e-4, device=device.spec) for M in ("kcycle", "jacobi"))
     assert found.converged
     assert 4 * found.iterations < plain.iterations

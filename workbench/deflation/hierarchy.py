@@ -72,7 +72,7 @@ def hierarchy(
     """
     most = most or MOST_DENSE
     if isinstance(matrix, PlacedMatrix):
-        if made := _on_device(matrix, parts, first, bottom, scaling, steps, most):
+        if made := _on_device(matrix, parts, first, bottom, scaling, steps, most, precision):
             return made
         # There the reason is found, or it works.
         matrix = matrix.on_host
@@ -94,8 +94,7 @@ def hierarchy(
     dtype = _precision(matrix.dtype, diagonals[0])
     roots = [np.sqrt(diagonal) for diagonal in diagonals]
     levels = [_level(*each, dtype) for each in zip(made.levels, roots, roots[1:], strict=False)]
-    by_eigenvalues = not parts and count <= MOST_BY_EIGENVALUES
-    least = LOST * precision if by_eigenvalues else None
+    least = _rounding_of_last(parts, count, precision)
     scaled = _scaled_inverse(_dense(made.csr), roots[-1], least).astype(dtype)
     order, scale = made.order.astype(np.int32), (1 / roots[0]).astype(np.finfo(dtype).dtype)
     return Levels(tuple(levels), order, scale, scaled, scaling, steps, holds_constants(matrix), dimensions, repeats)
@@ -122,6 +121,7 @@ def _on_device(
     scaling: float,
     steps: tuple[int, ...],
     most: int,
+    precision: float,
 ) -> Levels | None:
     """The levels in the memory of a device; None where it has no room, for an E that is not positive or has very long
     rows, and where nothing is merged."""
@@ -145,7 +145,7 @@ def _on_device(
         found = device.nested_levels(matrix.csr, merges, count, divisor, _fits_single, usual, components=parts is None)
         if found is None:
             return None
-        made = _inverse_of_last(device, found, by_eigenvalues=parts is None and count <= MOST_BY_EIGENVALUES)
+        made = _inverse_of_last(device, found, _rounding_of_last(parts, count, precision))
         levels = []
         for level in found.levels:
             bound = max(LEAST_BOUND, level.bound)
@@ -160,13 +160,19 @@ def _on_device(
     )  # fmt: skip
 
 
-def _inverse_of_last(device: Accelerator, found: Nested, *, by_eigenvalues: bool) -> DeviceVector:
-    """The inverse of the last level on the device, made there where it has a library for that."""
-    made = None if by_eigenvalues else device.inverse_of_last(found, NULL_TOLERANCE)
+def _rounding_of_last(parts: Parts | None, count: int, precision: float) -> float | None:
+    """The eigenvalues of a last level that are rounding, over the largest; None where they are not computed."""
+    return None if parts is not None or count > MOST_BY_EIGENVALUES else LOST * precision
+
+
+def _inverse_of_last(device: Accelerator, found: Nested, least: float | None) -> DeviceVector:
+    """The inverse of the last level on the device, made there where it has a library for that. least: as in
+    `_scaled_inverse`."""
+    made = None if least is not None else device.inverse_of_last(found, NULL_TOLERANCE)
     if made is not None:
         return made
     dense, roots = device.to_host(found.bottom), found.null
-    dense = pseudo_inverse(dense) if by_eigenvalues else _scaled_inverse(roots[:, None] * dense * roots, roots)
+    dense = _scaled_inverse(roots[:, None] * dense * roots, roots) if least is None else pseudo_inverse(dense, least)
     return device.array(dense, found.scale.dtype)
 
 
