@@ -12,6 +12,10 @@ from workbench.live.ui.assets import script
 from workbench.live.ui.view import LiveWidget, View
 
 
+MARKING = "marking"
+"""The key of a job that marks, see `InOrder.ask`: another one replaces it, and no other job is replaced by it."""
+
+
 class Pointing(LiveWidget):
     """Part of the box of a picture; it shows nothing itself.
 
