@@ -11,7 +11,6 @@ from workbench.live.stepping.step_view import StepView
 from workbench.live.ui.assets import script
 from workbench.live.ui.view import LiveWidget, View
 
-
 MARKING = "marking"
 """The key of a job that marks, see `InOrder.ask`: another one replaces it, and no other job is replaced by it."""
 
