@@ -58,6 +58,9 @@ def test_a_disc_of_no_cell_and_a_middle_out_of_sight(disc):
     assert disc.radius == 0.6
     assert "covers the middle of no cell" in disc.words.text
     assert np.isnan(disc.quotient)
+    move(disc, "middle", 3.0, 3.0)
+    assert disc.words.text.startswith("v is 1 in 1 cell. Faces of its rim: ")
+    assert disc.chart.scene.spoken.startswith("v is 1 in 1 cell; ")
 
 
 def test_vectors_take_eigenvalues_away_and_curves_stay():

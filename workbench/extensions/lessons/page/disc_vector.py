@@ -13,7 +13,7 @@ from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import column, row
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import WorkingView
-from workbench.words.numbers import count, number
+from workbench.words.numbers import count, counted, number
 
 MIDDLE, RIM = "middle", "rim"
 SMALLEST, LARGEST = 0.6, 14.0
@@ -110,7 +110,7 @@ def sentence(cells: np.ndarray, cost: np.ndarray, curvature: float, diagonal: fl
     faces = ", ".join(f"{count(many)} × {word}" for many, word in found if many)
     quotient = curvature / diagonal
     return (
-        f"v is 1 in {count(int(cells.sum()))} cells. Faces of its rim: {faces or 'none'}, so (v, Av) = "
+        f"v is 1 in {counted(int(cells.sum()), 'cell')}. Faces of its rim: {faces or 'none'}, so (v, Av) = "
         f"{number(curvature)}; (v, Dv) = {number(diagonal)}. The quotient is {number(quotient)}: "
         f"{place_of(values, quotient)}."
     )
