@@ -10,7 +10,9 @@ import pytest
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.extensions import lessons
+from workbench.extensions.lessons.bubble_scenes import FACTORS
 from workbench.extensions.lessons.bubbles import eigenvalues, five_bubbles, rim
+from workbench.extensions.lessons.page.derivations import OF_BLOCKS
 from workbench.extensions.lessons.residual_polynomials import SPECTRA
 from workbench.files.data_files import PACKAGE
 from workbench.live import (
@@ -198,6 +200,10 @@ def test_the_steps_of_block_cg_show_which_products_are_zero():
         assert view.wait(LIMIT)
         assert names(view.chart.scene) == [""]
         assert view.words.text.startswith(name)
+    # In the text δ is (P, S), and each picture is that of a step or of a symbol.
+    view.mark("delta")
+    assert view.words.text.startswith("|(Pᵢ, Sₖ)|")
+    assert {*FACTORS} == {*OF_BLOCKS.values(), *(each.picture for each in view.thoughts)}
     view.close()
 
 

@@ -182,7 +182,7 @@ BLOCKS = (
 
 OF_DEFLATION = {"z": "columns", "zeros": "unprojected", "u": "first"}
 """Pictures of deflation by the keys of the text."""
-OF_BLOCKS = {"delta": "S P", "pr": "P R", "gamma": "U R", "su": "S U"}
+OF_BLOCKS = {"delta": "P S", "pr": "P R", "gamma": "U R", "su": "S U"}
 """Maps of products by the keys of the text."""
 
 
