@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from workbench.extensions.papers import papers
-from workbench.extensions.papers.column_words import column_words
+from workbench.extensions.papers.column_words import column_words, quantity_words
 from workbench.extensions.papers.comparison import PRINTED, UNEXPLAINED
 from workbench.extensions.papers.reproduction import cell_text, cells_of
 from workbench.extensions.papers.standing import INDEPENDENT, NOTABLE, Mark, Standing, mark_of
@@ -214,7 +214,7 @@ def _compared(entry: Entry, reasons: Mapping[str, str]) -> str:
         rows.append(
             [
                 value["row"],
-                value["quantity"],
+                value.get("quantity") or quantity_words(value["column"]),
                 _theirs(value),
                 *(cell_text(value[name]) for name in ("ours", "spread", "ratio", "modelled")),
                 value.get("verdict") or deviation_text(value["percent"]),
