@@ -125,7 +125,7 @@ def test_letters_of_lesson_7_are_marked_in_its_map_and_its_stepper_and_its_links
     symbol.scroll_into_view_if_needed()
     lab.until(page, lambda: symbol.get_attribute("tabindex") == "0")
     symbol.focus()
-    lab.until(page, lambda: said.text_content().startswith("|(Sᵢ, Pₖ)|"))
+    lab.until(page, lambda: said.text_content().startswith("|(Pᵢ, Sₖ)|"))
     page.locator(".wb-peek canvas").wait_for()
     shoot("map_of_products")
     symbol.blur()

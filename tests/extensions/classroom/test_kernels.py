@@ -23,6 +23,7 @@ from workbench.extensions.classroom.server import PageKernels, fork_server
 from workbench.extensions.classroom.server import kernels as module
 from workbench.extensions.classroom.server.forking import AVAILABLE, ForkedProcess, ForkServer
 from workbench.extensions.classroom.server.memory_shares import all_bytes, bytes_of
+from workbench.extensions.classroom.server.page_server import OWN_FILES, allow_files
 from workbench.process.limits import memory
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="kernels are forked on Linux only")
@@ -429,7 +430,7 @@ def test_a_page_that_closes_while_its_kernel_ends_keeps_no_socket(lent):
 
 
 def test_a_server_of_many_pages_sees_the_end_of_a_process():
-    """Pages have about twelve open files each in the server, and select knows those below 1024 alone."""
+    """A page has 15 open files in the server, and select knows those below 1024 alone."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < 2000:
         pytest.skip("no process may open as many files here")
@@ -457,6 +458,42 @@ def test_a_server_may_open_the_files_of_all_its_pages(number, hard, soft):
         "print(*resource.getrlimit(resource.RLIMIT_NOFILE))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == [str(soft), str(hard)]
+
+
+def test_a_system_that_allows_fewer_files_than_it_names_stops_no_server(monkeypatch):
+    def refuse(_kind, wanted):
+        asked.append(wanted)
+        raise ValueError("not allowed to raise maximum limit")
+
+    asked = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _kind: (256, resource.RLIM_INFINITY))
+    monkeypatch.setattr(resource, "setrlimit", refuse)
+    allow_files(2000)
+    assert asked == [(2000 + OWN_FILES, resource.RLIM_INFINITY)]
+
+
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, ValueError])
+def test_a_process_that_cannot_name_the_devices_ends(monkeypatch, error):
+    """It is a copy of the fork server, and would go on to serve pages."""
+
+    class Ended(BaseException):
+        pass
+
+    def fail():
+        raise error
+
+    def end(_status):
+        raise Ended
+
+    ends = os.pipe()
+    monkeypatch.setattr(os, "pipe", lambda: ends)
+    monkeypatch.setattr(os, "fork", lambda: 0)
+    monkeypatch.setattr(os, "_exit", end)
+    monkeypatch.setattr(devices, "names", fail)
+    with pytest.raises(Ended):
+        fork_server.names_of_devices()
+    for each in ends:
+        os.close(each)
 
 
 def test_kernels_of_pages_keep_no_history_in_a_file(lent):

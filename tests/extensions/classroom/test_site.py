@@ -11,6 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.web import RedirectHandler
 
+from workbench.extensions.classroom.server import site
 from workbench.extensions.classroom.server.page_server import TRIAL_SECONDS, tried
 from workbench.extensions.classroom.server.site import (
     LessonPage,
@@ -134,6 +135,13 @@ def test_a_link_of_a_text_to_a_lesson_has_its_address_on_the_page(folder):
     changed, code = [cell.source for cell in notebook.cells[2:]]
     assert changed == "[lesson 3](/class/lesson/rounding), [another](9_other.ipynb), [a file](data.csv)"
     assert code == "'[x](3_rounding.ipynb)'"
+
+
+def test_the_sheet_of_a_printed_lesson_says_each_thing_once():
+    text = (Path(site.__file__).parent / "sheet.css").read_text(encoding="utf-8")
+    named = re.findall(r"^ *(body\.site-lesson [^{]+) {", text, re.MULTILINE)
+    assert len(named) > 10
+    assert len(named) == len(set(named))
 
 
 class Own(OwnLessonPage):

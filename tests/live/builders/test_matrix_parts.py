@@ -51,6 +51,7 @@ def test_parts_of_a_matrix_are_shown_for_a_size_and_in_their_order(builder):
     parts.form.set("size", "1000")
     assert builder.wait()
     assert parts.line.text.startswith("1 part of 144 unknowns, ")
+    assert parts.line.text.endswith("E is 1 × 1 with 1 entry.")
     builder.form.set("source", "path")
     assert parts.box.layout.display == "none"
 

@@ -17,6 +17,7 @@ from workbench.deflation.nested import NestedParts
 from workbench.live import FieldView
 from workbench.live.field import field_view as module
 from workbench.live.field.pictures import scene
+from workbench.live.field.run_field import reported
 from workbench.live.transport.publisher import Publisher
 from workbench.plots.figures import plotted_data
 from workbench.plots.scenes.plane import Colormap
@@ -188,6 +189,13 @@ def test_where_it_is_not_known_states_are_set_against_the_final_x(view, page, ev
     assert np.abs(np.rint(255 * plane(page)).ravel() - colours).max() <= 1
     view.follow(run_through(Run(configure("poisson5", n=16))))
     eventually(lambda: "no earlier x was kept" in page.messages[-1]["note"])
+
+
+def test_a_film_of_one_state_says_so():
+    film = Film()
+    run_through(Run(configure("two-layer", n=8), camera=Camera(film, share=math.inf)))
+    film.frames = film.frames[:1]
+    assert reported(film)["words"].startswith("1 state kept, ")
 
 
 @pytest.mark.parametrize("quantity", ["solution", "residual"])

@@ -72,7 +72,7 @@ def disc_scene(bubbles: FiveBubbles, cells: np.ndarray, rim: Rim, marked: str = 
     places = bubbles.centres
     layers.append(PointsOf("", *places.T, size=0.1, marker=".", labels=[str(k + 1) for k in range(len(places))]))
     dear = int((rim.cost > DEAR).sum())
-    said = f"v is 1 in {count(int(cells.sum()))} cells; {dear} of the {len(rim.cost)} faces at its rim cost 1."
+    said = f"v is 1 in {counted(int(cells.sum()), 'cell')}; faces at its rim that cost 1: {dear} of {len(rim.cost)}."
     x, y = (Axis(f"{side} (cells)", "count", whole=True, word=side, span=(-0.5, n - 0.5)) for side in "xy")
     return Scene("disc", x, y, layers, spoken=said, ways="xy", square=True)
 

@@ -200,10 +200,11 @@ def reached(curve: np.ndarray, limit: float = TOLERANCE) -> int:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Parts:
-    """Eigenvectors of M^-1 P A, M-orthonormal, with M = D and N unknowns.
+    """Parts of residuals in the eigenvectors v_i of M^-1 P A, M-orthonormal, with M = D and N unknowns.
 
     values: ascending, shape (N,). zeros: how many of the first are zero up to rounding. shares: of iteration k in row
-    k, |(v_i, M u_k)| / ||u_k||_M, shape (iterations + 1, N); the sum of their squares is one.
+    k, |(v_i, M u_k)| / ||u_k||_M, shape (iterations + 1, N); the sum of their squares is one. of_b:
+    the same of M^-1 b, before b is projected, shape (N,).
     """
 
     values: np.ndarray
@@ -214,7 +215,7 @@ class Parts:
 
 @functools.lru_cache(maxsize=COUNT + 1)
 def parts(count: int) -> Parts:
-    """The parts of CG with vectors for the first `count` bubbles, from zero, as part 3 of lesson 5 has its lines.
+    """The parts of CG from zero with vectors for the first `count` bubbles, whose lines are in part 3 of lesson 5.
 
     Cost: 20 N^3 operations, 0.2 s on a core, once for each.
 

@@ -48,8 +48,8 @@ def _slowest(s: float) -> Verdict:
     sentence = f"from ({chosen(s, digits=DIGITS)}, 1) the first step leaves {here}% of the A-norm of the error"
     if abs(s / slowest - 1) > NEAR:
         # The residual is -(s / slowest, 1), by the eigenvalues 1/slowest and 1.
-        parts = f"there r has the parts {chosen(s / slowest, digits=3)} and 1 in the two eigenvectors"
-        return Verdict(False, f"{sentence}, and from another start {there}%; {parts}.")
+        parts = f"r has the parts {chosen(s / slowest, digits=3)} and 1 in the two eigenvectors"
+        return Verdict(False, f"{sentence}, since {parts}, and from another start {there}%.")
     if here == there:
         return Verdict(True, f"{sentence}, and from no other start more.")
     return Verdict(True, f"{sentence}, and from ({chosen(slowest)}, 1), the slowest start, {there}%.")

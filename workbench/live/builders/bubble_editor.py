@@ -23,7 +23,7 @@ from workbench.live.ui.stream_view import StreamView
 from workbench.plots.figures import boundaries
 from workbench.plots.scenes.cuts import Cut
 from workbench.problems.bubble_geometry import Geometry
-from workbench.words.numbers import count, counted, ordinal
+from workbench.words.numbers import counted, ordinal
 
 Message = Mapping[str, Any]
 REVEALING = ("add", "place", "delete", "select", "undo", "redo")
@@ -289,7 +289,7 @@ def picture(request: PictureRequest, cells: int) -> tuple[dict[str, Any], bytes]
         if labels is not None:
             found = boundaries(cut.plane(labels.reshape(grid)))
             lines = found.segments
-            named = f"{count(int(labels.max()) + 1)} deflation subdomains" if cells == n else "deflation subdomains"
+            named = counted(int(labels.max()) + 1, "deflation subdomain") if cells == n else "deflation subdomains"
             notes.append(f"{named}, every {ordinal(found.step)} boundary drawn" if found.step > 1 else named)
         elif deflation.by_entries:
             notes.append("subdomains are drawn with all cells of the problem alone, since they follow its matrix")

@@ -71,7 +71,7 @@ class Grown:
         sizes, parts = np.bincount(self.labels), self.neighbours.shape[0]
         each = extent(int(sizes.min()), int(sizes.max()), count)
         made = f"{counted(parts, 'part')} of {each} unknowns, grown in {duration(self.seconds)}"
-        return f"{made}; E is {count(parts)} × {count(parts)} with {count(self.neighbours.nnz)} entries."
+        return f"{made}; E is {count(parts)} × {count(parts)} with {counted(self.neighbours.nnz, 'entry', 'entries')}."
 
 
 class MatrixParts:

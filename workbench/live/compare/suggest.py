@@ -270,7 +270,7 @@ class Suggest(ControlledView):
         self.table.show(COLUMNS, rows, marks(shown), facts)
         self.chart.show(scene(estimates))
         more = len(estimates) - len(shown)
-        rest = f" And {count(more)} slower pairs." if more > 0 else ""
+        rest = f" And {counted(more, 'slower pair')}." if more > 0 else ""
         steps = f" {OF_STEPS}" if any(each.steps for each in shown) else ""
         legend = [f'<p class="wb-empty">{html.escape(LEGEND + steps + rest)}</p>'] if shown else []
         said = "".join([*legend, *(f"<p>{html.escape(note)}</p>" for note in notes)])

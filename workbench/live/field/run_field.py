@@ -23,7 +23,7 @@ from workbench.plots.scenes.plane import Colormap
 from workbench.records.film import Film
 from workbench.run.results.filming import PIXELS, cells_per_side, film_cut
 from workbench.run.results.snapshots import Quantity, Snapshot
-from workbench.words.numbers import amount, count
+from workbench.words.numbers import amount, count, counted
 
 LATER = (
     "the exact solution is not known. At the end of the run its {count} states of x so far are compared with the final "
@@ -41,7 +41,7 @@ def reported(film: Film | None) -> dict[str, Any]:
     """The message to the page on a film: the iterations of its frames, and how much it keeps."""
     if film is None or not film.frames:
         return {"iterations": [], "words": ""}
-    kept = f"{count(len(film.frames))} states kept, {amount(film.bytes)} of at most {amount(film.memory)}"
+    kept = f"{counted(len(film.frames), 'state')} kept, {amount(film.bytes)} of at most {amount(film.memory)}"
     return {"iterations": film.iterations, "words": kept}
 
 

@@ -177,8 +177,8 @@ def _removers(walk: Walk) -> list[dict[str, str]]:
     first = block_name(walk.configuration.preconditioner)
     counts = [*(level.size for level in levels.levels), levels.bottom.shape[0]]
     named = {"before": "before", FIRST: f"M: {first}"}
-    named |= {f"level {depth}": f"level {depth}: {count(vectors)} vectors" for depth, vectors in enumerate(counts[:-1])}
-    named |= {COARSEST: f"coarsest level: {count(counts[-1])} vectors", STEP: "CG: flexible CG"}
+    named |= {f"level {depth}": f"level {depth}: {counted(size, 'vector')}" for depth, size in enumerate(counts[:-1])}
+    named |= {COARSEST: f"coarsest level: {counted(counts[-1], 'vector')}", STEP: "CG: flexible CG"}
     short = ["before", "M", *(str(depth) for depth in range(len(counts))), "CG"]
     colours = ["#8c8c8c", *(COLOURS[place % len(COLOURS)] for place in range(len(named) - 1))]
     rows = zip(named.items(), short, colours, strict=True)

@@ -152,4 +152,4 @@ def counted(cls: type[Block]) -> str:
     except InputError:
         return ""
     applied = [f"{times} × {name}" for times, name in ((counts.with_a, "A"), (counts.with_m, "M⁻¹")) if times]
-    return ", ".join([*applied, f"{counts.updates} vector updates", f"{numbers.counted(reductions, 'reduction')}"])
+    return ", ".join([*applied, f"{counts.updates} vector updates", numbers.counted(reductions, "reduction")])

@@ -1,6 +1,7 @@
 """Pictures of lessons 5 and 7: a dragged disc, tiny eigenvalues that go one by one, derivations, and their marks."""
 
 import re
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,21 @@ import pytest
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.extensions import lessons
+from workbench.extensions.lessons.bubble_scenes import FACTORS
 from workbench.extensions.lessons.bubbles import eigenvalues, five_bubbles, rim
+from workbench.extensions.lessons.page.derivations import OF_BLOCKS
+from workbench.extensions.lessons.residual_polynomials import SPECTRA
 from workbench.files.data_files import PACKAGE
-from workbench.live import DiscVector, MarkedSteps, StepsOfBlockCG, StepsOfDeflation, TinyEigenvalues
+from workbench.live import (
+    DiscVector,
+    Geometry2D,
+    MarkedSteps,
+    PolynomialView,
+    StepsOfBlockCG,
+    StepsOfCG,
+    StepsOfDeflation,
+    TinyEigenvalues,
+)
 
 
 @pytest.fixture
@@ -47,6 +60,9 @@ def test_a_disc_of_no_cell_and_a_middle_out_of_sight(disc):
     assert disc.radius == 0.6
     assert "covers the middle of no cell" in disc.words.text
     assert np.isnan(disc.quotient)
+    move(disc, "middle", 3.0, 3.0)
+    assert disc.words.text.startswith("v is 1 in 1 cell. Faces of its rim: ")
+    assert disc.chart.scene.spoken.startswith("v is 1 in 1 cell; ")
 
 
 def test_vectors_take_eigenvalues_away_and_curves_stay():
@@ -104,6 +120,44 @@ def test_a_symbol_of_the_text_is_marked_in_the_disc_and_in_its_spectrum(disc):
     assert "tiny" not in labels(disc.spectrum.scene)
 
 
+@pytest.mark.parametrize("made", [DiscVector, Geometry2D, StepsOfBlockCG, StepsOfDeflation, TinyEigenvalues])
+def test_what_is_asked_for_after_a_mark_does_not_drop_it(made):
+    """The pointer leaves a symbol while a picture is computed, and then a control is moved."""
+    view, may = made(), threading.Event()
+    key = view.pointing.symbols[0]
+    view.pointing._receive(None, {"kind": "points", "key": key}, None)
+    assert view.wait(LIMIT)
+    marked = view.marked
+    view._worker.ask(lambda: may.wait(LIMIT), None)
+    view.pointing._receive(None, {"kind": "points", "key": ""}, None)
+    view._worker.ask(view._show)
+    may.set()
+    assert view.wait(LIMIT)
+    assert marked in (key, (key,))
+    assert not view.marked
+    view.close()
+
+
+def test_a_mark_and_a_slider_drop_no_choice_and_no_drag_before_them():
+    view, steps = PolynomialView("evenly spread"), StepsOfCG()
+    for each in (view, steps):
+        may = threading.Event()
+        each._worker.ask(may.wait, None)
+        if each is view:
+            each.preset.value = "three clusters"
+            each.slider.value = 2
+        else:
+            each.chart._receive(each.chart, {"kind": "moved", "key": "start", "x": 1.0, "y": 1.0}, [])
+        each.pointing._receive(None, {"kind": "points", "key": each.pointing.symbols[0]}, None)
+        may.set()
+        assert each.wait(LIMIT)
+    np.testing.assert_array_equal(view.values, SPECTRA["three clusters"](view.values.size))
+    assert view.preset.value == "three clusters"
+    assert steps.start.tolist() == [1.0, 1.0]
+    view.close()
+    steps.close()
+
+
 def test_rows_of_eigenvalues_mark_the_ends_that_the_bound_counts():
     view = TinyEigenvalues("columns")
     view.slider.value = 5
@@ -146,6 +200,10 @@ def test_the_steps_of_block_cg_show_which_products_are_zero():
         assert view.wait(LIMIT)
         assert names(view.chart.scene) == [""]
         assert view.words.text.startswith(name)
+    # In the text δ is (P, S), and each picture is that of a step or of a symbol.
+    view.mark("delta")
+    assert view.words.text.startswith("|(Pᵢ, Sₖ)|")
+    assert {*FACTORS} == {*OF_BLOCKS.values(), *(each.picture for each in view.thoughts)}
     view.close()
 
 

@@ -78,9 +78,11 @@ def names_of_devices() -> tuple[str, ...]:
     fork pages. Empty where that fails."""
     answer, said = os.pipe()
     if os.fork() == 0:
-        with contextlib.suppress(Exception):
+        # Whatever is raised: a second process must not go on to serve pages.
+        try:
             os.write(said, json.dumps(devices.names()).encode())
-        os._exit(0)
+        finally:
+            os._exit(0)
     os.close(said)
     with open(answer, "rb") as found:
         return tuple(json.loads(found.read() or b"[]"))

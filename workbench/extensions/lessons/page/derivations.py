@@ -11,7 +11,7 @@ import numpy as np
 from workbench.extensions.lessons.block_products import blocks
 from workbench.extensions.lessons.bubble_scenes import columns_scene, curves_scene, parts_scene, products_scene
 from workbench.extensions.lessons.bubbles import COUNT, KEPT_ITERATIONS, TOLERANCE, errors, five_bubbles, parts, reached
-from workbench.extensions.lessons.page.pointing import Pointing, ScrolledSteps
+from workbench.extensions.lessons.page.pointing import MARKING, Pointing, ScrolledSteps
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import column, row
@@ -48,7 +48,7 @@ class Derivation(WorkingView):
         self.chart = ChartView()
         self.words = StatusLine()
         self._worker = LatestOnly("workbench-derivation")
-        self.pointing = Pointing(symbols, lambda key: self._worker.ask(lambda: self.mark(key)))
+        self.pointing = Pointing(symbols, lambda key: self._worker.ask(lambda: self.mark(key), MARKING))
         self.steps.observe(lambda _change: self._worker.ask(self._show), "at")
         right = column("wb-onepicture", *controls, self.chart, self.words)
         self.box = (
@@ -182,7 +182,7 @@ BLOCKS = (
 
 OF_DEFLATION = {"z": "columns", "zeros": "unprojected", "u": "first"}
 """Pictures of deflation by the keys of the text."""
-OF_BLOCKS = {"delta": "S P", "pr": "P R", "gamma": "U R", "su": "S U"}
+OF_BLOCKS = {"delta": "P S", "pr": "P R", "gamma": "U R", "su": "S U"}
 """Maps of products by the keys of the text."""
 
 

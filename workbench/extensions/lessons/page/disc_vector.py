@@ -7,13 +7,13 @@ import numpy as np
 
 from workbench.extensions.lessons.bubble_scenes import OF_DISC, disc_scene, place_of, quotient_scene
 from workbench.extensions.lessons.bubbles import CELLS, eigenvalues, five_bubbles, rim
-from workbench.extensions.lessons.page.pointing import Pointing
+from workbench.extensions.lessons.page.pointing import MARKING, Pointing
 from workbench.live.plots.chart import ChartView, Handle, HandledChart
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import column, row
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import WorkingView
-from workbench.words.numbers import count, number
+from workbench.words.numbers import count, counted, number
 
 MIDDLE, RIM = "middle", "rim"
 SMALLEST, LARGEST = 0.6, 14.0
@@ -46,7 +46,7 @@ class DiscVector(WorkingView):
         """The key of `OF_DISC` that the pictures mark."""
         self._worker = LatestOnly("workbench-disc")
         plots = {key: int(key in ("quotient", "tiny")) for key in OF_DISC}
-        self.pointing = Pointing(OF_DISC, lambda key: self._worker.ask(lambda: self.mark(key)), plots)
+        self.pointing = Pointing(OF_DISC, lambda key: self._worker.ask(lambda: self.mark(key), MARKING), plots)
         self.chart = HandledChart(lambda key, x, y: self._worker.ask(lambda: self._drag(key, x, y)))
         self.spectrum = ChartView(self.chart.publisher, height=200)
         self.words = StatusLine()
@@ -110,7 +110,7 @@ def sentence(cells: np.ndarray, cost: np.ndarray, curvature: float, diagonal: fl
     faces = ", ".join(f"{count(many)} × {word}" for many, word in found if many)
     quotient = curvature / diagonal
     return (
-        f"v is 1 in {count(int(cells.sum()))} cells. Faces of its rim: {faces or 'none'}, so (v, Av) = "
+        f"v is 1 in {counted(int(cells.sum()), 'cell')}. Faces of its rim: {faces or 'none'}, so (v, Av) = "
         f"{number(curvature)}; (v, Dv) = {number(diagonal)}. The quotient is {number(quotient)}: "
         f"{place_of(values, quotient)}."
     )

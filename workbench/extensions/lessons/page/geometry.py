@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.extensions.lessons.geometry_marks import CURVES, MARKS, THOUGHTS
-from workbench.extensions.lessons.page.pointing import Pointing, ScrolledSteps
+from workbench.extensions.lessons.page.pointing import MARKING, Pointing, ScrolledSteps
 from workbench.extensions.lessons.quadratic import (
     LONGEST,
     REDUCTION,
@@ -67,7 +67,7 @@ class Geometry2D(WorkingView):
         """Keys of `geometry_marks` that the pictures mark."""
         self._worker = LatestOnly("workbench-geometry")
         self.pointing = Pointing(
-            (*MARKS, *CURVES), lambda key: self._worker.ask(lambda: self.mark(*filter(None, [key])))
+            (*MARKS, *CURVES), lambda key: self._worker.ask(lambda: self.mark(*filter(None, [key])), MARKING)
         )
         self.chart = HandledChart(lambda key, x, y: self._worker.ask(lambda: self._drag(key, x, y)))
         self.changed = ChartView(self.chart.publisher)
@@ -169,7 +169,7 @@ class StepsOfCG(Geometry2D):
             steps=[[each.title, *each.sentences] for each in THOUGHTS], about="Steps of CG; arrow keys go through them"
         )
         super().__init__(angle, lengths, start)
-        self.steps.observe(lambda _change: self._worker.ask(self.mark), "at")
+        self.steps.observe(lambda _change: self._worker.ask(self.mark, MARKING), "at")
         self.mark()
 
     def go(self, step: int) -> None:

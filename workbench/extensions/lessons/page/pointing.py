@@ -11,6 +11,9 @@ from workbench.live.stepping.step_view import StepView
 from workbench.live.ui.assets import script
 from workbench.live.ui.view import LiveWidget, View
 
+MARKING = "marking"
+"""The key of a job that marks, see `InOrder.ask`: another one replaces it, and no other job is replaced by it."""
+
 
 class Pointing(LiveWidget):
     """Part of the box of a picture; it shows nothing itself.

@@ -8,7 +8,7 @@ import ipywidgets as widgets
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.extensions.lessons.page.pointing import Pointing
+from workbench.extensions.lessons.page.pointing import MARKING, Pointing
 from workbench.extensions.lessons.polynomial_scene import SYMBOLS, error_scene, polynomial_scene
 from workbench.extensions.lessons.residual_polynomials import (
     FEWEST,
@@ -76,7 +76,7 @@ class PolynomialView(WorkingView):
         self.marked = ""
         """The key of `SYMBOLS` that the pictures mark."""
         self._worker = LatestOnly("workbench-polynomial")
-        self.pointing = Pointing(SYMBOLS, lambda key: self._worker.ask(lambda: self.mark(key)))
+        self.pointing = Pointing(SYMBOLS, lambda key: self._worker.ask(lambda: self.mark(key), MARKING))
         self._settling = False
         self._name, self._span = "", (1.0, 2.0)
         self.preset = widgets.Dropdown(
@@ -102,7 +102,7 @@ class PolynomialView(WorkingView):
         for control in (self.slider, self.shown, self.rounding):
             control.observe(lambda _change: self._settling or self._worker.ask(self._show), "value")
         self.preset.observe(lambda _change: self._settling or self._choose(), "value")
-        self.field.observe(lambda _change: self._settling or self._worker.ask(self._read), "value")
+        self.field.observe(lambda _change: self._settling or self._worker.ask(self._read, None), "value")
         controls = row("wb-buttons", self.preset, self.slider, self.shown, self.rounding)
         charts = row("wb-twocolumns", self.chart, self.error_chart)
         self.box = widgets.VBox([controls, charts, self.words, self.field, self.save_bar.box, self.pointing])
@@ -141,7 +141,7 @@ class PolynomialView(WorkingView):
         self._worker.ask(lambda: self.move(int(key), float(np.clip(x, LEAST, LARGEST))) if self._has(key) else None)
 
     def _pressed(self, key: str) -> None:
-        # A drag may replace another that waits, but no press.
+        # A drag may replace another that waits, but no press, and no spectrum that was chosen or typed.
         self._worker.ask(lambda: self.deflate(int(key)) if self._has(key) else None, None)
 
     def _has(self, key: str) -> bool:
@@ -151,7 +151,7 @@ class PolynomialView(WorkingView):
     def _choose(self) -> None:
         name, size = str(self.preset.value), max(FEWEST, self.values.size)
         if name != OWN:
-            self._worker.ask(lambda: self._take(SPECTRA[name](size), np.zeros(size, bool)))
+            self._worker.ask(lambda: self._take(SPECTRA[name](size), np.zeros(size, bool)), None)
 
     def _read(self) -> None:
         """Take the spectrum typed in the field."""

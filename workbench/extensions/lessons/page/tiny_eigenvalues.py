@@ -16,7 +16,7 @@ from workbench.extensions.lessons.bubbles import (
     largest_residuals,
     reached,
 )
-from workbench.extensions.lessons.page.pointing import Pointing
+from workbench.extensions.lessons.page.pointing import MARKING, Pointing
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import row
@@ -71,7 +71,7 @@ class TinyEigenvalues(WorkingView):
         """The key of `OF_ROWS` that the picture marks."""
         self._worker = LatestOnly("workbench-tiny-eigenvalues")
         plots: dict[str, int] = dict.fromkeys(OF_ROWS, 0)
-        self.pointing = Pointing(OF_ROWS, lambda key: self._worker.ask(lambda: self.mark(key)), plots)
+        self.pointing = Pointing(OF_ROWS, lambda key: self._worker.ask(lambda: self.mark(key), MARKING), plots)
         self._seen: dict[str, tuple[int, bool]] = {}
         """The choices so far, by the name of their curve."""
         for control in (self.slider, self.option):
