@@ -85,3 +85,14 @@ def test_a_line_that_no_wall_ends_needs_a_shift():
         set_up("adi:0", free)
     b = np.array([1.0, 0.0, 0.0, -1.0])
     assert solve(free, b, M="adi:0.1").converged
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_a_stencil_of_any_scale(dtype, scale):
+    """Squares of its couplings under- or overflow."""
+    operator = grid_stencil((3, 4), dtype)
+    expected = dense_inverse(set_up("adi", operator), operator)
+    scale = operator.dtype.type(scale)
+    scaled = BandStencil(operator.grid, operator.main * scale, tuple(low * scale for low in operator.lower))
+    np.testing.assert_allclose(dense_inverse(set_up("adi", scaled), scaled) * scale, expected, rtol=1e-10)

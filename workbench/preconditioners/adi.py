@@ -111,10 +111,11 @@ def _couplings(low: np.ndarray, grid: tuple[int, ...], axis: int) -> tuple[np.nd
 def pivots_of(part: Part, grid: tuple[int, ...]) -> np.ndarray:
     """E of M_k = (E + L) E^-1 (E + L^H), shape (N,). Raises InputError for one that is not positive."""
     diagonal, low = (np.moveaxis(each.reshape(grid), -1 - part.axis, 0) for each in (part.diagonal, part.low))
-    pivots, square = np.array(diagonal), np.abs(low).astype(np.float64) ** 2
+    pivots, sizes = np.array(diagonal), np.abs(low).astype(np.float64)
     for k in range(part.length):
         if k:
-            pivots[k] -= square[k] / pivots[k - 1]
+            # A square might leave the range of numbers, where the quotient does not.
+            pivots[k] -= sizes[k] * (sizes[k] / pivots[k - 1])
         if not np.all(pivots[k] > SMALLEST_PIVOT * np.abs(diagonal[k])):
             raise InputError(
                 f"adi: A along {AXES[part.axis]} is singular or not positive definite on a line, as where it ends at "
