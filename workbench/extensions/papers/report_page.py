@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from workbench.extensions.papers import papers
-from workbench.extensions.papers.column_words import column_words
+from workbench.extensions.papers.column_words import column_words, quantity_words
 from workbench.extensions.papers.comparison import PRINTED, UNEXPLAINED
 from workbench.extensions.papers.reproduction import cell_text, cells_of
 from workbench.extensions.papers.standing import INDEPENDENT, NOTABLE, Mark, Standing, mark_of
@@ -30,8 +30,8 @@ ABOUT = (
     "Ours: counted or measured here. Modelled: computed for the machine of the paper.",
     "Deviation: the larger one of both from the print; unequal sizes have none, nor do times of this machine.",
     "Not counted: numbers that are made from the print, that no paper prints, or that another item counts.",
-    "A reason is measured, plausible or unknown, and says so first. Pictures can be hovered and zoomed, and a press on "
-    "a name hides its curve.",
+    "A reason is measured, plausible or not explained, and says so first. Pictures can be hovered and zoomed, and a "
+    "press on a name hides its curve.",
 )
 Entry = dict[str, Any]
 COMPARED = ("row", "quantity", "printed", "ours", "range", "ours / printed", "modelled", "deviation", "reason")
@@ -214,7 +214,8 @@ def _compared(entry: Entry, reasons: Mapping[str, str]) -> str:
         rows.append(
             [
                 value["row"],
-                value["quantity"],
+                # Reports of earlier versions have the column alone.
+                value.get("quantity") or quantity_words(value["column"]),
                 _theirs(value),
                 *(cell_text(value[name]) for name in ("ours", "spread", "ratio", "modelled")),
                 value.get("verdict") or deviation_text(value["percent"]),
