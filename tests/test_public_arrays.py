@@ -221,7 +221,7 @@ ELSEWHERE = {
     # Of the authors of blocks: the arrays are those of the library.
     *(f"LinearOperatorAdapter.plus_diagonal({name})" for name in ("values", "main", "rows")),
     "Deflation.labels(phase)", "Deflation.labels_and_boxes(phase)", "DeflationContext(phase)",
-    "DeflationContext(near_null)", "Deflation.labels_of(phase)", "Matrix.in_order(order)",
+    "DeflationContext(near_null)", "Deflation.labels_of(phase)", "Matrix.in_order(order)", "LinearSystem(order)",
     "PiecewiseConstant.earlier(cells)", "Preconditioner.renewed(cells)", "Projection.drift_of(restricted)",
     "Projection.solve_columns(coarse)", "Stencil(assemble)", "TwoPhaseStencil(assemble)",
     *(f"{kind}.box_matrix(labels)" for kind in ("Stencil", "BandStencil", "TwoPhaseStencil")),

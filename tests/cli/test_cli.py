@@ -174,7 +174,7 @@ def test_a_matrix_file_has_levels_by_the_rule_where_the_command_names_none(capsy
     monkeypatch.setattr(levels, "FEW", 50)
     path = matrix_market(tmp_path / "chain.mtx", 2.1 * np.eye(60) - np.eye(60, k=1) - np.eye(60, k=-1))
     for arguments, first in (
-        ((), "ic"),
+        ((), "ic:0"),
         (("--preconditioner", "none"), "none"),
         (("--deflation", "none"), "jacobi"),
     ):

@@ -40,6 +40,7 @@ def made(result, tmp_path):
         "InsideView": lambda: looked_into(live.InsideView(), result),
         "OwnMethod": lambda: raced(live.OwnMethod("cg", "poisson5", n=12)),
         "RaceView": lambda: live.RaceView(bubbles),
+        "MarkedSteps": lambda: live.MarkedSteps("block-cg-oleary", "poisson5", n=8, rhs="random:2"),
         "PolynomialView": lambda: moved(live.PolynomialView()),
         "PaperView": lambda: live.PaperView("two-level", "fig1"),
         "Replay": lambda: opened_twice(live.Replay(), result.record()),

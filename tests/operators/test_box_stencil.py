@@ -155,7 +155,7 @@ def test_a_matrix_beyond_32_bits_is_refused():
     [
         *(
             {"preconditioner": name}
-            for name in sorted(set(registry.registered("preconditioner")) - {"amgx", "mg", "petsc"})
+            for name in sorted(set(registry.registered("preconditioner")) - {"adi", "amgx", "mg", "petsc"})
         ),
         *({"deflation": name} for name in ("stripes", "planes", "blocks:3", "eigenvectors:4", "ritz")),
     ],

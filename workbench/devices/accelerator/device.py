@@ -26,7 +26,7 @@ from workbench.devices.accelerator.bound import bind
 from workbench.devices.accelerator.box_stencil import box_product
 from workbench.devices.accelerator.box_sweeps import BoxSweeps
 from workbench.devices.accelerator.clock import DeviceClock
-from workbench.devices.accelerator.deflation import CompactColumns
+from workbench.devices.accelerator.deflation import CompactColumns, CsrVectors
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.drawn import drawn
 from workbench.devices.accelerator.fast_diagonalization import FastDiagonalization
@@ -44,8 +44,9 @@ from workbench.devices.host.boxes import Boxes, EarlierParts, Rows
 from workbench.devices.host.face_codes import FaceCodes
 from workbench.devices.jacobi_boxes import JacobiBoxes
 from workbench.devices.kernels import small
-from workbench.devices.operator_protocols import OperatorTraits
+from workbench.devices.operator_protocols import DeviceVector, OperatorTraits
 from workbench.devices.ops import peaks, stencil
+from workbench.devices.ops.levels import labels_in_rounds
 from workbench.devices.ops.operators import OperatorsOfAllDevices, method
 from workbench.devices.programs.block_workspace import BlockWorkspace
 from workbench.devices.programs.program import Storage
@@ -111,7 +112,6 @@ class Operators(OperatorsOfAllDevices, Launcher):
     merged_parts = parts.merged_parts
     nested_levels = nesting.nested
     inverse_of_last = nesting.inverse
-    grown_parts = nesting.grown_parts
     diagonal_first = nesting.diagonal_first
     drawn = drawn
     plane = volume = peaks.downsampled
@@ -225,6 +225,16 @@ class Accelerator(Operators, DeviceBase):
 
     def _with(self, budget: Budget, reduction: str) -> Accelerator:
         return Accelerator(self.runtime, budget, reduction)
+
+    def grown_parts(
+        self, csr: CsrVectors, sizes: tuple[tuple[int, float], tuple[int, float]], bottom: int, least: float
+    ) -> nesting.GrownParts | None:
+        """Parts of the rows of a matrix, and parts of these, as `nesting.grown_parts` has them."""
+
+        def seeds_of(of: CsrVectors, size: int, threshold: float) -> tuple[DeviceVector, int]:
+            return labels_in_rounds(of, size, threshold, self)
+
+        return nesting.grown_parts(self, csr, sizes, bottom, least, seeds_of)
 
     def need_room(self, nbytes: int, way_out: str = "") -> None:
         """Raise InputError if `nbytes` more do not fit; way_out ends the sentence."""

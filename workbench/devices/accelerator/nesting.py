@@ -19,10 +19,10 @@ from workbench.devices.accelerator.scan import Sorts, count_at, running_sums, sc
 from workbench.devices.kernels import nesting as kernels
 from workbench.devices.kernels import scan as numbering
 from workbench.devices.kernels.parameters import places_of
-from workbench.devices.ops.levels import labels_in_rounds, numbered_labels
+from workbench.devices.operator_protocols import DeviceVector
+from workbench.devices.ops.levels import numbered_labels
 
 if TYPE_CHECKING:
-    from workbench.devices.accelerator.device import Accelerator
     from workbench.devices.accelerator.functions import Prepared
     from workbench.devices.accelerator.launcher import Launcher
 
@@ -31,6 +31,8 @@ DOUBLE = np.dtype(np.float64)
 MOST_ENTRIES = 512
 """Entries of a row, at most, of a matrix whose parts a device grows: a work-item adds all rows of a part, and searches
 those that it has for every entry."""
+SeedsOf = Callable[[CsrVectors, int, float], tuple[DeviceVector, int]]
+"""The seed of the part of each row, and the number of rows without one."""
 BOUND_STEPS = 3
 """Steps that improve a bound of the spectrum."""
 
@@ -189,13 +191,19 @@ def diagonal_first(device: Launcher, matrix: Sequence[np.ndarray | Vector]) -> C
 
 
 def grown_parts(
-    device: Accelerator, csr: CsrVectors, sizes: tuple[tuple[int, float], tuple[int, float]], bottom: int, least: float
+    device: Launcher,
+    csr: CsrVectors,
+    sizes: tuple[tuple[int, float], tuple[int, float]],
+    bottom: int,
+    least: float,
+    seeds_of: SeedsOf,
 ) -> GrownParts | None:
     """Parts of the rows of a matrix, and parts of these until they are `bottom` at most, or no less than `least` of
     those before; None where a row has more than `MOST_ENTRIES`.
 
     csr: the diagonal entry of a row first. sizes: rows of a part and the threshold of strong couplings, of the first
-    parts and of all others. Cost: a read of each level for every round of growth, and about six more.
+    parts and of all others. seeds_of: as `ops.levels.labels_in_rounds` on the device. Cost: a read of each level for
+    every round of growth, and about six more.
     """
     prepared, sorts = _Kernels(device, components=True), Sorts(device)
     closed, numbered = (device.function(each, DOUBLE) for each in (kernels.closed, numbering.numbered))
@@ -203,7 +211,7 @@ def grown_parts(
     merges, rows, widest = list[Merge](), csr[2].size - 1, 0
     while rows > bottom:
         size, threshold = sizes[min(len(merges), 1)]
-        labels, count = _labels(device, numbered, csr, size, threshold)
+        labels, count = _labels(device, seeds_of, numbered, csr, size, threshold)
         if count > least * rows:
             break
         rows_of = sorts.grouped(labels, count)
@@ -220,10 +228,10 @@ def grown_parts(
 
 
 def _labels(
-    device: Accelerator, numbered: Prepared, csr: CsrVectors, size: int, threshold: float
+    device: Launcher, seeds_of: SeedsOf, numbered: Prepared, csr: CsrVectors, size: int, threshold: float
 ) -> tuple[Vector, int]:
     """The part of each row, int32, and their number, as `ops.levels.parts_in_rounds` has them."""
-    seeds, left = labels_in_rounds(csr, size, threshold, device)
+    seeds, left = seeds_of(csr, size, threshold)
     if left:
         data, indices, indptr = map(device.to_host, csr)
         found, count = numbered_labels(device.to_host(seeds), (data, indices, indptr), size, threshold)

@@ -8,8 +8,6 @@ from collections.abc import Callable, Generator
 from contextvars import ContextVar
 from typing import ParamSpec, TypeVar
 
-from workbench.run.jobs.run_queue import CHECKS, QueueSlot
-
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -23,6 +21,9 @@ class CheckTurn:
     """
 
     def __init__(self, say: Callable[[int], object]) -> None:
+        # Imported here, since help pages know the declared lessons and import no run.
+        from workbench.run.jobs.run_queue import CHECKS, QueueSlot
+
         self._slot = QueueSlot(CHECKS)
         self._say = say
         self._taken = False

@@ -223,7 +223,7 @@ def system_of(
 
 def accelerator_of(name: str | None) -> Device | None:
     """The accelerator of that name; None for the cores, and for a device that is refused later."""
-    if name is None or name == RUN["device"].default:
+    if not isinstance(name, str) or name == RUN["device"].default:
         return None
     with contextlib.suppress(InputError):
         found = devices.device(name)

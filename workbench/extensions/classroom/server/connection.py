@@ -67,7 +67,7 @@ class NoDelayConnection(ZMQChannelsWebsocketConnection):
             self.log.warning("Connection to kernel %s closed by a malformed message: %.200r", self.kernel_id, error)
             self.websocket_handler.close(INVALID_DATA, "malformed message")
 
-    def handle_outgoing_message(self, stream: Any, outgoing_msg: list[Any]) -> None:
+    def handle_outgoing_message(self, stream: str, outgoing_msg: list[Any]) -> None:
         """Pass a message of the kernel on to the page, unless the page has closed since the kernel sent it."""
         with contextlib.suppress(WebSocketClosedError):
             super().handle_outgoing_message(stream, outgoing_msg)

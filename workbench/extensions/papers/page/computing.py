@@ -217,5 +217,5 @@ def _failed(work: Work, found: object) -> str:
     if isinstance(found, InputError):
         return f"{work.words}: {found}"
     if isinstance(found, Solved) and not found.converged:
-        return f"{work.words}: no convergence in {counted(found.iterations, 'iteration')}"
+        return f"{work.words}: no convergence in {counted(int(found.iterations), 'iteration')}"
     return ""
