@@ -85,3 +85,27 @@ def test_a_line_that_no_wall_ends_needs_a_shift():
         set_up("adi:0", free)
     b = np.array([1.0, 0.0, 0.0, -1.0])
     assert solve(free, b, M="adi:0.1").converged
+
+
+def test_a_shift_that_is_too_small_is_told_a_larger_one():
+    """Lines along x end at no wall, and a negative shift of A makes them indefinite, though A is not."""
+    x, y = np.full((4, 6), -1.0), np.full((4, 6), -1.0)
+    x[:, 0], y[0] = 0, 0
+    main = np.full((4, 6), 3.65)
+    main[:, [0, -1]] -= 1
+    operator = BandStencil((4, 6), main.ravel(), (x.ravel(), y.ravel()))
+    with pytest.raises(InputError, match=r"use rho above 0\.1, such as adi:0\.2,") as refused:
+        set_up("adi:0.1", operator)
+    assert refused.value.changes == {"preconditioner.rho": 0.2}
+    assert solve(operator, np.arange(24.0), M="adi:0.2").converged
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_a_stencil_of_any_scale(dtype, scale):
+    """Squares of its couplings under- or overflow."""
+    operator = grid_stencil((3, 4), dtype)
+    expected = dense_inverse(set_up("adi", operator), operator)
+    scale = operator.dtype.type(scale)
+    scaled = BandStencil(operator.grid, operator.main * scale, tuple(low * scale for low in operator.lower))
+    np.testing.assert_allclose(dense_inverse(set_up("adi", scaled), scaled) * scale, expected, rtol=1e-10)

@@ -390,3 +390,15 @@ def test_the_lower_factor_is_the_adjoint_of_the_entries_right_of_the_diagonal(si
     lower = sparse.csr_array(lower_factor(matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
     assert lower.has_sorted_indices
     assert np.array_equal(lower.toarray(), np.triu(matrix.toarray(), 1).conj().T)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+@pytest.mark.parametrize("spec", ["ic", "mic", "block-ic:4", "ssor"])
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_a_stencil_of_any_scale(dtype, spec, scale):
+    """Squares of its couplings under- or overflow."""
+    operator = grid_stencil((3, 4), dtype)
+    expected = dense_inverse(set_up(spec, operator), operator)
+    scale = operator.dtype.type(scale)
+    scaled = BandStencil(operator.grid, operator.main * scale, tuple(low * scale for low in operator.lower))
+    np.testing.assert_allclose(dense_inverse(set_up(spec, scaled), scaled) * scale, expected, rtol=1e-10)

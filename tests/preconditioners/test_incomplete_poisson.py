@@ -96,3 +96,19 @@ def test_it_is_as_good_as_the_series_for_poisson_and_of_little_use_for_two_phase
     assert poisson[0] < 0.7 * poisson[2]
     phases = [iterations("two-layer", each, n=48) for each in ("incomplete-poisson", "neumann:1")]
     assert phases[0] > 2 * phases[1]
+
+
+@pytest.mark.parametrize("form", ["poisson", "ssor"])
+@pytest.mark.parametrize(
+    ("dtype", "scale"), [(float, 1e-300), (complex, 1e300), (np.float32, 1e-30), (np.float32, 1e30)]
+)
+def test_a_stencil_of_any_scale(form, dtype, scale):
+    """D / sqrt(1/d) under- or overflows."""
+    spec = f"incomplete-poisson:1.2,form={form}"
+    operator = grid_stencil((3, 4), dtype)
+    expected = dense_inverse(set_up(spec, operator), operator)
+    scale = operator.dtype.type(scale)
+    scaled = BandStencil(operator.grid, operator.main * scale, tuple(low * scale for low in operator.lower))
+    np.testing.assert_allclose(
+        dense_inverse(set_up(spec, scaled), scaled) * scale, expected, rtol=1e-4 if dtype is np.float32 else 1e-12
+    )

@@ -65,13 +65,15 @@ class Adi(Preconditioner):
 
 
 class Part(NamedTuple):
-    """M_k, the part of A along an axis. diagonal, low: of all unknowns, shape (N,); step, length: of its lines."""
+    """M_k, the part of A along an axis, shifted by rho. diagonal, low: of all unknowns, shape (N,); step, length: of
+    its lines."""
 
     axis: int
     diagonal: np.ndarray
     low: np.ndarray
     step: int
     length: int
+    rho: float
 
 
 def parts_of(operator: Stencil, rho: float = 0.0) -> list[Part]:
@@ -91,6 +93,7 @@ def parts_of(operator: Stencil, rho: float = 0.0) -> list[Part]:
             operator.lower[axis],
             operator.strides[axis],
             grid[::-1][axis],
+            rho,
         )
         for axis, along, gone in zip(axes, coupled, absent, strict=True)
     ]
@@ -111,15 +114,17 @@ def _couplings(low: np.ndarray, grid: tuple[int, ...], axis: int) -> tuple[np.nd
 def pivots_of(part: Part, grid: tuple[int, ...]) -> np.ndarray:
     """E of M_k = (E + L) E^-1 (E + L^H), shape (N,). Raises InputError for one that is not positive."""
     diagonal, low = (np.moveaxis(each.reshape(grid), -1 - part.axis, 0) for each in (part.diagonal, part.low))
-    pivots, square = np.array(diagonal), np.abs(low).astype(np.float64) ** 2
+    pivots, sizes = np.array(diagonal), np.abs(low).astype(np.float64)
     for k in range(part.length):
         if k:
-            pivots[k] -= square[k] / pivots[k - 1]
+            # A square might leave the range of numbers, where the quotient does not.
+            pivots[k] -= sizes[k] * (sizes[k] / pivots[k - 1])
         if not np.all(pivots[k] > SMALLEST_PIVOT * np.abs(diagonal[k])):
+            larger = max(0.1, 2 * part.rho)
             raise InputError(
                 f"adi: A along {AXES[part.axis]} is singular or not positive definite on a line, as where it ends at "
-                "no wall with u = 0; use rho above 0, such as adi:0.1, or preconditioner ic",
-                changes={"preconditioner.rho": 0.1},
+                f"no wall with u = 0; use rho above {part.rho:g}, such as adi:{larger:g}, or preconditioner ic",
+                changes={"preconditioner.rho": larger},
             )
     return np.moveaxis(pivots, 0, -1 - part.axis).ravel()
 

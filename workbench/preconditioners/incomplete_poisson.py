@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from workbench.arrays.scaling import is_extreme
 from workbench.devices.protocol import Device
 from workbench.devices.series import TermByTerm
 from workbench.lazy import sparse
@@ -63,7 +64,10 @@ class IncompletePoisson(Preconditioner):
         if self.form == SSOR:
             bands, _ = device.scaled_bands((diagonal / self.omega).astype(dtype), lower, strides)
             return device.stencil_series(bands, strides, device.array(self._middle(diagonal), dtype), 1)
-        root = _root(diagonal)
+        root, largest = _root(diagonal), float(np.abs(diagonal).max())
+        if is_extreme(largest, dtype):
+            # D/root would leave the range of numbers; B is that of A/d.
+            diagonal, lower = diagonal / largest, tuple(low / largest for low in lower)
         bands, _ = device.scaled_bands((-diagonal / (root * self.omega)).astype(dtype), lower, strides)
         return device.factorized_stencil(dtype.type(root), bands, strides)
 

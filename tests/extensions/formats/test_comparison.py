@@ -82,6 +82,7 @@ def test_conversions_are_timed_and_cost_products():
     assert products_of("az", 1.0, seconds) == 2.0
     assert products_of("format", None, seconds) is None
     assert found.pays(seconds, converted) == "DIA pays for its conversion from CSR after 10 products"
+    assert found.pays(seconds, {**converted, ("format", "dia"): 0.5}).endswith("after 1 product")
     assert "CSR has the fastest" in found.pays({**seconds, ("format", "dia"): 2.5}, converted)
     lines = found.text(timed, stored).splitlines()
     assert "conversion  = products" in lines[2]

@@ -5,13 +5,16 @@ from __future__ import annotations
 import pytest
 
 from tests.extensions.papers.conftest import reproduced, small
+from workbench.extensions.formats.comparison import Storage, storage_of
 from workbench.extensions.models.host_and_gpu import HOSTS, machine, with_slower_cores
 from workbench.extensions.models.schedules import LIBRARY, expected, largest_share, usable_memory
 from workbench.extensions.papers import reproduce
 from workbench.extensions.papers.hybrid_claims import over_cores, over_the_cores, share_for, with_loops
+from workbench.extensions.papers.hybrid_measured import conversions
 from workbench.extensions.papers.hybrid_model import min_entries_per_row, printed_best, systems
 from workbench.extensions.papers.hybrid_pipecg import printed
 from workbench.extensions.papers.standing import Standing
+from workbench.run import configure
 
 
 def test_printed_entries_per_row_are_those_of_the_printed_sizes_but_for_one_misprint():
@@ -207,3 +210,16 @@ def test_conversions_from_csr_are_measured():
     for row in made.rows:
         assert row["conversion_in_products"] == pytest.approx(row["conversion_ms"] / csr["product_ms"])
     assert "hence CSR" in made.notes[0]
+
+
+def test_a_format_that_does_not_fit_beside_the_others_has_a_conversion_alone(monkeypatch):
+    whole = {row["format"]: row for row in small("hybrid-pipecg", "formats").rows}
+    sizes = storage_of(configure("poisson125", n=8))
+    room = sizes.of("csr").nbytes + sizes.of("coo").nbytes + sizes.formats[0].nbytes
+    monkeypatch.setattr(Storage, "_free", room)
+    rows = {row["format"]: row for row in conversions(8, lambda _: None).rows}
+    assert rows.keys() <= whole.keys()
+    alone = [row for row in rows.values() if row["product_ms"] is None]
+    assert rows["csr"]["product_ms"] > 0
+    assert alone
+    assert all(row["conversion_ms"] > 0 for row in alone)

@@ -92,6 +92,18 @@ def test_every_source_is_in_the_fingerprint(monkeypatch, tmp_path):
     assert after("c.pyc") == after("a.py")
 
 
+def test_an_item_of_an_earlier_version_has_its_place_on_the_page(made, tmp_path):
+    """Its comparisons have no quantity in words."""
+    assert report(tmp_path) == 0
+    path = tmp_path / "items" / "two-level-table1.json"
+    entry = json.loads(path.read_text())
+    for value in entry["compared"]:
+        value.pop("quantity")
+    path.write_text(json.dumps(entry))
+    text = papers_report.Report(tmp_path).write_page().read_text()
+    assert f"<td>{quantity_words(entry['compared'][0]['column'])}</td>" in text
+
+
 def test_a_cut_short_item_is_made_again(made, tmp_path):
     assert report(tmp_path) == 0
     (tmp_path / "items" / "two-level-table1.json").write_text('{"paper": ')

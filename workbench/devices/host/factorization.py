@@ -123,14 +123,15 @@ def _stencil_pivots(
                     if j < first:
                         continue
                     low = low0[i] if k == 0 else (low1[i] if k == 1 else low2[i])
-                    pivot -= (low * np.conj(low)).real / pivots[j]
+                    # Divided first, since the product might leave the range of numbers.
+                    pivot -= (low / pivots[j] * np.conj(low)).real
                     if omega > 0:
                         for m in range(3):
                             other = j + steps[m]
                             if m == k or other >= stop or steps[m] >= size:
                                 continue
                             far = low0[other] if m == 0 else (low1[other] if m == 1 else low2[other])
-                            pivot -= omega * (low * np.conj(far)).real / pivots[j]
+                            pivot -= omega * (low / pivots[j] * np.conj(far)).real
                 last = True
                 for k in range(3):
                     above = i + steps[k]

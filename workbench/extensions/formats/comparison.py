@@ -33,7 +33,7 @@ from workbench.run.choices.configuration import Configuration
 from workbench.run.choices.conflicts import obstacles, reasons_of
 from workbench.run.setup.prepare import assembled
 from workbench.settings import AZ_FORMS, BY_DIAGONALS, COMPACT, FORMATS, GIVEN_FORM
-from workbench.words.numbers import count, duration, number
+from workbench.words.numbers import count, counted, duration, number
 
 ROUNDS = 15
 """Rounds of a measurement, after one to warm up; every format has its turn in each."""
@@ -201,8 +201,8 @@ class Storage:
         gained = seconds["format", "csr"] - seconds[best]
         if gained <= 0:
             return "CSR has the fastest product of those that A is converted to"
-        after = count(math.ceil(converted[best] / gained))
-        return f"{form_title('format', self.of(best[1]))} pays for its conversion from CSR after {after} products"
+        after = counted(math.ceil(converted[best] / gained), "product")
+        return f"{form_title('format', self.of(best[1]))} pays for its conversion from CSR after {after}"
 
     def products(self) -> dict[tuple[str, str], Callable[[], None]]:
         """A product, or an update by AZ, in each form that fits and is no more than `MOST_TIMED` times CSR, by setting

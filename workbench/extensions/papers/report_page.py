@@ -30,8 +30,8 @@ ABOUT = (
     "Ours: counted or measured here. Modelled: computed for the machine of the paper.",
     "Deviation: the larger one of both from the print; unequal sizes have none, nor do times of this machine.",
     "Not counted: numbers that are made from the print, that no paper prints, or that another item counts.",
-    "A reason is measured, plausible or unknown, and says so first. Pictures can be hovered and zoomed, and a press on "
-    "a name hides its curve.",
+    "A reason is measured, plausible or not explained, and says so first. Pictures can be hovered and zoomed, and a "
+    "press on a name hides its curve.",
 )
 Entry = dict[str, Any]
 COMPARED = ("row", "quantity", "printed", "ours", "range", "ours / printed", "modelled", "deviation", "reason")
@@ -214,6 +214,7 @@ def _compared(entry: Entry, reasons: Mapping[str, str]) -> str:
         rows.append(
             [
                 value["row"],
+                # Reports of earlier versions have the column alone.
                 value.get("quantity") or quantity_words(value["column"]),
                 _theirs(value),
                 *(cell_text(value[name]) for name in ("ours", "spread", "ratio", "modelled")),
