@@ -15,12 +15,11 @@ from workbench.devices.accelerator.bound import OnAccelerator
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.bound import Request, override
+from workbench.devices.host.counting import tiles_of
 from workbench.devices.kernels import block_products, products
 from workbench.devices.kernels.parameters import Sums, Vector
 from workbench.devices.ops.csr import csr
 from workbench.devices.ops.storage import coo
-from workbench.jit.compiled import kernel
-from workbench.jit.threads import launch
 
 if TYPE_CHECKING:
     from workbench.devices.accelerator import runtime
@@ -135,28 +134,6 @@ def longest(request: Request) -> int:
     """Entries of the longest row."""
     assert request.work is not None
     return int(np.diff(request.work).max(initial=0))
-
-
-def tiles_of(indptr: np.ndarray, most: int) -> np.ndarray:
-    """First rows of the tiles, and N. A tile has at most `most` entries, or is one row. Cost: a read on one core."""
-    bounds, count = np.zeros(indptr.size, np.int64), np.zeros(1, np.int64)
-    launch(0, _bound_tiles, indptr, most, bounds, count)
-    return bounds[: int(count[0]) + 1].copy()
-
-
-@kernel()
-def _bound_tiles(taken, indptr, most, bounds, count):  # pragma: no cover
-    first, tiles = 0, 0
-    for row in range(1, indptr.size):
-        # The row before ends the tile where this one does not fit.
-        if indptr[row] - indptr[first] > most and row - first > 1:
-            first = row - 1
-            tiles += 1
-            bounds[tiles] = first
-    if indptr.size > 1:
-        tiles += 1
-        bounds[tiles] = indptr.size - 1
-    count[0] = tiles
 
 
 def items_per_row_for(device: Launcher, mean: float) -> int:

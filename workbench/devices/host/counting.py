@@ -1,4 +1,4 @@
-"""Counts of nonzero entries of an array, on all cores."""
+"""Counts of nonzero entries of an array, on all cores, and rows of a CSR matrix counted into tiles."""
 
 from __future__ import annotations
 
@@ -25,3 +25,25 @@ def _count(taken, values, counts):  # pragma: no cover
             for i in range(values.size * chunk // chunks, values.size * (chunk + 1) // chunks):
                 found += values[i] != 0
             counts[chunk] = found
+
+
+def tiles_of(indptr: np.ndarray, most: int) -> np.ndarray:
+    """First rows of the tiles, and N. A tile has at most `most` entries, or is one row. Cost: a read on one core."""
+    bounds, count = np.zeros(indptr.size, np.int64), np.zeros(1, np.int64)
+    launch(0, _bound_tiles, indptr, most, bounds, count)
+    return bounds[: int(count[0]) + 1].copy()
+
+
+@kernel()
+def _bound_tiles(taken, indptr, most, bounds, count):  # pragma: no cover
+    first, tiles = 0, 0
+    for row in range(1, indptr.size):
+        # The row before ends the tile where this one does not fit.
+        if indptr[row] - indptr[first] > most and row - first > 1:
+            first = row - 1
+            tiles += 1
+            bounds[tiles] = first
+    if indptr.size > 1:
+        tiles += 1
+        bounds[tiles] = indptr.size - 1
+    count[0] = tiles

@@ -160,7 +160,7 @@ class PageKernels(AsyncMappingKernelManager):
         self.room = Classroom(self.runs_at_once, collects=self.classroom)
         # A run that has its turn has memory for it.
         self.room.turns.changed = self.room.checks.changed = self.memory.divide
-        self._ending: set[asyncio.Task[None]] = set()
+        self._ending: set[asyncio.Future[None]] = set()
         self._starting = 0
         """The number of kernels that are starting and not counted yet."""
         self.forks = ForkServer(for_class=self.classroom or self.runs_at_once > 0) if AVAILABLE else None
@@ -217,7 +217,7 @@ class PageKernels(AsyncMappingKernelManager):
     def _handle_kernel_died(self, kernel_id: str) -> None:
         """End what the server still has of a kernel that has died: sockets, a file, and its place in the map."""
         self.log.warning("Kernel %s died", kernel_id)
-        ending = asyncio.get_running_loop().create_task(self.shutdown_kernel(kernel_id, now=True))
+        ending = asyncio.ensure_future(self.shutdown_kernel(kernel_id, now=True))
         self._ending.add(ending)
         ending.add_done_callback(self._ending.discard)
 
