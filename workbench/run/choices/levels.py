@@ -80,7 +80,7 @@ def set_up_by_default(
     """The result of `make` for the levels of a configuration; where these were chosen by the rule and cannot be set up
     on this matrix, for Jacobi alone, and a note that says why. note: of the choice, in the system; empty without one.
 
-    Raises InputError as `make` does, for anything that other levels do not mend.
+    Raises InputError as `make` does, for what other levels would not change.
     """
     try:
         return make(configuration, system)

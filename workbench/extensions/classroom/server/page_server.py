@@ -112,7 +112,7 @@ class PageServer(Voila):
     def _prepare(self) -> None:
         """Do what the first pages would wait for, and all others with them: templates, kernel specifications, and full
         garbage collections, which look at each object of the imported modules. Each kept the event loop for 0.1 to 0.3
-        s of a core. Called where the specifications have a manager, and nobody is answered yet."""
+        s of a core. Called where the specifications have a manager, and no page has asked yet."""
         for name in ("workbench", "lesson") if self.lessons else ():
             compile_templates(name)
         self.kernel_spec_manager.get_all_specs()
@@ -221,7 +221,7 @@ OWN_FILES = 200
 
 
 def allow_files(number: int) -> None:
-    """Let this process open so many files, besides its own, or as many as the system allows.
+    """Let this process open a number of files besides its own, or as many as the system allows.
 
     Most systems allow 1024 to a program that does not ask for more, and 67 pages have as many.
     """

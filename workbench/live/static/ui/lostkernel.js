@@ -50,7 +50,7 @@ async function ask(kernel) {
   askSoon(kernel, silent || kernel.connectionStatus !== "connected" ? EVERY : BEAT);
 }
 
-// A connection that has lasted through a silence may be dead, which nobody has told the browser.
+// A connection that has lasted through a silence may be dead, of which the browser knows nothing.
 async function connectAgain(kernel) {
   if (kernel.connectionStatus === "connected") {
     const late = new Promise((done) => setTimeout(done, ANSWER));
