@@ -196,7 +196,7 @@ class Storage:
         as `rounds` and `conversions` have them."""
         of_a = [key for key in converted if key[0] == "format" and key in seconds]
         if ("format", "csr") not in of_a:
-            return "A product in CSR was not timed, as it does not fit the memory beside the others"
+            return "A product in CSR was not timed, as it does not fit the memory next to the others"
         best = min(of_a, key=lambda key: seconds[key])
         gained = seconds["format", "csr"] - seconds[best]
         if gained <= 0:

@@ -57,7 +57,7 @@ def conversions(max_n: int, progress: Progress) -> Reproduction:
     rows = [
         {
             "format": name,
-            # A form that does not fit beside the others has no product.
+            # A form that does not fit next to the others has no product.
             "product_ms": None if (one := seconds.get(("format", name))) is None else 1e3 * one,
             "conversion_ms": 1e3 * taken,
             "conversion_in_products": products_of("format", taken, seconds),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 from collections.abc import Mapping, Sequence
 
@@ -30,7 +31,7 @@ class Thought:
     picture: str
 
 
-class Derivation(WorkingView):
+class Derivation(WorkingView, abc.ABC):
     """Base of both: a column of steps, and one picture that follows it. Subclasses implement `picture`.
 
     symbols: pictures by the keys of the text, each shown while a symbol of this key is pointed at.
@@ -72,9 +73,9 @@ class Derivation(WorkingView):
         self.marked = key
         self._show()
 
+    @abc.abstractmethod
     def picture(self, key: str) -> Scene:
         """The scene of a step."""
-        raise NotImplementedError(f"{type(self).__name__} has no picture {key}")
 
     def _show(self) -> None:
         self.words.say("computing …", "busy")
