@@ -18,7 +18,7 @@ FORMER = {
     "workbench.analysis.storage": ("storage_of", "workbench.extensions.formats.comparison"),
     "workbench.costs.storage": ("storage_of", "workbench.extensions.formats.comparison"),
     "workbench.live.compare.storage": ("StorageView", "workbench.extensions.formats.page"),
-    "workbench.operators.formats": ("in_format", "workbench.operators.matrix"),
+    "workbench.operators.formats": ("in_format", "workbench.operators.conversion"),
     "workbench.plots.scenes.storage": ("arrays_of", "workbench.extensions.formats.scenes"),
     "workbench.scenes.storage": ("arrays_of", "workbench.extensions.formats.scenes"),
     "workbench.flow.sequence": ("Sequence", "workbench.sequences.sequence"),

@@ -64,7 +64,7 @@ MERGED = {
     },
     "live.compare": {"extensions.formats.page": ("storage",)},
     "live.ui": {"live.ui.declared_form": ("undoable_form",)},
-    "operators": {"operators.matrix": ("formats",), "devices.host.storage": ("formats",)},
+    "operators": {"operators.conversion": ("formats",), "devices.host.storage": ("formats",)},
     "plots.scenes": {"extensions.formats.scenes": ("storage",)},
     "records": {"files.arrays": ("archive",)},
     "devices.programs": {"devices.programs.on_cores": ("stepwise",)},

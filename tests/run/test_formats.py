@@ -16,7 +16,7 @@ from workbench.devices.host import storage
 from workbench.devices.ops.storage import DiagonalColumns
 from workbench.errors import InputError
 from workbench.operators import Matrix
-from workbench.operators.matrix import in_format
+from workbench.operators.conversion import in_format
 from workbench.run import Run, configure, solve
 from workbench.settings import AZ_FORMS, FORMATS
 

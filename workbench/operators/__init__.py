@@ -2,13 +2,9 @@
 
 from workbench.operators.base import BoundOperator, Operator, Size, stored_bytes
 from workbench.operators.box_stencil import BoxStencil
-from workbench.operators.matrix import (
-    ComplexSymmetricMatrix,
-    LinearOperatorAdapter,
-    Matrix,
-    UnsymmetricMatrix,
-    as_operator,
-)
+from workbench.operators.conversion import as_operator
+from workbench.operators.linear_operator import LinearOperatorAdapter
+from workbench.operators.matrix import ComplexSymmetricMatrix, Matrix, UnsymmetricMatrix
 from workbench.operators.stencil import BandStencil, Stencil, check_diagonal
 from workbench.operators.two_phase import TwoPhaseStencil
 

@@ -18,7 +18,8 @@ from workbench.devices.protocol import Device
 from workbench.lazy import sparse
 from workbench.operators.base import Operator
 from workbench.operators.box_stencil import BoxStencil
-from workbench.operators.matrix import LinearOperatorAdapter, Matrix
+from workbench.operators.linear_operator import LinearOperatorAdapter
+from workbench.operators.matrix import Matrix
 from workbench.operators.matrix_checks import check_positive, rows_of_zeros
 from workbench.operators.matrix_rows import MatrixRows
 from workbench.operators.stencil import BandStencil

@@ -1,28 +1,21 @@
-"""Assembled sparse matrices with validation, and adapters for SciPy matrices and LinearOperators."""
+"""Assembled sparse matrices with the checks that conjugate gradients need."""
 
 from __future__ import annotations
 
 import contextlib
 import copy
 import dataclasses
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from workbench.arrays.validation import (
-    HostFunction,
-    check_real,
-    finite_vector,
-    matvec_function,
-    to_working_dtype,
-    working_dtype,
-)
+from workbench.arrays.validation import to_working_dtype, working_dtype
 from workbench.devices.host.aggregation import reordered
-from workbench.devices.host.storage import check_room, stored
+from workbench.devices.host.storage import stored
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
-from workbench.operators.base import BoundOperator, MissingEntriesError, Operator
+from workbench.operators.base import BoundOperator
 from workbench.operators.matrix_checks import (
     ROUNDING,
     SYMMETRY_ROUNDING,
@@ -36,11 +29,6 @@ from workbench.operators.matrix_checks import (
     check_shape,
     rows_of_zeros,
 )
-from workbench.settings import GIVEN_FORM, format_of
-
-if TYPE_CHECKING:
-    from scipy.sparse.linalg import LinearOperator
-
 
 LARGE = 100_000
 """Entries from which a matrix is checked in one pass on all cores, or on the accelerator that solves with it."""
@@ -235,179 +223,6 @@ class UnsymmetricMatrix(Matrix):
     def _check(self) -> np.ndarray:
         """The diagonal; accepts symmetric and unsymmetric matrices."""
         return self.csr.diagonal()
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class LinearOperatorAdapter:
-    """A SciPy LinearOperator as A. What needs entries of A refuses it.
-
-    vector_dtype: the dtype of the vectors, if it differs from that of the operator. main: its main diagonal, shape
-    (N,), if it is known.
-
-    Examples:
-        >>> import numpy as np
-        >>> from scipy.sparse.linalg import LinearOperator
-        >>> from workbench.operators import LinearOperatorAdapter
-        >>> LinearOperatorAdapter(LinearOperator((3, 3), lambda x: 2 * x, dtype=np.float64)).nnz is None
-        True
-    """
-
-    linear: LinearOperator
-    vector_dtype: np.dtype | None = None
-    main: np.ndarray | None = None
-
-    def __post_init__(self) -> None:
-        check_shape(self.linear.shape)
-        working_dtype(np.dtype(self.linear.dtype), "A")
-        if self.main is not None:
-            main = finite_vector(self.main, "diagonal", self.shape[0])
-            check_real(main.dtype, self.dtype, "diagonal")
-            object.__setattr__(self, "main", main)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.linear.shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.vector_dtype or working_dtype(np.dtype(self.linear.dtype), "A")
-
-    @property
-    def precision(self) -> np.dtype:
-        """The dtype in which A is declared."""
-        return precision_in(np.dtype(self.linear.dtype))
-
-    @property
-    def function(self) -> HostFunction:
-        """A on vectors of this dtype, with checks of the returned ones."""
-        return matvec_function(self.linear, "A", self.dtype)
-
-    @property
-    def nnz(self) -> None:
-        return None
-
-    def diagonal(self) -> np.ndarray:
-        if self.main is None:
-            raise MissingEntriesError("diagonal")
-        return self.main.astype(self.dtype, copy=False)
-
-    def to_csr(self) -> sparse.csr_array:
-        raise MissingEntriesError("entries")
-
-    def astype(self, dtype: np.dtype) -> LinearOperatorAdapter:
-        return dataclasses.replace(self, vector_dtype=dtype)
-
-    def with_diagonal(self, main: np.ndarray, kind: type[Matrix] = Matrix) -> LinearOperatorAdapter:
-        """This operator with its main diagonal, finite, shape (N,).
-
-        kind: the class of matrices whose diagonal it has to be: real and above 0, or for COCG not 0, but for rows of
-        zeros.
-
-        Cost: up to five products, which compare it with A where it is smallest and largest and in two random places,
-        and A with zero where it is 0. Raises InputError for another diagonal.
-        """
-        main = finite_vector(main, "diagonal", self.shape[0])
-        sizes = np.abs(main)
-        product = matvec_function(self.linear, "A", self.dtype)
-        eps = np.finfo(self.dtype).eps
-        # A product by transforms rounds every entry as it does the largest.
-        rounding = 100 * eps * sizes.max()
-        zeros = np.flatnonzero(main == 0)
-        if zeros.size:
-            some = np.zeros(main.size, self.dtype)
-            some[zeros] = np.random.default_rng(0).uniform(1, 2, zeros.size)
-            zeros = zeros if np.abs(product(some)).max() <= rounding * np.sqrt(zeros.size) else zeros[:0]
-        if issubclass(kind, ComplexSymmetricMatrix) and self.dtype.kind == "c":
-            check_positive(sizes, zeros)
-        elif np.any(np.imag(main)):
-            raise InputError("diagonal is complex, but the main diagonal of a Hermitian A is real; pass real values")
-        else:
-            main = np.real(main)
-            check_positive(main, zeros)
-        places = [sizes.argmin(), sizes.argmax(), *np.random.default_rng(0).integers(main.size, size=2)]
-        for i in sorted(set(map(int, places))):
-            unit = np.zeros(main.size, self.dtype)
-            unit[i] = 1
-            entry = product(unit)[i]
-            if not abs(entry - main[i]) <= np.sqrt(eps) * sizes[i] + rounding:
-                raise InputError(
-                    f"diagonal holds {main[i]:.6g} at entry {i}, but A has {entry:.6g} there, by what it makes of a "
-                    "unit vector; pass the main diagonal of A itself, and another scaling as M, a function"
-                )
-        return dataclasses.replace(self, main=main)
-
-    def plus_diagonal(self, rows: np.ndarray, values: np.ndarray, main: np.ndarray) -> LinearOperatorAdapter:
-        """A plus values on the diagonal of some rows. main: the diagonal of the sum, shape (N,)."""
-        from scipy.sparse import linalg
-
-        added = linalg.aslinearoperator(sparse.csr_array((values, (rows, rows)), shape=self.shape))
-        return dataclasses.replace(self, linear=self.linear + added, main=main)
-
-    def bind(self, device: Device) -> BoundOperator:
-        return device.callable(self.function, self.shape[0], self.dtype)
-
-
-def as_operator(A: Any, kind: type[Matrix] = Matrix, checked_on: Device | None = None) -> Operator:
-    """Convert a SciPy sparse array or matrix, a dense square array, a SciPy LinearOperator, or what has a shape and
-    `matvec` as that has, to an Operator.
-
-    kind: the class of matrices. An Operator is returned unchanged. Integer, boolean and half-precision entries become
-    float64. checked_on: as in `Matrix`.
-
-    Raises InputError for any other type, for entries that double precision cannot represent, for sparse arrays with
-    indices out of range, and for whatever `Matrix` refuses.
-
-    Examples:
-        >>> import numpy as np
-        >>> from workbench.operators import as_operator
-        >>> as_operator(np.diag([1, 2, 4])).dtype.name
-        'float64'
-    """
-    if sparse.issparse(A):
-        check_shape(A.shape)
-        # Those of a large CSR matrix are in the pass over its entries; longer ones would lose bits before it.
-        in_pass = A.format == "csr" and A.nnz >= LARGE and kind.is_mirrored and A.indices.dtype == np.int32
-        check_indices(A, full=not in_pass)
-        return kind(sparse.csr_array(A), checked_on=checked_on)
-    if isinstance(A, Operator):
-        return A
-    from scipy.sparse import linalg
-
-    if isinstance(A, linalg.LinearOperator):
-        return LinearOperatorAdapter(A)
-    if isinstance(A, np.ma.MaskedArray):
-        raise InputError("A is a masked array; fill the masked entries: A.filled(value)")
-    if isinstance(A, np.ndarray):
-        check_shape(A.shape)
-        return kind(sparse.csr_array(to_working_dtype(A, "A")), precision_in(A.dtype))
-    if hasattr(A, "shape") and hasattr(A, "matvec"):
-        return LinearOperatorAdapter(linalg.aslinearoperator(A))
-    raise InputError(
-        f"cannot use {type(A).__name__} as A; pass a SciPy sparse array, a LinearOperator or a workbench operator"
-    )
-
-
-def in_format(operator: Operator, text: str, device: Device) -> Operator:
-    """The operator as a device is to store it, assembled where it is none of CSR; itself for format problem.
-
-    text: a checked value of the setting `format`. Raises InputError for an operator without entries, and for a format
-    whose words do not fit the machine.
-    """
-    if text == GIVEN_FORM:
-        return operator
-    name, items = format_of(text)
-    if not isinstance(operator, Matrix):
-        try:
-            operator = Matrix(operator.to_csr())
-        except MissingEntriesError:
-            raise InputError(
-                f"format {text} stores the entries of A, which a LinearOperator does not show; pass a sparse matrix, "
-                "or leave out the format",
-                changes={"format": GIVEN_FORM},
-            ) from None
-    if name != "csr":
-        check_room(device, "A", stored(name, operator.csr), operator.csr, name, {"format": "csr"})
-    return operator.in_format(name, items)
 
 
 def precision_in(dtype: np.dtype) -> np.dtype:

@@ -19,8 +19,8 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.machines.profile import profile
 from workbench.operators import BoundOperator, Operator, TwoPhaseStencil
+from workbench.operators.conversion import in_format
 from workbench.operators.empty_rows import check_stencil, without_empty_rows
-from workbench.operators.matrix import in_format
 from workbench.operators.null_space import NullSpace, null_space_of
 from workbench.operators.slab_stencil import SlabStencil
 from workbench.preconditioners import ElementWise
