@@ -13,7 +13,7 @@ from scipy.stats import binom
 from tests.waiting import LIMIT, until
 from workbench.run import Race, State, Stopping, configure
 from workbench.run.jobs import repeats as repeats_module
-from workbench.run.jobs.ranking import LEVEL, Median, Sample, middle, rank
+from workbench.run.jobs.ranking import LEVEL, Median, Sample, middle, rank, timed_runs
 from workbench.run.jobs.repeats import LEAST, Repeats
 from workbench.run.jobs.run_queue import RunQueue
 
@@ -45,7 +45,7 @@ def test_short_runs_are_made_until_their_medians_are_known(ended):
     found = rank(ended, 1e-6, "seconds", samples=repeats.samples)
     for finish in found.finished:
         totals = [sample.setup + sample.seconds[finish.iterations] for sample in repeats.samples[finish.entry]]
-        assert finish.amount == pytest.approx(np.median(totals))
+        assert finish.amount == pytest.approx(sorted(totals)[(len(totals) - 1) // 2])
         assert finish.times.low <= finish.amount <= finish.times.high
     iterations = rank(ended, 1e-6, "iterations", samples=repeats.samples)
     assert all(finish.times is None for finish in iterations.finished)
@@ -185,4 +185,19 @@ def test_the_run_in_the_middle_is_the_one_of_median_time():
     samples = [Sample(setup, np.array([0.0, 1.0])) for setup in (3.0, 1.0, 2.0, 9.0)]
     assert middle(samples[:3]).setup == 2.0
     assert middle(samples).setup == 2.0
-    assert middle([]) is None
+
+
+def test_the_run_that_stands_for_an_entry_is_that_of_its_median_time_to_the_tolerance(ended):
+    entry = ended[0]
+    count = entry.made.history.count
+    # By their totals, 6, 5 and 4, the second is in the middle; without setup, 1, 3 and 2, the third is.
+    samples = {entry: [Sample(setup, np.linspace(0, end, count)) for setup, end in ((5.0, 1.0), (2.0, 3.0), (2.0, 2.0))]}
+    for with_setup, place in ((True, 1), (False, 2)):
+        found = rank(ended[:1], 1e-6, "seconds", with_setup=with_setup, samples=samples)
+        (finish,) = found.finished
+        run = timed_runs(found, samples)[entry]
+        assert run is samples[entry][place]
+        assert finish.amount == with_setup * run.setup + run.seconds[finish.iterations]
+        assert finish.setup == with_setup * run.setup
+    by_iterations = rank(ended[:1], 1e-6, "iterations", samples=samples)
+    assert timed_runs(by_iterations, samples)[entry] is samples[entry][1]

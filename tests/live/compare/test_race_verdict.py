@@ -71,7 +71,7 @@ def test_the_note_says_how_times_to_the_tolerance_were_measured():
     ends = [Finish(one, 9, 0.1, times=Median(0.1, 0.1, 0.1, 3)), Finish(two, 9, 0.2, times=Median(0.2, 0.2, 0.2, 5))]
     assert measured_again(Ranking(1e-6, "seconds", tuple(ends), (), (), ())) == (
         "Times to tolerance are medians of 3 to 5 more runs with loaded kernels. "
-        "Curves, setup and iterating are those of the run in the middle."
+        "Curves, setup and iterating are those of the median run."
     )
     assert " of 3 more runs " in measured_again(Ranking(1e-6, "seconds", tuple(ends[:1]), (), (), ()))
     once = Finish(one, 9, 0.1, times=Median(0.1, 0.1, 0.1, 1))

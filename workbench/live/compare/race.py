@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import ipywidgets as widgets
@@ -32,9 +32,9 @@ from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.controls import button, column, markup, row
 from workbench.live.ui.run_list import RACE, ListedRun, RunList
 from workbench.live.ui.status import StatusLine
-from workbench.run import Configuration, Norm
+from workbench.run import Configuration, Norm, RaceEntry
 from workbench.run.jobs.race_record import RaceRecord
-from workbench.run.jobs.ranking import Ranking, middle, rank
+from workbench.run.jobs.ranking import Ranking, Sample, rank, timed_runs
 from workbench.run.jobs.repeats import BUDGET
 from workbench.words.numbers import rounded
 
@@ -263,12 +263,11 @@ class RaceView(EditedRace):
             self.entries.act(verb, numbers)
         self.publisher.wake()
 
-    def _draw_middle(self) -> None:
-        """Draw each entry that was timed again as its run of median time; the others by their own clocks."""
-        samples = self.entries.samples
+    def _draw_timed(self, timed: Mapping[RaceEntry, Sample]) -> None:
+        """Draw each entry that was timed again by the clock of that run; the others by their own clocks."""
         for entry, run in self.entries.listed.items():
             if (curve := self.curves.of(run)) is not None:
-                self.convergence.time_by(curve, middle(samples.get(entry, ())))
+                self.convergence.time_by(curve, timed.get(entry))
 
     def _tell(self) -> None:
         """Call `changed` where entries or the numbers that are looked at have changed."""
@@ -300,8 +299,9 @@ class RaceView(EditedRace):
         found = self.ranking()
         finished = {finish.entry: finish for finish in found.finished}
         ordered = [*finished, *(entry for entry in entries if entry not in finished)]
-        self._draw_middle()
-        show_entries(self.table, found, ordered, self.entries.listed, self.race, self.entries.samples)
+        timed = timed_runs(found, self.entries.samples)
+        self._draw_timed(timed)
+        show_entries(self.table, found, ordered, self.entries.listed, self.race, timed)
         said = self._verdict(found)
         self.winner.say(said, "good" if found.finished else "plain", quote=said if found.finished else "")
         self.note.say(" ".join(filter(None, (compilation(entries), measured_again(found)))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,8 @@ class RaceEntries:
         self._ended = 0
         self._leaving: list[ListedRun] = []
         """Runs of removed entries, which may be finishing an iteration."""
+        self._earlier: dict[Hashable, ListedRun] = {}
+        """By method the runs of entries that were replaced: the same method is drawn in the same style again."""
         self._lock = threading.RLock()
 
     @property
@@ -165,6 +167,7 @@ class RaceEntries:
     def replace(self, entries: Sequence[RaceEntry], configurations: Sequence[Configuration]) -> None:
         """Replace entries by new ones, paused where those were, in a race that has not been started."""
         paused = [entry.held and not entry.ended for entry in entries]
+        self._earlier |= {method_of(entry.configuration): run for entry, run in self.listed.items()}
         for entry in entries:
             self.remove(entry)
         with self._lock:
@@ -240,7 +243,7 @@ class RaceEntries:
             run = ListedRun(self.runs.next_number(), entry, self._origin, "", 0)
             # In the table first: the list then knows that its curve belongs to this plot.
             self.listed = {**self.listed, entry: run}
-            self.runs.enter(run)
+            self.runs.enter(run, again=self._earlier.pop(method_of(entry.configuration), None))
 
 
 def export_race(kind: str, entries: Sequence[ListedRun], folder: Path) -> list[Path]:

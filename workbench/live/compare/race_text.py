@@ -18,7 +18,7 @@ from workbench.plots.html_table import html_table
 from workbench.plots.scenes.style import curve_style
 from workbench.run import Configuration, Race, RaceEntry, Reason, State
 from workbench.run.jobs.race_record import RaceRecord
-from workbench.run.jobs.ranking import Finish, Ranking, Samples, middle, rank
+from workbench.run.jobs.ranking import Finish, Ranking, Sample, Samples, rank
 from workbench.run.jobs.repeats import Repeats
 from workbench.run.setup.setup_phases import COMPILATION
 from workbench.words.numbers import amount, compiling, counted, duration, number, queued, relative, tick, waited
@@ -174,7 +174,7 @@ def measured_again(found: Ranking) -> str:
         return "Times and curves are those of a second run, with loaded kernels."
     runs = " to ".join(map(str, dict.fromkeys((min(counts), max(counts)))))
     medians = f"Times to tolerance are medians of {runs} more runs with loaded kernels."
-    return f"{medians} Curves, setup and iterating are those of the run in the middle."
+    return f"{medians} Curves, setup and iterating are those of the median run."
 
 
 def progress(race: Race, repeats: Repeats | None, problem: str, *, moved: bool) -> tuple[str, str]:
@@ -225,13 +225,13 @@ def show_entries(
     entries: Sequence[RaceEntry],
     listed: Mapping[RaceEntry, ListedRun],
     race: Race,
-    samples: Samples,
+    timed: Mapping[RaceEntry, Sample],
 ) -> None:
     """A row for each of the entries of a race, in this order. listed: the runs of those that have begun, in the list of
-    runs. samples: their later runs, of which the times are those of the one in the middle."""
+    runs. timed: by entry that was run again the run whose times are shown, see `ranking.timed_runs`."""
     finished = {finish.entry: finish for finish in found.finished}
     pairs = [(entry, listed.get(entry)) for entry in entries]
-    times = {entry: _times(entry, samples) for entry in entries}
+    times = {entry: _times(entry, timed.get(entry)) for entry in entries}
     longest = max(map(sum, times.values())) or 1.0 if times else 1.0
     said, usual = remarks(found), ("", "")
     rows = [
@@ -253,10 +253,10 @@ def show_entries(
     table.show(COLUMNS, rows, marks, [_facts(entry, run) for entry, run in pairs])
 
 
-def _times(entry: RaceEntry, samples: Samples) -> tuple[float, float]:
-    """Seconds of setup and iterations: of the later run in the middle, or of the only run so far."""
-    if (again := middle(samples.get(entry, ()))) is not None:
-        return again.setup, float(again.seconds[-1])
+def _times(entry: RaceEntry, timed: Sample | None) -> tuple[float, float]:
+    """Seconds of setup and iterations: of the run that stands for it, or of the only run so far."""
+    if timed is not None:
+        return timed.setup, float(timed.seconds[-1])
     return (entry.made.setup_seconds, entry.made.iteration_seconds) if entry.made is not None else (0.0, 0.0)
 
 

@@ -209,14 +209,20 @@ class RunList:
         self.enter(run, style)
         return run
 
-    def enter(self, run: ListedRun, style: int | None = None) -> None:
-        """Add a run that was made by the caller, in the first free style or in this one."""
+    def enter(self, run: ListedRun, style: int | None = None, *, again: ListedRun | None = None) -> None:
+        """Add a run that was made by the caller, in the first free style or in this one.
+
+        again: the run of the list that this one repeats. A reader who knows it by its colour finds the new one in that
+        colour, and the earlier one in a free style.
+        """
         with self._lock:
             taken = {other.style for other in self.runs}
             first = MANY if run.origin in IN_NUMBERS else 0
             kept = run.source.style if isinstance(run.source, Record) else None
             free = next(index for index in (kept, *range(first, first + len(taken) + 1)) if index not in (None, *taken))
             run.style = free if style is None else style
+            if again is not None and again in self.runs:
+                run.style, again.style = again.style, run.style
             self.runs = (*self.runs, run)
             self._drop_oldest(run.origin)
         if isinstance(run.source, Session):

@@ -62,9 +62,9 @@ def delay(clock: np.ndarray) -> Delay:
     return Delay(float((durations[late] - median).sum()), late + 1)
 
 
-def middle(samples: Sequence[Sample]) -> Sample | None:
-    """The run whose total time is the median, of an even number the faster one of the two in the middle; None without a
-    run.
+def middle(samples: Sequence[Sample]) -> Sample:
+    """The run whose total time is the median, of an even number the faster one of the two in the middle; of at least
+    one.
 
     Examples:
         >>> import numpy as np
@@ -73,7 +73,7 @@ def middle(samples: Sequence[Sample]) -> Sample | None:
         2.0
     """
     ordered = sorted(samples, key=lambda sample: sample.total)
-    return ordered[(len(ordered) - 1) // 2] if ordered else None
+    return ordered[(len(ordered) - 1) // 2]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,13 +94,14 @@ class Median:
 
     @classmethod
     def of(cls, numbers: Sequence[float]) -> Median:
-        """The median of at least one number. The interval is that of order statistics, whatever the distribution: the
+        """The median of at least one number, of an even number the lower one of the two in the middle, so that it is
+        always one that was measured. The interval is that of order statistics, whatever the distribution: the
         k-th least and the k-th largest with the largest k for which 1 - 2 P(B < k) >= `LEVEL`, B binomial (n, 1/2)."""
         found, count = sorted(numbers), len(numbers)
         k, outside = 1, 1 / 2**count
         while (outside := outside + math.comb(count, k) / 2**count) <= (1 - LEVEL) / 2:
             k += 1
-        return cls(float(np.median(found)), found[k - 1], found[-k], count)
+        return cls(float(found[(count - 1) // 2]), found[k - 1], found[-k], count)
 
     @property
     def certain(self) -> bool:
@@ -131,7 +132,7 @@ class Finish:
 
     amount: spent until then, in the unit of the measure (iterations, seconds or bytes); of seconds the median of the
     runs. setup: the seconds of the amount that belong to the setup, 0 where it is not counted. times: the median with
-    its interval, where seconds were measured several times.
+    its interval, where seconds were measured several times. run: the one of them whose amount is that median.
     """
 
     entry: RaceEntry
@@ -139,6 +140,7 @@ class Finish:
     amount: float
     setup: float = 0.0
     times: Median | None = None
+    run: Sample | None = None
 
     def close_to(self, other: Finish, measure: str) -> bool:
         """True if their intervals overlap: the order of the two is not known. Iterations and bytes are exact."""
@@ -176,6 +178,13 @@ class Ranking:
 
 Samples = Mapping[RaceEntry, Sequence[Sample]]
 """The later runs of entries."""
+
+
+def timed_runs(found: Ranking, samples: Samples) -> dict[RaceEntry, Sample]:
+    """By entry that was run again, the run whose clock stands for it: that of its median time to the tolerance; where
+    seconds do not decide, or it did not reach the tolerance, that of its median total time."""
+    ranked = {finish.entry: finish.run for finish in found.finished if finish.run is not None}
+    return {entry: middle(runs) for entry, runs in samples.items() if runs} | ranked
 
 
 def rank(
@@ -230,11 +239,14 @@ def _finish(
 ) -> Finish:
     if not more:
         return Finish(entry, at, amount, setup)
-    setups = [sample.setup if with_setup else 0.0 for sample in more]
     # Where sums are added in another order, a run may take an iteration less.
-    ends = [float(sample.seconds[min(at, sample.seconds.size - 1)]) for sample in more]
-    times = Median.of([one + other for one, other in zip(setups, ends, strict=True)])
-    return Finish(entry, at, times.value, float(np.median(setups)), times)
+    amounts = [
+        (sample.setup if with_setup else 0.0) + float(sample.seconds[min(at, sample.seconds.size - 1)])
+        for sample in more
+    ]
+    times = Median.of(amounts)
+    run = more[amounts.index(times.value)]
+    return Finish(entry, at, times.value, run.setup if with_setup else 0.0, times, run)
 
 
 def _spent(entry: RaceEntry, measure: str, setup: float) -> np.ndarray | None:
