@@ -1,4 +1,4 @@
-"""The verdict of a race: one line of at most 90 characters, which says no more than was measured."""
+"""The verdict of a race: one line of at most 100 characters, which says no more than was measured."""
 
 import functools
 
@@ -45,7 +45,7 @@ def two_cores(monkeypatch):
 
 def test_the_winner_and_its_lead_are_one_line():
     text = said(entries_of(), [0.1, 0.3, 0.5])
-    assert text == "4 bubbles 256², 2 cores: Geometric multigrid 0.10\u202fs, 3.0 times ahead of Neumann 2, 8²…"
+    assert text == "4 bubbles 256², 2 cores: Geometric multigrid 0.10\u202fs, 3.0 times ahead of Neumann 2, 8² blocks split…"
     first, last = entries_of()[2:4], [0.1, 1.0]
     assert said(first, last) == ("4 bubbles in a square 256², 2 cores: Jacobi 0.10\u202fs, 10 times ahead of Neumann 2")
     assert said(first, [12, 15], "iterations").endswith("Jacobi 12 iterations, 1.2 times fewer than Neumann 2")
@@ -148,3 +148,14 @@ def test_a_size_of_many_words_leaves_one_line(name):
         text = verdict(found(entries, amounts, measure, open=entries[2:]), problem, 1e-6, entries=entries)
         assert len(text) <= LONGEST
         assert "64 cells" in text
+
+
+def test_names_that_would_be_cut_to_the_same_keep_more():
+    one, two = Race(
+        [configure("bubbles-2d", n=256, deflation="levelset:8", preconditioner=f"neumann:{order}") for order in (1, 2)],
+        queue=RunQueue(),
+    ).entries
+    text = said([one, two], [0.1, 0.3])
+    assert len(text) <= LONGEST
+    assert "Neumann 1" in text
+    assert "Neumann 2" in text

@@ -12,7 +12,7 @@ from workbench.run.jobs.ranking import Finish, Ranking, delay
 from workbench.words.names import problem_parts, sentence_case, shortened
 from workbench.words.numbers import amount, count, counted, duration, number, percent, rounded
 
-LONGEST = 90
+LONGEST = 100
 """Characters of a verdict, so that it is one line in a message or a caption."""
 SHORTEST = (12, 6)
 """Characters that are left of a name that has to be cut; fewer where that does not suffice."""
@@ -138,7 +138,8 @@ def _machine(entries: Sequence[RaceEntry], cores: int | None) -> str:
 
 def _fitted(write: Callable[..., str], problem: str, *names: str) -> str:
     """A text whose problem and names are cut where it would be longer than `LONGEST`: the place of bubbles first, then
-    the last name, and those before it, and what is left of the problem."""
+    the last name, and those before it, and what is left of the problem. Names that would then be the same keep more,
+    as the page shows the problem anyway."""
     cut = [problem, *names]
     if len(write(*cut)) > LONGEST:
         cut[0] = problem.partition(" in ")[0]
@@ -146,6 +147,8 @@ def _fitted(write: Callable[..., str], problem: str, *names: str) -> str:
         over = len(write(*cut)) - LONGEST
         if over > 0:
             cut[place] = shortened(cut[place], max(least, len(cut[place]) - over))
+    if problem and len(set(cut[1:])) < len(set(names)):
+        return _fitted(write, "", *names)
     if len(write(*cut)) > LONGEST:
         # Of the problem its size alone, which may be many words.
         cut[0] = ""

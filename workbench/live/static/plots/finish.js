@@ -8,6 +8,8 @@ import { setFont, shortened } from "./plotaxes.js";
 const PAD = 5;
 const TALL = 18;
 const AWAY = 9;
+// Heights of a flag between it and the line, the nearest first.
+const FLOORS = [0, 1, 2, 3];
 
 // The first sample of a curve at or below a tolerance, -1 where there is none yet. Each sample is looked at once.
 function reached(curve, tolerance) {
@@ -78,12 +80,13 @@ function drawWords(context, palette, { left, top, right }, text, tall) {
   context.fillText(text, left + PAD, top + tall / 2 + 1);
 }
 
-// Where the flag hides no curve: below the line no curve has come there before the first one. Undefined where there is no
-// such place; then the ring alone says it.
+// Where the flag hides no curve and no words of a line: below the line no curve has come there before the first one.
+// Undefined where there is no such place near the ring; then the ring alone says it.
 function placeOfFlag(box, x, y, wide, tall, paths, words) {
   const lefts = [x - wide - AWAY, x + AWAY, x - wide / 2];
-  const places = [y + AWAY, y - tall - AWAY].flatMap((top) => lefts.map((left) => ({ left, top, right: left + wide, bottom: top + tall })));
+  const tops = FLOORS.flatMap((floor) => [y + AWAY + floor * tall, y - tall - AWAY - floor * tall]);
+  const places = tops.flatMap((top) => lefts.map((left) => ({ left, top, right: left + wide, bottom: top + tall })));
   const inside = places.filter((spot) => spot.left > box.left && spot.right < box.right && spot.top > box.top && spot.bottom < box.bottom);
-  const meets = (spot) => words && spot.left < words.right && spot.right > words.left && spot.top < words.bottom && spot.bottom > words.top;
+  const meets = (spot) => words.some((other) => spot.left < other.right && spot.right > other.left && spot.top < other.bottom && spot.bottom > other.top);
   return inside.find((spot) => !meets(spot) && !paths.some((path) => crosses(path, spot)));
 }
