@@ -55,7 +55,8 @@ def test_the_winner_and_its_lead_are_one_line():
 
 def test_what_is_within_the_spread_is_too_close_to_call():
     entries = entries_of()
-    assert said(entries[2:], [0.10, 0.11]).endswith(", 2 cores: Jacobi and Neumann 2 are too close to call")
+    close = "4 bubbles in a square 256², 2 cores: Jacobi and Neumann 2 are too close to call"
+    assert said(entries[2:], [0.10, 0.11]) == f"{close}, 0.10\u202fs to 0.11\u202fs"
     poisson = configure("poisson5", n=64).problem
     assert verdict(found(entries[2:], [0.10, 0.11]), poisson, 1e-6, entries=entries[2:]) == (
         "Poisson 64², 2 cores: Jacobi and Neumann 2 are too close to call, 0.10\u202fs to 0.11\u202fs"
