@@ -12,8 +12,8 @@ from numbers import Integral, Real
 from typing import Any
 
 from workbench.errors import InputError, quoted
-from workbench.extensions.lessons.typed_numbers import LONGEST, typed_number, typed_numbers
 from workbench.words.numbers import chosen, counted
+from workbench.words.typed_numbers import LONGEST, typed_number, typed_numbers
 
 
 @dataclass(frozen=True)

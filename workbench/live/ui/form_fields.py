@@ -5,6 +5,7 @@ They are no widgets: one `FormView` shows them all over one connection.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
 from collections.abc import Iterable, Mapping
@@ -17,6 +18,7 @@ from workbench.live.ui.words import shown, without_folder
 from workbench.registry import Block, Parameter, known, lookup, registered
 from workbench.registry.facts import parameter_label
 from workbench.settings import BLOCKS, RUN
+from workbench.words.typed_numbers import THOUSANDS, typed_number
 
 
 class Field:
@@ -52,6 +54,8 @@ class Field:
             value = None
         if self.declared.name == "path" and value:
             value = str(path_of(value))
+        if self.declared.kind is float and isinstance(value, str):
+            value = _number(value)
         return self.declared.check(value, "" if self.owner == "run" else self.owner)
 
     def typed(self, text: Any) -> None:
@@ -183,6 +187,17 @@ def as_text(value: object) -> str:
     short = f"{value:g}"
     # 1e-6, and not 1e-06.
     return re.sub(r"e([+-]?)0+(?=\d)", r"e\1", short if float(short) == value else repr(value)).replace("e+", "e")
+
+
+def _number(text: str) -> float | str:
+    """The number of a text as people type it, 0,001 or 10^-4 too; the text itself where it is none or may be two, as
+    1,000 may. The parameter refuses that with its name."""
+    try:
+        return float(text)
+    except ValueError:
+        with contextlib.suppress(InputError):
+            return text if THOUSANDS.fullmatch(text.strip()) else typed_number(text)
+    return text
 
 
 def _whole(text: Any) -> Any:

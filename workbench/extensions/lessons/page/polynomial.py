@@ -21,7 +21,6 @@ from workbench.extensions.lessons.residual_polynomials import (
     cg_on,
     checked_spectrum,
 )
-from workbench.extensions.lessons.typed_numbers import separated, typed_number
 from workbench.live.plots.chart import ChartView, Handle, HandledChart
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import row
@@ -31,6 +30,7 @@ from workbench.live.ui.view import WorkingView
 from workbench.registry import unknown_name
 from workbench.spectra.convergence_estimates import iterations_by_bound
 from workbench.words.numbers import chosen, count, counted, number
+from workbench.words.typed_numbers import separated, typed_number
 
 GOAL = 1e-6
 OWN = "of your own"

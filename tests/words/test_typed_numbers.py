@@ -7,7 +7,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.extensions.lessons.exercise import Number, Numbers
-from workbench.extensions.lessons.typed_numbers import typed_number, typed_numbers
+from workbench.words.typed_numbers import typed_number, typed_numbers
 
 
 @pytest.mark.parametrize(

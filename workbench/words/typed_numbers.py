@@ -23,7 +23,8 @@ _DEGREES = re.compile(r"\s*deg(?:rees?)?$")
 _OVER = re.compile(r"\s*/\s*([-+]?)\s*")
 _JOINED = re.compile(r"\s*([/×x*·])\s*")
 _GROUPS = re.compile(r"(?<=[0-9])[\s_'’](?=[0-9]{3}(?:[^0-9]|$))")
-_THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
+THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
+"""Digits whose commas may stand between thousands, or one of them before decimals."""
 
 
 def typed_number(text: str, unit: str = "", *, whole: bool = False) -> float:
@@ -39,7 +40,7 @@ def typed_number(text: str, unit: str = "", *, whole: bool = False) -> float:
     if unit:
         plain = plain.removesuffix(unit).removesuffix(unit.removesuffix("s")).rstrip()
     plain = _POWER.sub(_scientific, _OVER.sub(r"/\1", _GROUPS.sub("", plain[: LONGEST + 1])))
-    if whole and _THOUSANDS.fullmatch(plain):
+    if whole and THOUSANDS.fullmatch(plain):
         plain = plain.replace(",", "")
     found = _NUMBER.fullmatch(plain) if len(plain) <= LONGEST else None
     value = _quotient(found[1], found[2] or "1") if found else math.nan
