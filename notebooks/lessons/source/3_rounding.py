@@ -26,15 +26,19 @@ lesson = Lesson("rounding")
 PolynomialView("dense at the lower end (Strakoš)", iteration=10, size=24, rounding=True)
 
 # %% [markdown]
-# For the first iterations the curves are one. Then the rounded ones fall behind. When the largest [[ritz|Ritz values]]
-# have converged, rounding brings back parts of $r$ along their eigenvectors, and CG finds these eigenvalues
-# **again**: it behaves as exact CG for a matrix that has a tiny cluster around each eigenvalue (Greenbaum 1989). Each
-# copy costs a zero of $p_k$, so an iteration. This is called the **delay of convergence**: in finite precision CG needs
-# more iterations for the same error. So bounds for exact CG that count a zero for each outlier, such as the composite
-# bound of lesson 2, do not hold here (Gergelits and Strakoš 2014).
+# For the first iterations the curves are one. Then the rounded ones fall behind. When the largest Ritz values have
+# converged, rounding brings back parts of $r$ along their eigenvectors, and CG finds these eigenvalues **again**. On
+# the left, green crosses are the [[ritz|Ritz values]] of exact CG, and orange ones below them those in
+# [[copies|double precision]]; copies stand one below another. Move the slider to 20, then to 33: how often is 100
+# found?
 #
-# Drag the largest eigenvalues together: which spectra are delayed, and which are not? The menu *spectrum* brings the
-# first one back, which the exercise is about.
+# So CG behaves as exact CG for a matrix that has a tiny cluster around each eigenvalue (Greenbaum 1989). Each copy
+# costs a zero of the residual polynomial, so an iteration. This is called the **delay of convergence**: in finite
+# precision CG needs more iterations for the same error. Bounds for exact CG that count a zero for each outlier, such as
+# the composite bound of lesson 2, do not hold here (Gergelits and Strakoš 2014).
+#
+# Take other spectra from the menu: which are delayed, and which are not? Then bring the first one back, which the
+# exercise is about.
 
 # %% tags=["exercise"]
 lesson.check(1)
@@ -53,28 +57,31 @@ lesson.check(1, 11)
 # is $(r_i, u_j) = 0$ for $u = M^{-1} r$. But CG makes $r_k$ orthogonal to the last ones only; that it is orthogonal to
 # all others follows, without rounding errors.
 #
-# Below are CG and *pipelined CG*. Without rounding errors both have the same iterates; pipelined CG has its lines in
-# another order ([lesson 6](6_waiting.ipynb)). The slider chooses the iteration.
+# Below are CG and *pipelined CG* on two layers of fluid, 16 × 16 unknowns with a condition number of $2 \cdot 10^5$,
+# where $M$ is the diagonal of $A$ and $x_0$ is random. Without rounding errors both have the same iterates; pipelined
+# CG has its lines in another order ([lesson 6](6_waiting.ipynb)). The maps show $|(r_i, u_j)|$, scaled to 1 on the
+# diagonal: dark is orthogonal, and bright off the diagonal is a loss. The dashed lines are at the iteration of the
+# slider.
 
 # %%
-Stepper("cg", "pipecg", "two-layer:16", iterations=140)
+Stepper("cg", "pipecg", "two-layer:16", iterations=140, folded=True)
 
 # %% [markdown]
-# The maps at the end show $|(r_i, u_j)|$, scaled to 1 on the diagonal. Dark is orthogonal, bright off the diagonal is a
-# loss, and the dashed lines are at the iteration of the slider. Which of the two methods loses it first, and where is
-# its residual then? A method that breaks down has shorter curves, and its table says at which iteration.
+# Which of the two methods loses orthogonality first, and where is its residual then? A method that breaks down has
+# shorter curves.
 #
 # ## 3. The residual gap
 #
 # CG computes $x_{k+1} = x_k + \alpha_k p_k + \xi_k$ and $r_{k+1} = r_k - \alpha_k A p_k + \eta_k$ with rounding errors
-# $\xi_k$ and $\eta_k$. However wrong $\alpha_k$ is, it cancels in the difference:
+# $\xi_k$ and $\eta_k$, and begins with $r_0 = b - A x_0 + \eta$. However wrong $\alpha_k$ is, it cancels in the
+# difference:
 #
-# $$(b - A x_k) - r_k = -\sum_{j<k} (A \xi_j + \eta_j).$$
+# $$(b - A x_k) - r_k = -\eta - \sum_{j<k} (A \xi_j + \eta_j).$$
 #
 # These errors stay. $r_k$ continues to fall, while $b - A x_k$ stagnates at the size of the sum: the **attainable
 # accuracy**, about the precision times $\|A\|$ times the largest $\|x_j\|$ (Greenbaum 1997). Pipelined CG computes even
-# $A u$ by a recurrence, whose own errors grow on the way. In the curves $\|r\|$ is a line, and $\|b - A x\|$ is dotted
-# with marks.
+# $A u$ by a recurrence, whose own errors grow on the way. In the curves $\|r\|$ has no marks, and $\|b - A x\|$ is
+# dotted with marks.
 #
 # Four variants of CG: `pipecg` is pipelined CG. `pipecg-rr` is too, but now and then it replaces $r$ by $b - A x$, and
 # the other vectors by what follows from it. `cgcg` (Chronopoulos and Gear) and `gropp` (Gropp) have other orders of
@@ -113,7 +120,8 @@ lesson.check(3)
 lesson.check(3, 5)
 
 # %% [markdown] tags=["solution"]
-# Single precision has about seven digits, and the condition number of $A$ takes some of them.
+# Single precision rounds to $6 \cdot 10^{-8}$, and the condition number of $A$, about 440, makes that
+# $3 \cdot 10^{-5}$ at worst.
 
 # %% [markdown]
 # ## What you have learned
@@ -125,6 +133,11 @@ lesson.check(3, 5)
 # - Only $b - Ax$ decides whether a tolerance is met. One product with $A$ computes it.
 #
 # In the first picture, what does deflating the largest eigenvalue do to the delay? Click it.
+#
+# *Sources:* A. Greenbaum, *Behavior of slightly perturbed Lanczos and conjugate-gradient recurrences*, Linear Algebra
+# Appl. 113 (1989). A. Greenbaum, *Estimating the attainable accuracy of recursively computed residual methods*, SIAM J.
+# Matrix Anal. Appl. 18 (1997). T. Gergelits and Z. Strakoš, *Composite convergence bounds based on Chebyshev
+# polynomials and finite precision conjugate gradient computations*, Numer. Algorithms 65 (2014).
 #
 # **Next steps** in the workbench; [lesson 4](4_preconditioning.ipynb) makes the condition number smaller:
 

@@ -12,10 +12,10 @@ from workbench.spectra.convergence_estimates import cg_bound
 from workbench.words.numbers import counted, number
 
 SYMBOLS = {
-    **dict.fromkeys(("p", "at", "ritz"), ""), **dict.fromkeys(("error", "exact"), "CG"), "bound": "CG bound",
+    **dict.fromkeys(("p", "at", "ritz", "copies"), ""), **dict.fromkeys(("error", "exact"), "CG"), "bound": "CG bound",
     "float64": "CG in float64", "float32": "CG in float32",
 }  # fmt: skip
-"""Keys of the text, each with the curve of the error that it names; the first three are of the polynomial."""
+"""Keys of the text, each with the curve of the error that it names; the first four are of the polynomial."""
 SAMPLES = 400
 """Samples of the polynomial, at equal distances or ratios: fewer than pixels, where a plot draws them as they are."""
 TALLEST = (1, 2, 5, 10, 20, 50, 100, 1000, 10_000)
@@ -23,6 +23,11 @@ TALLEST = (1, 2, 5, 10, 20, 50, 100, 1000, 10_000)
 SMALLEST = 1e-16
 LOG_FROM = 500
 """Ratio of the ends of the axis from which it is logarithmic at first."""
+COMPUTED = "Ritz values in float64"
+CLOSE = 0.01
+"""Relative distance from an eigenvalue up to which a Ritz value is one of its copies."""
+ROW_OF_COPIES = 2.5
+"""Ratio of the heights of copies on a log axis."""
 ERROR = Axis("A-norm of the error, ‖e‖ / ‖e₀‖", log=True, span=(SMALLEST, 5))
 
 
@@ -35,10 +40,13 @@ def polynomial_scene(
     *,
     size: bool = False,
     marked: str = "",
+    computed: np.ndarray | None = None,
 ) -> Scene:
     """p_k over a stretch of the axis, its values at the eigenvalues, and its zeros. at: k. size: |p_k|, on a log axis.
 
     values: eigenvalues that CG sees, shape (n,), of which `made` is CG. marked: the key of `SYMBOLS` that is larger.
+    computed: the Ritz values of CG in double precision at its own iteration, ascending. They lie below those of exact
+    CG, and copies, which belong to the same eigenvalue, one below another.
     """
     low, high = span
     zeros, heights = made.ritz(at), made.residuals[:, at]
@@ -80,6 +88,12 @@ def polynomial_scene(
                 word="zero, a Ritz value;",
             )
         )
+    if computed is not None and computed.size:
+        depth = _copies(computed, values)
+        rows = floor * ROW_OF_COPIES**depth if size else -0.12 * end * depth
+        layers.append(
+            PointsOf(COMPUTED, computed, rows, 1, 4.0 * (1 + (marked == "copies")), "x", word="Ritz value in float64;")
+        )
     spoken = f"Residual polynomial after {counted(at, 'iteration')}; "
     spoken += f"its zeros are {', '.join(map(number, zeros)) or 'none'}."
     return Scene(
@@ -88,6 +102,18 @@ def polynomial_scene(
         Axis("eigenvalue λ", log=log, span=span if log else (-0.03 * high, high), word="λ ="),
         axis, layers, spoken=spoken, logs="x",
     )  # fmt: skip
+
+
+def _copies(ritz: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The place of each Ritz value among those that have the same eigenvalue to a hundredth, from 1; 1 for all others.
+
+    ritz, values: shapes (k,) and (n,).
+    """
+    nearest = np.abs(ritz[:, None] - values).argmin(axis=1)
+    close = np.abs(ritz - values[nearest]) <= CLOSE * values[nearest]
+    return np.array(
+        [np.sum(close[: i + 1] & (nearest[: i + 1] == nearest[i])) if close[i] else 1 for i in range(ritz.size)]
+    )
 
 
 def error_scene(
@@ -99,19 +125,24 @@ def error_scene(
     marked: the key of `SYMBOLS` whose curve is thicker.
     """
     rounded = rounded or {}
+    exact = "without rounding errors" if rounded else "CG"
     steps = max([made.iterations, *(each.iterations for each in rounded.values())])
     curves = [
         ("CG bound", cg_bound(condition, steps), 3, (2.0, 3.0)),
         *((f"CG in {name}", each.error, 1 + place, None) for place, (name, each) in enumerate(rounded.items())),
-        ("CG", made.error, 0, None),
+        (exact, made.error, 0, None),
     ]
     layers: list[Layer] = []
     for name, y, style, dash in curves:
-        heights, chosen = np.maximum(y, SMALLEST), name == SYMBOLS.get(marked)
+        heights, chosen = (
+            np.maximum(y, SMALLEST),
+            name == (exact if marked in ("error", "exact") else SYMBOLS.get(marked)),
+        )
         look = {"dash": dash, "every": True, "mark": name != "CG bound", "chosen": chosen}
         layers.append(CurveOf(name, np.arange(y.size), heights, style, **look))
     layers.append(LineAt(at, upright=True))
-    spoken = f"After {counted(at, 'iteration')} the error is {number(made.error[at])} of its initial value, "
+    reached = min(at, made.iterations)
+    spoken = f"After {counted(reached, 'iteration')} the error is {number(made.error[reached])} of its initial value, "
     spoken += f"and the CG bound {number(cg_bound(condition, at)[-1])}."
     return Scene("error", ITERATIONS, ERROR, layers, spoken=spoken, logs="y")
 

@@ -12,7 +12,7 @@ from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Verd
 from workbench.extensions.lessons.next_step import NextStep
 from workbench.extensions.lessons.residual_polynomials import DENSE, SPECTRA, cg_on
 from workbench.plots.scenes.convergence import convergence_scene
-from workbench.plots.scenes.scene import PointsOf, Scene
+from workbench.plots.scenes.scene import CurveOf, PointsOf, Scene
 from workbench.run import Result, configure, solve
 from workbench.run.setup.prepare import assembled
 from workbench.stepping.line_by_line import walk
@@ -45,6 +45,8 @@ def precision_scene(rtol: float, n: int = UNKNOWNS) -> Scene:
     layers = [
         dataclasses.replace(layer, name=f"true residual, {layer.of}", style=styles[layer.of], outlined=False)
         if isinstance(layer, PointsOf)
+        else dataclasses.replace(layer, mark=False)
+        if isinstance(layer, CurveOf)
         else layer
         for layer in scene.layers
     ]
@@ -120,11 +122,11 @@ EXERCISES = (
         "compare where the curves without rounding errors and in double precision cross 10⁻⁶.",
     ),
     Exercise(
-        "On this problem one of four variants of CG stays with its true residual more than a hundred times above what "
-        "CG itself reaches. Which?",
+        "On the two layers of part 2 one of four variants of CG stays with its true residual more than a hundred times "
+        "above what CG itself reaches. Which?",
         Choice(("cgcg", "gropp", "pipecg", "pipecg-rr")),
         _true_residual,
-        "compare where the curve of ‖b − Ax‖ of each method becomes flat, not how far ‖r‖ falls.",
+        "a rounding error in a recurrence stays; which of them computes even A u by one, and never corrects it?",
     ),
     Exercise(
         "CG in single precision on this problem: what is the largest k for which a tolerance of 10⁻ᵏ is met by the "

@@ -21,6 +21,9 @@ from workbench.words.numbers import number
 
 SAME = 1e-10
 """Relative difference up to which two values are shown as equal."""
+EARLY = 2
+"""An iteration without notable rounding errors."""
+LINES = "Lines of this iteration, and their values"
 MAPPED, MAP = 300, 380
 """Iterations whose residuals are compared with each other, and the pixels of the map's height."""
 
@@ -31,7 +34,9 @@ class Stepper(View):
     first, second: names of solvers, or whole configurations. problem and parameters as in `configure`; small ones,
     since every vector of every iteration is kept. iterations: how many to make at most. rtol: they end where ‖r‖/‖b‖ is
     no larger; by default they continue into rounding. A value that both methods have is marked as equal, or shown
-    with its relative difference. Raises InputError for what cannot be stepped.
+    with its relative difference; one that a method sets an iteration earlier is compared with that of the iteration in
+    which the other sets it. folded: the lines with their values are folded away at first. Raises InputError for what
+    cannot be stepped.
 
     Examples:
         >>> from workbench.live import Stepper
@@ -48,6 +53,7 @@ class Stepper(View):
         iterations: int = 60,
         *,
         rtol: float = 0.0,
+        folded: bool = False,
         **parameters: Any,
     ) -> None:
         chosen = [
@@ -60,12 +66,16 @@ class Stepper(View):
         self.slider = widgets.IntSlider(0, 0, last, description="iteration", layout={"width": "100%"})
         self.tables = (widgets.HTML(), widgets.HTML())
         self.plot = ChartView()
+        self._later = {name: self._shift(name) for name in {value.name for value in self.walks[0][-1].values}}
         self.products = [orthogonality(moments[:MAPPED]) for moments in self.walks]
         self.maps = [ChartView(self.plot.publisher, height=MAP) for products in self.products if products is not None]
         """How far the residuals of either method are from orthogonal, where it has r and u."""
         self.slider.observe(lambda _change: self.show(), "value")
         maps = row("wb-twocolumns", *self.maps)
-        self.box = widgets.VBox([self.slider, row("wb-twocolumns", *self.tables), self.plot, maps])
+        tables = widgets.Accordion([row("wb-twocolumns", *self.tables)], titles=(LINES,))
+        tables.selected_index = None if folded else 0
+        # What the slider moves in the pictures is next to it.
+        self.box = widgets.VBox([self.slider, maps, self.plot, tables])
         self.box.add_class("wb-explorer").add_class("wb-stepper")
         self.show()
 
@@ -74,19 +84,30 @@ class Stepper(View):
 
         NaN where one of them has no such name, uses it for two things, or has broken down before.
         """
-        if iteration >= min(map(len, self.walks)):
+        return self._between(name, iteration, iteration)
+
+    def _between(self, name: str, one: int, other: int) -> float:
+        """The difference of a value of the first after iteration `one` from that of the second after `other`."""
+        if min(one, other) < 0 or one >= len(self.walks[0]) or other >= len(self.walks[1]):
             return math.nan
-        one, other = (walked[iteration] for walked in self.walks)
-        if any([value.name for value in moment.values].count(name) > 1 for moment in (one, other)):
+        moments = self.walks[0][one], self.walks[1][other]
+        if any([value.name for value in moment.values].count(name) > 1 for moment in moments):
             return math.nan
-        return difference(one, other, name)
+        return difference(*moments, name)
+
+    def _shift(self, name: str) -> int:
+        """Iterations by which the second sets a value later than the first: 1, -1, or 0 where they are equal at the
+        same iteration or at none. CG sets p at the end of an iteration, pipelined CG at the beginning of the next."""
+        found = {shift: self._between(name, EARLY, EARLY + shift) for shift in (0, 1, -1)}
+        return next((shift for shift, gap in found.items() if gap <= SAME), 0)
 
     def show(self) -> None:
         """Draw the iteration that the slider points at."""
         iteration = self.slider.value
         for name, moments, table in zip(self.names, self.walks, self.tables, strict=True):
             place = min(iteration, len(moments) - 1)
-            table.value = self._table(name if place == iteration else f"{name}, broken down at {place}", moments[place])
+            title = name if place == iteration else f"{name}, broken down at {place}"
+            table.value = self._table(title, moments[place], first=table is self.tables[0])
         residuals = {
             name: ([moment.recurrence for moment in moments], [moment.true_residual for moment in moments])
             for name, moments in zip(self.names, self.walks, strict=True)
@@ -98,20 +119,25 @@ class Stepper(View):
         for plot, (name, products) in zip(self.maps, known, strict=True):
             plot.show(orthogonality_scene(name, products, iteration))
 
-    def _table(self, title: str, moment: Moment) -> str:
+    def _table(self, title: str, moment: Moment, *, first: bool) -> str:
         rows = [
             (
                 Html(f'<span class="wb-m" title="{html.escape(value.text)}">{html.escape(typeset(value.text))}</span>'),
                 f"‖{label_of(value.name)}‖" if value.is_vector else label_of(value.name),
                 number(value.value, DIGITS) if math.isfinite(value.value) else "not finite",
-                self._reported(value.name),
+                self._reported(value.name, first=first),
             )
             for value in moment.values
         ]
-        return html_table(("line", "", "value", "the other's"), rows, numbers=(1, 2), caption=title)
+        head = ("line", "", "value", "relative difference")
+        return html_table(head, rows, numbers=(1, 2), caption=title)
 
-    def _reported(self, name: str) -> str:
-        gap = self.difference(name, self.slider.value)
+    def _reported(self, name: str, *, first: bool) -> str:
+        """The difference of a value from the other method's; first: that of the first method."""
+        here, later = self.slider.value, self._later.get(name, 0)
+        there = here + later if first else here - later
+        gap = self._between(name, *((here, there) if first else (there, here)))
         if math.isnan(gap):
             return ""
-        return "equal" if gap <= SAME else f"differs by {number(gap, 2)}"
+        said = "equal" if gap <= SAME else number(gap, 2)
+        return f"{said}, to iteration {there}" if later else said

@@ -180,12 +180,18 @@ class PolynomialView(WorkingView):
     def _show(self) -> None:
         values, at = self.seen, self.slider.value
         made = cg_on(values)
-        self._settle(made.iterations)
-        at = self.slider.value
-        condition = float(values.max() / values.min())
         rounded = {name: cg_on(values, 4 * MOST, name) for name in PRECISIONS} if self.rounding.value else {}
+        double = rounded.get("float64", made)
+        self._settle(max(made.iterations, double.iterations))
+        at = self.slider.value
+        reached = min(at, made.iterations)
+        condition = float(values.max() / values.min())
+        computed = double.ritz(min(at, double.iterations)) if rounded else None
+        size = self.shown.index == 1
         self.chart.show(
-            polynomial_scene(self._name, values, made, at, self._span, size=self.shown.index == 1, marked=self.marked)
+            polynomial_scene(
+                self._name, values, made, reached, self._span, size=size, marked=self.marked, computed=computed
+            )
         )
         self.error_chart.show(error_scene(made, condition, at, rounded, marked=self.marked))
         self.chart.place(
@@ -201,8 +207,8 @@ class PolynomialView(WorkingView):
         needed = f"It is {chosen(GOAL)} after {count(met.pop('') or 0)}"
         needed += "".join(f", in {name} {'never' if k is None else f'after {count(k)}'}" for name, k in met.items())
         self.words.say(
-            f"After {counted(at, 'iteration')} the A-norm of the error is {number(float(made.error[at]))} of its "
-            f"initial value. {needed}; the CG bound says {count(iterations_by_bound(condition, GOAL))}, by the "
+            f"After {counted(reached, 'iteration')} the A-norm of the error is {number(float(made.error[reached]))} "
+            f"of its initial value. {needed}; the CG bound says {count(iterations_by_bound(condition, GOAL))}, by the "
             f"condition number {number(condition)}."
         )
 
