@@ -86,6 +86,7 @@ class Hybrid3(HybridSolver):
     Source: Tiwari, Vadhiyar 2021, section IV-C and Figures 3 and 4.
     """
 
+    on_ranks: ClassVar[bool] = False
     name: ClassVar[str] = "hybrid3"
     title: ClassVar[str] = "hybrid pipelined CG 3: rows on both sides"
     vectors: ClassVar[int] = 13
