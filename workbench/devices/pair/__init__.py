@@ -3,7 +3,7 @@
 from workbench.devices.pair.decomposition import decompose, measure
 from workbench.devices.pair.pair import Pair, PairWorkspace, WithCores, pair_of
 from workbench.devices.pair.rates import Rates, measured_rates, product_seconds, profile_rates
-from workbench.devices.pair.split import SUMS, RowBlocks, Split, SplitWorkspace
+from workbench.devices.pair.split import SUMS, RowBlocks, Split, SplitWorkspace, split_of
 
 __all__ = [
     "SUMS",
@@ -20,4 +20,5 @@ __all__ = [
     "pair_of",
     "product_seconds",
     "profile_rates",
+    "split_of",
 ]

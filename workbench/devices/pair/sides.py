@@ -17,7 +17,7 @@ import dataclasses
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -241,7 +241,7 @@ class Link:
         arrivals: Mapping[str, Part],
         departures: Mapping[str, tuple[Part, Vector]],
     ) -> None:
-        self._cpu, self._accelerator, self._runtime = cpu, accelerator, _runtime(accelerator.space)
+        self.cpu, self._accelerator, self._runtime = cpu, accelerator, _runtime(accelerator.space)
         self._arrivals, self._departures = arrivals, departures
         self._to_host, self._to_device = self._runtime.stream(), self._runtime.stream()
         self._scalars = np.zeros(0)
@@ -269,7 +269,7 @@ class Link:
 
         They are set when the cores have waited for the copy.
         """
-        there, here = self._accelerator.space, self._cpu.space
+        there, here = self._accelerator.space, self.cpu.space
         if self._scalars.size != there.scalars.size:
             self._scalars = self._runtime.pinned(there.scalars.nbytes).view(there.scalars.dtype)
         made = self._fetch([("scalars", there.scalars, Part(self._scalars))])
@@ -296,13 +296,32 @@ class Link:
             copy.noted.append(clock.copied(name, lane, nbytes, signal.span, *behind))
 
 
+class OtherRanks(Protocol):
+    """The ghosts of the vector that A is applied to, where both sides have rows of a rank."""
+
+    def send(self) -> None:
+        """Begin to send what other ranks read, once both halves are in host memory, and to receive what this one does.
+
+        The halves may not change before `receive`.
+        """
+        ...
+
+    def receive(self) -> Copy:
+        """Wait until the ghosts are in host memory, and begin to copy them to the accelerator."""
+        ...
+
+
 @dataclasses.dataclass(frozen=True)
 class Sides:
-    """Both sides of a run and the link between them: what a schedule works with."""
+    """Both sides of a run and the link between them: what a schedule works with.
+
+    others: set where other ranks have rows that these sides read.
+    """
 
     cpu: CpuSide
     accelerator: AcceleratorSide
     link: Link
+    others: OtherRanks | None = None
 
 
 def _note_wait(space: Workspace, lane: str, copies: Sequence[Copy]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from workbench.devices.clock import Clock, Recorder
 from workbench.devices.pair import WithCores, pair_of
 from workbench.extensions.mpi.device.accelerated import RankOnAccelerator
+from workbench.extensions.mpi.device.clock import HALO, SUM
 from workbench.extensions.mpi.device.device import RankOnCores
 from workbench.extensions.mpi.device.pair_clock import RankPairClock
 
@@ -22,7 +23,8 @@ class RankPair(WithCores, RankOnAccelerator):
 
     def clock(self, recorder: Recorder) -> Clock:
         made = RankPairClock(self.runtime, recorder, self.rank)
-        made.attach(self.link, self.cores.sums)
+        link, sums = self.link, self.cores.sums
+        made.attach((link, "exchange", HALO), (link, "total", SUM), (sums, "total", SUM), (sums, "wait", SUM))
         return made
 
 

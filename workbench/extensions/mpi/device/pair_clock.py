@@ -1,4 +1,4 @@
-"""The clock of a traced run on ranks with two sides: each side is a lane, and halos and sums are events of their own."""
+"""The clock of a traced run on ranks with two sides: each is a lane, and halos and sums are events of their own."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from typing import NamedTuple
 from workbench.devices.accelerator.runtime import Runtime, Span
 from workbench.devices.clock import ACCELERATOR, CPU, Recorder, Returned, Work, rank_lane
 from workbench.devices.pair.sides import PairClock
-from workbench.extensions.mpi.device.clock import HALO, LEAST, SUM
-from workbench.extensions.mpi.device.links import Link
-from workbench.extensions.mpi.device.sums import Sums
+from workbench.extensions.mpi.device.clock import LEAST
+
+
+SHORTEST = 1e-9
+"""Seconds that a kernel takes at least: a part that waits for a message all the time has no kernel, and ends before it
+begins."""
 
 
 class _Message(NamedTuple):
@@ -32,31 +35,27 @@ class RankPairClock(PairClock):
     def __init__(self, runtime: Runtime, recorder: Recorder, rank: int) -> None:
         super().__init__(runtime, recorder)
         self._rank = rank
-        self._within: list[_Message] = []
-        """Messages of the present step."""
+        self._within: list[_Message] | None = None
+        """Messages of the present step, None outside of steps."""
 
     def lane_in_trace(self, lane: str) -> str:
         return rank_lane(self._rank, lane)
 
-    def attach(self, link: Link, sums: Sums) -> None:
-        """Time the exchanges and the sums of the accelerator, and the sums of the cores."""
-        for owner, method, name in (
-            (link, "exchange", HALO),
-            (link, "total", SUM),
-            (sums, "total", SUM),
-            (sums, "wait", SUM),
-        ):
+    def attach(self, *calls: tuple[object, str, str]) -> None:
+        """Record calls as messages: their owner, its method, and HALO or SUM."""
+        for owner, method, name in calls:
             setattr(owner, method, self._message(getattr(owner, method), name))
 
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
         def call(*arguments: object) -> Returned:
             if not self.is_recording:
                 return run(*arguments)
-            before, outer, self._within = len(self.noted), self._within, []
+            before, outer = len(self.noted), self._within
+            self._within = messages = []
             try:
                 returned, lane, span = self._spanned(run, arguments, name)
             finally:
-                messages, self._within = self._within, outer
+                self._within = outer
             if len(self.noted) > before:
                 # Steps within this one are recorded alone.
                 self._note_messages(messages)
@@ -68,6 +67,9 @@ class RankPairClock(PairClock):
 
     def _note_step(self, name: str, lane: str, work: Work, span: Span, messages: list[_Message]) -> None:
         """The parts of a step before, between and after its messages."""
+        if not messages:
+            self.note(name, lane, work, span)
+            return
         begin: Callable[[], float] = lambda: span()[0]  # noqa: E731
         for message in messages:
             self._note_part(name, lane, work, begin, lambda of=message: of.span()[0])
@@ -78,7 +80,7 @@ class RankPairClock(PairClock):
     def _note_part(
         self, name: str, lane: str, work: Work, begin: Callable[[], float], end: Callable[[], float]
     ) -> None:
-        self.note(name, lane, work, lambda: (begin(), end())).least = LEAST
+        self.note(name, lane, work, lambda: (begin(), end())).least = LEAST if lane == CPU else SHORTEST
 
     def _note_messages(self, messages: list[_Message]) -> None:
         for name, lane, span in messages:
@@ -92,7 +94,11 @@ class RankPairClock(PairClock):
             if not self.is_recording:
                 return run(*arguments)
             returned, lane, span = self._spanned(run, arguments, name)
-            self._within.append(_Message(name, lane, span))
+            message = _Message(name, lane, span)
+            if self._within is None:
+                self._note_messages([message])
+            else:
+                self._within.append(message)
             return returned
 
         return call
