@@ -19,11 +19,12 @@ class RankPair(WithCores, RankOnAccelerator):
 
     def __init__(self, rank: RankOnAccelerator) -> None:
         RankOnAccelerator.__init__(self, rank.runtime, rank.communicator, rank.slab, rank.budget)
-        self.cores = RankOnCores(rank.communicator, rank.slab)
+        cores = RankOnCores(rank.communicator, rank.slab)
+        self.cores, self._sums_of_cores = cores, cores.sums
 
     def clock(self, recorder: Recorder) -> Clock:
         made = RankPairClock(self.runtime, recorder, self.rank)
-        link, sums = self.link, self.cores.sums
+        link, sums = self.link, self._sums_of_cores
         made.attach((link, "exchange", HALO), (link, "total", SUM), (sums, "total", SUM), (sums, "wait", SUM))
         return made
 

@@ -11,7 +11,6 @@ from workbench.devices.clock import ACCELERATOR, CPU, Recorder, Returned, Work, 
 from workbench.devices.pair.sides import PairClock
 from workbench.extensions.mpi.device.clock import LEAST
 
-
 SHORTEST = 1e-9
 """Seconds that a kernel takes at least: a part that waits for a message all the time has no kernel, and ends before it
 begins."""

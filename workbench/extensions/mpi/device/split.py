@@ -6,7 +6,6 @@ those of the accelerator, ghosts. On the accelerator: the rows of the cores, gho
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +19,7 @@ from workbench.devices.ops.csr import RowBlock
 from workbench.devices.pair import RowBlocks, Split, decompose, split_of
 from workbench.devices.pair.sides import AcceleratorSide, Copy, CpuSide, Link, Part, Sides
 from workbench.devices.pair.split import accelerator_blocks, check_halves, split_rows
+from workbench.errors import InputError
 from workbench.extensions.mpi.device.accelerated import RankOnAccelerator
 from workbench.extensions.mpi.device.clock import HALO, SUM
 from workbench.extensions.mpi.device.device import RankOnCores
@@ -106,12 +106,12 @@ class RankSplit(Split, RankOnCores):
     def __init__(self, rank: RankOnAccelerator, blocks: RowBlocks, ghosts: Ghosts, note: str) -> None:
         RankOnCores.__init__(self, rank.communicator, rank.slab)
         Split.__init__(self, rank.alone, blocks, note)
-        self._ghosts = ghosts
+        self._ghosts, self._cores = ghosts, Cpu()
 
-    @functools.cached_property
+    @property
     def cores(self) -> Cpu:
         """The cores without the other ranks, since a link adds up the dot products."""
-        return Cpu()
+        return self._cores
 
     def clock(self, recorder: Recorder) -> Clock:
         made = RankPairClock(self.runtime, recorder, self.rank)
@@ -132,11 +132,24 @@ class RankSplit(Split, RankOnCores):
 @split_of.register
 def _(rank: RankOnAccelerator, operator: SlabStencil | MatrixRows, share: float | None, vectors: int) -> RankSplit:
     rows = operator if isinstance(operator, MatrixRows) else operator.to_rows()
+    cores, why = _decomposed(rank, rows, share, vectors)
     ghosts = Ghosts(rank.communicator, rows)
-    cores, why = decompose(rank.alone, rows.tall, share, vectors)
-    check_halves(rank.alone, rows.slab.size, cores, why)
     blocks = blocks_of_rank(rank.alone, rows, cores, ghosts.sent)
     return RankSplit(rank, blocks, ghosts, f"on rank {rank.rank} {why}")
+
+
+def _decomposed(rank: RankOnAccelerator, rows: MatrixRows, share: float | None, vectors: int) -> tuple[int, str]:
+    """As `decompose`, for the rows of a rank. Raises InputError on all ranks where one has a side without rows."""
+    cores, why, refused = 0, "", ""
+    try:
+        cores, why = decompose(rank.alone, rows.tall, share, vectors)
+        check_halves(rank.alone, rows.slab.size, cores, why)
+    except InputError as error:
+        refused = f"rank {rank.rank}: {error}"
+    sentences = [sentence for sentence in rank.gathered(refused) if sentence]
+    if sentences:
+        raise InputError(sentences[0])
+    return cores, why
 
 
 def blocks_of_rank(accelerator: Accelerator, rows: MatrixRows, cores: int, sent: np.ndarray) -> RowBlocks:
