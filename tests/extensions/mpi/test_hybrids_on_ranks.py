@@ -18,13 +18,13 @@ SCRIPT = Path(__file__).with_name("hybrids.py")
 DEVICES = {"hybrid1": "RankPair", "hybrid2": "RankPair", "hybrid3": "RankSplit"}
 
 
-@pytest.mark.parametrize(("ranks", "cases"), [(2, CASES), (3, (*CASES[:2], *CASES[3:], *FEW_ROWS, *REFUSED))])
+@pytest.mark.parametrize(("ranks", "cases"), [(2, CASES), (3, (CASES[1], CASES[-1], *FEW_ROWS, *REFUSED))])
 def test_iterates_are_those_of_pipelined_cg_and_x_is_that_of_a_direct_solver(ranks, cases):
     pytest.importorskip("pyopencl")
     results = found(ranks, cases, SCRIPT)
     if REFUSED[0] in results:
         sentence = results.pop(REFUSED[0])["refused"]
-        assert sentence.startswith("rank 0: hybrid3 would leave the cores without a row of 1 (a share of 0.5 was asked")
+        assert sentence.startswith("rank 0: hybrid3 would leave the cores without a row of 1")
     for case, one in results.items():
         counts = one["iterations"]
         assert abs(counts[0] - counts[1]) <= 1, case
