@@ -31,7 +31,7 @@ FEW_ROWS = ("poisson5 n=3 preconditioner=none rhs=random solver=hybrid1",)
 """On three ranks each has three rows."""
 REFUSED = ("tiny.mtx preconditioner=jacobi rhs=random solver=hybrid3:share=0.5",)
 """On three ranks each has one row, which two sides cannot share."""
-LEADING = 8
+LEADING = 4
 """Rows of the history that rounding has not reached."""
 
 
