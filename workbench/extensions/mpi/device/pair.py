@@ -25,7 +25,8 @@ class RankPair(WithCores, RankOnAccelerator):
     def clock(self, recorder: Recorder) -> Clock:
         made = RankPairClock(self.runtime, recorder, self.rank)
         link, sums = self.link, self._sums_of_cores
-        made.attach((link, "exchange", HALO), (link, "total", SUM), (sums, "total", SUM), (sums, "wait", SUM))
+        made.attach(HALO, link.exchange)
+        made.attach(SUM, link.total, sums.total, sums.wait)
         return made
 
 

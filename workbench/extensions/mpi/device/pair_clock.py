@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from types import MethodType
 from typing import NamedTuple
 
 from workbench.devices.accelerator.runtime import Runtime, Span
@@ -40,10 +41,10 @@ class RankPairClock(PairClock):
     def lane_in_trace(self, lane: str) -> str:
         return rank_lane(self._rank, lane)
 
-    def attach(self, *calls: tuple[object, str, str]) -> None:
-        """Record calls as messages: their owner, its method, and HALO or SUM."""
-        for owner, method, name in calls:
-            setattr(owner, method, self._message(getattr(owner, method), name))
+    def attach(self, name: str, *methods: MethodType) -> None:
+        """Record calls of methods as messages: HALO or SUM."""
+        for method in methods:
+            setattr(method.__self__, method.__name__, self._message(method, name))
 
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
         def call(*arguments: object) -> Returned:

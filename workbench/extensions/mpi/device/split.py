@@ -115,7 +115,8 @@ class RankSplit(Split, RankOnCores):
 
     def clock(self, recorder: Recorder) -> Clock:
         made = RankPairClock(self.runtime, recorder, self.rank)
-        made.attach((self._ghosts, "exchange", HALO), (self.sums, "total", SUM))
+        made.attach(HALO, self._ghosts.exchange)
+        made.attach(SUM, self.sums.total)
         return made
 
     def linked(
