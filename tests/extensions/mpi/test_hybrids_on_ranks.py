@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from tests.conftest import random_matrix
 from tests.extensions.mpi.hybrids import CASES, FEW_ROWS, REFUSED
 from tests.extensions.mpi.test_operators_on_ranks import found, pytestmark  # noqa: F401  skips without MPI
 from workbench.devices.clock import LANES, lane_order, rank_and_side, rank_lane
+from workbench.devices.host.slab import Slab
 from workbench.errors import InputError
+from workbench.extensions.mpi.device.split import blocks_of_rank
+from workbench.operators.matrix_rows import MatrixRows
 from workbench.records import hidden_fraction
 from workbench.run import Run, Stopping, configure, run_through
 from workbench.run.choices.rank_rules import check_ranks
@@ -33,6 +38,39 @@ def test_iterates_are_those_of_pipelined_cg_and_x_is_that_of_a_direct_solver(ran
         assert one["error"] <= 1e-7, case
         assert len(one["rows"]) == ranks, case
         assert one["device"] == DEVICES[case.rpartition("solver=")[2].partition(":")[0]], case
+
+
+@pytest.mark.parametrize("cores", [1, 8, 19])
+def test_blocks_of_both_sides_make_the_rows_of_a_rank(accelerator, cores):
+    """The rows in the middle of a matrix, with unknowns of ranks before and behind as ghosts."""
+    matrix, slab = random_matrix(61).csr, Slab((61,), 20, 40, 0)
+    rows = MatrixRows.of(matrix[slab.rows], slab)
+    below, size = rows.below, slab.size
+    assert 0 < below < rows.ghosts.size
+    x = np.random.default_rng(2).standard_normal(size + rows.ghosts.size)
+    own, ghosts = x[below : below + size], np.delete(x, np.s_[below : below + size])
+    sent = np.array([0, 19, 3])
+    blocks = blocks_of_rank(accelerator, rows, cores, sent)
+    expected = matrix[slab.rows][:, np.r_[rows.ghosts[:below], slab.rows, rows.ghosts[below:]]] @ x
+
+    # What a side does not read is not there: with a NaN in its place, the products are right.
+    blocks.exchanged[:] = np.nan
+    blocks.exchanged[slice(*blocks.cpu_ghosts)] = own[slice(*blocks.cpu_ghosts)]
+    blocks.exchanged[size:] = ghosts
+    assert all(blocks.cpu_ghosts[0] <= row < blocks.cpu_ghosts[1] for row in sent if row >= cores)
+    halves = np.zeros(cores), np.zeros(cores)
+    blocks.near[0].apply(own[:cores].copy(), halves[0])
+    blocks.near[1].apply(*halves)
+    np.testing.assert_allclose(halves[1], expected[:cores], atol=1e-12 * abs(expected).max())
+
+    arrived = np.full(cores + ghosts.size, np.nan)
+    arrived[slice(*blocks.accelerator_ghosts)] = own[slice(*blocks.accelerator_ghosts)]
+    arrived[cores:] = ghosts
+    accelerator.runtime.upload(blocks.arrived.handle, arrived)
+    there = [accelerator.array(own[cores:].copy(), np.float64), *(accelerator.zeros(size - cores, float) for _ in "ab")]
+    blocks.far[0].apply(there[0], there[1])
+    blocks.far[1].apply(there[1], there[2])
+    np.testing.assert_allclose(accelerator.to_host(there[2]), expected[cores:], atol=1e-12 * abs(expected).max())
 
 
 @pytest.fixture(scope="module")
