@@ -19,7 +19,8 @@ class HybridSolver(Solver):
     """Base of the schedules of pipelined CG on an accelerator and the CPU cores.
 
     fused, merged: False switches off the kernel fusion of the papers' section V-B, on the accelerator or on the cores;
-    every vector update and dot product is then a pass of its own.
+    every vector update and dot product is then a pass of its own. On ranks each has both sides, with the rows of its
+    slab.
     """
 
     uniform_iterations: ClassVar[bool] = False
