@@ -23,6 +23,8 @@ def trace_of(*events):
         ([("cpu", 0, 10), ("copy to host", 1, 2), ("copy to device", 1, 3)], 1.0),
         ([("cpu", 0, 1), ("cpu", 2, 3), ("accelerator", 3, 4), ("copy to host", 0, 4)], 0.75),
         ([("cpu", 0, 1), ("copy to host", 2, 3), ("copy to host", 0.5, 1.5)], 0.25),
+        # A rank hides its own copies alone.
+        ([("rank 0 cpu", 0, 2), ("rank 1 copy to host", 0, 1), ("rank 0 copy to host", 1, 4)], 0.25),
     ],
 )
 def test_the_fraction_of_copies_that_overlaps_with_computation(events, expected):

@@ -20,7 +20,8 @@ CPU, ACCELERATOR, TO_DEVICE, TO_HOST = LANES = ("cpu", "accelerator", "copy to d
 """Lanes of a trace: the cores, the accelerator, and a copy engine in each direction, which work concurrently.
 
 A run on a cluster has in addition a lane for each worker, `worker 1`, `worker 2`, ...; a run on ranks has one for each
-rank, from `rank 0` on. A model of several GPUs has one for each GPU that is shown, from `GPU 1` on. A model of GPUs or
+rank, from `rank 0` on, or these four for each where a rank uses cores and accelerator together, `rank 0 cpu` and so on.
+A model of several GPUs has one for each GPU that is shown, from `GPU 1` on. A model of GPUs or
 of ranks has `network` for what connects them."""
 WORKER, GPU, RANK = "worker ", "GPU ", "rank "
 """Beginnings of names of lanes. The number of a worker or a GPU follows, 1 to 9999, or that of a rank, 0 to 99999."""
@@ -36,9 +37,20 @@ def worker_lane(number: int) -> str:
     return f"{WORKER}{number}"
 
 
-def rank_lane(number: int) -> str:
-    """The lane of a rank of MPI, the first being 0."""
-    return f"{RANK}{number}"
+def rank_lane(number: int, side: str = "") -> str:
+    """The lane of a rank of MPI, the first being 0. side: one of `LANES`, where a rank has several."""
+    return f"{RANK}{number} {side}".rstrip()
+
+
+def rank_and_side(lane: str) -> tuple[str, str]:
+    """The lane of a rank in two: "rank 0 cpu" is "rank 0" and "cpu". Other lanes are ("", lane)."""
+    found = re.fullmatch(rf"({RANK}\d+) ({'|'.join(LANES)})", lane)
+    return (found[1], found[2]) if found else ("", lane)
+
+
+def is_of_rank(lane: str) -> bool:
+    """True for a lane of a rank."""
+    return lane.startswith(RANK)
 
 
 def is_worker(lane: str) -> bool:
@@ -52,10 +64,11 @@ def lane_order(lane: str) -> int:
         return LANES.index(lane)
     if found := re.fullmatch(rf"(?:{WORKER}|{GPU})([1-9]\d{{0,3}})", lane):
         return len(LANES) - 1 + int(found[1])
-    if found := re.fullmatch(rf"{RANK}(0|[1-9]\d{{0,4}})", lane):
-        return len(LANES) + int(found[1])
+    rank, side = rank_and_side(lane)
+    if found := re.fullmatch(rf"{RANK}(0|[1-9]\d{{0,4}})", rank or lane):
+        return len(LANES) * (1 + int(found[1])) + (LANES.index(side) if rank else 0)
     if lane == NETWORK:
-        return len(LANES) + MOST_RANKS
+        return len(LANES) * (1 + MOST_RANKS)
     raise InputError(f"a lane is one of {', '.join(LANES)}, or a worker such as {worker_lane(1)}, got {lane!r}")
 
 

@@ -16,6 +16,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators.base import BoundOperator
+from workbench.operators.matrix_rows import MatrixRows
 from workbench.operators.stencil import BandStencil, Stencil
 from workbench.operators.two_phase import TwoPhaseStencil
 
@@ -94,6 +95,12 @@ class SlabStencil(Stencil):
 
     def to_csr(self) -> sparse.csr_array:
         raise InputError("a rank holds rows of A alone, and this needs the whole matrix; run without ranks")
+
+    def to_rows(self) -> MatrixRows:
+        """The entries of the rows of this slab (12 nnz + 4 N bytes), with one ghost plane on each side as columns."""
+        near = self.slab.within(1)
+        rows = sparse.csr_array(self._near.to_csr()[near.inner])
+        return MatrixRows.of(rows, self.slab, near.planes.start * self.slab.plane)
 
     def astype(self, dtype: np.dtype) -> Any:
         return SlabStencil(self.tall.astype(dtype), self.slab)

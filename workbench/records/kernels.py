@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.clock import ACCELERATOR, CPU, TO_DEVICE, TO_HOST
+from workbench.devices.clock import ACCELERATOR, CPU, TO_DEVICE, TO_HOST, rank_and_side
 from workbench.devices.cycle_parts import COARSE_SOLVE, level_of, level_rank, summed_name
 from workbench.records.trace import Trace
 
@@ -15,8 +15,8 @@ COPIES = (TO_DEVICE, TO_HOST)
 
 
 def hidden_fraction(trace: Trace) -> float | None:
-    """The fraction of the total copy time that overlaps with computation; None without copies. Cost: a sort of the
-    events.
+    """The fraction of the total copy time that overlaps with computation, on ranks that of the same rank; None without
+    copies. Cost: a sort of the events.
 
     Examples:
         >>> from workbench.records import Event, Trace, hidden_fraction
@@ -25,13 +25,20 @@ def hidden_fraction(trace: Trace) -> float | None:
         >>> hidden_fraction(trace)
         0.5
     """
-    events = list(trace)
-    computing = _merged((event.start, event.end) for event in events if event.lane in (CPU, ACCELERATOR))
-    copying = [(event.start, event.end) for event in events if event.lane in COPIES]
-    total = sum(end - start for start, end in copying)
+    by_rank: dict[str, tuple[list[tuple[float, float]], list[tuple[float, float]]]] = {}
+    for event in trace:
+        rank, side = rank_and_side(event.lane)
+        if side in (CPU, ACCELERATOR, *COPIES):
+            by_rank.setdefault(rank, ([], []))[side in COPIES].append((event.start, event.end))
+    total = sum(end - start for _, copying in by_rank.values() for start, end in copying)
     if total <= 0:
         return None
-    hidden, first = 0.0, 0
+    return sum(_hidden(*spans) for spans in by_rank.values()) / total
+
+
+def _hidden(computing: list[tuple[float, float]], copying: list[tuple[float, float]]) -> float:
+    """The seconds of copies that overlap with computation."""
+    hidden, first, computing = 0.0, 0, _merged(computing)
     for start, end in sorted(copying):
         # Intervals that end before this copy starts cannot overlap with later copies either.
         while first < len(computing) and computing[first][1] <= start:
@@ -40,7 +47,7 @@ def hidden_fraction(trace: Trace) -> float | None:
             if low >= end:
                 break
             hidden += min(end, high) - max(start, low)
-    return hidden / total
+    return hidden
 
 
 def _merged(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:

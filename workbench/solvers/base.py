@@ -106,6 +106,9 @@ class Solver(Block):
     needs_accelerator: ClassVar[bool] = False
     """Set for a solver on an accelerator and the CPU together; it has no single text of an iteration."""
 
+    stores_rows: ClassVar[bool] = False
+    """Set where an accelerator stores rows of any matrix; on ranks other solvers have stencils alone there."""
+
     needs_symmetric_preconditioner: ClassVar[bool] = True
     """Set where two vectors probe the symmetry of a user-supplied function M before the run."""
 

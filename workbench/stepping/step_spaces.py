@@ -258,6 +258,7 @@ class StepSides:
     cpu: StepSide
     accelerator: StepSide
     link: StepLink
+    others: None = None
 
 
 class PairSpace(StepSpace):

@@ -34,7 +34,7 @@ def test_json_has_the_numbers(capsys):
     ("more", "sentence"),
     [
         (["--cluster", "q9550"], "unknown cluster 'q9550'"),
-        (["--solver", "hybrid1"], "solver hybrid1 does not run on ranks"),
+        (["--solver", "hybrid1"], "the model of ranks has one device for each, and solver hybrid1 uses two"),
         (["--noise", "-1"], "noise is the mean delay in seconds"),
         (["--preconditioner", "ic"], "preconditioner ic does not run on ranks"),
     ],

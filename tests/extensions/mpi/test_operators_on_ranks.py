@@ -40,10 +40,10 @@ def _missing() -> str:
 pytestmark = pytest.mark.skipif(bool(_missing()), reason=_missing())
 
 
-def found(ranks: int, cases: Sequence[str]) -> dict[str, dict]:
-    """The comparisons of the cases, made in one group of processes."""
+def found(ranks: int, cases: Sequence[str], script: Path = SCRIPT) -> dict[str, dict]:
+    """The comparisons of the cases, made in one group of processes by a script."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [mpiexec(ranks), "-n", str(ranks), sys.executable, "-m", "mpi4py", str(SCRIPT), folder, *cases]
+        command = [mpiexec(ranks), "-n", str(ranks), sys.executable, "-m", "mpi4py", str(script), folder, *cases]
         env = environment() | {"WORKBENCH_THREADS": "1"}
         done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=LIMIT, check=False)
     assert done.returncode == 0, done.stderr

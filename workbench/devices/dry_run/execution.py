@@ -187,7 +187,7 @@ class Pair(pair.Pair):
 
     def __init__(self) -> None:
         super().__init__(Accelerator(ShapeOnlyRuntime()))
-        self._cpu = Cores()
+        self.cores = Cores()
 
     def to_host(self, vector: Vector) -> np.ndarray:
         return constant(0, vector.size, vector.dtype)

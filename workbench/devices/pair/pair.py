@@ -1,7 +1,8 @@
-"""An accelerator that holds the whole system, and the cores."""
+"""An accelerator that holds the whole system, or all rows of a rank, and the cores."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -21,7 +22,7 @@ from workbench.lines.schedule import Inlined
 class PairWorkspace(Workspace):
     """The accelerator's side of a run; `sides` adds the cores' side, `near`."""
 
-    device: Pair
+    device: WithCores
     near: Workspace
 
     def sides(self, arrivals: Mapping[str, str], *, fused: bool, merged: bool) -> Sides:
@@ -36,7 +37,7 @@ class PairWorkspace(Workspace):
         return Sides(cpu, accelerator, Link(cpu, accelerator, places, {}))
 
 
-class Pair(Accelerator):
+class WithCores(Accelerator):
     """The device of schedules that keep A and x on the accelerator and use the cores for the rest.
 
     Memory on the host, page-locked: the vectors that a schedule names; on the accelerator nothing but the run itself.
@@ -45,10 +46,8 @@ class Pair(Accelerator):
     Space = PairWorkspace
     check_every = 1
     """The scalars are in host memory: reading them costs nothing."""
-
-    def __init__(self, accelerator: Accelerator) -> None:
-        super().__init__(accelerator.runtime, accelerator.budget)
-        self._cpu = Cpu()
+    cores: Cpu
+    """The other side: the cores of this process, which sum over all ranks where the accelerator is that of a rank."""
 
     def clock(self, recorder: Recorder) -> Clock:
         return PairClock(self.runtime, recorder)
@@ -72,5 +71,19 @@ class Pair(Accelerator):
             operators["M"] = ElementWise(M.formula, {name: self.to_host(factor) for name, factor in factors.items()})
         vectors = {name: self.pinned_vector(space.size, space.dtype) for name in names}
         return Workspace(
-            self._cpu, space.size, space.dtype, vectors=vectors, operators=operators, fuse=fuse, clock=space.clock
+            self.cores, space.size, space.dtype, vectors=vectors, operators=operators, fuse=fuse, clock=space.clock
         )
+
+
+class Pair(WithCores):
+    """An accelerator and the cores of one process."""
+
+    def __init__(self, accelerator: Accelerator) -> None:
+        super().__init__(accelerator.runtime, accelerator.budget)
+        self.cores = Cpu()
+
+
+@functools.singledispatch
+def pair_of(accelerator: Accelerator) -> WithCores:
+    """The accelerator with the cores; the class of a rank's accelerator registers a pair of its own."""
+    return Pair(accelerator)

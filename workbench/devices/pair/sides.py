@@ -14,9 +14,10 @@ four lanes in the host's time.
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -33,7 +34,8 @@ Returned = TypeVar("Returned")
 class Noted:
     """An enqueued kernel or copy whose times are recorded later.
 
-    place: its index in the recorder once recorded; -1 before, and always where it is not recorded.
+    place: its index in the recorder once recorded; -1 before, and always where it is not recorded. least: seconds below
+    which it is not recorded.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Noted:
     iteration: int
     after: Sequence[Noted]
     place: int = -1
+    least: float = -math.inf
 
 
 class PairClock:
@@ -55,8 +58,9 @@ class PairClock:
     def __init__(self, runtime: Runtime, recorder: Recorder) -> None:
         self.iteration = 0
         self.is_recording = True
-        self._runtime, self._recorder = runtime, recorder
-        self._noted: list[Noted] = []
+        self.runtime, self.recorder = runtime, recorder
+        self.noted: list[Noted] = []
+        """Events whose times are not read yet."""
         self._latest: dict[str, Noted] = {}
         self._waiting: dict[str, list[Noted]] = {}
         self._kernels: dict[tuple[str, str], int] = {}
@@ -68,16 +72,16 @@ class PairClock:
         def call(*arguments: object) -> Returned:
             if not self.is_recording:
                 return run(*arguments)
-            before, start = len(self._noted), time.perf_counter()
-            returned, span = self._runtime.timed(lambda: run(*arguments), name)
+            before, start = len(self.noted), time.perf_counter()
+            returned, span = self.runtime.timed(lambda: run(*arguments), name)
             end = time.perf_counter()
             # A call with recorded steps inside is recorded by those alone.
-            if len(self._noted) > before:
+            if len(self.noted) > before:
                 return returned
             if span is not None:
-                self.note(name, ACCELERATOR, work, self._of_host(span))
+                self.note(name, ACCELERATOR, work, self.of_host(span))
             else:
-                origin = self._recorder.origin
+                origin = self.recorder.origin
                 self.note(name, CPU, work, lambda: (start - origin, end - origin))
             return returned
 
@@ -87,7 +91,7 @@ class PairClock:
         """Record a copy that waits for all work issued to the lanes `behind` so far."""
         for other in behind:
             self.follow(lane, other)
-        return self.note(name, lane, lambda: (nbytes, 0), self._of_host(span))
+        return self.note(name, lane, lambda: (nbytes, 0), self.of_host(span))
 
     def wait(self, lane: str, noted: Sequence[Noted]) -> None:
         """The next event of a lane waits for these."""
@@ -109,7 +113,7 @@ class PairClock:
             self.follow(lane, CPU)
         after = tuple(dict.fromkeys(self._waiting.pop(lane, ())))
         made = Noted(name, lane, work, span, self.iteration, after)
-        self._noted.append(made)
+        self.noted.append(made)
         self._latest[lane] = made
         return made
 
@@ -118,21 +122,28 @@ class PairClock:
         return read
 
     def resolve(self) -> None:
-        if not self._noted:
+        if not self.noted:
             return
-        self._runtime.synchronize()
-        noted, self._noted = self._noted, []
+        self.runtime.synchronize()
+        noted, self.noted = self.noted, []
         for event in noted:
             key = (event.name, event.lane)
             if key not in self._kernels:
-                self._kernels[key] = self._recorder.kernel(event.name, event.lane, *event.work())
+                self._kernels[key] = self.recorder.kernel(event.name, self.lane_in_trace(event.lane), *event.work())
             after = tuple(waited.place for waited in event.after if waited.place >= 0)
             start, end = event.span()
-            event.place = self._recorder.add(self._kernels[key], start, end, event.iteration, after)
+            if end - start >= event.least:
+                event.place = self.recorder.add(self._kernels[key], start, end, event.iteration, after)
             # Events waited for are known by their places from here on; keeping the objects would keep the whole run.
             event.after = ()
 
-    def _of_host(self, span: Span) -> Span:
+    def lane_in_trace(self, lane: str) -> str:
+        """The name of a lane in the trace; a rank puts its number in front."""
+        return lane
+
+    def of_host(self, span: Span) -> Span:
+        """A span of the device's clock in the time of the recorder."""
+
         def converted() -> tuple[float, float]:
             start, end = span()
             return start + self._ahead, end + self._ahead
@@ -230,7 +241,7 @@ class Link:
         arrivals: Mapping[str, Part],
         departures: Mapping[str, tuple[Part, Vector]],
     ) -> None:
-        self._cpu, self._accelerator, self._runtime = cpu, accelerator, _runtime(accelerator.space)
+        self.cpu, self._accelerator, self._runtime = cpu, accelerator, _runtime(accelerator.space)
         self._arrivals, self._departures = arrivals, departures
         self._to_host, self._to_device = self._runtime.stream(), self._runtime.stream()
         self._scalars = np.zeros(0)
@@ -258,7 +269,7 @@ class Link:
 
         They are set when the cores have waited for the copy.
         """
-        there, here = self._accelerator.space, self._cpu.space
+        there, here = self._accelerator.space, self.cpu.space
         if self._scalars.size != there.scalars.size:
             self._scalars = self._runtime.pinned(there.scalars.nbytes).view(there.scalars.dtype)
         made = self._fetch([("scalars", there.scalars, Part(self._scalars))])
@@ -285,13 +296,32 @@ class Link:
             copy.noted.append(clock.copied(name, lane, nbytes, signal.span, *behind))
 
 
+class OtherRanks(Protocol):
+    """The ghosts of the vector that A is applied to, where both sides have rows of a rank."""
+
+    def send(self) -> None:
+        """Begin to send what other ranks read, once both halves are in host memory, and to receive what this one does.
+
+        The halves may not change before `receive`.
+        """
+        ...
+
+    def receive(self) -> Copy:
+        """Wait until the ghosts are in host memory, and begin to copy them to the accelerator."""
+        ...
+
+
 @dataclasses.dataclass(frozen=True)
 class Sides:
-    """Both sides of a run and the link between them: what a schedule works with."""
+    """Both sides of a run and the link between them: what a schedule works with.
+
+    others: set where other ranks have rows that these sides read.
+    """
 
     cpu: CpuSide
     accelerator: AcceleratorSide
     link: Link
+    others: OtherRanks | None = None
 
 
 def _note_wait(space: Workspace, lane: str, copies: Sequence[Copy]) -> None:

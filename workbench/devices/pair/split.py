@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
+from typing import Protocol
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from workbench.devices.element_wise import ElementWise
 from workbench.devices.host import memory
 from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
 from workbench.devices.ops.csr import RowBlock
+from workbench.devices.pair.decomposition import decompose
 from workbench.devices.pair.sides import AcceleratorSide, CpuSide, Link, PairClock, Part, Sides
 from workbench.devices.programs.workspace import Workspace
 from workbench.errors import InputError
@@ -32,8 +35,10 @@ class RowBlocks:
     """A matrix split between rows 0 to `rows` on the cores and the others on an accelerator.
 
     near, far: products with the local and the remote block of either side. cpu_ghosts, accelerator_ghosts: the columns
-    of the other side that a side reads, first and last + 1. exchanged: the host's copy of the vector that A is applied
-    to, shape (N,), page-locked. arrived: the ghosts of the accelerator, shape (rows,).
+    of the other side that a side reads, first and last + 1; in the first are also those that other ranks read.
+    exchanged: the host's copy of the vector that A is applied to, shape (N,), page-locked. arrived: the ghosts of the
+    accelerator, shape (rows,). On ranks N is the number of rows of one, and behind them come its g ghosts, the unknowns
+    of other ranks: the shapes are then (N + g,) and (rows + g,).
     """
 
     rows: int
@@ -48,12 +53,7 @@ class RowBlocks:
     def of(cls, accelerator: Accelerator, matrix: sparse.csr_array, rows: int, note: str) -> RowBlocks:
         """The blocks of a matrix. note: the reason for these rows, for the InputError where a side would be empty."""
         size = matrix.shape[0]
-        if not 0 < rows < size:
-            empty = "the cores" if rows <= 0 else f"device {accelerator.name}"
-            raise InputError(
-                f"hybrid3 would leave {empty} without a row of {size} ({note}); give another share, or use "
-                f"{'solver pipecg on the device alone' if rows <= 0 else 'device cpu'}"
-            )
+        check_halves(accelerator, size, rows, note)
         data, indices, indptr = matrix.data, matrix.indices, matrix.indptr
         splits = split_rows(indices, indptr, rows)
         # Element 0 of the host's copy of the vector that A is applied to is on a cache line; `rows` need not be.
@@ -65,6 +65,16 @@ class RowBlocks:
         arrived = accelerator.zeros(rows, data.dtype)
         far = row_blocks_below(accelerator, matrix, splits, rows, arrived)
         return cls(rows, near, far, *ghosts(indices, indptr, splits, rows), exchanged, arrived)
+
+
+def check_halves(accelerator: Accelerator, size: int, rows: int, note: str) -> None:
+    """Raise InputError where a side would have no row of `size`. note: the reason for these rows."""
+    if not 0 < rows < size:
+        empty = "the cores" if rows <= 0 else f"device {accelerator.name}"
+        raise InputError(
+            f"hybrid3 would leave {empty} without a row of {size} ({note}); give another share, or use "
+            f"{'solver pipecg on the device alone' if rows <= 0 else 'device cpu'}"
+        )
 
 
 class SplitWorkspace(Workspace):
@@ -114,6 +124,11 @@ class Split(Cpu):
         self._x: np.ndarray | None = None
         self._far_x: Vector | None = None
 
+    @property
+    def cores(self) -> Cpu:
+        """The device of the cores' half, whose dot products are those of its rows."""
+        return self
+
     def clock(self, recorder: Recorder) -> Clock:
         return PairClock(self.runtime, recorder)
 
@@ -149,7 +164,7 @@ class Split(Cpu):
             M.formula, {name: accelerator.array(factor[rows:], space.dtype) for name, factor in factors.items()}
         )
         near = Workspace(
-            self,
+            self.cores,
             rows,
             space.dtype,
             vectors={"b": b[:rows], "x": x[:rows], "m": exchanged[:rows]},
@@ -173,7 +188,32 @@ class Split(Cpu):
         to_device = (0, rows) if halves else blocks.accelerator_ghosts
         arriving = Part(exchanged[slice(*to_host)], to_host[0] - rows)
         leaving = Part(exchanged[slice(*to_device)], to_device[0])
-        return Sides(cpu, other, Link(cpu, other, {"m": arriving}, {"m": (leaving, blocks.arrived)}))
+        return self.linked(cpu, other, {"m": arriving}, {"m": (leaving, blocks.arrived)})
+
+    def linked(
+        self, cpu: CpuSide, other: AcceleratorSide, arriving: dict[str, Part], leaving: dict[str, tuple[Part, Vector]]
+    ) -> Sides:
+        """Both halves, with a link; arriving, leaving: see `Link`."""
+        return Sides(cpu, other, Link(cpu, other, arriving, leaving))
+
+
+class HasEntries(Protocol):
+    """An operator whose entries are available."""
+
+    def to_csr(self) -> sparse.csr_array:
+        """The assembled matrix."""
+        ...
+
+
+@functools.singledispatch
+def split_of(accelerator: Accelerator, operator: HasEntries, share: float | None, vectors: int) -> Split:
+    """The rows of an operator on the cores and on an accelerator; that of a rank registers a split of its own.
+
+    share, vectors: as in `decompose`. Raises InputError if a side has no row.
+    """
+    matrix = operator.to_csr()
+    rows, why = decompose(accelerator, matrix, share, vectors)
+    return Split(accelerator, RowBlocks.of(accelerator, matrix, rows, why), why)
 
 
 def row_blocks_below(
@@ -184,13 +224,25 @@ def row_blocks_below(
     splits: where in each row the columns from `top` on begin, shape (N,). remote: the columns before, shape (top,).
     """
     first = int(matrix.indptr[top])
-    data, indices = matrix.data[first:], matrix.indices[first:]
-    starts, middles, ends = (
-        bounds - first for bounds in (matrix.indptr[top:-1], splits[top:], matrix.indptr[top + 1 :])
-    )
+    below = matrix.data[first:], matrix.indices[first:], matrix.indptr[top:] - first
+    return accelerator_blocks(accelerator, below, splits[top:] - first, top, remote)
+
+
+def accelerator_blocks(
+    accelerator: Accelerator,
+    rows: tuple[np.ndarray, np.ndarray, np.ndarray],
+    splits: np.ndarray,
+    column: int,
+    remote: Vector,
+) -> tuple[RowBlock, RowBlock]:
+    """The local block, of the columns from `column` on, and the remote block, of those before.
+
+    rows: CSR arrays of the accelerator's rows. splits: where in each of them the local columns begin.
+    """
+    data, indices, indptr = rows
     return (
-        RowBlock(accelerator, data, indices, middles, ends, first=top),
-        RowBlock(accelerator, data, indices, starts, middles, remote=remote),
+        RowBlock(accelerator, data, indices, splits, indptr[1:], first=column),
+        RowBlock(accelerator, data, indices, indptr[:-1], splits, remote=remote),
     )
 
 

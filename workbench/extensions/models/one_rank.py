@@ -86,6 +86,11 @@ def one_rank(configuration: Configuration) -> OneRank:
     Cost: the setup and eight iterations. Raises InputError for what does not run on ranks or is not modelled.
     """
     check_on_ranks(configuration, 2)
+    if configuration.solver.needs_accelerator:
+        raise InputError(
+            f"the model of ranks has one device for each, and solver {configuration.solver.name} uses two; use cg, "
+            "pipecg or gropp"
+        )
     if configuration.preconditioner.name not in FIRST_LEVELS:
         raise InputError(
             f"the model of ranks has preconditioner {', '.join(FIRST_LEVELS)}, got {configuration.preconditioner.name}"

@@ -74,6 +74,7 @@ class EnteredRank:
             from workbench.extensions.mpi.device.device import RankOnCores
 
             return RankOnCores(communicator, mine)
+        from workbench.extensions.mpi.device import pair, split  # noqa: F401  they register the two sides of a rank
         from workbench.extensions.mpi.device.accelerated import accelerator_of_rank
 
         return accelerator_of_rank(configuration.device, communicator, mine)

@@ -66,9 +66,9 @@ def check_on_ranks(configuration: Configuration, count: int) -> None:
                 f"{setting} {value} does not run on ranks, which store the rows of A and AZ in one way; use {only}",
                 changes={setting: only},
             )
-    if configuration.device != "cpu" and not configuration.problem.has_stencil:
+    if configuration.device != "cpu" and not (configuration.problem.has_stencil or configuration.solver.stores_rows):
         raise InputError(
-            f"ranks share the rows of a matrix on device cpu alone, got {configuration.device}",
+            f"ranks share the rows of a matrix on device cpu, or by solver hybrid3, got {configuration.device}",
             changes={"device": "cpu"},
         )
     if configuration.problem.at_hand:

@@ -173,6 +173,8 @@ class HybridAuto(HybridSolver):
     Cost of the measurement: some dozen passes, copies and products.
     """
 
+    on_ranks: ClassVar[bool] = False
+    """The model knows no ghosts and no sums over ranks."""
     name: ClassVar[str] = "hybrid"
     title: ClassVar[str] = "hybrid pipelined CG: the schedule that suits the machine"
     not_stepped: ClassVar[str] = "selects a schedule for a machine; step through hybrid1, hybrid2 or hybrid3"

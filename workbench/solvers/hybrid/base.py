@@ -6,7 +6,7 @@ import dataclasses
 from typing import ClassVar
 
 from workbench.devices.accelerator.device import as_accelerator
-from workbench.devices.pair import Pair
+from workbench.devices.pair import pair_of
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Operator, Size, stored_bytes
@@ -19,10 +19,10 @@ class HybridSolver(Solver):
     """Base of the schedules of pipelined CG on an accelerator and the CPU cores.
 
     fused, merged: False switches off the kernel fusion of the papers' section V-B, on the accelerator or on the cores;
-    every vector update and dot product is then a pass of its own.
+    every vector update and dot product is then a pass of its own. On ranks each has both sides, with the rows of its
+    slab.
     """
 
-    on_ranks: ClassVar[bool] = False
     uniform_iterations: ClassVar[bool] = False
     same_work: ClassVar[bool] = False
     curvature_is_recomputed: ClassVar[bool] = False
@@ -72,9 +72,12 @@ class HybridSolver(Solver):
             )
 
     def device_for(self, device: Device, operator: Operator) -> Device:
-        """The pair of accelerator and cores. Raises InputError if the system does not fit into device memory."""
+        """The pair of accelerator and cores, those of this rank on ranks.
+
+        Raises InputError if the system does not fit into device memory.
+        """
         self.check_memory(device, operator)
-        return Pair(as_accelerator(device))
+        return pair_of(as_accelerator(device))
 
     def check_memory(self, device: Device, operator: Operator | Size) -> None:
         needed = stored_bytes(operator) + self.vectors * operator.shape[0] * operator.dtype.itemsize

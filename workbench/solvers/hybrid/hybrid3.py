@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from workbench.devices.accelerator.device import as_accelerator
-from workbench.devices.pair import SUMS, RowBlocks, Split, SplitWorkspace, decompose
+from workbench.devices.pair import SUMS, SplitWorkspace, split_of
+from workbench.devices.pair.sides import Copy
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Operator, Size
@@ -92,6 +93,7 @@ class Hybrid3(HybridSolver):
     """Vectors of the rows on the accelerator: those of the recurrence, and 1/D of a Jacobi preconditioner."""
     both_precondition: ClassVar[bool] = True
     deflates: ClassVar[bool] = False
+    stores_rows: ClassVar[bool] = True
 
     share: float = parameter(0.0, "the accelerator's part of the non-zeros; 0 measures it", low=0.0, high=1.0)
     halves: bool = parameter(True, "copy whole halves of m, as the paper does, and not only what the other side reads")
@@ -106,14 +108,11 @@ class Hybrid3(HybridSolver):
                 "solver hybrid3 shares out the rows of A, and a LinearOperator does not show them; "
                 "pass a sparse matrix, or use solver hybrid2"
             )
-        matrix = operator.to_csr()
-        accelerator = as_accelerator(device)
-        rows, why = decompose(accelerator, matrix, self.share or None, self.vectors)
-        return Split(accelerator, RowBlocks.of(accelerator, matrix, rows, why), why)
+        return split_of(as_accelerator(device), operator, self.share or None, self.vectors)
 
     def iterates(self, workspace: SplitWorkspace) -> Iterator[None]:
         sides = workspace.sides(fused=self.fused, merged=self.merged, halves=self.halves)
-        cpu, accelerator, link = sides.cpu, sides.accelerator, sides.link
+        cpu, accelerator, link, others = sides.cpu, sides.accelerator, sides.link, sides.others
         both = {
             "part1": PART1,
             "exchange_x": lines.BEGIN + EXCHANGE_X,
@@ -128,39 +127,46 @@ class Hybrid3(HybridSolver):
         sums = {f"{name}_part": f"{name}_there" for name in SUMS}
 
         # Accelerator work that does not depend on the cores is enqueued first and overlaps with theirs. Each side waits
-        # for both copies: part 2 reads the result of one and overwrites the source of the other.
+        # for both copies: part 2 reads the result of one and overwrites the source of the other. On ranks it also waits
+        # for ghosts, which travel while the cores have the product with their local block.
 
-        def exchange(after: str) -> None:
-            copies = link.to_host("m"), link.to_device("m")
-            accelerator.run(there["part1"])
+        def finish_there(after: str, *copies: Copy) -> list[Copy]:
             accelerator.wait(*copies)
             accelerator.run(there[after])
+            return [link.sums_to_host(**sums)] if "omega_part" in both[after] else []
+
+        def across(copies: tuple[Copy, Copy], after: str, *before: str) -> list[Copy]:
+            """Run all that needs no copy, then `after`; returns the copy of the accelerator's sums, if they are new."""
+            accelerator.run(*(there[name] for name in (*before, "part1")))
+            ready = finish_there(after, *copies) if others is None else []
+            cpu.run(*(here[name] for name in before))
+            if others is not None:
+                cpu.wait(copies[0])
+                others.send()
             cpu.run(here["part1"])
             cpu.wait(*copies)
+            if others is not None:
+                ready = finish_there(after, *copies, others.receive())
             cpu.run(here[after])
+            return ready
+
+        def exchanged() -> tuple[Copy, Copy]:
+            return link.to_host("m"), link.to_device("m")
 
         def recurrence() -> Iterator[None]:
             accelerator.run(there["exchange_x"])
             cpu.run(here["exchange_x"])
-            exchange("after_x")  # line 1: r, u
-            exchange("after_u")  # line 1: w; line 3: m
-            cpu.wait(link.sums_to_host(**sums))
+            across(exchanged(), "after_x")  # line 1: r, u
+            cpu.wait(*across(exchanged(), "after_u"))  # line 1: w; line 3: m
             cpu.run(begin)  # line 2
             yield
             while True:
                 cpu.run(scalars)  # lines 5 to 9
-                copies = link.to_host("m"), link.to_device("m")
+                copies = exchanged()
                 accelerator.take(cpu, "alpha", "beta")
                 # Lines 11 to 16, 18 and 20; line 22 with the local m; the rest of line 22, and lines 10, 17, 19 and 21.
-                accelerator.run(there["updates"], there["part1"])
-                accelerator.wait(*copies)
-                accelerator.run(there["part2"])
-                ready = link.sums_to_host(**sums)
-                cpu.run(here["updates"], here["part1"])
-                cpu.wait(*copies)
-                cpu.run(here["part2"])
-                cpu.wait(ready)
-                cpu.run(totals)  # lines 18 to 20: the sums of both sides
+                cpu.wait(*across(copies, "part2", "updates"))
+                cpu.run(totals)  # lines 18 to 20: the sums of both sides, and of all ranks
                 yield
 
         return recurrence()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench import devices
+from workbench.devices import operator_protocols
 from workbench.devices.accelerator.device import as_accelerator
 from workbench.devices.accelerator.dots import OnePass
 from workbench.devices.accelerator.launcher import Budget
@@ -134,7 +135,7 @@ class RankOnAccelerator(PartsOnAccelerator):
         totals = Totals(self, partial.dtype, partial.shape[0])
         return totals.partial, lambda: totals.of(partial)
 
-    def watch(self, workspace: Workspace, every: int | None) -> Watch:
+    def watch(self, workspace: Workspace, every: int | None) -> operator_protocols.Watch:
         self.prepare(workspace.dtype)
         return Watch(self, workspace, self.agreed(every or self._longest_interval(workspace)))
 

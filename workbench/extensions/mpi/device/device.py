@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.devices.clock import Recorder
+from workbench.devices.clock import Clock, Recorder
 from workbench.devices.cpu import Cpu
 from workbench.devices.host.boxes import Boxes
 from workbench.devices.host.slab import Slab
@@ -50,7 +50,7 @@ class RankOnCores(MpiCollectives, Cpu):
         made.memory_limit = limit
         return made
 
-    def clock(self, recorder: Recorder) -> RankClock:
+    def clock(self, recorder: Recorder) -> Clock:
         made = RankClock(recorder)
         made.attach(self.halo, self.sums)
         return made

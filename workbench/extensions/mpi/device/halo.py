@@ -111,6 +111,21 @@ class DeviceOfRank(Protocol):
     sums: Sums
 
 
+def agreed_ghosts(
+    communicator: WatchedCommunicator, slab: Slab, ghosts: np.ndarray
+) -> tuple[list[tuple[int, slice]], list[tuple[int, np.ndarray]]]:
+    """The places among `ghosts` that come from each other rank, and the own rows that it reads, from 0 on.
+
+    ghosts: numbers in the whole system, ascending. All ranks call this together.
+    """
+    firsts = np.array([*communicator.allgather(slab.rows.start), slab.whole])
+    ends = itertools.pairwise(map(int, np.searchsorted(ghosts, firsts)))
+    places = [slice(a, b) for a, b in ends]
+    wanted = communicator.alltoall([ghosts[place] for place in places])
+    received = [(rank, place) for rank, place in enumerate(places) if place.stop > place.start]
+    return received, [(rank, rows - slab.rows.start) for rank, rows in enumerate(wanted) if rows.size]
+
+
 class PatternHalo(Halo):
     """The unknowns of other ranks that the rows of a matrix are coupled to, once around every vector; depth is 1.
 
@@ -122,16 +137,13 @@ class PatternHalo(Halo):
         super().__init__(communicator, slab)
         self.ghosts, below = ghosts, int(np.searchsorted(ghosts, slab.rows.start))
         self._inner, self._length = slice(below, below + slab.size), slab.size + ghosts.size
-        firsts = np.array([*communicator.allgather(slab.rows.start), slab.whole])
-        ends = np.searchsorted(ghosts, firsts)
-        wanted = communicator.alltoall([ghosts[a:b] for a, b in itertools.pairwise(ends)])
-        received = []
-        for q, (a, b) in enumerate(itertools.pairwise(map(int, ends))):
+        received, sent = agreed_ghosts(communicator, slab, ghosts)
+        pieces = []
+        for rank, place in received:
             # Ghosts of later ranks lie behind the rows of this one.
-            behind = slab.size if q > communicator.rank else 0
-            received += [Piece(q, slice(a + behind, b + behind))] if b > a else []
-        sent = [Piece(q, rows - slab.rows.start + below) for q, rows in enumerate(wanted) if rows.size]
-        self._exchanged = received, sent
+            behind = slab.size if rank > communicator.rank else 0
+            pieces.append(Piece(rank, slice(place.start + behind, place.stop + behind)))
+        self._exchanged = pieces, [Piece(rank, rows + below) for rank, rows in sent]
 
     def length(self, depth: int) -> int:
         return self._length

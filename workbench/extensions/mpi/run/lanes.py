@@ -1,10 +1,13 @@
-"""The ranks of a traced run as lanes of its trace, one for each, on the clock of rank 0."""
+"""The ranks of a traced run as lanes of its trace, on the clock of rank 0.
+
+A rank has one lane, or one for each of its sides and copies where it uses cores and accelerator together.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.devices.clock import rank_lane
+from workbench.devices.clock import is_of_rank, rank_lane
 from workbench.extensions.mpi.run.messages import Events
 from workbench.records import Trace
 
@@ -22,7 +25,11 @@ class RankLanes:
         for rank, of_rank in enumerate(events):
             numbers = self._numbers.setdefault(rank, [])
             lane = rank_lane(rank)
-            numbers += [self._trace.kernel(one.name, lane, one.bytes, one.flops) for one in of_rank.kernels]
+            numbers += [
+                # The clock of such a rank has named its lanes already.
+                self._trace.kernel(one.name, one.lane if is_of_rank(one.lane) else lane, one.bytes, one.flops)
+                for one in of_rank.kernels
+            ]
             for start, end, kernel, iteration in of_rank.rows.tolist():
                 self._trace.add(numbers[kernel], start - of_rank.ahead, end - of_rank.ahead, iteration)
 
