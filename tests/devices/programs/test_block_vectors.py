@@ -1,11 +1,11 @@
-"""Block vectors: one text for s = 1, 3 and 8 columns plans, counts and runs as NumPy does it, on every device."""
+"""Block vectors: one text for 1, 3 and several columns plans, counts and runs as NumPy does it, on every device."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from tests.all_pairs import on_devices
+from tests.all_pairs import on_devices, pairwise
 from tests.conftest import grid_stencil, random_values
 from workbench.devices.accelerator.block_algebra import STATE, SmallMatrices
 from workbench.devices.cpu import Cpu
@@ -74,10 +74,18 @@ def solved(device, kind, columns, iterations=6, dtype="float64"):
     return space, iterate, reference(matrix, d, B, iterations)
 
 
-@on_devices(columns=[1, 3, 8], kind=["csr", "stencil", "callable"], dtype=["float64", "complex128"])
+# Rows of 5 numbers are a tile of 4 and one of 1. The cores also take 8, which OpenCL's compiler unrolls for a minute.
+@on_devices(columns=[1, 3, 5], kind=["csr", "stencil", "callable"], dtype=["float64", "complex128"])
 def test_a_device_does_what_numpy_does(device, case):
-    if device.name == "cuda" and case["columns"] == 8:
-        pytest.skip("a Gram matrix of 8 columns has more sums than a group has room for")
+    assert_as_numpy(device, **case)
+
+
+@pairwise(columns=[8], kind=["csr", "stencil", "callable"], dtype=["float64", "complex128"])
+def test_the_cores_do_what_numpy_does_with_tiles_of_eight(case):
+    assert_as_numpy(Cpu(), **case)
+
+
+def assert_as_numpy(device, **case):
     space, _, expected = solved(device, **case)
     for name in "XRP":
         scale = np.abs(expected[name]).max()
