@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.conftest import UNOPTIMIZED
+from workbench import devices
 from workbench.devices.opencl import choose
 from workbench.devices.opencl.runtime import built, key_of
 from workbench.errors import InputError
@@ -75,3 +77,8 @@ def test_a_binary_that_the_driver_refuses_is_compiled_again(device, monkeypatch,
     counting = Counting()
     assert doubled(counting, cl.Context([device]), device) == EXPECTED
     assert counting.made[-1] == 2
+
+
+def test_kernels_are_tested_as_users_have_them(device):
+    """Other folders have them compiled without optimization."""
+    assert UNOPTIMIZED not in devices.device("opencl").runtime.flags
