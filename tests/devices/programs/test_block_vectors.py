@@ -74,7 +74,7 @@ def solved(device, kind, columns, iterations=6, dtype="float64"):
     return space, iterate, reference(matrix, d, B, iterations)
 
 
-# A tile that is not whole, a whole one, and one of each. The cores also take 8, which OpenCL's compiler unrolls for a minute.
+# A tile that is not whole, a whole one, and one of each. The cores take 8 too, which OpenCL compiles for a minute.
 @on_devices(columns=[1, 3, 4, 5], kind=["csr", "stencil", "callable"], dtype=["float64", "complex128"])
 def test_a_device_does_what_numpy_does(device, case):
     assert_as_numpy(device, **case)
