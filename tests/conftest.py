@@ -12,7 +12,7 @@ import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -26,6 +26,11 @@ from workbench.devices.opencl import runtime
 from workbench.errors import InputError
 from workbench.operators import BandStencil, Matrix, Stencil
 from workbench.registry import blocks as registry
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from pyopencl import Context, Device, Program
 
 # How long an example takes says nothing on a machine that does other work beside the tests.
 settings.register_profile("beside other work", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -103,7 +108,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         runtime.PROCESSOR_FLAGS = (*runtime.PROCESSOR_FLAGS, UNOPTIMIZED)
 
 
-def _built(cl: Any, context: Any, device: Any, text: str, flags: Sequence[str]) -> Any:
+def _built(cl: ModuleType, context: Context, device: Device, text: str, flags: Sequence[str]) -> Program:
     """The program of a source, which PoCL stores itself. In place of `built`, which has tests of its own."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
