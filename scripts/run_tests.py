@@ -83,7 +83,7 @@ def part(path: str) -> int:
 
 def is_optimized(path: Path) -> bool:
     """True if OpenCL's compiler optimizes in the tests of a file or folder."""
-    return any(path.is_relative_to(ROOT / "tests" / each) for each in OPTIMIZED)
+    return any(path.resolve().is_relative_to(ROOT / "tests" / each) for each in OPTIMIZED)
 
 
 def pytest(arguments: Sequence[str]) -> int:
