@@ -1,4 +1,4 @@
-"""Run the tests in parallel, in three parts; no test measures time, so that none needs the machine to itself.
+"""Run the tests in parallel, in four parts; no test measures time, so that none needs the machine to itself.
 
     run_tests.py [--all] PATH ... [-- ARGUMENTS OF PYTEST]
 
@@ -15,15 +15,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FIRST = ("contracts", "devices")
-"""Folders whose tests compile most kernels, in processes of their own: OpenCL's compiler does not return memory."""
+OPTIMIZED = ("compiler", "contracts/test_accelerators.py", "devices", "kernel_language")
+"""Tests of what OpenCL's compiler makes of kernels, and of every method with it: there it optimizes, as for users.
+In other processes it does not (`tests/conftest.py`), which takes a third of the time."""
+COMPILING = "contracts"
+"""The other folder whose tests compile most kernels; in processes of its own, since OpenCL's compiler does not return
+memory."""
 LAST = "browser"
 """A part of its own at the end; each process has its own servers and browser."""
 THROUGH = f"tests/{LAST}/test_workbench.py"
 """What of it runs without --all and without a path."""
 AGAIN = ("--reruns", "1", "-raR")
-"""After the first part a failed test runs once more, since pages, kernels, servers and ranks share the machine with
-whatever else it does. It is listed with why it failed."""
+"""After the parts that compile a failed test runs once more, since pages, kernels, servers and ranks share the machine
+with whatever else it does. It is listed with why it failed."""
 MOST = 4
 """Maximum of processes: each takes some hundreds of megabytes, and has a process that compiles kernels."""
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -42,10 +46,10 @@ def main(words: Sequence[str]) -> int:
     if not whole:
         # Of several -m the last holds, so that the arguments may choose otherwise.
         options += ["-m", "not slow"]
-    parts: list[list[str]] = [[], [], []]
+    parts: list[list[str]] = [[], [], [], []]
     for path in paths:
         parts[part(path)].append(path)
-    again = ((), AGAIN, AGAIN)
+    again = ((), (), AGAIN, AGAIN)
     codes = [pytest([*options, *more, *paths, *arguments]) for more, paths in zip(again, parts, strict=True) if paths]
     wrong = [code for code in codes if code not in (0, NO_TESTS)]
     return wrong[0] if wrong else min(codes)
@@ -59,18 +63,27 @@ def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def everything(*, whole: bool) -> list[str]:
-    """All files and folders of tests; of the browser's all only if whole."""
+    """All files and folders of tests, and each file of contracts; of the browser's all only if whole."""
     found = [path for path in (ROOT / "tests").iterdir() if path.match("test_*.py") or path.is_dir()]
+    found += (ROOT / "tests" / COMPILING).glob("test_*.py")
+    found.remove(ROOT / "tests" / COMPILING)
     paths = [str(path.relative_to(ROOT)) for path in sorted(found) if path.name[0] not in "_."]
     return [THROUGH if path == f"tests/{LAST}" and not whole else path for path in paths]
 
 
 def part(path: str) -> int:
-    """In which part a path runs: 0, 1 or 2."""
+    """In which part a path runs: 0 to 3."""
     full = (ROOT / path.partition("::")[0]).resolve()
+    if is_optimized(full):
+        return 0
     below = full.relative_to(ROOT / "tests").parts if full.is_relative_to(ROOT / "tests") else ()
     folder = below[0] if below else ""
-    return 0 if folder in FIRST else 2 if folder == LAST else 1
+    return 1 if folder == COMPILING else 3 if folder == LAST else 2
+
+
+def is_optimized(path: Path) -> bool:
+    """True if OpenCL's compiler optimizes in the tests of a file or folder."""
+    return any(path.resolve().is_relative_to(ROOT / "tests" / each) for each in OPTIMIZED)
 
 
 def pytest(arguments: Sequence[str]) -> int:

@@ -9,20 +9,28 @@ import os
 import sys
 import tarfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from scipy import sparse
 
+from scripts.run_tests import is_optimized
 from workbench import devices
 from workbench.deflation import PiecewiseConstant, Projection
+from workbench.devices.opencl import runtime
 from workbench.errors import InputError
 from workbench.operators import BandStencil, Matrix, Stencil
 from workbench.registry import blocks as registry
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from pyopencl import Context, Device, Program
 
 # How long an example takes says nothing on a machine that does other work beside the tests.
 settings.register_profile("beside other work", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -48,6 +56,7 @@ DTYPES = ("float32", "float64", "complex64", "complex128")
 SIDE_BY_SIDE = "opencl:side-by-side"
 """The same OpenCL device with its work cut as on a GPU, groups of several work-items that share rows and sums, and
 recorded as there."""
+UNOPTIMIZED = "-cl-opt-disable"
 CUDA = ("cuda",) if importlib.util.find_spec("cupy") else ()
 """Where there is no CuPy, a thousand tests more would be collected to be skipped."""
 IN_BOTH_LAYOUTS = ("contracts", "devices", "kernel_language")
@@ -69,11 +78,41 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+YOUNG = 20_000
+"""Objects made since the last look for garbage, at which Python looks again; its default is 700."""
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without looking for garbage: what is collected stays, and is looked through again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 @pytest.hookimpl(trylast=True)
-def pytest_collection_finish() -> None:
-    """Look for garbage among what tests make, not among thousands of collected tests, which takes half a second."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Compile without optimization in a process that has no test of what OpenCL's compiler makes of kernels, and in
+    others without asking for binaries, for which PoCL compiles each kernel once more, for groups of any size.
+
+    Look for garbage among what tests make, not among thousands of collected tests, which takes half a second; and
+    seldom, since a test makes few objects that only the collector frees, and tests of what is freed call it."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(YOUNG, 10, 10)
+    if any(is_optimized(item.path) for item in session.items):
+        runtime.built = _built
+    else:
+        runtime.PROCESSOR_FLAGS = (*runtime.PROCESSOR_FLAGS, UNOPTIMIZED)
+
+
+def _built(cl: ModuleType, context: Context, device: Device, text: str, flags: Sequence[str]) -> Program:
+    """The program of a source, which PoCL stores itself. In place of `built`, which has tests of its own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return cl.Program(context, text).build(list(flags))
 
 
 @pytest.fixture
@@ -149,10 +188,10 @@ def side_by_side():
     from workbench.devices.kernels.prelude import Layout
     from workbench.devices.opencl import choose
 
-    runtime = RecordingOpenCL(choose(), Layout("opencl", 64, 32, chunked=False, least=64, groups=40))
+    made = RecordingOpenCL(choose(), Layout("opencl", 64, 32, chunked=False, least=64, groups=40))
     # It stands for a GPU, on which another compiler optimizes; PoCL's optimization takes most of the time of a test.
-    runtime.flags = (*runtime.flags, "-cl-opt-disable")
-    return Accelerator(runtime)
+    made.flags = (*made.flags, UNOPTIMIZED)
+    return Accelerator(made)
 
 
 def tar_gz(members: Mapping[str, bytes | str]) -> bytes:

@@ -19,12 +19,14 @@ def calls(monkeypatch):
 
 def test_without_a_path_all_tests_run_once_and_those_in_the_browser_last(calls):
     assert run_tests.main(["--all", "--"]) == 0
-    first, others, last = ([word for word in call if word.startswith("tests/")] for call in calls[0])
-    assert first == ["tests/contracts", "tests/devices"]
+    parts = [[word for word in call if word.startswith("tests/")] for call in calls[0]]
+    first, contracts, others, last = parts
+    assert first == ["tests/compiler", "tests/contracts/test_accelerators.py", "tests/devices", "tests/kernel_language"]
+    assert {Path(word).parts[1] for word in contracts} == {"contracts"}
     assert {"tests/machines", "tests/test_docs.py"} <= set(others)
     assert last == ["tests/browser"]
-    assert ["--reruns" in call for call in calls[0]] == [False, True, True]
-    found = [Path(word).parts for word in first + others + last]
+    assert ["--reruns" in call for call in calls[0]] == [False, False, True, True]
+    found = [Path(word).parts for words in parts for word in words]
     for path in (ROOT / "tests").rglob("test_*.py"):
         parts = path.relative_to(ROOT).parts
         assert sum(parts[: len(above)] == above for above in found) == 1, path
@@ -35,7 +37,7 @@ def test_of_the_browser_one_goes_through_the_whole_page_where_nothing_is_asked_f
     *others, last = ([word for word in call if word.startswith("tests/")] for call in calls[0])
     assert last == [run_tests.THROUGH]
     assert (ROOT / run_tests.THROUGH).is_file()
-    assert "tests/machines" in others[1]
+    assert "tests/machines" in others[2]
 
 
 @pytest.mark.parametrize("cores", [1, 2, 64])

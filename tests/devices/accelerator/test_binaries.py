@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.devices.opencl import choose, runtime
+from tests.conftest import UNOPTIMIZED
+from workbench import devices
+from workbench.devices.opencl import choose
+from workbench.devices.opencl.runtime import built, key_of
 from workbench.errors import InputError
 from workbench.jit import store
 
@@ -36,7 +39,7 @@ class Counting:
 
 
 def doubled(counting, context, device, flags=()):
-    program = runtime.built(counting, context, device, SOURCE, flags)
+    program = built(counting, context, device, SOURCE, flags)
     queue = cl.CommandQueue(context)
     values = np.arange(8, dtype=np.float32)
     buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR, hostbuf=values)
@@ -70,7 +73,12 @@ def test_other_flags_are_another_program(device, monkeypatch, tmp_path):
 @pytest.mark.parametrize("content", [b"", b"no binary"])
 def test_a_binary_that_the_driver_refuses_is_compiled_again(device, monkeypatch, tmp_path, content):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
-    assert store.write(runtime.key_of(cl, device, SOURCE, ()), content)
+    assert store.write(key_of(cl, device, SOURCE, ()), content)
     counting = Counting()
     assert doubled(counting, cl.Context([device]), device) == EXPECTED
     assert counting.made[-1] == 2
+
+
+def test_kernels_are_tested_as_users_have_them(device):
+    """Other folders have them compiled without optimization."""
+    assert UNOPTIMIZED not in devices.device("opencl").runtime.flags
