@@ -14,7 +14,7 @@ from workbench.run import configure
 lesson = Lesson("many-at-once")
 
 # %%
-boxes = ("schwarz:2x2,overlap=2", "schwarz:3x3,overlap=0")
+boxes = ("schwarz:2x2,overlap=2", "schwarz:2x2,overlap=0")
 pairs = [(solver, each) for each in boxes for solver in ("mpcg", "sum-cg")]
 
 # %% [markdown]
@@ -41,20 +41,20 @@ lesson.check(1, 4)
 # %% [markdown]
 # ## 2. The scalars become matrices
 #
-# Two facts turn this into lines. Let [[delta|$\delta = (P, S)$]] and [[gamma|$\gamma = (R, U)$]], both symmetric. Point
-# at an underlined product: a map shows it for all iterations, and dark is zero.
+# Two facts turn this into lines. Let [[delta|$\delta = (P, S)$]] and [[gamma|$\gamma = (R, U)$]], symmetric as $A$ and
+# $M$ are. Point at an underlined product: a map shows it for all iterations, and dark is zero.
 #
 # **The step.** $P$ is made of $U$ and of the directions before, to which $R$ is orthogonal. So
 # [[pr|$(P, R)$]] $= (U, R) = \gamma$, and
 #
 # $$\delta\,\alpha = \gamma, \qquad X \leftarrow X + P\alpha, \qquad R \leftarrow R - S\alpha .$$
 #
-# **The direction.** The next one is $U + P\beta$, with $\beta$ such that it is conjugate to $P$: $(S, U) +
-# \delta\,\beta = 0$, with the new $U$. The product [[su|$(S, U)$]] is known already. Let $R_{k-1}$ and
-# $\gamma_{k-1}$ be those before the step. Since $S\alpha = R_{k-1} - R$ and $(R_{k-1}, U) = 0$,
+# **The direction.** Let $R_+$, $U_+$ and $\gamma_+$ be those after the step. The next direction is $U_+ + P\beta$, with
+# $\beta$ such that it is conjugate to $P$: [[su|$(S, U_+)$]] $+\, \delta\,\beta = 0$. Residuals of two iterations are
+# orthogonal, $(R, U_+) = 0$, and $S\alpha = R - R_+$. So
 #
-# $$\alpha^T(S, U) = -\gamma, \qquad \alpha^T = \gamma_{k-1}\,\delta^{-1}
-# \quad\Rightarrow\quad \gamma_{k-1}\,\beta = \gamma .$$
+# $$\alpha^T(S, U_+) = -\gamma_+, \qquad \alpha^T = \gamma\,\delta^{-1}
+# \quad\Rightarrow\quad \gamma\,\beta = \gamma_+ .$$
 #
 # Both facts are about products that are zero. Scroll through them, as measured in four iterations with $s=2$:
 
@@ -62,7 +62,7 @@ lesson.check(1, 4)
 StepsOfBlockCG()
 
 # %% [markdown]
-# With $s=1$ these are the lines of CG, $\alpha=\gamma/\delta$ and $\beta=\gamma/\gamma_{k-1}$. Step through them: Right
+# With $s=1$ these are the lines of CG, $\alpha=\gamma/\delta$ and $\beta=\gamma_+/\gamma$. Step through them: Right
 # and Left are lines, Down and Up iterations. Which lines make a small matrix, such as [[alpha|$\alpha$]] and
 # [[beta|$\beta$]], and which a block of vectors, such as [[p|$P$]] and [[r|$R$]]?
 
@@ -73,16 +73,16 @@ MarkedSteps("block-cg-oleary", "poisson5", n=12, rhs="random:2")
 # ## 3. Rank
 #
 # $\delta$ can be inverted only if the columns of $P$ are independent. If a column of $B$ is a combination of others,
-# they are not. Below, $B$ has two pairs of equal columns. Press Next line until the method ends: **what do you see in
-# [[delta|$\delta$]] that has no inverse?**
+# they are not. Below, $B$ has two pairs of equal columns. Press Next line until the method ends. The pictures below the
+# lines have the four rows of [[delta|$\delta$]]: **which of them are equal, so that it has no inverse?**
 
 # %%
 MarkedSteps("block-cg-oleary", "poisson5", n=12, rhs="pairs:4")
 
 # %% [markdown]
 # The space has dimension two, although there are four columns. So the block must shrink. `block-cg` (Dubrulle 2001)
-# writes $R = QC$ with orthonormal columns of $Q$ and a small $C$. It drops columns of $Q$ that depend on others, and
-# keeps all columns of $X$, by $C$. Residuals may become dependent later, too; the block then shrinks on the way.
+# writes $R = QC$ with orthonormal columns of $Q$ and a small matrix $C$. It drops columns of $Q$ that depend on others,
+# and keeps all columns of $X$, by $C$. Residuals may become dependent later, too; the block then shrinks on the way.
 
 # %% tags=["exercise"]
 lesson.check(2)
@@ -97,7 +97,7 @@ lesson.check(2, 3)
 # ## 4. What a block finds together
 #
 # With $s$ directions in each iteration, $s-1$ of them can be spent on the $s-1$ smallest eigenvalues. So the error of
-# block CG has the bound of CG with another condition number (O'Leary 1980),
+# block CG has, up to a constant, the bound of CG with another condition number (O'Leary 1980),
 #
 # $$\kappa_s = \lambda_N / \lambda_s, \qquad 0 < \lambda_1 \le \dots \le \lambda_N ,$$
 #
@@ -137,8 +137,8 @@ lesson.check(3, 4)
 # and $x \leftarrow x + d$, $r \leftarrow r - Ad$.
 #
 # So each iteration chooses the best weights. **The price:** in CG a new direction is conjugate to all but the last one
-# by itself, because the residuals belong to one Krylov space of $M^{-1}A$. With several $S_i$ there is no such space.
-# All blocks must be kept: after $j$ iterations these are $jk$ directions.
+# by itself, because $M^{-1}Ap_i$ lies in the Krylov space of $M^{-1}A$ to which the new residual is orthogonal. With
+# several $S_i$ there is no such space. All blocks must be kept: after $j$ iterations these are $jk$ directions.
 #
 # Press Start. Between boxes that do not overlap, cells at the cuts get too little; where boxes overlap, they get more.
 
@@ -161,10 +161,10 @@ lesson.check(4, "schwarz:4x4,overlap=0")
 # ## What you have learned
 #
 # - Block CG has one space for all columns. Its scalars are $s\times s$ matrices: $\delta\alpha=\gamma$,
-#   $\gamma_{k-1}\beta=\gamma$.
+#   $\gamma\beta=\gamma_+$.
 # - Dependent columns make $\delta$ singular, so the block must shrink to their rank.
-# - A block of $s$ columns finds the $s-1$ smallest eigenvalues together. It needs fewer iterations, and more products
-#   than one column alone.
+# - A block of $s$ columns finds the $s-1$ smallest eigenvalues together. It needs fewer iterations than one column, and
+#   far fewer products with $A$ than its columns one by one.
 # - Several preconditioners give a block of directions with the best weights, and cost the short recurrence.
 #
 # **Next steps** in the workbench; the notebooks 09_block_cg and 10_multipreconditioned_cg have more of both:

@@ -170,9 +170,12 @@ def test_few_boxes_need_no_weights():
     chosen = [configure("two-layer", n=48, solver=s, preconditioner="schwarz:2x2") for s in ("mpcg", "sum-cg")]
     together, summed = iterations(*chosen)
     sentence = wrong("many-at-once", 4, "schwarz:2x2")
-    assert f"mpcg takes {together} and sum-cg {summed}" in sentence
+    assert f"mpcg takes {together} iterations and sum-cg {summed}, which is {together / summed:.0%}" in sentence
     assert "36 boxes" in wrong("many-at-once", 4, "schwarz:6x6")
     assert "ic has no boxes" in wrong("many-at-once", 4, "ic")
+    assert wrong("many-at-once", 4, "2 × 2") == sentence
+    with pytest.raises(InputError, match="such as schwarz:3x3,overlap=1"):
+        wrong("many-at-once", 4, "bananas")
 
 
 def test_a_choice_begins_with_none():

@@ -156,7 +156,8 @@ def curves_scene(
     met = np.flatnonzero(y <= tolerance)
     when = f"is at most {number(tolerance)} after {count(int(x[met[0]]))}" if met.size else "stays above the line"
     said = f"{quantity} of {chosen} {when} {'products' if products else 'iterations'}."
-    limits = (tolerance / 3, 3.0)
+    # The same limits for all choices, so that the axis rests.
+    limits = (tolerance / 3, max(3.0, *(1.5 * float(np.max(heights)) for _, heights in curves.values())))
     return Scene(f"curves {axis.title}", axis, Axis(quantity, log=True, span=limits), layers, spoken=said, logs="y")
 
 
@@ -240,21 +241,21 @@ FACTORS = {"P S": ("P", "S"), "P R": ("P", "R"), "U R": ("U", "R"), "S U": ("S",
 
 
 def products_scene(blocks: Blocks, picture: str) -> Scene:
-    """The moduli of the products of all columns of two kinds of blocks, the first iteration in the lower left corner.
+    """The moduli of the products of all columns of two kinds of blocks, as matrices are written: the first iteration in
+    the upper left corner.
 
     picture: a key of `FACTORS`. Columns have unit norms, so that 1 is the largest modulus.
     """
     left, right = FACTORS[picture]
     one, other = (vars(blocks)[letter] for letter in (left, right))
     cells = np.clip(np.abs(one.T @ other), ROUNDING, 1)
-    y, x = (
-        Axis(f"columns of {letter}", names=_columns(letter, cells.shape[axis]), word=letter)
-        for axis, letter in enumerate((left, right))
-    )
+    down, across = (_columns(letter, count) for letter, count in zip((left, right), cells.shape, strict=True))
+    y = Axis(f"columns of {left}", names=down[::-1], word=left)
+    x = Axis(f"columns of {right}", names=across, word=right)
     name = f"|({left}ᵢ, {right}ₖ)|"
     large = int((cells > np.sqrt(ROUNDING)).sum())
     said = f"{name}: {count(large)} of {count(cells.size)} products are larger than rounding."
-    layers = [CellsOf(name, cells, map="viridis", figures=False)]
+    layers = [CellsOf(name, cells[::-1], map="viridis", figures=False)]
     return Scene(picture, x, y, layers, spoken=said, ways="xy", square=True)
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import functools
+import re
 
 import numpy as np
 
+from workbench.errors import InputError
 from workbench.extensions.lessons.bubbles import MOST_COLUMNS
 from workbench.extensions.lessons.check_turn import computed
 from workbench.extensions.lessons.exercise import Exercise, Number, Text, Verdict
 from workbench.extensions.lessons.next_step import NextStep
 from workbench.preconditioners.schwarz.schwarz import Schwarz
 from workbench.records import BlockHistory
-from workbench.registry import find
+from workbench.registry import Block, find
 from workbench.run import Configuration, Run, configure, run_through, solve
 from workbench.spectra.exact import spectrum
-from workbench.words.numbers import counted, number
+from workbench.words.numbers import counted, number, percent
 
 SIZE, COLUMNS = 12, 3
 """The first exercise: unknowns, each with an eigenvalue of its own, and columns of B."""
@@ -130,10 +132,20 @@ def _count_boxes(boxes: str) -> int:
     return len(Run(_layers("mpcg", boxes)).workspace.operators["D"].pieces)
 
 
+def _preconditioner(name: str) -> Block:
+    """The preconditioner of a name. Raises InputError, which says how boxes are written where the name has none."""
+    try:
+        return find("preconditioner", name)
+    except InputError:
+        if name.startswith("schwarz"):
+            raise
+        raise InputError("boxes are written by their numbers along both sides, such as schwarz:3x3,overlap=1") from None
+
+
 def _boxes(text: str) -> Verdict:
     """By both methods with the boxes that are written."""
-    name = text.strip()
-    if not isinstance(find("preconditioner", name), Schwarz):
+    name = SHORT.sub("schwarz:", text.strip().replace("×", "x").replace(" ", ""))
+    if not isinstance(_preconditioner(name), Schwarz):
         said = f"{name} has no boxes; write schwarz: and how many there are along both sides, such as schwarz:3x3."
         return Verdict(False, said, said)
     boxes = _count_boxes(name)
@@ -141,11 +153,13 @@ def _boxes(text: str) -> Verdict:
         said = f"{name} has {boxes} boxes, and at most {MOST_BOXES} are allowed."
         return Verdict(False, said, said)
     (together, directions), (summed, _) = (_iterations(solver, name) for solver in ("mpcg", "sum-cg"))
-    share = number(together / summed)
-    said = f"with {counted(boxes, 'box', 'boxes')} mpcg takes {together} and sum-cg {summed}, a share of {share}"
+    said = f"with {counted(boxes, 'box', 'boxes')} mpcg takes {counted(together, 'iteration')} and sum-cg {summed}"
     cost = f"directions that mpcg keeps for it: {directions}"
-    return Verdict(2 * together <= summed, f"of iterations, {said}; {cost}.")
+    return Verdict(2 * together <= summed, f"{said}, which is {percent(together / summed)}; {cost}.")
 
+
+SHORT = re.compile(r"^(?=[0-9])")
+"""Where boxes alone are written, 4x4: those of `schwarz`."""
 
 EXERCISES = (
     Exercise(
@@ -170,10 +184,10 @@ EXERCISES = (
     ),
     Exercise(
         f"The layers of the race. Write boxes, at most {MOST_BOXES}, with which mpcg takes at most half the iterations "
-        "of sum-cg.",
+        "of sum-cg: their number along both sides, and by how many cells they overlap.",
         Text("schwarz:2x2,overlap=2"),
         _boxes,
-        "compare both pairs of the race: where is a common weight for all boxes worst?",
+        "compare both pairs of the race: with which overlap is a common weight worse? Then take more boxes.",
     ),
 )
 

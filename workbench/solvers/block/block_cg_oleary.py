@@ -100,5 +100,5 @@ def _stuck(delta: np.ndarray, gamma: np.ndarray, every: np.ndarray) -> dict[str,
         return {"curvature": curvature_of(delta, every, 1.0)}
     return {
         "curvature": smallest_eigenvalue(delta, every),
-        "breakdown": "the residuals have become dependent on one another; take block-cg, which continues there",
+        "breakdown": "the residuals are dependent on one another; take block-cg, which continues there",
     }
