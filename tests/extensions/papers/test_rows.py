@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 import shlex
 from pathlib import Path
 
 import pytest
 
-from scripts.papers_rows import PAGE, ROOT, STATES, page, rows
+from scripts.papers_rows import PAGE, ROOT, STATES, Row, page, rows
 from workbench.cli.program import parser
 from workbench.extensions.papers import PAPERS, target_of
 from workbench.extensions.papers.standing import OF_SUPPORT, Reason, Standing, Support
@@ -25,6 +27,47 @@ def test_every_row_has_a_state_and_says_why_it_is_not_whole():
     assert [row for row in EVERY if row.status == "works" and not row.command] == []
     assert [row for row in EVERY if row.status != "works" and not row.remark] == []
     assert len({(row.paper, row.part, row.row) for row in EVERY}) == len(EVERY)
+
+
+SMALL_WORDS = set("a an and are as at be by can for from in is it of on or per the to with".split())
+ALIKE = 0.6
+"""The share of equal words from which two rows of a paper with the same numbers are one."""
+
+
+def words_of(row: Row) -> set[str]:
+    """The words of a row without small ones and plurals."""
+    return {word.removesuffix("s") for word in re.findall(r"\w+", row.row.lower()) if word not in SMALL_WORDS}
+
+
+def alike(one: Row, other: Row) -> bool:
+    """True if two rows name the same thing: most words are equal, and all numbers are."""
+    words, others = words_of(one), words_of(other)
+    numbers, other_numbers = ({word for word in each if re.search(r"\d", word)} for each in (words, others))
+    return numbers == other_numbers and len(words & others) >= ALIKE * len(words | others)
+
+
+def test_a_row_is_counted_once():
+    """Also in other words: a claim that a second reading of the paper found again is the same row."""
+    found = [
+        (one.paper, one.row, other.row)
+        for one, other in itertools.combinations(EVERY, 2)
+        if one.paper == other.paper and alike(one, other)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("Neu2 lies between block-IC 4n and 8n", 'Neu2 between block-IC 4n and 8n "can be noticed"', True),
+        ("Operation count, Table II", "Table II operations", True),
+        ("Fig. 1 flow of hybrid 1", "Fig. 2 flow of hybrid 2", False),
+        ("Stripe vectors: n^2 in 3D", "Planar vectors: n in 3D", False),
+    ],
+)
+def test_rows_are_alike_by_words_and_numbers(one, other, expected):
+    rows_of = [Row("two-level", "claims", text, "works", "", "") for text in (one, other)]
+    assert alike(*rows_of) == expected
 
 
 def test_commands_are_those_of_the_workbench_or_tests():
