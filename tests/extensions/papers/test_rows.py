@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.papers_rows import PAGE, ROOT, STATES, Row, page, rows
+from scripts.papers_rows import GROUNDS, PAGE, ROOT, STATES, Row, page, rows
 from workbench.cli.program import parser
 from workbench.extensions.papers import PAPERS, target_of
 from workbench.extensions.papers.standing import OF_SUPPORT, Reason, Standing, Support
@@ -25,7 +25,11 @@ def test_the_document_is_that_of_the_declared_rows():
 def test_every_row_has_a_state_and_says_why_it_is_not_whole():
     assert {row.status for row in EVERY} <= set(STATES)
     assert [row for row in EVERY if row.status == "works" and not row.command] == []
-    assert [row for row in EVERY if row.status != "works" and not row.remark] == []
+    whole = ("works", "context")
+    unmarked = [row for row in EVERY if row.status not in whole and row.remark.partition(": ")[0] not in GROUNDS]
+    assert unmarked == []
+    assert {each.value for each in Support} <= set(GROUNDS)
+    assert [row for row in EVERY if row.status == "context" and not row.remark] == []
     assert len({(row.paper, row.part, row.row) for row in EVERY}) == len(EVERY)
 
 

@@ -120,6 +120,12 @@ def _deviations(case: str, rows: list[dict[str, object]]) -> None:
             row[f"{name}_percent"] = 100 * abs(found / reference.mean - 1) if isinstance(found, float) else None
 
 
+def _areas(rows: list[dict[str, object]], _values: Values) -> list[str]:
+    """How well the area is kept."""
+    changes = [abs(found) for row in rows if isinstance(found := row.get("area_change"), float)]
+    return [f"The area of the bubble at the end is that of the beginning to {max(changes):.1g} on all grids."]
+
+
 def _compared(name: str, curve: str) -> Compared:
     reason = {"": Reason("a grid of few cells; the deviation falls with every refinement", Support.MEASURED)}
     where = {"curve": curve, "source": REFERENCE, "drawn": False}
@@ -138,7 +144,8 @@ CASE_NOTES = {
     "case2": (
         "Ratios of 1000 in density and 100 in viscosity, and a surface tension 12.5 times smaller. The groups do not "
         "agree on the circularity, since one has the bubble break up, so that none is compared. What is thinner than a "
-        "cell vanishes here, and its volume goes back into the bubble: its centre is then too high.",
+        "cell vanishes here, and its volume goes back into the bubble, also that of pieces that break off: its centre is "
+        "then too high.",
     ),
 }
 
@@ -159,6 +166,7 @@ def _case(case: str) -> Item:
         finish=functools.partial(_deviations, case),
         turned=(LARGEST,),
         notes=(*SOURCES, *CASE_NOTES[case]),
+        found=_areas,
         smallest=20,
         quick=40,
     )
@@ -178,10 +186,10 @@ def _at_end(measure: str) -> Callable[[Rise], Row]:
 
 def _behind(measure: str) -> list[Layer]:
     """The spread of the groups over time, and their extremes, which are marks."""
-    spreads = [(title, band(case, measure)) for case, title in TITLES.items()]
+    spreads = [(place, title, band(case, measure)) for place, (case, title) in enumerate(TITLES.items())]
     layers: list[Layer] = [
-        dataclasses.replace(found, name=f"{title}, {found.name}")
-        for title, one in spreads
+        dataclasses.replace(found, name=f"{title}, {found.name}", style=place)
+        for place, title, one in spreads
         if one is not None and (found := spread_of_groups(one))
     ]
     for place, (case, title) in enumerate(TITLES.items()):
@@ -211,8 +219,9 @@ def _time_item(measure: str, title: str) -> Item:
         turned=(dataclasses.replace(LARGEST, paper=40),),
         notes=(
             *SOURCES,
-            "The band is the spread of FreeLIFE and MooNMD in case 2, at tenths of a unit of time; no series of TP2D "
-            "was found. Marks are the extremes of the three groups. The items on the cases compare them.",
+            "The bands are the spread of FreeLIFE and MooNMD at tenths of a unit of time, from series of the groups: the "
+            "paper draws the curves and prints their extremes alone. No series of TP2D was found. Marks are the printed "
+            "extremes of the three groups, which the items on the cases compare.",
         ),
         smallest=20,
         quick=40,
