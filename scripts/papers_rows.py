@@ -90,8 +90,8 @@ def page() -> str:
         "",
         *_table(("paper", *STATES), [*tallies, ["all", *sums]]),
         "",
-        "The remark of a row that works in part, deviates or is missing begins with the ground of that, of several numbers",
-        "the worst:",
+        "The remark of a row that works in part, deviates or is missing begins with the ground of that, of several",
+        "numbers the worst:",
         "",
         *_table(("ground", "what it says"), GROUNDS.items()),
     ]

@@ -19,9 +19,9 @@ class Components:
     labels: int32, shape of the grid, 0 outside, else the number of the bubble; in the memory where `place` puts a NumPy
     array, by default that of the host. volumes: by number, the volume that the bubble is to keep, 0 for numbers without
     a bubble. Bubbles that merge have the sum; the pieces of one that splits share its volume in proportion to their
-    cells; one that vanishes leaves its volume to the nearest. has_regrouped: true if bubbles have merged, split, appeared or vanished in the last step. moved_cells: the
-    flat places whose labels that step has changed, None if it has numbered all cells again. numbers: of the present
-    bubbles, ascending.
+    cells; one that vanishes leaves its volume to the nearest. has_regrouped: true if bubbles have merged, split,
+    appeared or vanished in the last step. moved_cells: the flat places whose labels that step has changed, None if it
+    has numbered all cells again. numbers: of the present bubbles, ascending.
 
     Cost of a step: a copy of the labels where cells have moved; where bubbles merge, split, appear or vanish, or may
     have split, that of `numbered_components`.

@@ -144,8 +144,8 @@ CASE_NOTES = {
     "case2": (
         "Ratios of 1000 in density and 100 in viscosity, and a surface tension 12.5 times smaller. The groups do not "
         "agree on the circularity, since one has the bubble break up, so that none is compared. What is thinner than a "
-        "cell vanishes here, and its volume goes back into the bubble, also that of pieces that break off: its centre is "
-        "then too high.",
+        "cell vanishes here, and its volume goes back into the bubble, also that of pieces that break off. Measured: "
+        "its centre is then too high.",
     ),
 }
 
@@ -219,9 +219,9 @@ def _time_item(measure: str, title: str) -> Item:
         turned=(dataclasses.replace(LARGEST, paper=40),),
         notes=(
             *SOURCES,
-            "The bands are the spread of FreeLIFE and MooNMD at tenths of a unit of time, from series of the groups: the "
-            "paper draws the curves and prints their extremes alone. No series of TP2D was found. Marks are the printed "
-            "extremes of the three groups, which the items on the cases compare.",
+            "The bands are the spread of FreeLIFE and MooNMD at tenths of a unit of time, from series of the groups, "
+            "since the paper draws curves and prints their extremes alone. No series of TP2D was found. Marks are the "
+            "printed extremes of the three groups, which the items on the cases compare.",
         ),
         smallest=20,
         quick=40,

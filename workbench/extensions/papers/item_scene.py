@@ -16,8 +16,8 @@ from workbench.words.numbers import THIN, said
 FEW = 40
 """Points of a curve that have a mark each."""
 SOLID, DASHED = ((), (9.0, 2.5, 1.5, 2.5), (12.0, 3.0)), ((5.0, 4.0), (1.5, 3.0), (5.0, 2.0, 1.5, 2.0, 1.5, 2.0))
-"""The dashes of what is counted or measured, and of what is modelled: the first for as many curves as there are colours,
-the next ones for curves whose colours repeat."""
+"""The dashes of what is counted or measured, and of what is modelled: the first for as many curves as there are
+colours, the next ones for curves whose colours repeat."""
 RING = 6.5
 MARKS = {PRINTED: "o", READ_OFF: "D", REFERENCE: "o"}
 """The mark of a point of the paper by its source."""

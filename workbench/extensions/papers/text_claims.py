@@ -165,7 +165,7 @@ def mpcg_claims(max_n: int, progress: Progress) -> Reproduction:
         "The paper: with cuBLAS in place of CBLAS the time was still not satisfactory. A product with an old block has "
         "4 k operations for each of its entries of 8 bytes; the least bandwidth is that of a link that copies an "
         "entry in the time which line 10 takes for it in the model of Table 3. Links of GPUs are "
-        "faster: copies are no reason.",
+        "faster. Plausible, by that model: copies do not explain it.",
     ]
     notes.append(
         "The paper, by Bridson and Greif: with ADI preconditioners the sum can be truncated without losing accuracy. "
