@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -11,6 +12,9 @@ from workbench.cli import main
 from workbench.errors import InputError
 from workbench.extensions.papers import PAPERS, Reproduction, Target, reproduce
 
+CAUSE = re.compile(r"\b(a cause|causes|no reason|is unknown|not known|because|explain\w*|be why)\b", re.IGNORECASE)
+MARKED = re.compile(r"\b(measured|plausible|not explained)\b", re.IGNORECASE)
+"""Words with which a note gives a reason, and those with which it says what that rests on."""
 TARGETS = [(paper, name) for paper, targets in PAPERS.items() for name in targets]
 TABLES = [(paper, name) for paper, name in TARGETS if not PAPERS[paper][name].draws]
 
@@ -25,6 +29,7 @@ def test_every_target_runs_small_and_every_printed_column_is_compared_or_has_no_
     assert json.dumps(made.to_dict())
     assert (made.figure is not None) == declared.draws
     assert look_alikes(made) == []
+    assert [note for note in made.notes if CAUSE.search(note) and not MARKED.search(note)] == []
     if paper == "mpcg" and not target.startswith(("fig1", "fig2", "fig3", "claims", "algorithm2")):
         for kind in ("printed", "modelled", "measured"):
             assert any(name.startswith(kind) for name in made.rows[0])
