@@ -108,6 +108,14 @@ def test_both_cases_are_drawn_over_time_from_the_same_runs():
     assert len({work.key for work in works if work.what.case == "case2"}) == 1
 
 
+def test_a_measure_over_time_ends_next_to_the_groups():
+    """The circularity of the second case is far above them, which its table says."""
+    _, second = small("hysing", "circularity").rows
+    low, high = second["groups_at_the_end"]
+    assert (low, high) == pytest.approx((0.46471, 0.52), abs=0.01)
+    assert second["circularity_at_the_end"] > 1.5 * high
+
+
 def works_of(name):
     item = item_of("hysing", name)
     cases = item.cases({**item.paper_values, "report": True, "max_n": 20})

@@ -24,6 +24,8 @@ GRIDS = (20, 40, 80, 160)
 """Cells across the width; the box is twice as high."""
 METHOD: dict[str, Any] = {"preconditioner": "neumann:2", "deflation": "levelset:8"}
 TITLES = {"case1": "case 1", "case2": "case 2"}
+SPANS = {"circularity": (0.4, 1.0)}
+"""Ends of a measure over time, where those from 0 would hide the spread of the groups."""
 SECOND_FROM = 1.3
 """The time between the two greatest rise velocities of test case 2."""
 
@@ -176,7 +178,9 @@ def _over_time(measure: str, values: Values) -> Iterator[Case]:
     """Both test cases on the finest grid."""
     for case, title in TITLES.items():
         for n in _grids(values)[-1:]:
-            row = {"case": title, "cells": f"{n} x {2 * n}", "time": 3.0}
+            row: dict[str, Any] = {"case": title, "cells": f"{n} x {2 * n}", "time": 3.0}
+            if (spread := band(case, measure)) is not None:
+                row["groups_at_the_end"] = [float(spread.low[-1]), float(spread.high[-1])]
             yield Case(row, [dataclasses.replace(_work(case, n, (measure,)), read=_at_end(measure))])
 
 
@@ -213,7 +217,7 @@ def _time_item(measure: str, title: str) -> Item:
         cases=functools.partial(_over_time, measure),
         named=("case",),
         x=Axis("time", span=(0.0, 3.0)),
-        y=Axis(title),
+        y=Axis(title, span=SPANS.get(measure)),
         across="time",
         behind=functools.partial(_behind, measure),
         turned=(dataclasses.replace(LARGEST, paper=40),),
