@@ -12,7 +12,8 @@ import pytest
 from scripts.papers_rows import GROUNDS, PAGE, ROOT, STATES, Row, page, rows
 from workbench.cli.program import parser
 from workbench.extensions.papers import PAPERS, target_of
-from workbench.extensions.papers.standing import OF_SUPPORT, Reason, Standing, Support
+from workbench.extensions.papers.report import Choices
+from workbench.extensions.papers.standing import INDEPENDENT, OF_SUPPORT, Reason, Standing, Support
 
 EVERY = rows()
 COMMANDS = sorted({row.command for row in EVERY if row.command.startswith("workbench ")})
@@ -110,3 +111,42 @@ def test_every_reason_in_the_papers_says_what_it_rests_on():
         )
     # A number beyond the limit counts as what its reason rests on, or as not explained.
     assert set(OF_SUPPORT.values()) == {Standing.EXPLAINED, Standing.PLAUSIBLE, Standing.OPEN}
+
+
+def lines_of(heading: str) -> list[list[str]]:
+    """The cells of the first table below a heading of the document on the papers, without its own headings."""
+    text = (PAGE.parent / "papers.md").read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2]
+    table = next(part for part in text.split("\n\n") if part.startswith("|"))
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table.splitlines()[2:]]
+
+
+def numbers_of(paper: str) -> int:
+    """Printed numbers in all items of a paper at full size, bubbles at the quick one; nothing is computed."""
+    found = 0
+    for target in PAPERS[paper].values():
+        if target.item is None or not target.compared:
+            continue
+        chosen = {"report": True, "device": "cuda", "accelerator_here": "", "why": ""}
+        chosen["max_n"] = Choices(1024, quick=paper == "hysing").size(target)
+        cases = list(target.item.cases({**target.item.paper_values, **chosen}))
+        rows = target.item.joined(cases, [{} for _ in cases])
+        found += sum(row.get(column.printed) is not None for row in rows for column in target.compared)
+    return found
+
+
+def test_the_tally_of_the_document_adds_up():
+    """Each number stands in one way; those of two papers are all that their items print."""
+    *papers, every = [[int(cell) for cell in cells] for _, *cells in lines_of("How the printed numbers stand")]
+    assert every == [sum(column) for column in zip(*papers, strict=True)]
+    assert [counts[0] for counts in papers] == [sum(counts[1 : 1 + len(INDEPENDENT)]) for counts in papers]
+    numbers = dict(zip(PAPERS, (counts[0] + sum(counts[1 + len(INDEPENDENT) :]) for counts in papers), strict=True))
+    for paper in ("two-level", "hysing"):
+        assert numbers[paper] == numbers_of(paper)
+
+
+def test_claims_in_the_document_say_what_they_rest_on():
+    claims = lines_of("Claims of the texts")
+    assert len(claims) >= 9
+    assert {ground for _, ground, *_ in claims} <= set(GROUNDS)
+    for *_, command in claims:
+        target_of(*command.strip("`").split()[1:])
