@@ -23,6 +23,15 @@ STATES = {
     "context": "the paper names it, and nothing follows from it",
 }
 """What a row may be."""
+GROUNDS = {
+    "measured": "counted or measured here, or stated by the paper",
+    "plausible": "it fits what is printed, and is not measured",
+    "not explained": "at least one number has no reason",
+    "by design": "the workbench does it in another way on purpose",
+    "not available": "it needs a program or data that are not here",
+    "a mention": "the paper only names it",
+}
+"""The grounds with which the remark of a row that is not whole begins; of several numbers that of the worst."""
 
 
 class Row(NamedTuple):
@@ -80,6 +89,11 @@ def page() -> str:
         *_table(("state", "what it says"), STATES.items()),
         "",
         *_table(("paper", *STATES), [*tallies, ["all", *sums]]),
+        "",
+        "The remark of a row that works in part, deviates or is missing begins with the ground of that, of several",
+        "numbers the worst:",
+        "",
+        *_table(("ground", "what it says"), GROUNDS.items()),
     ]
     for paper in of_papers:
         lines += ["", f"## {paper}"]

@@ -232,6 +232,24 @@ def test_bubbles_are_followed_as_if_all_cells_were_numbered_again(device):
         assert 5 < anew < 60
 
 
+def test_a_bubble_that_vanishes_leaves_its_volume_to_the_nearest():
+    """One cell goes, the next time another one moves by a cell, where it has no cell in common with itself."""
+    inside = np.zeros((9, 12), bool)
+    inside[2:6, 1:4] = inside[6, 6] = inside[2:4, 9:11] = True
+    components = Components(inside)
+    components.restore(components.labels, np.array([0.0, 12.0, 4.0, 1.0]))
+    left, right = (int(components.labels[cell]) for cell in ((2, 1), (2, 9)))
+    moved = inside.copy()
+    moved[6, 6], moved[7, 7] = False, True
+    components.follow(np.flatnonzero(moved != inside), lambda: moved)
+    assert components.volumes[components.labels[7, 7]] == 1.0
+    gone = moved.copy()
+    gone[7, 7] = False
+    components.follow(np.flatnonzero(gone != moved), lambda: gone)
+    assert components.volumes[[left, right]].tolist() == [12.0, 5.0]
+    assert components.volumes.sum() == 17.0
+
+
 BOXES = {
     "2D": {"n": 37, "height": 48 / 37, "count": 3, "sides": "no-slip"},
     "3D": {"n": 20, "dimensions": 3, "height": 1.15, "bubbles": "0.33,0.36,0.34,0.22; 0.7,0.7,0.75,0.2"},

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import collections
 import json
+from functools import partial
 
 import numpy as np
+import pytest
 from scipy import sparse
 
 from workbench.cli.program import run as command
+from workbench.extensions.formats import measured
 from workbench.extensions.formats.comparison import storage_facts, storage_of
 from workbench.extensions.formats.measured import medians, products_of
 from workbench.run import configure
@@ -68,6 +72,22 @@ def test_products_are_timed_in_turns_where_they_fit():
     assert set(seconds) == {("format", name) for name in ("coo", "csr", "hyb")}
     assert {len(each) for each in seconds.values()} == {3}
     assert all(median > 0 for median in medians(seconds).values())
+
+
+def test_a_short_work_is_repeated_until_the_clock_can_tell(monkeypatch):
+    """By a clock that works alone move: 30 microseconds of one are 8 repetitions, a second of the other is one."""
+    now, done = [0.0], collections.Counter()
+
+    def work(name, taken):
+        done[name] += 1
+        now[0] += taken
+
+    monkeypatch.setattr(measured.time, "perf_counter", lambda: now[0])
+    works = {("format", name): partial(work, name, taken) for name, taken in (("csr", 3e-5), ("dia", 1.0))}
+    *_, seconds = measured.in_turns(works, 3)
+    assert seconds == {("format", "csr"): pytest.approx([3e-5] * 3), ("format", "dia"): pytest.approx([1.0] * 3)}
+    # One that is not timed, 1 + 2 + 4 that are too short, and 8 in each of three rounds.
+    assert done == {"csr": 1 + 7 + 3 * 8, "dia": 1 + 3}
 
 
 def test_conversions_are_timed_and_cost_products():

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import types
 
 import numpy as np
 import pytest
 
-from workbench.extensions.papers import PAPERS, hybrid_pipecg, reproduce, reproduction
+from workbench.extensions.papers import PAPERS, Reproduction, hybrid_pipecg, reproduce, reproduction
 from workbench.extensions.papers.results import Results
+from workbench.plots.figures.style import NotebookFigure
+from workbench.plots.scenes.scene import BarsOf, CurveOf, Scene
 from workbench.problems import suitesparse
 
 
@@ -28,6 +31,24 @@ reproduced = functools.cache(reproduce)
 def small(paper, target):
     """A target as small as it gets."""
     return reproduced(paper, target, PAPERS[paper][target].smallest)
+
+
+def look_alikes(made: Reproduction) -> list[tuple[str, str]]:
+    """The panels of a result with two curves of one colour and dash, or two kinds of bars of one colour, with their
+    names; marks without a line differ by their marker too."""
+    scenes = [scene for scene in made.alive if isinstance(scene, Scene)]
+    if not scenes and isinstance(made.figure, NotebookFigure):
+        scenes = made.figure.scenes
+    found = []
+    for scene in scenes:
+        names = collections.defaultdict(list)
+        for layer in scene.layers:
+            if isinstance(layer, CurveOf):
+                names[layer.look.colour, layer.look.dash, layer.look.marker if layer.only else ""].append(layer.name)
+            if isinstance(layer, BarsOf) and not layer.faint:
+                names[layer.colour].append(layer.name)
+        found += [(scene.name, ", ".join(each)) for each in names.values() if len(each) > 1]
+    return found
 
 
 @pytest.fixture

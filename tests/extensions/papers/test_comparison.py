@@ -45,6 +45,13 @@ def test_a_model_more_than_three_times_off_does_not_apply(model, applies, verdic
     assert value.applies
 
 
+@pytest.mark.parametrize(("ours", "verdict"), [("hybrid1", "as printed"), ("hybrid2", "not as printed"), (None, "–")])
+def test_words_are_as_printed_or_not(ours, verdict):
+    column = Compared(printed="printed", ours="ours")
+    (value,) = compare([{"n": 1, "printed": "hybrid1", "ours": ours}], ("n",), (column,))
+    assert value.verdict == verdict
+
+
 def test_what_is_not_finite_agrees_with_nothing():
     column = Compared(
         printed="printed", ours="ours", fitted="two numbers", reasons={"1": Reason("c", Support.MEASURED)}

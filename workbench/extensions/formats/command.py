@@ -27,7 +27,8 @@ def add(verbs: Commands) -> None:
     formats.add_argument(
         "--time",
         action="store_true",
-        help="measure a product in each format, medians of 15 in turns, and the conversion from CSR, of 3",
+        help="measure a product in each format, medians of 15 in turns, and the conversion from CSR, of 3; a time of "
+        "less than 0.2 ms is that of several",
     )
     formats.add_argument("--json", action="store_true", help="print JSON")
     formats.set_defaults(command=_formats)

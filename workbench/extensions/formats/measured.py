@@ -13,6 +13,9 @@ from workbench.settings import COMPACT
 
 Seconds = Mapping[tuple[str, str], float]
 """Seconds by setting, format or az, and value."""
+LEAST = 2e-4
+"""Seconds that are timed at once, at least. A shorter work is repeated: a clock has steps of tens of nanoseconds, and
+reading it takes as long."""
 
 
 def products_of(setting: str, converted: float | None, seconds: Seconds) -> float | None:
@@ -24,16 +27,26 @@ def products_of(setting: str, converted: float | None, seconds: Seconds) -> floa
 def in_turns(
     works: Mapping[tuple[str, str], Callable[[], object]], number: int
 ) -> Iterator[dict[tuple[str, str], list[float]]]:
-    """Seconds of some works so far, by name, after each round; the first round is not timed."""
+    """Seconds of some works so far, by name, after each round; the first round is not timed. A work of less than
+    `LEAST` seconds is repeated within its turn, and has the mean of that."""
     seconds: dict[tuple[str, str], list[float]] = {name: [] for name in works}
-    for round_ in range(number + 1):
+    times = dict.fromkeys(works, 1)
+    for work in works.values():
+        work()
+    for _ in range(number):
         for name, work in works.items():
-            begun = time.perf_counter()
-            work()
-            if round_:
-                seconds[name].append(time.perf_counter() - begun)
-        if round_:
-            yield seconds
+            while (taken := _taken(work, times[name])) < LEAST:
+                times[name] *= 2
+            seconds[name].append(taken / times[name])
+        yield seconds
+
+
+def _taken(work: Callable[[], object], times: int) -> float:
+    """Seconds of a work that is done some times."""
+    begun = time.perf_counter()
+    for _ in range(times):
+        work()
+    return time.perf_counter() - begun
 
 
 def medians(seconds: Mapping[tuple[str, str], Sequence[float]]) -> dict[tuple[str, str], float]:

@@ -49,7 +49,8 @@ COLUMNS = (
 LOW, LOWER = ["GB/s", IN_PRODUCTS], ["Words per row", "Bytes per product"]
 LEGEND = (
     "Press a row for its picture. A word has 8 bytes. Bold: the fewest bytes by the model. Each time is the median of "
-    "{} products, made in turns. Conversion: from CSR, the median of {}, and as how many products in CSR it counts"
+    "{} products, made in turns, short ones repeated. Conversion: from CSR, the median of {}, and as how many products "
+    "in CSR it counts"
 )
 MOST_AT_ONCE = 1 << 19
 """Unknowns up to which a matrix is assembled unasked."""

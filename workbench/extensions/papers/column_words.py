@@ -64,6 +64,7 @@ WORDS = {
     "cpu_auto": "by the kernel that is chosen, on the cores",
     "cpu_plain": "with a launch for each sweep, on the cores",
     "implied_tolerance": "tolerance that the print implies",
+    "groups_at_the_end": "two groups at the end",
     "in_boxes": "in boxes",
     "inverse": "with the explicit inverse",
     "inverse_cores": "with the explicit inverse, on the cores",

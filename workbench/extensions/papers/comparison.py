@@ -14,7 +14,7 @@ from workbench.words.numbers import deviation_text
 
 TIMES_OFF = 3.0
 """The ratio of a modelled and a printed number, in either direction, beyond which the model does not apply."""
-NOT_APPLIED = "model does not apply"
+NOT_APPLIED, AS_PRINTED = "model does not apply", "as printed"
 UNEXPLAINED = "Not explained"
 """The beginning of the sentence on deviations without a reason."""
 PRINTED, READ_OFF, REFERENCE = "printed", "read off the figure", "reference"
@@ -159,7 +159,9 @@ class PrintedValue:
 
     @property
     def verdict(self) -> str:
-        """The deviation in words, or that the model does not apply."""
+        """The deviation in words, or that the model does not apply; of words their agreement."""
+        if self.agrees is not None:
+            return AS_PRINTED if self.agrees else f"not {AS_PRINTED}"
         return deviation_text(self.percent) if self.applies else NOT_APPLIED
 
     @property

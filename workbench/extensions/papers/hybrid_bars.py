@@ -220,7 +220,7 @@ def _found(chart: Chart, rows: list[dict[str, Any]], _values: Values) -> list[st
     beaten = (
         [
             "The papers: all hybrid methods are faster than all versions on the CPU, for all matrices. In the model "
-            f"they are not for {', '.join(slow)}: its loops on the cores have no latency."
+            f"they are not for {', '.join(slow)}. Plausible: its loops on the cores have no latency."
         ]
         if slow and chart.baseline == CPU_BARS[0]
         else []

@@ -243,9 +243,9 @@ def _causes(rows: list[dict[str, Any]]) -> list[str]:
     needed = ", ".join(f"{share:.2f} for {name}" for name, share in shares.items() if share is not None)
     beyond = ", ".join(name for name, share in shares.items() if share is None)
     return [
-        "Means: the nominal bandwidths of the assumed hosts are a cause. With slower cores the mean over PCG on the "
-        f"CPU is {cpu['slower_cores']:.2f} on the K20m and not {cpu['modelled_library']:.2f}, that over PCG on the GPU "
-        f"{gpu['slower_cores']:.2f} and not {gpu['modelled_library']:.2f}. With hybrid 1 and 2 alone the latter is "
+        "Plausible for the means: the nominal bandwidths of the assumed hosts. With slower cores the mean over PCG on "
+        f"the CPU is {cpu['slower_cores']:.2f} on the K20m and not {cpu['modelled_library']:.2f}, that over PCG on the "
+        f"GPU {gpu['slower_cores']:.2f} and not {gpu['modelled_library']:.2f}. With hybrid 1 and 2 alone the latter is "
         f"{first_two:.2f}: the model has hybrid 3 faster than the papers, whose times include its setup.",
         f"Not explained: the printed maximum over PCG on the CPU, {most['printed']:g}, and that over PCG on the GPU. "
         "Bytes and bandwidths do not make a baseline so slow. Of 15 pairs that were tried for the cores (0, 5, 10, 20 "
@@ -259,7 +259,7 @@ def _causes(rows: list[dict[str, Any]]) -> list[str]:
         f"{needed} to reach what is printed"
         + (f", and reaches that of {beyond} with no share that fits: not explained. " if beyond else ". ")
         + "The papers choose the share by products with the first rows, and say themselves that a better choice would "
-        "gain more, which is a cause where the model is above the print.",
+        "gain more: plausible where the model is above the print.",
     ]
 
 
@@ -286,8 +286,9 @@ def _trend() -> list[str]:
     needed = said[1] / said[0] / (found[1] / found[0])
     shared = POISSON_SIDES[large] / POISSON_SIDES[small]
     return [
-        f"Why the printed speedup rises from {said[0]:g} for {small} to {said[1]:g} for {large} is unknown: the model "
-        f"has {found[0]:.2f} and {found[1]:.2f}. The papers' times include the setup of hybrid 3; with iterations that "
-        f"grow as the cells per side, a setup that more of them share raises it by {100 * (shared - 1):.0f}% at most, "
+        f"Not explained: the rise of the printed speedup from {said[0]:g} for {small} to {said[1]:g} for {large}, "
+        f"where the model has {found[0]:.2f} and {found[1]:.2f}. The papers' times include the setup of hybrid 3; with "
+        f"iterations that grow as the cells per side, a setup that more of them share raises it by "
+        f"{100 * (shared - 1):.0f}% at most, "
         f"and {100 * (needed - 1):.0f}% are needed."
     ]

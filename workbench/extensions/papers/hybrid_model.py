@@ -98,10 +98,10 @@ def contradictions(rows: list[dict[str, Any]]) -> list[str]:
     small = [row for row in disputed if row["printed_best_hybrid"] != "hybrid3"]
     if small:
         notes.append(
-            f"In {len(small)} cases hybrid 1 or 2 is the best hybrid in the papers and not in the model: in the fused "
-            "pass of pipecg the dot products cost no extra memory traffic, so moving them to the cores adds copies and "
-            "saves no time. Hybrid 1 and 2 are faster than libraries with one pass per line (item on claims). Hybrid 3 "
-            "gains more, since the cores add their bandwidth; the papers' times for it include setup."
+            f"In {len(small)} cases hybrid 1 or 2 is the best hybrid in the papers and not in the model. Plausible: in "
+            "the fused pass of pipecg the dot products cost no extra memory traffic, so moving them to the cores adds "
+            "copies and saves no time. Hybrid 1 and 2 are faster than libraries with a pass per line (item on claims). "
+            "Hybrid 3 gains more, since the cores add their bandwidth; the papers' times for it include setup."
         )
     return notes
 

@@ -10,12 +10,14 @@ import numpy as np
 from workbench.extensions.papers.comparison import PRINTED, READ_OFF, REFERENCE
 from workbench.extensions.papers.items import MODELLED, Curve, Item
 from workbench.plots.scenes.scene import BarsOf, CurveOf, Layer, PointsOf
+from workbench.plots.scenes.style import COLOURS
 from workbench.words.numbers import THIN, said
 
 FEW = 40
 """Points of a curve that have a mark each."""
-DASHED = (5.0, 4.0)
-"""The dash of what is modelled."""
+SOLID, DASHED = ((), (9.0, 2.5, 1.5, 2.5), (12.0, 3.0)), ((5.0, 4.0), (1.5, 3.0), (5.0, 2.0, 1.5, 2.0, 1.5, 2.0))
+"""The dashes of what is counted or measured, and of what is modelled: the first for as many curves as there are
+colours, the next ones for curves whose colours repeat."""
 RING = 6.5
 MARKS = {PRINTED: "o", READ_OFF: "D", REFERENCE: "o"}
 """The mark of a point of the paper by its source."""
@@ -65,9 +67,8 @@ def item_layers(
 def _curve(item: Item, curve: Curve, styles: Styles, *, faint: bool = False) -> CurveOf:
     few = curve.x.size <= FEW
     # Dashes say where numbers come from, colours what they belong to.
-    dash = DASHED if curve.source == MODELLED else ()
-    name, only = "" if faint else curve.name, item.drawn_as != "curves"
-    style = styles.of(curve)
+    name, only, style = "" if faint else curve.name, item.drawn_as != "curves", styles.of(curve)
+    dash = (DASHED if curve.source == MODELLED else SOLID)[style // len(COLOURS) % len(SOLID)]
     return CurveOf(name, curve.x, curve.y, style, every=few, only=only, faint=faint, dash=dash, mark=few)
 
 

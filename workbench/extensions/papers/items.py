@@ -235,7 +235,7 @@ class Item:
 
     @property
     def draws(self) -> bool:
-        """True if a figure of it is written beside its rows."""
+        """True if a figure of it is written next to its rows."""
         return not self.name.startswith("table")
 
     def printed(self) -> list[Curve]:

@@ -86,9 +86,9 @@ def sweeps_of(sign: int, sweeps: int, r: np.ndarray) -> list[np.ndarray]:
 def algorithm2(max_n: int, progress: Progress) -> Reproduction:
     """The Jacobi sweeps of Algorithm 2 with the printed signs and with the right ones, and their errors."""
     line = np.eye(POINTS, k=1) + np.eye(POINTS, k=-1)
-    beside = np.kron(line, np.eye(POINTS)) + np.kron(np.eye(POINTS), line)
+    neighbours = np.kron(line, np.eye(POINTS)) + np.kron(np.eye(POINTS), line)
     r, sweeps = np.ones((POINTS, POINTS)), printed()["claims"]["sweeps_per_unknown"] * POINTS**2
-    matrices = {sign: COEFFICIENT * (4 * np.eye(POINTS**2) - sign * beside) for sign in SIGNS.values()}
+    matrices = {sign: COEFFICIENT * (4 * np.eye(POINTS**2) - sign * neighbours) for sign in SIGNS.values()}
     solutions = {sign: np.linalg.solve(each, r.ravel()) for sign, each in matrices.items()}
     exact, curves, rows = solutions[1], [], []
     for form, sign in SIGNS.items():

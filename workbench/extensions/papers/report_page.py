@@ -36,7 +36,7 @@ ABOUT = (
 Entry = dict[str, Any]
 COMPARED = ("row", "quantity", "printed", "ours", "range", "ours / printed", "modelled", "deviation", "reason")
 NUMBERS = range(2, 8)
-EMPTY = ("-", "")
+EMPTY = ("-", "\N{EN DASH}", "")
 
 
 def page(entries: Sequence[tuple[Entry, str]]) -> str:

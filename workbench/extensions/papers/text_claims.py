@@ -159,13 +159,14 @@ def mpcg_claims(max_n: int, progress: Progress) -> Reproduction:
     rows += [_directions(n, progress) for n in sorted({min(n, max_n) for n in DIRECTIONS_ON})]
     columns = dict.fromkeys(column for row in rows for column in row)
     notes = [
-        f"The paper: {leaves} leaves of the tree on {cores} cores could be why line 10 takes long. Here the same "
-        f"products and sums in a tree, with {leaves // cores} leaves for each core and with one, medians in turns; the "
-        "matrices are in one memory, where processes of Erlang exchange messages. Other load here raises it.",
+        f"The paper: {leaves} leaves of the tree on {cores} cores could be why line 10 takes long. Measured here: "
+        f"the same products and sums in a tree, with {leaves // cores} leaves for each core and with one, medians in "
+        "turns; the matrices are in one memory, where processes of Erlang exchange messages. Other load here raises "
+        "it.",
         "The paper: with cuBLAS in place of CBLAS the time was still not satisfactory. A product with an old block has "
         "4 k operations for each of its entries of 8 bytes; the least bandwidth is that of a link that copies an "
         "entry in the time which line 10 takes for it in the model of Table 3. Links of GPUs are "
-        "faster: copies are no reason.",
+        "faster. Plausible, by that model: copies do not explain it.",
     ]
     notes.append(
         "The paper, by Bridson and Greif: with ADI preconditioners the sum can be truncated without losing accuracy. "

@@ -393,7 +393,8 @@ TABLES = (
         "128 planes of equal z have no effect for slabs stacked along x: Neumann(2) alone needs as many.",
         "n^2 stripes: the paper's setup of 148.5 s factors a dense E of 16384 vectors; ours is a band of about 128.",
         "The paper's explicit inverse with n^2 stripes never converges; ours (coarse inverse) converges like "
-        "Cholesky on slabs of 32^3 and 48^3, in 61 and 93 iterations. The precision of the paper's E^-1 is unknown.",
+        "Cholesky on slabs of 32^3 and 48^3, in 61 and 93 iterations. Not explained: the precision of the "
+        "paper's E^-1 is not printed.",
     ),
     _item_3d(
         "table4",

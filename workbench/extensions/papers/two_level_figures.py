@@ -246,7 +246,7 @@ FIGURES = (
         "Figure 9: explicit inverse or triangular solves, block IC",
         Turned("rows", "grid rows per block of block IC", (2, 4, 8, 16), 2, count),
         "The paper: for block IC the coarse solver hardly matters, since its preconditioner takes most of an iteration "
-        "on the GPU. On the cores it takes a smaller part, and the coarse solver shows.",
+        "on the GPU. Measured: on the cores it takes a smaller part, and the coarse solver shows.",
         "block IC(2n)",
         "block IC(4n)",
         "block IC(8n)",
