@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 import re
 import resource
@@ -22,6 +23,7 @@ from workbench.errors import InputError
 from workbench.extensions.classroom.server import PageKernels, fork_server
 from workbench.extensions.classroom.server import kernels as module
 from workbench.extensions.classroom.server.forking import AVAILABLE, ForkedProcess, ForkServer
+from workbench.extensions.classroom.server.kernels import event_logger
 from workbench.extensions.classroom.server.memory_shares import all_bytes, bytes_of
 from workbench.extensions.classroom.server.page_server import OWN_FILES, allow_files
 from workbench.process.limits import memory
@@ -426,6 +428,22 @@ def test_a_page_that_closes_while_its_kernel_ends_keeps_no_socket(lent):
         assert name not in kernels._kernel_buffers
         return [pid]
 
+    run(test)
+
+
+def test_pages_that_have_ended_leave_no_logger(lent):
+    async def test(kernels):
+        pids, known = [], []
+        for _ in range(3):
+            name = await kernels.start_kernel()
+            pids.append(kernels.get_kernel(name).provisioner.pid)
+            await kernels.shutdown_kernel(name, now=True)
+            # `logging` keeps each by its name until the process ends.
+            known.append(len(logging.root.manager.loggerDict))
+        assert len(set(known)) == 1
+        return pids
+
+    event_logger()
     run(test)
 
 

@@ -14,6 +14,7 @@ import traitlets
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.ioloop.restarter import AsyncIOLoopKernelRestarter
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+from jupyter_events import EventLogger
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager, ServerKernelManager
 from tornado.web import HTTPError
 
@@ -39,6 +40,16 @@ AWAY, AWAY_IN_CLASS = 120, 1800
 """Seconds for which a page that has lost its connection keeps its kernel: a laptop is closed for a break of a class."""
 MOST_OFFLINE = 64 << 20
 """Bytes of a kernel's messages that are kept for a page that has lost its connection."""
+
+
+@functools.cache
+def event_logger() -> EventLogger:
+    """The logger of Jupyter's events for all pages; without handlers, it drops each event.
+
+    Jupyter makes one for each kernel and each reader of notebooks that has no `ServerApp`. Each adds a logger that
+    `logging` keeps until the process ends, and compiles a schema.
+    """
+    return EventLogger()
 
 
 class ForkingProvisioner(LocalProvisioner):
@@ -86,6 +97,10 @@ class PageKernelManager(ServerKernelManager):
     @traitlets.default("restarter_class")
     def _restarter_class(self) -> type[NoRestart]:
         return NoRestart
+
+    @traitlets.default("event_logger")
+    def _event_logger(self) -> EventLogger:
+        return event_logger()
 
     async def _async_pre_start_kernel(self, **kw: Any) -> Any:
         # Restarts keep it.
