@@ -23,7 +23,6 @@ from workbench.errors import InputError
 from workbench.extensions.classroom.server import PageKernels, fork_server
 from workbench.extensions.classroom.server import kernels as module
 from workbench.extensions.classroom.server.forking import AVAILABLE, ForkedProcess, ForkServer
-from workbench.extensions.classroom.server.kernels import event_logger
 from workbench.extensions.classroom.server.memory_shares import all_bytes, bytes_of
 from workbench.extensions.classroom.server.page_server import OWN_FILES, allow_files
 from workbench.process.limits import memory
@@ -431,7 +430,10 @@ def test_a_page_that_closes_while_its_kernel_ends_keeps_no_socket(lent):
     run(test)
 
 
-def test_pages_that_have_ended_leave_no_logger(lent):
+def test_pages_that_have_ended_leave_no_logger_and_give_their_memory_back(lent, monkeypatch):
+    ended = []
+    monkeypatch.setattr(module.HeapTrim, "page_ended", lambda _heap: ended.append(1))
+
     async def test(kernels):
         pids, known = [], []
         for _ in range(3):
@@ -440,10 +442,10 @@ def test_pages_that_have_ended_leave_no_logger(lent):
             await kernels.shutdown_kernel(name, now=True)
             # `logging` keeps each by its name until the process ends.
             known.append(len(logging.root.manager.loggerDict))
-        assert len(set(known)) == 1
+        assert (len(set(known)), len(ended)) == (1, 3)
         return pids
 
-    event_logger()
+    module.event_logger()
     run(test)
 
 

@@ -30,6 +30,7 @@ from workbench.errors import (
 )
 from workbench.extensions.classroom.server.classroom import Classroom, cookie_of
 from workbench.extensions.classroom.server.forking import AVAILABLE, ForkServer
+from workbench.extensions.classroom.server.heap_trim import EVERY, HeapTrim, malloc_trim
 from workbench.extensions.classroom.server.memory_shares import LEAST_FREE, MemoryShares, all_bytes, bytes_of
 from workbench.process import limits
 
@@ -175,6 +176,8 @@ class PageKernels(AsyncMappingKernelManager):
         self.room = Classroom(self.runs_at_once, collects=self.classroom)
         # A run that has its turn has memory for it.
         self.room.turns.changed = self.room.checks.changed = self.memory.divide
+        # Jupyter has a timer for each connection, by which its objects stay so long.
+        self._heap = HeapTrim(self.kernel_info_timeout + EVERY, malloc_trim())
         self._ending: set[asyncio.Future[None]] = set()
         self._starting = 0
         """The number of kernels that are starting and not counted yet."""
@@ -274,13 +277,14 @@ class PageKernels(AsyncMappingKernelManager):
                 stream.on_recv(functools.partial(keep, channel))
 
     def remove_kernel(self, kernel_id: str) -> Any:
-        """Forget a kernel that has ended, and close what was kept for its page.
+        """Forget a kernel that has ended, close what was kept for its page, and give its memory back.
 
         A page that is left closes its websocket while its kernel ends. Jupyter then begins to keep messages of this
         kernel, on four sockets that would stay open, and that connect to the next kernel with the same ports.
         """
         if kernel_id in self._kernels:
             self.stop_buffering(kernel_id)
+            self._heap.page_ended()
         return super().remove_kernel(kernel_id)
 
     async def shutdown_all(self, now: bool = False) -> None:
