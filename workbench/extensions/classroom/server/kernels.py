@@ -30,7 +30,7 @@ from workbench.errors import (
 )
 from workbench.extensions.classroom.server.classroom import Classroom, cookie_of
 from workbench.extensions.classroom.server.forking import AVAILABLE, ForkServer
-from workbench.extensions.classroom.server.heap_trim import EVERY, HeapTrim, malloc_trim
+from workbench.extensions.classroom.server.heap_trim import EVERY, HeapTrim
 from workbench.extensions.classroom.server.memory_shares import LEAST_FREE, MemoryShares, all_bytes, bytes_of
 from workbench.process import limits
 
@@ -177,7 +177,7 @@ class PageKernels(AsyncMappingKernelManager):
         # A run that has its turn has memory for it.
         self.room.turns.changed = self.room.checks.changed = self.memory.divide
         # Jupyter has a timer for each connection, by which its objects stay so long.
-        self._heap = HeapTrim(self.kernel_info_timeout + EVERY, malloc_trim())
+        self._heap = HeapTrim(self.kernel_info_timeout + EVERY)
         self._ending: set[asyncio.Future[None]] = set()
         self._starting = 0
         """The number of kernels that are starting and not counted yet."""
