@@ -16,9 +16,9 @@ class LabContents(AsyncLargeFileManager):
         help="Folders that are not listed, by their paths from the root with /, such as lessons/solutions.",
     ).tag(config=True)
 
-    async def get(self, path: str, *options: Any, **named: Any) -> dict[str, Any]:
-        """The model of a file or folder, as Jupyter's; that of a folder lists all but the unlisted ones."""
-        model = await super().get(path, *options, **named)
-        if model["type"] == "directory" and model["content"]:
+    async def _dir_model(self, path: str, content: bool = True) -> dict[str, Any]:
+        """Jupyter's model of a folder, whose list lacks the unlisted ones; content: with that list."""
+        model = await super()._dir_model(path, content)
+        if content:
             model["content"] = [each for each in model["content"] if each["path"].strip("/") not in self.unlisted]
         return model
