@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from pathlib import Path
 
 import pytest
-from jupyter_server.services.contents.largefilemanager import LargeFileManager
+from jupyter_server.serverapp import ServerApp
+from traitlets.config.loader import KVArgParseConfigLoader
+from traitlets.utils.importstring import import_item
 
 from workbench.cli import main, pages
+from workbench.extensions.classroom.server.lab_contents import LabContents
 from workbench.files.data_files import notebooks_folder
 
 ROOT = Path(__file__).parents[2]
@@ -61,14 +65,28 @@ def test_lab_opens_a_checkout_itself(become):
     assert given[-1] == "--no-browser"
 
 
-def test_lab_lists_no_answers_of_a_checkout_unless_a_teacher_asks(become):
-    hidden = [each.partition("=")[2] for each in become("lab")[1] if each.startswith("--ContentsManager.hide_globs=")]
-    manager = LargeFileManager(root_dir=str(ROOT), hide_globs=hidden)
-    listed = {each["name"] for each in manager.get("notebooks/lessons")["content"]}
-    assert "1_without_pain.ipynb" in listed
-    assert not {"solutions", "source"} & listed
-    assert set(LargeFileManager().hide_globs) < set(hidden)
-    assert not any("hide_globs" in each for each in become("lab", "--solutions")[1])
+def listed(given, root, folder):
+    """Names in a folder as JupyterLab lists it with these arguments."""
+    # Without options such as --allow-root.
+    options = [each for each in given if "=" in each]
+    config = KVArgParseConfigLoader(options, classes=[ServerApp, LabContents]).load_config()
+    made = import_item(config.ServerApp.contents_manager_class)(root_dir=str(root), config=config)
+    return {each["name"] for each in asyncio.run(made.get(folder))["content"]}
+
+
+def test_lab_lists_no_answers_of_a_checkout_unless_a_teacher_asks(become, tmp_path):
+    given = become("lab")[1]
+    lessons = listed(given, ROOT, "notebooks/lessons")
+    assert "1_without_pain.ipynb" in lessons
+    assert not {"solutions", "source"} & lessons
+    # Folders of others that have these names, and an answer that is opened by its path.
+    for folder in ("notebooks/lessons/solutions/mine", "notebooks/solutions", "source"):
+        (tmp_path / folder).mkdir(parents=True)
+    assert listed(given, tmp_path, "") == {"notebooks", "source"}
+    assert listed(given, tmp_path, "notebooks") == {"lessons", "solutions"}
+    assert listed(given, tmp_path, "/notebooks/lessons/") == set()
+    assert listed(given, tmp_path, "notebooks/lessons/solutions") == {"mine"}
+    assert not any("contents_manager_class" in each for each in become("lab", "--solutions")[1])
 
 
 def test_lab_copies_the_notebooks_and_keeps_what_is_there(become, tmp_path, capsys):

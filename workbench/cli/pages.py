@@ -24,21 +24,23 @@ CONNECTION = "--ServerApp.kernel_websocket_connection_class"
 LESSONS = "lessons"
 WITH_ANSWERS = ("solutions", "source")
 """Folders of `LESSONS` with answers: the solutions, and the scripts that the notebooks are made from."""
-HIDDEN = ("__pycache__", "*.pyc", "*.pyo", ".DS_Store", "*~")
-"""Files that Jupyter does not list by default."""
 NEEDED = {"app": ("voila", "anywidget", "segno"), "lab": ("jupyterlab", "anywidget")}
 """Modules of the extra of each command, by the names of their imports."""
 
 
 class PageServer(Protocol):
     """The service `page_server`. module: the program that serves the page, run by `python -m`. connection: the class of
-    the connections of a Jupyter server to its pages."""
+    the connections of a Jupyter server to its pages. contents: the class by which JupyterLab lists files, with folders
+    that it does not list (`unlisted`)."""
 
     @property
     def module(self) -> str: ...
 
     @property
     def connection(self) -> str: ...
+
+    @property
+    def contents(self) -> str: ...
 
 
 def add(verbs: Commands) -> None:
@@ -89,12 +91,14 @@ def _lab(options: argparse.Namespace) -> NoReturn:
             copy(source, root / source.name, with_answers=options.solutions)
         log(f"the notebooks are in {printable_path(root)}")
     own = [f"--ServerApp.root_dir={root}", f"--LabApp.default_url=/lab/tree/notebooks/{TOUR}"]
-    # A checkout has them in its folders.
-    if not options.solutions:
-        own += [f"--ContentsManager.hide_globs={each}" for each in (*HIDDEN, *WITH_ANSWERS)]
-    # Jupyter's own serves too, with more delay.
+    # Jupyter's own classes serve too, with more delay, and with all folders.
     with contextlib.suppress(InputError):
-        own.append(f"{CONNECTION}={_server().connection}")
+        server = _server()
+        own.append(f"{CONNECTION}={server.connection}")
+        # A checkout has them in its folders.
+        if not options.solutions:
+            own.append(f"--ServerApp.contents_manager_class={server.contents}")
+            own += [f"--LabContents.unlisted={notebooks_folder().name}/{LESSONS}/{each}" for each in WITH_ANSWERS]
     # Jupyter refuses to run as root unless this is allowed.
     own += ["--allow-root"] * (os.geteuid() == 0)
     _become("jupyterlab", [*own, *options.further])

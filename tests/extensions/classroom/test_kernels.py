@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 import re
 import resource
@@ -426,6 +427,25 @@ def test_a_page_that_closes_while_its_kernel_ends_keeps_no_socket(lent):
         assert name not in kernels._kernel_buffers
         return [pid]
 
+    run(test)
+
+
+def test_pages_that_have_ended_leave_no_logger_and_give_their_memory_back(lent, monkeypatch):
+    ended = []
+    monkeypatch.setattr(module.HeapTrim, "page_ended", lambda _heap: ended.append(1))
+
+    async def test(kernels):
+        pids, known = [], []
+        for _ in range(3):
+            name = await kernels.start_kernel()
+            pids.append(kernels.get_kernel(name).provisioner.pid)
+            await kernels.shutdown_kernel(name, now=True)
+            # `logging` keeps each by its name until the process ends.
+            known.append(len(logging.root.manager.loggerDict))
+        assert (len(set(known)), len(ended)) == (1, 3)
+        return pids
+
+    module.event_logger()
     run(test)
 
 

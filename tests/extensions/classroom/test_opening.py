@@ -1,9 +1,10 @@
 """Pages that are opened at once are made in their order, and end where their kernel does."""
 
 import asyncio
+import json
 
 import pytest
-from jinja2 import DictLoader, Environment
+from jinja2 import DictLoader, Environment, UndefinedError
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 from voila import notebook_renderer
@@ -20,6 +21,7 @@ from workbench.extensions.classroom.server.opening import (
     PageExporter,
     PageRenderer,
     compile_templates,
+    failed,
 )
 from workbench.files.data_files import notebooks_folder
 
@@ -97,8 +99,19 @@ def test_templates_that_are_compiled_before_the_first_page_are_not_compiled_for_
     assert PageExporter(template_paths=paths, template_name="lesson").template
 
 
-def rendered(monkeypatch, *parts):
-    """What a page is made of, where Voila makes these parts; the last one is raised if it is an error."""
+class Manager:
+    """In place of the manager of a kernel."""
+
+    def __init__(self, *, alive):
+        self._alive = alive
+
+    async def is_alive(self):
+        return self._alive
+
+
+def rendered(monkeypatch, *parts, alive=True):
+    """What a page is made of, where Voila makes these parts; the last one is raised if it is an error. alive: its
+    kernel is, then."""
 
     async def made(_renderer, _kernel, _future):
         for part in parts:
@@ -112,7 +125,7 @@ def rendered(monkeypatch, *parts):
         page = PageRenderer.__new__(PageRenderer)
         page.executor = PageExecutor(NotebookNode(), km=None)
         page.executor.ended = parts[-1] == "ended"
-        return [part async for part, _ in page.generate_content_generator("1", None)]
+        return [part async for part, _ in page.generate_content_generator("1", Manager(alive=alive))]
 
     return asyncio.run(read())
 
@@ -121,7 +134,18 @@ def test_a_page_whose_kernel_ends_is_ended_and_says_so(monkeypatch):
     assert rendered(monkeypatch, "head", "cell") == ["head", "cell"]
     assert rendered(monkeypatch, "head", "ended") == ["head", "ended", ENDED]
     # Before it has answered at all.
-    assert rendered(monkeypatch, "head", RuntimeError("Kernel died before replying to kernel_info")) == ["head", ENDED]
+    died = RuntimeError("Kernel died before replying to kernel_info")
+    assert rendered(monkeypatch, "head", died, alive=False) == ["head", ENDED]
+
+
+def test_a_page_that_could_not_be_made_names_the_failure(monkeypatch):
+    head, said = rendered(monkeypatch, "head", UndefinedError("'dict object' has no attribute '</script><b>'"))
+    sentence = "Making this page failed by a UndefinedError: 'dict object' has no attribute '</script><b>'"
+    words = said.removeprefix("<script>workbenchEnded(").removesuffix(")</script>")
+    assert (head, json.loads(words)) == ("head", sentence)
+    # The text ends no script.
+    assert "<" not in words
+    assert len(failed(ValueError("x" * 10_000))) < 400
 
 
 def test_no_cell_is_run_after_the_end_of_its_kernel(monkeypatch):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import logging
 import re
 import signal
 from pathlib import Path
@@ -153,6 +154,14 @@ class Own(OwnLessonPage):
 
     def __init__(self):
         pass
+
+
+def test_readers_of_own_lessons_leave_no_logger():
+    def loggers():
+        Own().contents_manager.get("", content=False)
+        return len(logging.root.manager.loggerDict)
+
+    assert loggers() == loggers()
 
 
 def test_a_notebook_that_says_nothing_has_taken_too_long_or_has_ended_its_process():

@@ -14,6 +14,7 @@ import traitlets
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.ioloop.restarter import AsyncIOLoopKernelRestarter
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+from jupyter_events import EventLogger
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager, ServerKernelManager
 from tornado.web import HTTPError
 
@@ -29,6 +30,7 @@ from workbench.errors import (
 )
 from workbench.extensions.classroom.server.classroom import Classroom, cookie_of
 from workbench.extensions.classroom.server.forking import AVAILABLE, ForkServer
+from workbench.extensions.classroom.server.heap_trim import EVERY, HeapTrim
 from workbench.extensions.classroom.server.memory_shares import LEAST_FREE, MemoryShares, all_bytes, bytes_of
 from workbench.process import limits
 
@@ -39,6 +41,16 @@ AWAY, AWAY_IN_CLASS = 120, 1800
 """Seconds for which a page that has lost its connection keeps its kernel: a laptop is closed for a break of a class."""
 MOST_OFFLINE = 64 << 20
 """Bytes of a kernel's messages that are kept for a page that has lost its connection."""
+
+
+@functools.cache
+def event_logger() -> EventLogger:
+    """The logger of Jupyter's events for all pages; without handlers, it drops each event.
+
+    Jupyter makes one for each kernel and each reader of notebooks that has no `ServerApp`. Each adds a logger that
+    `logging` keeps until the process ends, and compiles a schema.
+    """
+    return EventLogger()
 
 
 class ForkingProvisioner(LocalProvisioner):
@@ -86,6 +98,10 @@ class PageKernelManager(ServerKernelManager):
     @traitlets.default("restarter_class")
     def _restarter_class(self) -> type[NoRestart]:
         return NoRestart
+
+    @traitlets.default("event_logger")
+    def _event_logger(self) -> EventLogger:
+        return event_logger()
 
     async def _async_pre_start_kernel(self, **kw: Any) -> Any:
         # Restarts keep it.
@@ -160,6 +176,8 @@ class PageKernels(AsyncMappingKernelManager):
         self.room = Classroom(self.runs_at_once, collects=self.classroom)
         # A run that has its turn has memory for it.
         self.room.turns.changed = self.room.checks.changed = self.memory.divide
+        # Jupyter has a timer for each connection, by which its objects stay so long.
+        self._heap = HeapTrim(self.kernel_info_timeout + EVERY)
         self._ending: set[asyncio.Future[None]] = set()
         self._starting = 0
         """The number of kernels that are starting and not counted yet."""
@@ -259,13 +277,14 @@ class PageKernels(AsyncMappingKernelManager):
                 stream.on_recv(functools.partial(keep, channel))
 
     def remove_kernel(self, kernel_id: str) -> Any:
-        """Forget a kernel that has ended, and close what was kept for its page.
+        """Forget a kernel that has ended, close what was kept for its page, and give its memory back.
 
         A page that is left closes its websocket while its kernel ends. Jupyter then begins to keep messages of this
         kernel, on four sockets that would stay open, and that connect to the next kernel with the same ports.
         """
         if kernel_id in self._kernels:
             self.stop_buffering(kernel_id)
+            self._heap.page_ended()
         return super().remove_kernel(kernel_id)
 
     async def shutdown_all(self, now: bool = False) -> None:

@@ -1,16 +1,19 @@
 """Pages that are opened at once are made one after another, so that the first is there early and no cell times out.
-Their templates are compiled once for all. One whose kernel ends meanwhile says so."""
+Their templates are compiled once for all. One whose kernel ends meanwhile, or that fails otherwise, says so."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable
 from types import CodeType
 
 from jinja2 import BytecodeCache, Environment, meta
 from jinja2.bccache import Bucket
+from jupyter_client.manager import KernelManager
+from jupyter_core.utils import ensure_async
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 from voila import handler, notebook_renderer
@@ -20,6 +23,8 @@ from voila.notebook_renderer import NotebookRenderer
 from voila.paths import collect_template_paths
 from voila.tornado.handler import TornadoVoilaHandler
 
+from workbench.errors import error_message
+
 AT_ONCE = len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
 """Pages that are made at the same time: one for each core, and one while a kernel starts."""
 LONGEST = 15.0
@@ -28,6 +33,8 @@ LONGEST = 15.0
 
 ENDED = "<script>workbenchEnded()</script>"
 """The last part of a page whose kernel has ended; the function is that of the template."""
+LONGEST_FAILURE = 300
+"""Characters of the sentence on another failure; the log of the server has all of it."""
 _log = logging.getLogger(__name__)
 
 
@@ -101,22 +108,37 @@ class PageExecutor(VoilaExecutor):
 
 
 class PageRenderer(NotebookRenderer):
-    """Writes a page, also where its kernel ends meanwhile: Voila's own waits for ever for the rest of such a page."""
+    """Writes a page, also where that fails: Voila's own waits for ever for the rest of such a page."""
 
     async def generate_content_generator(
-        self, kernel_id: str | None = None, kernel_future: object = None
+        self, kernel_id: str | None = None, kernel_future: KernelManager | Awaitable[KernelManager] | None = None
     ) -> AsyncGenerator[tuple[str, object]]:
-        """The parts of the page; the last one says if its kernel has ended."""
+        """The parts of the page; the last one says if its kernel has ended, or why else it could not be made."""
         try:
             async for part in super().generate_content_generator(kernel_id, kernel_future):
                 yield part
-            ended = isinstance(self.executor, PageExecutor) and self.executor.ended
-        # Whatever it is, the page has no kernel that would answer it.
-        except Exception:
+            last = ENDED if isinstance(self.executor, PageExecutor) and self.executor.ended else ""
+        # Whatever it is, no further part comes.
+        except Exception as error:
             _log.exception("The page of kernel %s could not be made", kernel_id)
-            ended = True
-        if ended:
-            yield ENDED, None
+            last = failed(error) if await _is_alive(kernel_future) else ENDED
+        if last:
+            yield last, None
+
+
+def failed(error: Exception) -> str:
+    """The last part of a page that could not be made though its kernel is there."""
+    sentence = error_message(error, "making this page")
+    if len(sentence) > LONGEST_FAILURE:
+        sentence = f"{sentence[:LONGEST_FAILURE]}..."
+    # No text of an error ends the script.
+    said = json.dumps(f"{sentence[0].upper()}{sentence[1:]}").replace("<", "\\u003c")
+    return f"<script>workbenchEnded({said})</script>"
+
+
+async def _is_alive(kernel: KernelManager | Awaitable[KernelManager] | None) -> bool:
+    """True if the process of a kernel runs."""
+    return kernel is not None and await ensure_async((await ensure_async(kernel)).is_alive())
 
 
 def compile_templates(name: str) -> None:

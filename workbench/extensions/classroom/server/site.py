@@ -20,7 +20,7 @@ from tornado.web import RedirectHandler, RequestHandler
 from workbench.errors import InputError
 from workbench.extensions.classroom.server.class_addresses import say
 from workbench.extensions.classroom.server.cookie import set_xsrf_cookie
-from workbench.extensions.classroom.server.kernels import PageKernels
+from workbench.extensions.classroom.server.kernels import PageKernels, event_logger
 from workbench.extensions.classroom.server.named_links import LINKS, RACE
 from workbench.extensions.classroom.server.opening import Page
 from workbench.extensions.classroom.server.start_pictures import race_picture
@@ -173,7 +173,7 @@ class OwnLessonPage(LessonPage):
     @property
     def contents_manager(self) -> LargeFileManager:
         """The reader of the notebook, and of pictures that its text names, in its folder."""
-        return LargeFileManager(root_dir=str(self.lesson.path.parent))
+        return LargeFileManager(root_dir=str(self.lesson.path.parent), event_logger=event_logger())
 
 
 def found_in(own: str) -> list[OwnLesson]:
