@@ -19,7 +19,7 @@ CASES = [
     for case in all_pairs(first=cases.FIRST, form=list(FORMS), solver=METHODS)
     if case["first"] not in NOT_IN.get(case["form"], ())
 ]
-PARALLEL = [name for name in cases.FIRST if name not in ("ic", "mic", "ssor", "amg")]
+PARALLEL = [name for name in cases.FIRST if name not in ("ic", "ict", "mic", "ssor", "amg")]
 
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)
