@@ -110,9 +110,7 @@ def threshold_cholesky(
     ordered.sort_indices()
     dropping, free = Dropping(threshold, extra, colours), device.available_memory(stored_bytes(operator))
     room = limits.memory()[1] if free is None else min(free, limits.memory()[1])
-    found, shift = _shifted_until_positive(
-        name, lambda shift: threshold_factor(ordered, dropping, shift, room), device
-    )
+    found, shift = _shifted_until_positive(name, lambda shift: threshold_factor(ordered, dropping, shift, room), device)
     data, *pattern = lower_factor(found.data, found.indices, found.indptr)
     lower = sparse.csr_array((data.astype(matrix.dtype, copy=False), *pattern), shape=matrix.shape)
     notes = [*_notes(name, shift, found.replaced), *_fill_notes(name, matrix, 2 * lower.nnz + lower.shape[0])]

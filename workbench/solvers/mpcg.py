@@ -21,15 +21,14 @@ if TYPE_CHECKING:
 SUMS = "who computes inner products of terms and the step: here, this process, or the workers of a cluster, for schwarz"
 
 
-class MultipreconditionedCG(Solver):
-    """Base of both methods. The iteration is that of a projection, d being the step from all directions."""
+class Multipreconditioned(Solver):
+    """Base of methods that take several directions: d = D(r) is the step from all of them."""
 
     on_ranks: ClassVar[bool] = False
     uniform_iterations: ClassVar[bool] = False
     same_work: ClassVar[bool] = False
     in_family: ClassVar[bool] = False
     direction: ClassVar[str] = "d"
-    sums: str
 
     start: ClassVar[str] = """
         s = A(x)
@@ -39,6 +38,13 @@ class MultipreconditionedCG(Solver):
         uu = (u, u)
         rr = (r, r)
     """
+
+
+class MultipreconditionedCG(Multipreconditioned):
+    """Base of both forms of MPCG. The iteration is that of a projection."""
+
+    sums: str
+
     # No step along a direction of negative curvature, so that x is the last valid iterate.
     iterate: ClassVar[str] = """
         d = D(r)
