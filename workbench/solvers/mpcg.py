@@ -11,7 +11,7 @@ from workbench.registry import parameter, register
 from workbench.settings import HERE, WORKERS
 from workbench.solvers.base import Solver
 from workbench.solvers.multi.basis import Limits
-from workbench.solvers.multi.directions import Directions, InnerProducts, Terms
+from workbench.solvers.multi.directions import Directions, InnerProducts, Products, Terms
 from workbench.solvers.multi.members import as_members
 
 if TYPE_CHECKING:
@@ -84,12 +84,12 @@ class MultipreconditionedCG(Multipreconditioned):
     def iterates(self, workspace: Workspace) -> Iterator[None]:
         device, operators = workspace.device, workspace.operators
         several = as_members(operators["M"], device, workspace.size, workspace.dtype)
-        products = (
+        products: Products = (
             several.members[0].sums_on_workers()  # pyright: ignore[reportAttributeAccessIssue]
             if self.sums == WORKERS
             else InnerProducts(several, operators["A"], device, workspace.dtype)
         )
-        terms = Terms(several, products, device, workspace.dtype)
+        terms = Terms[Products](several, products, device, workspace.dtype)
         directions = Directions(terms, device, self.limits, device.available_memory(0), workspace)
         operators["M"], operators["D"] = terms, directions
         alone = directions.count == 1

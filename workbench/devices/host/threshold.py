@@ -1,11 +1,11 @@
 """Incomplete factorization by magnitude: M = (E + L) E^-1 (E + L^H), the pattern of L found while it is computed.
 
 A row of E + L^H is that of exact elimination with the rows before it, less its small entries. They are dropped twice
-(dual dropping): entries below a threshold times the 2-norm of that row of A, and of the others all but the largest. Rows
-depend on those before, so that one core computes them, in double precision for any precision of A.
+(dual dropping): entries below a threshold times the 2-norm of that row of A, and of the others all but the largest.
+Rows depend on those before, so that one core computes them, in double precision for any precision of A.
 
-Source: Saad 1994 (thresholds), Lin and Moré 1999 (largest entries, in addition to as many as A has), Jones and Plassmann
-1995 (lists of the rows that change the next one).
+Source: Saad 1994 (thresholds), Lin and Moré 1999 (largest entries, in addition to as many as A has), Jones and
+Plassmann 1995 (lists of the rows that change the next one).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -30,12 +30,16 @@ if TYPE_CHECKING:
     from workbench.devices.protocol import Device
 
 
-class Products(Protocol):
-    """Who computes the inner products and the step of `Directions`."""
+class TermSource(Protocol):
+    """Who applies the preconditioners."""
 
     def terms(self, r: DeviceVector, terms: Sequence[DeviceVector], /) -> None:
         """terms = S_1 r, .., S_k r, the newest terms, a local vector for each member."""
         ...
+
+
+class Products(TermSource, Protocol):
+    """Who computes the inner products and the step of `Directions`, too."""
 
     def multiply(self, newest: Sequence[DeviceVector], r: DeviceVector) -> None:
         """A times the newest terms, those of r, for `columns`."""
@@ -133,12 +137,15 @@ INDEFINITE = 1e-12
 """(z, r) of a term counts as negative below minus this times the largest of an iteration."""
 
 
-class Terms(OperatorTraits):
+Source = TypeVar("Source", bound=TermSource)
+
+
+class Terms(OperatorTraits, Generic[Source]):
     """The sum of several preconditioners, which leaves its terms for the next block of directions."""
 
     waits = True
 
-    def __init__(self, several: Members, products: Products, device: Device, dtype: np.dtype) -> None:
+    def __init__(self, several: Members, products: Source, device: Device, dtype: np.dtype) -> None:
         self.several, self.products, self.dtype = several, products, np.dtype(dtype)
         self.traffic, self.flops = several.traffic, several.flops
         self._latest = several.zeros()
@@ -171,7 +178,9 @@ class Directions(KeptTerms):
     Raises InputError where the memory does not hold the terms of one iteration.
     """
 
-    def __init__(self, source: Terms, device: Device, limits: Limits, room: int | None, workspace: Workspace) -> None:
+    def __init__(
+        self, source: Terms[Products], device: Device, limits: Limits, room: int | None, workspace: Workspace
+    ) -> None:
         super().__init__(source.several, device, source.dtype, workspace)
         self._source, self._products, self._limits = source, source.products, limits
         self._most = self._iterations_that_fit(room)

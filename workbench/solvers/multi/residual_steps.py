@@ -15,6 +15,7 @@ from workbench.solvers.multi.arnoldi import ArnoldiBasis, LeastSquares
 from workbench.solvers.multi.basis import Step
 from workbench.solvers.multi.directions import Terms
 from workbench.solvers.multi.kept_terms import PARTS, KeptTerms
+from workbench.solvers.multi.members import Members
 
 if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceOperator
@@ -63,7 +64,7 @@ class ResidualSteps(KeptTerms):
 
     def __init__(
         self,
-        source: Terms,
+        source: Terms[Members],
         product: DeviceOperator,
         device: Device,
         growth: Growth,
