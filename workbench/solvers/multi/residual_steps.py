@@ -74,9 +74,11 @@ class ResidualSteps(KeptTerms):
         super().__init__(source.several, device, source.dtype, workspace)
         self._source, self._product, self._growth = source, product, growth
         self._most = self._groups_that_fit(room)
-        self._basis = ArnoldiBasis(device, self._work.size, source.dtype, self.count)
+        self._basis = ArnoldiBasis(device, self._work.size, source.dtype)
+        self._least = LeastSquares(source.dtype)
         self._done = self._newest = 0
         self._stagnant = False
+        self._inner = np.zeros(0)
 
     def _groups_that_fit(self, room: int | None) -> int:
         """Applications of all preconditioners whose vectors are kept at most. Raises InputError for too few."""
@@ -116,7 +118,8 @@ class ResidualSteps(KeptTerms):
         growth = self._growth
         if not self._done or (growth.restart and self._done >= growth.restart):
             return True
-        if not self._newest and (growth.space != RESIDUAL or self._stagnant):
+        spanned = not self._newest and (growth.space != RESIDUAL or self._stagnant)
+        if spanned or not self._least.newest:
             self._say("all new directions depended on old ones, which were dropped")
             return True
         more = self._newest if growth.space == FULL else 1
@@ -140,13 +143,17 @@ class ResidualSteps(KeptTerms):
             else:
                 self.terms.append(self._source.take())
                 seconds[PARTS[0]] += self._source.seconds
-            self._add_group(r, seconds)
+            self._add_group(seconds)
         self._done, self._newest = self._done + 1, len(self._basis.vectors) - before
-        begun = time.perf_counter()
+        marks = [time.perf_counter()]
+        self._inner = self._basis.inner(r)
+        marks.append(time.perf_counter())
         with on_one_thread():
-            y, gain = self._least.solve(self._basis.inner)
+            y, gain = self._least.solve(self._inner)
         self._stagnant = gain < STAGNANT
-        seconds[PARTS[3]] += time.perf_counter() - begun
+        marks.append(time.perf_counter())
+        for part, took in zip(PARTS[2:4], np.diff(marks).tolist(), strict=True):
+            seconds[part] += took
         weights, begun = self._by_term(y), time.perf_counter()
         self._several.combine(self.terms, weights, d)
         seconds[PARTS[4]] = time.perf_counter() - begun
@@ -160,43 +167,45 @@ class ResidualSteps(KeptTerms):
             self._show()
         return self._dots.apply(r, d) if wanted else None
 
-    def _add_group(self, r: DeviceVector, seconds: dict[str, float]) -> None:
+    def _add_group(self, seconds: dict[str, float]) -> None:
         """Add the images of the newest terms to V, and their columns to H."""
-        marks = [time.perf_counter()]
-        for place, weights in enumerate(np.eye(self.count)):
+        columns = []
+        for weights in np.eye(self.count):
+            marks = [time.perf_counter()]
             self._several.combine(self.terms[-1:], weights[np.newaxis], self._work)
-            self._product.apply(self._work, self._basis.panel[place])
-        self._device.assign(self._basis.panel[self.count], r)
-        marks.append(time.perf_counter())
-        columns = self._basis.extend()
-        marks.append(time.perf_counter())
+            self._product.apply(self._work, self._basis.image)
+            marks.append(time.perf_counter())
+            columns.append(self._basis.add())
+            marks.append(time.perf_counter())
+            for part, took in zip(PARTS[1:3], np.diff(marks).tolist(), strict=True):
+                seconds[part] += took
+        begun, rows = time.perf_counter(), len(self._basis.vectors)
         with on_one_thread():
-            self._least.grow(columns)
-        marks.append(time.perf_counter())
-        for part, took in zip(PARTS[1:4], np.diff(marks).tolist(), strict=True):
-            seconds[part] += took
+            self._least.grow(np.column_stack([np.pad(column, (0, rows - column.size)) for column in columns]))
+        seconds[PARTS[3]] += time.perf_counter() - begun
 
     @property
     def traffic(self) -> int:
         """Bytes of an application with the vectors kept now and one new group; those of A are not counted."""
         basis, kept = len(self._basis.vectors), max(1, len(self.terms))
-        return 2 * (self.count + 1) * (basis + self.count) * self._work.nbytes + kept * self._several.local_bytes
+        return (4 * self.count + 1) * basis * self._work.nbytes + kept * self._several.local_bytes
 
     @property
     def flops(self) -> int:
         basis, kept = len(self._basis.vectors), max(1, len(self.terms))
-        sums = 8 * self.count * (basis + self.count) * self._work.size
+        sums = (8 * self.count + 2) * basis * self._work.size
         return sums + 2 * kept * self._several.local_entries + self.count * self._product.flops
 
     def latest_block(self) -> np.ndarray:
         """The directions of the latest terms whose images are orthonormal to all before, in host memory, shape (N,
         columns)."""
-        return self._vectors(self._least.weights[:, self._least.weights.shape[1] - self._least.newest :])
+        kept = self._least.weights.shape[1]
+        return self._vectors(self._least.combinations(np.eye(kept)[:, kept - self._least.newest :]))
 
     def _show(self) -> None:
         """Show what the step is made of."""
         shown, to_host = self._workspace.shown, self._device.to_host
         shown("Z = [S₁ v, …, Sₖ v]", self._vectors(np.eye(self.count * len(self.terms))[:, -self.count :]))
         shown("V = orthonormal, A Z = V H", np.stack([np.array(to_host(v)) for v in self._basis.vectors], axis=1))
-        shown("g = V^T r", self._basis.inner)
+        shown("g = V^T r", self._inner)
         shown("dropped = dependent directions", self.steps[-1].dropped)
