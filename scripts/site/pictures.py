@@ -30,7 +30,7 @@ from workbench.spectra import spectra
 SIDES = {2: 96, 3: 32}
 """Cells per side that are drawn, by the sides of the grid."""
 TO_ROUNDING = Stopping(rtol=1e-13, maxiter=400)
-SEVERAL = ("mpcg", "mpcg-adaptive", "sum-cg")
+SEVERAL = ("mpcg", "mpcg-adaptive", "mpgmres", "sum-cg")
 """Solvers of several preconditioners."""
 Shown = tuple[str, NotebookFigure, Configuration]
 """A sentence about a picture, the picture, and the configuration that it shows."""

@@ -17,7 +17,7 @@ from tests.contracts.setup_only import nothing_is_made
 from workbench.errors import InputError
 from workbench.run import RitzKeeper, Run, Stopping, configure, run_through, solve
 
-WHOLE_TRIANGLES = ("ic", "mic", "ssor")
+WHOLE_TRIANGLES = ("ic", "ict", "mic", "ssor")
 FIRST = [name for name in cases.FIRST if name not in WHOLE_TRIANGLES]
 SOLVERS = [name for name in cases.ON_CORES if name not in ("sd", "cg")]
 """CG is the solver of all other tests; steepest descent takes too many iterations for this problem."""

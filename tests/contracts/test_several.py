@@ -1,4 +1,4 @@
-"""Multipreconditioned CG and CG with the sum, with every first level: alone, with another, and on boxes."""
+"""Multipreconditioned CG and GMRES and CG with the sum, with every first level: alone, with another, and on boxes."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from tests.contracts import cases
 from tests.contracts.test_accelerators import assert_same
 from workbench.run import Run, configure, run_through
 
-METHODS = ("mpcg", "mpcg-adaptive", "sum-cg")
+METHODS = ("mpcg", "mpcg-adaptive", "mpgmres", "sum-cg")
 N = 16
 FORMS = {"alone": "{}", "with others": "{} + chebyshev:2 + coarse:4", "on boxes": "schwarz:2x2,overlap=2,solver={}"}
 NOT_IN = {"with others": ("schwarz", "sum"), "on boxes": ("schwarz", "sum", "mg", "adi")}
@@ -19,7 +19,7 @@ CASES = [
     for case in all_pairs(first=cases.FIRST, form=list(FORMS), solver=METHODS)
     if case["first"] not in NOT_IN.get(case["form"], ())
 ]
-PARALLEL = [name for name in cases.FIRST if name not in ("ic", "mic", "ssor", "amg")]
+PARALLEL = [name for name in cases.FIRST if name not in ("ic", "ict", "mic", "ssor", "amg")]
 
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)

@@ -187,7 +187,7 @@ def test_colours_on_an_accelerator(accelerator, form):
 
 def test_too_many_colours_are_refused():
     whole = Matrix(sparse.csr_array(np.ones((300, 300)) + 300 * np.eye(300)))
-    with pytest.raises(InputError, match="ic needs 300 colours with fill 0, and takes at most 256"):
+    with pytest.raises(InputError, match="ic needs 300 colours within 1 coupling.s., and takes at most 256"):
         set_up("ic:ordering=colours", whole)
 
 

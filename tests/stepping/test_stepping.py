@@ -34,7 +34,9 @@ def test_states_agree_with_a_run(name, first):
         np.testing.assert_allclose(moments[3].scalars["alpha"], result.history["alpha"][3], rtol=1e-7)
 
 
-@pytest.mark.parametrize("name", ["mpcg", "mpcg:keep=1", "mpcg:restart=3", "mpcg-adaptive", "sum-cg"])
+@pytest.mark.parametrize(
+    "name", ["mpcg", "mpcg:keep=1", "mpcg:restart=3", "mpcg-adaptive", "mpgmres", "mpgmres:full,restart=2", "sum-cg"]
+)
 def test_several_preconditioners_agree_with_a_run(name):
     chosen = {"n": 13, "solver": name, "preconditioner": "schwarz:3x2", "rhs": "random"}
     configuration = configure("two-layer", stopping=Stopping(rtol=1e-30, maxiter=7), **chosen)

@@ -1,24 +1,30 @@
-"""Factorized preconditioners M = (E + L) E^-1 (E + L^H), shared by IC(0), modified IC, block IC and SSOR."""
+"""Factorized preconditioners M = (E + L) E^-1 (E + L^H), shared by IC by levels and thresholds, its blocks and SSOR."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from workbench.devices.host.factorization import csr_pivots, lower_factor, stencil_pivots
 from workbench.devices.host.pattern import colours_of, with_fill
+from workbench.devices.host.threshold import Dropping, threshold_factor
 from workbench.devices.operator_protocols import DeviceVector, Dots, KernelCalls, OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
-from workbench.operators import BoundOperator, Operator, Stencil, check_diagonal
+from workbench.operators import BoundOperator, Operator, Stencil, check_diagonal, stored_bytes
+from workbench.process import limits
 
+Factors = TypeVar("Factors", bound=tuple[Any, ...])
 FIRST_SHIFT = 1e-3
 LAST_SHIFT = 1e3
 """Diagonal shifts tried after a breakdown, relative to D: from the first to the last, doubling."""
 MOST_COLOURS = 256
+COLOUR_DISTANCE = 2
+"""Unknowns within as many couplings have different colours where fill is found by magnitude: fill of one level is then
+between colours, and more levels may not be."""
 
 
 class Factorized(OperatorTraits):
@@ -68,7 +74,7 @@ def filled_cholesky(name: str, operator: Operator, device: Device, fill: int) ->
     filled = with_fill(matrix, fill)
     lower, pivots, shift, notes = _csr_factors(name, filled, np.array([0, size]), device, 0.0)
     solve = device.csr_factor(lower, device.array(1 / pivots, operator.dtype), size, 1.0)
-    return Factorized(solve, pivots, shift, [*notes, *_fill_notes(name, matrix, filled)])
+    return Factorized(solve, pivots, shift, [*notes, *_fill_notes(name, matrix, filled.nnz)])
 
 
 def coloured_cholesky(name: str, operator: Operator, device: Device, fill: int) -> Factorized:
@@ -78,30 +84,78 @@ def coloured_cholesky(name: str, operator: Operator, device: Device, fill: int) 
     Raises InputError if that takes more than `MOST_COLOURS`, or no shift helps.
     """
     matrix = operator.to_csr()
-    colours = colours_of(matrix, fill + 1)
+    colours, members, bounds = _in_colours(name, matrix, fill + 1)
+    size = colours.size
+    filled = with_fill(sparse.csr_array(matrix[members][:, members]), fill)
+    lower, sorted_pivots, shift, notes = _csr_factors(name, filled, np.array([0, size]), device, 0.0)
+    solve = device.colour_factor(lower, 1 / sorted_pivots, members, bounds)
+    notes = [*notes, _colour_note(name, bounds), *_fill_notes(name, matrix, filled.nnz)]
+    return Factorized(solve, _unsorted(sorted_pivots, members), shift, notes)
+
+
+def threshold_cholesky(
+    name: str, operator: Operator, device: Device, threshold: float, extra: int, *, by_colours: bool
+) -> Factorized:
+    """IC with dual dropping: see `Dropping`; pivots are those of `incomplete_cholesky`.
+
+    by_colours: in the order of colours, those of `COLOUR_DISTANCE`, without fill between unknowns of a colour.
+
+    Raises InputError where the factor does not fit the memory, for too many colours, or if no shift helps.
+    """
+    matrix, colours = operator.to_csr(), np.empty(0, np.int64)
+    members, bounds, ordered = np.arange(matrix.shape[0]), np.empty(0, np.int64), matrix
+    if by_colours:
+        colours, members, bounds = _in_colours(name, matrix, COLOUR_DISTANCE)
+        colours, ordered = colours[members], sparse.csr_array(matrix[members][:, members])
+    ordered.sort_indices()
+    dropping, free = Dropping(threshold, extra, colours), device.available_memory(stored_bytes(operator))
+    room = limits.memory()[1] if free is None else min(free, limits.memory()[1])
+    found, shift = _shifted_until_positive(name, lambda shift: threshold_factor(ordered, dropping, shift, room), device)
+    data, *pattern = lower_factor(found.data, found.indices, found.indptr)
+    lower = sparse.csr_array((data.astype(matrix.dtype, copy=False), *pattern), shape=matrix.shape)
+    notes = [*_notes(name, shift, found.replaced), *_fill_notes(name, matrix, 2 * lower.nnz + lower.shape[0])]
+    if by_colours:
+        solve = device.colour_factor(lower, 1 / found.pivots, members, bounds)
+        notes.append(_colour_note(name, bounds))
+    else:
+        solve = device.csr_factor(lower, device.array(1 / found.pivots, operator.dtype), matrix.shape[0], 1.0)
+    return Factorized(solve, _unsorted(found.pivots, members), shift, notes)
+
+
+def _in_colours(name: str, matrix: sparse.csr_array, distance: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The colour of each unknown, none twice within that number of couplings; the unknowns by colours, and the first
+    of each colour among them, and N. Raises InputError for more than `MOST_COLOURS`."""
+    colours = colours_of(matrix, distance)
     sizes = np.bincount(colours)
     if sizes.size > MOST_COLOURS:
         raise InputError(
-            f"{name} needs {sizes.size} colours with fill {fill}, and takes at most {MOST_COLOURS}, each of which is a "
-            "launch; use ordering natural, or less fill",
+            f"{name} needs {sizes.size} colours within {distance} coupling(s), and takes at most {MOST_COLOURS}, each "
+            "of which is a launch; use ordering natural, or less fill",
             changes={"preconditioner": name},
         )
-    members, size = np.argsort(colours, kind="stable"), colours.size
-    filled = with_fill(sparse.csr_array(matrix[members][:, members]), fill)
-    lower, sorted_pivots, shift, notes = _csr_factors(name, filled, np.array([0, size]), device, 0.0)
-    pivots = np.empty(size)
-    pivots[members] = sorted_pivots
-    solve = device.colour_factor(lower, 1 / sorted_pivots, members, np.append(0, np.cumsum(sizes)))
-    words = f"{name}: {sizes.size} colours, so that a solve with a triangle is {sizes.size} parallel steps"
-    return Factorized(solve, pivots, shift, [*notes, words, *_fill_notes(name, matrix, filled)])
+    return colours, np.argsort(colours, kind="stable"), np.append(0, np.cumsum(sizes))
 
 
-def _fill_notes(name: str, matrix: sparse.csr_array, filled: sparse.csr_array) -> list[str]:
-    """A sentence on the entries of the factor; none without fill."""
-    if filled.nnz == matrix.nnz:
+def _unsorted(values: np.ndarray, members: np.ndarray) -> np.ndarray:
+    """Values in the order of the unknowns. members: the unknown of each value."""
+    found = np.empty_like(values)
+    found[members] = values
+    return found
+
+
+def _colour_note(name: str, bounds: np.ndarray) -> str:
+    """A sentence on the steps of a solve. bounds: the first row of each colour, and N."""
+    count = bounds.size - 1
+    return f"{name}: {count} colours, so that a solve with a triangle is {count} parallel steps"
+
+
+def _fill_notes(name: str, matrix: sparse.csr_array, entries: int) -> list[str]:
+    """A sentence on the entries of both triangles and the diagonal of the factor; none where A has as many."""
+    size = matrix.shape[0]
+    if entries == matrix.nnz or matrix.nnz == size:
         return []
-    share = (filled.nnz - matrix.shape[0]) / (matrix.nnz - matrix.shape[0])
-    return [f"{name}: with fill, a triangle has {share:.2f} times the entries of that of A"]
+    share = (entries - size) / (matrix.nnz - size)
+    return [f"{name}: a triangle of the factor has {share:.2f} times the entries of that of A"]
 
 
 def incomplete_cholesky(
@@ -176,9 +230,7 @@ def _csr_factors(
     return lower, pivots, shift, _notes(name, shift, replaced)
 
 
-def _shifted_until_positive(
-    name: str, factorize: Callable[[float], tuple[Any, ...]], device: Device
-) -> tuple[tuple[Any, ...], float]:
+def _shifted_until_positive(name: str, factorize: Callable[[float], Factors], device: Device) -> tuple[Factors, float]:
     """The first factorization with positive pivots on all ranks, and its shift. factorize: returns the failed row or -1
     last."""
     shift = 0.0

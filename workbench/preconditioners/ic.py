@@ -1,4 +1,4 @@
-"""Incomplete Cholesky factorizations: with levels of fill, in the natural ordering or by colours, and modified."""
+"""Incomplete Cholesky factorizations: with levels of fill, by a threshold, and modified; in two orders."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from workbench.preconditioners.factorized import (
     filled_cholesky,
     incomplete_cholesky,
     require_serial_triangles,
+    threshold_cholesky,
 )
 from workbench.registry import parameter, register
 
 NATURAL, COLOURS = "natural", "colours"
+ORDER = "order in which unknowns are factorized"
 
 
 @register
@@ -43,7 +45,7 @@ class IncompleteCholesky(Preconditioner):
     also: ClassVar[tuple[str, ...]] = ("ilu", "ilu0", "icc", "ichol", "cholesky")
 
     fill: int = parameter(0, "levels of fill in the factor", low=0, high=16)
-    ordering: str = parameter(NATURAL, "order in which unknowns are factorized", choices=(NATURAL, COLOURS))
+    ordering: str = parameter(NATURAL, ORDER, choices=(NATURAL, COLOURS))
 
     def check(self, device: Device) -> None:
         if self.ordering == NATURAL:
@@ -78,3 +80,41 @@ class ModifiedIncompleteCholesky(Preconditioner):
 
     def setup(self, operator: Operator, device: Device) -> Factorized:
         return incomplete_cholesky(self.name, operator, device, operator.shape[0], self.omega)
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class ThresholdCholesky(Preconditioner):
+    """M = (E + L) E^-1 (E + L^H) with fill by magnitude: dual dropping.
+
+    Of column k of L, as exact elimination with the columns before it leaves it, entries below `threshold` times the
+    2-norm of column k of A are dropped, and of the others all but the largest: as many as A has below its diagonal
+    there, and `entries` more. threshold = 0 without a bound is the Cholesky factorization.
+
+    ordering=colours: as with `ic`, no two unknowns within two couplings having a colour; fill between unknowns of a
+    colour is dropped too, so that a solve with a triangle is one parallel step for each colour, on every device.
+
+    Cost of the setup: one core, sum over columns of their entries times those right of them. Both triangles of the
+    factor are stored, and one application reads each once, on one core in the natural ordering.
+
+    A pivot that is not positive is handled by a diagonal shift, as with `ic`. Raises InputError if no shift helps, if
+    the factor does not fit the memory, if more than 256 colours are needed, or if the entries of A are not available.
+
+    Source: Saad 1994, ILUT; limited memory: Lin, Moré 1999; shift: Manteuffel 1980.
+    """
+
+    name: ClassVar[str] = "ict"
+    title: ClassVar[str] = "incomplete Cholesky by a threshold"
+    also: ClassVar[tuple[str, ...]] = ("ilut", "icfs")
+
+    threshold: float = parameter(1e-2, "least entry of a column of the factor, by the norm of that of A", low=0, high=1)
+    entries: int = parameter(10, "entries of a column of the factor in addition to those of A", low=0, high=10**9)
+    ordering: str = parameter(NATURAL, ORDER, choices=(NATURAL, COLOURS))
+
+    def check(self, device: Device) -> None:
+        if self.ordering == NATURAL:
+            require_serial_triangles(self.name, device)
+
+    def setup(self, operator: Operator, device: Device) -> Factorized:
+        limits = self.threshold, self.entries
+        return threshold_cholesky(self.name, operator, device, *limits, by_colours=self.ordering == COLOURS)

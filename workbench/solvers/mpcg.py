@@ -11,7 +11,7 @@ from workbench.registry import parameter, register
 from workbench.settings import HERE, WORKERS
 from workbench.solvers.base import Solver
 from workbench.solvers.multi.basis import Limits
-from workbench.solvers.multi.directions import Directions, InnerProducts, Terms
+from workbench.solvers.multi.directions import Directions, InnerProducts, Products, Terms
 from workbench.solvers.multi.members import as_members
 
 if TYPE_CHECKING:
@@ -21,15 +21,14 @@ if TYPE_CHECKING:
 SUMS = "who computes inner products of terms and the step: here, this process, or the workers of a cluster, for schwarz"
 
 
-class MultipreconditionedCG(Solver):
-    """Base of both methods. The iteration is that of a projection, d being the step from all directions."""
+class Multipreconditioned(Solver):
+    """Base of methods that take several directions: d = D(r) is the step from all of them."""
 
     on_ranks: ClassVar[bool] = False
     uniform_iterations: ClassVar[bool] = False
     same_work: ClassVar[bool] = False
     in_family: ClassVar[bool] = False
     direction: ClassVar[str] = "d"
-    sums: str
 
     start: ClassVar[str] = """
         s = A(x)
@@ -39,6 +38,13 @@ class MultipreconditionedCG(Solver):
         uu = (u, u)
         rr = (r, r)
     """
+
+
+class MultipreconditionedCG(Multipreconditioned):
+    """Base of both forms of MPCG. The iteration is that of a projection."""
+
+    sums: str
+
     # No step along a direction of negative curvature, so that x is the last valid iterate.
     iterate: ClassVar[str] = """
         d = D(r)
@@ -78,12 +84,12 @@ class MultipreconditionedCG(Solver):
     def iterates(self, workspace: Workspace) -> Iterator[None]:
         device, operators = workspace.device, workspace.operators
         several = as_members(operators["M"], device, workspace.size, workspace.dtype)
-        products = (
+        products: Products = (
             several.members[0].sums_on_workers()  # pyright: ignore[reportAttributeAccessIssue]
             if self.sums == WORKERS
             else InnerProducts(several, operators["A"], device, workspace.dtype)
         )
-        terms = Terms(several, products, device, workspace.dtype)
+        terms = Terms[Products](several, products, device, workspace.dtype)
         directions = Directions(terms, device, self.limits, device.available_memory(0), workspace)
         operators["M"], operators["D"] = terms, directions
         alone = directions.count == 1

@@ -96,7 +96,7 @@ def _status(replaced: np.ndarray, failed: np.ndarray) -> tuple[int, int]:
     return int(replaced.sum()), int(broken[0]) if broken.size else -1
 
 
-def _checked(pivot, entry, last):  # pragma: no cover
+def checked_pivot(pivot, entry, last):  # pragma: no cover
     """The pivot, 1 if it was replaced, and True if it is usable."""
     if last and abs(pivot) <= LAST * entry:
         # No row of this block follows, so the value affects no other pivot.
@@ -138,7 +138,7 @@ def _stencil_pivots(
                     if above < stop:
                         up = low0[above] if k == 0 else (low1[above] if k == 1 else low2[above])
                         last &= up == 0
-                pivots[i], changed, usable = _checked(pivot, entry, last)
+                pivots[i], changed, usable = checked_pivot(pivot, entry, last)
                 replaced[part] += changed
                 if not usable:
                     failed[part] = i
@@ -176,7 +176,7 @@ def _csr_pivots(
                 for j in range(begin, end):
                     places[indices[j]] = -1
                 last = here == end - 1
-                pivots[i], changed, usable = _checked(pivot, entry, last)
+                pivots[i], changed, usable = checked_pivot(pivot, entry, last)
                 replaced[part] += changed
                 if not usable:
                     failed[part] = i

@@ -22,7 +22,7 @@ from workbench.records import BlockHistory
 from workbench.run import Run, Session, Stopping
 from workbench.run.results.snapshots import Look
 from workbench.solvers.block.base import BlockSolver
-from workbench.solvers.mpcg import MultipreconditionedCG
+from workbench.solvers.mpcg import Multipreconditioned
 from workbench.words.numbers import number
 
 PERIOD = 0.3
@@ -210,7 +210,7 @@ def pictures_of(run: RunHandle) -> tuple[str, ...]:
     solver = run.source.configuration.solver if isinstance(run.source, (Session, Run)) else None
     if isinstance(history, BlockHistory) or (history is None and isinstance(solver, BlockSolver)):
         return tuple(COLUMNS)
-    if isinstance(solver, MultipreconditionedCG):
+    if isinstance(solver, Multipreconditioned):
         return (*VECTORS, *STEPS)
     return tuple(STEPS) if history is not None and history.steps else ()
 

@@ -157,7 +157,7 @@ def weights_scene(steps: Sequence[Step], iteration: int) -> Scene:
 
 
 def conditioning_scenes(steps: Sequence[Step]) -> list[Scene]:
-    """Directions of each block, and the condition number of its scaled P^H A P.
+    """Directions of each block, and the condition number of its scaled P^H A P, of new columns of A Z for `mpgmres`.
 
     steps: as in `History.steps`. Raises InputError without a step.
 
@@ -173,7 +173,7 @@ def conditioning_scenes(steps: Sequence[Step]) -> list[Scene]:
     directions = np.array([step.directions for step in steps])
     condition = np.array([step.condition for step in steps])
     shown = np.where(np.isfinite(condition), condition, np.nan)
-    most = max(1, *(step.shares.size for step in steps))
+    most = max(1, *directions, *(step.shares.size for step in steps))
     return [
         Scene(
             "directions of blocks",
@@ -185,7 +185,7 @@ def conditioning_scenes(steps: Sequence[Step]) -> list[Scene]:
         Scene(
             "conditioning",
             ITERATIONS,
-            Axis("condition number of PᴴAP, scaled", log=True),
+            Axis("condition number of the new block, scaled", log=True),
             [CurveOf("", iterations, shown, 2)],
             note="" if np.isfinite(shown).any() else "No condition number is finite.",
             spoken=f"Condition number of the last block: {number(condition[-1])}.",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from workbench.devices.pieces import ROWS_AT_ONCE, Couplings, colours
 from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.solvers.multi.basis import Basis, Limits, Step, above_rounding
+from workbench.solvers.multi.kept_terms import PARTS, KeptTerms
 from workbench.solvers.multi.members import Member, Members
 
 if TYPE_CHECKING:
@@ -29,12 +30,16 @@ if TYPE_CHECKING:
     from workbench.devices.protocol import Device
 
 
-class Products(Protocol):
-    """Who computes the inner products and the step of `Directions`."""
+class TermSource(Protocol):
+    """Who applies the preconditioners."""
 
     def terms(self, r: DeviceVector, terms: Sequence[DeviceVector], /) -> None:
         """terms = S_1 r, .., S_k r, the newest terms, a local vector for each member."""
         ...
+
+
+class Products(TermSource, Protocol):
+    """Who computes the inner products and the step of `Directions`, too."""
 
     def multiply(self, newest: Sequence[DeviceVector], r: DeviceVector) -> None:
         """A times the newest terms, those of r, for `columns`."""
@@ -128,18 +133,19 @@ def _product_pattern(members: Sequence[Member], size: int, local: bool) -> spars
 
 MOST_COLUMNS = 4096
 """Columns of all terms; their Gram matrix then takes 134 MB."""
-PARTS = ("preconditioners", "matrix-vector products", "inner products", "small matrices", "sum of directions")
-"""The parts of an iteration whose time `Step.seconds` has."""
 INDEFINITE = 1e-12
 """(z, r) of a term counts as negative below minus this times the largest of an iteration."""
 
 
-class Terms(OperatorTraits):
+Source = TypeVar("Source", bound=TermSource)
+
+
+class Terms(OperatorTraits, Generic[Source]):
     """The sum of several preconditioners, which leaves its terms for the next block of directions."""
 
     waits = True
 
-    def __init__(self, several: Members, products: Products, device: Device, dtype: np.dtype) -> None:
+    def __init__(self, several: Members, products: Source, device: Device, dtype: np.dtype) -> None:
         self.several, self.products, self.dtype = several, products, np.dtype(dtype)
         self.traffic, self.flops = several.traffic, several.flops
         self._latest = several.zeros()
@@ -161,7 +167,7 @@ class Terms(OperatorTraits):
         return taken
 
 
-class Directions(OperatorTraits):
+class Directions(KeptTerms):
     """The step d of x as an operator on r: d = sum over all blocks of P_j (P_j^H r), after a block for r was added.
 
     source: the preconditioners, with their terms for the present r, and who computes inner products. room: bytes that
@@ -172,18 +178,12 @@ class Directions(OperatorTraits):
     Raises InputError where the memory does not hold the terms of one iteration.
     """
 
-    waits = True
-
-    def __init__(self, source: Terms, device: Device, limits: Limits, room: int | None, workspace: Workspace) -> None:
-        several, dtype = source.several, source.dtype
-        self._source, self._products, self._device, self._limits = source, source.products, device, limits
-        self._several, self._notes, self._workspace = several, workspace.notes, workspace
-        self.steps: list[Step] = workspace.steps
-        self.count: int = several.count
-        """The number of preconditioners."""
+    def __init__(
+        self, source: Terms[Products], device: Device, limits: Limits, room: int | None, workspace: Workspace
+    ) -> None:
+        super().__init__(source.several, device, source.dtype, workspace)
+        self._source, self._products, self._limits = source, source.products, limits
         self._most = self._iterations_that_fit(room)
-        self._work = device.zeros(several.members[0].vectors.pieces.size, dtype)
-        self._dots = device.dots(dtype)
         self._restart()
 
     def _iterations_that_fit(self, room: int | None) -> int:
@@ -202,14 +202,8 @@ class Directions(OperatorTraits):
 
     def _restart(self) -> None:
         """Drop all blocks."""
-        self.terms: list[list[DeviceVector]] = []
-        """The terms of the iterations that are kept."""
+        self.terms = []
         self._basis = Basis(self.count, self._limits, self._source.dtype)
-
-    def _say(self, note: str) -> None:
-        """Add a note, once."""
-        if note not in self._notes:
-            self._notes.append(note)
 
     def apply(self, r: DeviceVector, d: DeviceVector, /, *wanted: str) -> Dots:
         """d = the step for r, and dot products of r and d. The terms of r are those of `source`.
@@ -273,14 +267,6 @@ class Directions(OperatorTraits):
         """The directions P of the latest iteration in host memory, shape (N, columns)."""
         return self._vectors(self._basis.blocks[-1])
 
-    def _vectors(self, weights: np.ndarray) -> np.ndarray:
-        """Combinations of all terms in host memory, shape (N, columns). weights: shape (m, columns)."""
-        found = []
-        for column in weights.T:
-            self._several.combine(self.terms, self._by_term(column), self._work)
-            found.append(np.array(self._device.to_host(self._work)))
-        return np.stack(found, axis=1) if found else np.zeros((self._work.size, 0))
-
     def _show(self, step: Step) -> None:
         """Show what the step is made of: the terms, their Gram matrix, and the directions of all blocks."""
         shown, gram = self._workspace.shown, self._basis.gram
@@ -292,17 +278,6 @@ class Directions(OperatorTraits):
         shown("dropped = dependent directions", step.dropped)
         shown("P^T A P = C^T (Z^T A Z) C", every.conj().T @ gram @ every)
 
-    @property
-    def pieces(self) -> list[np.ndarray]:
-        """The unknowns of each term, sorted."""
-        members = [member.vectors.pieces for member in self._several.members]
-        return [pieces.part(place) for pieces in members for place in range(pieces.count)]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The name of each term."""
-        return self._several.names
-
     def _check_signs(self, newest: np.ndarray) -> None:
         """Note preconditioners that are not positive definite. newest: (z, r) of the newest terms."""
         largest = np.abs(newest).max()
@@ -310,7 +285,3 @@ class Directions(OperatorTraits):
         for name, value in zip(self._several.names, newest, strict=True):
             if np.real(value) < below:
                 self._say(f"preconditioner {name} is not positive definite: (r, M^-1 r) is negative")
-
-    def _by_term(self, weights: np.ndarray) -> np.ndarray:
-        """Weights of all terms by iteration and preconditioner."""
-        return weights.reshape(len(self.terms), self.count)
