@@ -14,7 +14,7 @@ lesson = Lesson("polynomials")
 # ## 1. From CG to a polynomial
 #
 # CG adds directions from the Krylov space span$\{r_0, A r_0, \dots, A^{k-1} r_0\}$ to $x_0$. So its error and its
-# residual are polynomials in $A$ times the first ones:
+# residual are polynomials in $A$ times the first ones ($p_k$ is a polynomial in this lesson, and no direction):
 #
 # $$e_k = p_k(A)\, e_0, \qquad r_k = p_k(A)\, r_0, \qquad p_k \text{ of degree } k, \quad p_k(0) = 1.$$
 #
@@ -33,8 +33,8 @@ PolynomialView("evenly spread", iteration=4)
 
 # %% [markdown]
 # On the left is [[p|$p_k$]], on the right the [[error|A-norm of the error]]. Move the slider: each iteration brings one
-# more zero. The zeros are the [[ritz|Ritz values]] $\theta_j$, the eigenvalues of the Lanczos matrix $T_k$ of CG's own
-# $\alpha$ and $\beta$:
+# more zero. The zeros are the [[ritz|Ritz values]] $\theta_j$: the eigenvalues of $V_k^TAV_k$, where the
+# columns of $V_k$ are an orthonormal basis of the Krylov space, to which $r_k$ is orthogonal:
 #
 # $$p_k(\lambda) = \prod_{j=1}^{k} \Bigl(1 - \frac{\lambda}{\theta_j}\Bigr).$$
 #
@@ -72,12 +72,13 @@ PolynomialView("three clusters", iteration=3)
 # disturbs the rest, since a factor $1 - \lambda/\theta$ with large $\theta$ is almost 1 for small $\lambda$. For $m$
 # such outliers this gives the *composite bound*: $m$ iterations, and then the CG bound with the $\kappa$ of the rest.
 #
-# Click the three outliers, one after the other, which takes them out: for the rest the CG bound says 9 iterations to
-# $10^{-6}$. So the composite bound is $3 + 9 = 12$. Click them again to bring them back: CG takes 11.
+# Click the three outliers, one after the other, which takes them out (the field has them in parentheses): for the rest
+# the CG bound says 9 iterations to $10^{-6}$. So the composite bound is $3 + 9 = 12$. Click them again to bring them
+# back: CG takes 11.
 #
 # **It holds without rounding errors only.** Tick **rounding**: CG as it is computed takes more than 12 iterations, in
-# single precision above all, since it needs further zeros for the outliers later. So composite bounds do not describe
-# CG in finite precision (Gergelits and Strakoš 2014). [Lesson 3](3_rounding.ipynb) shows why.
+# single precision (float32) above all, since it needs further zeros for the outliers later. So composite bounds do not
+# describe CG in finite precision (Gergelits and Strakoš 2014). [Lesson 3](3_rounding.ipynb) shows why.
 
 # %% tags=["exercise"]
 lesson.check(2)

@@ -59,7 +59,7 @@ class Number:
         """
         text = answer.strip() if isinstance(answer, str) else quoted(plain_number(answer))
         value = typed_number(text, self.unit, whole=self.whole)
-        given = text if len(text) < LONGEST else quoted(text)
+        given = (text if len(text) < LONGEST else quoted(text)).replace("-", "−")
         if not self.low <= value <= self.high:
             raise InputError(f"the answer is {self._bounds}, and {given} is not")
         if self.whole and not value.is_integer():

@@ -11,12 +11,14 @@ from workbench.extensions.lessons.quadratic import QuadraticForm
 
 FAR = 20.0
 """Length of a line that leaves the picture."""
+ALL = 60
+"""Steps of a whole path."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Mark:
-    """points: ends of lines in errors, shape (n, 2). label: at the middle of an arrow, or at the first point of a
-    line, whose last one a handle may hide. arrow: it has a head at the last point."""
+    """points: ends of lines in errors, shape (n, 2). label: at the middle of an arrow, or next to the last point of a
+    line, where its handle is. arrow: it has a head at the last point."""
 
     points: np.ndarray
     label: str
@@ -28,13 +30,15 @@ class FirstSteps:
     """The vectors of the first two steps of CG, in errors, shape (2,) each: x_0, x_1 and the solution are e0, e1 and 0.
 
     r1: alpha_1 r_1, or with Jacobi alpha_1 M^-1 r_1. bp: alpha_1 beta_0 p_0. Together they are the second step, from e1
-    to the solution. Directions are drawn as the steps along them, since only then a sum can be seen.
+    to the solution. Directions are drawn as the steps along them, since only then a sum can be seen. residual: the
+    letters of r, or with Jacobi of M^-1 r.
     """
 
     e0: np.ndarray
     e1: np.ndarray
     r1: np.ndarray
     bp: np.ndarray
+    residual: str = "r"
 
     @classmethod
     def of(cls, form: QuadraticForm, start: np.ndarray, *, jacobi: bool = False) -> FirstSteps:
@@ -42,17 +46,18 @@ class FirstSteps:
         with p_0^T A p_1 = 0."""
         A = form.matrix
         M = np.diag(np.diag(A)) if jacobi else np.eye(2)
+        residual = "M⁻¹r" if jacobi else "r"
         p0 = np.linalg.solve(M, -A @ start)
         curvature = float(p0 @ A @ p0)
         if not curvature > 0:
-            return cls(start, start, np.zeros(2), np.zeros(2))
+            return cls(start, start, np.zeros(2), np.zeros(2), residual)
         e1 = start - float(p0 @ A @ start) / curvature * p0
         u1 = np.linalg.solve(M, -A @ e1)
         beta = -float(p0 @ A @ u1) / curvature
         p1 = u1 + beta * p0
         size = float(p1 @ A @ p1)
         alpha = -float(p1 @ A @ e1) / size if size > 0 else 0.0
-        return cls(np.array(start, float), e1, alpha * u1, alpha * beta * p0)
+        return cls(np.array(start, float), e1, alpha * u1, alpha * beta * p0, residual)
 
 
 def _arrow(start: np.ndarray, along: np.ndarray, label: str) -> list[Mark]:
@@ -60,7 +65,7 @@ def _arrow(start: np.ndarray, along: np.ndarray, label: str) -> list[Mark]:
 
 
 def _sum(_form: QuadraticForm, steps: FirstSteps) -> list[Mark]:
-    return [*_arrow(steps.e1, steps.r1, "α₁r₁"), *_arrow(steps.e1 + steps.r1, steps.bp, "α₁β₀p₀")]
+    return [*_arrow(steps.e1, steps.r1, f"α₁{steps.residual}₁"), *_arrow(steps.e1 + steps.r1, steps.bp, "α₁β₀p₀")]
 
 
 def _axes(form: QuadraticForm, _steps: FirstSteps) -> list[Mark]:
@@ -77,9 +82,9 @@ MARKS: dict[str, Callable[[QuadraticForm, FirstSteps], list[Mark]]] = {
     "e": lambda form, steps: _arrow(np.zeros(2), steps.e0, "e₀"),
     "e1": lambda form, steps: _arrow(np.zeros(2), steps.e1, "e₁"),
     "axes": _axes,
-    "r0": lambda form, steps: _arrow(steps.e0, steps.e1 - steps.e0, "α₀r₀"),
+    "r0": lambda form, steps: _arrow(steps.e0, steps.e1 - steps.e0, f"α₀{steps.residual}₀"),
     "p0": lambda form, steps: _arrow(steps.e0, steps.e1 - steps.e0, "α₀p₀"),
-    "r1": lambda form, steps: _arrow(steps.e1, steps.r1, "α₁r₁"),
+    "r1": lambda form, steps: _arrow(steps.e1, steps.r1, f"α₁{steps.residual}₁"),
     "bp": _sum,
     "p1": lambda form, steps: _arrow(steps.e1, steps.r1 + steps.bp, "α₁p₁"),
     "conjugate": _conjugate,
@@ -105,19 +110,25 @@ def marks(form: QuadraticForm, start: np.ndarray, keys: tuple[str, ...], *, jaco
 
 @dataclasses.dataclass(frozen=True)
 class Thought:
-    """A step of the derivation: its title, sentences, what the picture marks, and true if it is stretched."""
+    """A step of the derivation: its title, sentences and what the picture marks. drawn: steps of steepest descent and
+    of CG in the picture, at most. stretched: true if it is."""
 
     title: str
     sentences: tuple[str, ...]
     marked: tuple[str, ...]
+    drawn: tuple[int, int]
     stretched: bool = False
 
 
 THOUGHTS = (
     Thought(
         "The error",
-        ("CG starts at the round handle. e₀ leads from the solution to it.", "r₀ = −A e₀ points downhill."),
-        ("e",),
+        (
+            "CG starts at the round handle. e₀ leads from the solution to it.",
+            "r₀ = −A e₀ points downhill, as α₀ r₀ does.",
+        ),
+        ("e", "r0"),
+        (0, 0),
     ),
     Thought(
         "The first step",
@@ -127,11 +138,13 @@ THOUGHTS = (
             "There it touches the dashed contour line.",
         ),
         ("p0", "touched"),
+        (1, 1),
     ),
     Thought(
         "The next residual",
         ("r₁ = r₀ − α₀ A p₀ is orthogonal to p₀.", "Steepest descent follows it, and misses the solution."),
         ("p0", "r1"),
+        (ALL, 1),
     ),
     Thought(
         "The conjugate line",
@@ -140,6 +153,7 @@ THOUGHTS = (
             "All p with p₀ᵀA p = 0 are on one line, and e₁ is: it leads to the solution.",
         ),
         ("conjugate", "e1"),
+        (ALL, 1),
     ),
     Thought(
         "A sum in place of r₁",
@@ -147,13 +161,16 @@ THOUGHTS = (
             "p₁ = r₁ + β₀ p₀ is on that line for",
             "β₀ = r₁ᵀr₁ / r₀ᵀr₀.",
             "A part of the last direction corrects the new residual.",
+            "The picture shows α₁ times this sum.",
         ),
         ("bp", "p1"),
+        (ALL, 1),
     ),
     Thought(
         "The second step",
         ("α₁ p₁ ends in the solution: two steps for two unknowns, whatever the bowl.",),
         ("p0", "p1"),
+        (ALL, ALL),
     ),
     Thought(
         "Stretched by √A",
@@ -162,6 +179,7 @@ THOUGHTS = (
             "Conjugate means orthogonal once the bowl is round.",
         ),
         ("p0", "p1"),
+        (ALL, ALL),
         stretched=True,
     ),
 )

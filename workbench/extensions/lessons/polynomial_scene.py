@@ -17,7 +17,9 @@ SYMBOLS = {
 }  # fmt: skip
 """Keys of the text, each with the curve of the error that it names; the first four are of the polynomial."""
 SAMPLES = 400
-"""Samples of the polynomial, at equal distances or ratios: fewer than pixels, where a plot draws them as they are."""
+"""Samples of the polynomial at equal distances or ratios: fewer than pixels, where a plot draws them as they are."""
+NEAR_ZEROS = np.array([-1e-2, -1e-3, -1e-4, 0.0, 1e-4, 1e-3, 1e-2])
+"""Relative distances from a zero of further samples, since |p| has a narrow dip there."""
 TALLEST = (1, 2, 5, 10, 20, 50, 100, 1000, 10_000)
 """Ends of the axis of p: few, so that it rests while an eigenvalue is dragged."""
 SMALLEST = 1e-16
@@ -28,7 +30,7 @@ CLOSE = 0.01
 """Relative distance from an eigenvalue up to which a Ritz value is one of its copies."""
 ROW_OF_COPIES = 2.5
 """Ratio of the heights of copies on a log axis."""
-ERROR = Axis("A-norm of the error, ‖e‖ / ‖e₀‖", log=True, span=(SMALLEST, 5))
+ERROR = Axis("A-norm of the error / initial value", log=True, span=(SMALLEST, 5))
 
 
 def polynomial_scene(
@@ -51,18 +53,20 @@ def polynomial_scene(
     low, high = span
     zeros, heights = made.ritz(at), made.residuals[:, at]
     log = high > LOG_FROM * low
-    x = np.geomspace(low, high, SAMPLES) if log else np.linspace(0, high, SAMPLES)
-    y = made.polynomial(at, x)
+    x, y = _samples(made, at, values, np.geomspace(low, high, SAMPLES) if log else np.linspace(0, high, SAMPLES))
     most = max(1.0, float(np.abs(heights).max()))
     end = next((each for each in TALLEST if each >= most), most)
     title = f"p{_sub(at)}(λ)"
     if size:
         least = max(SMALLEST, float(np.abs(heights).min()))
-        y, heights = np.abs(y), np.maximum(np.abs(heights), SMALLEST)
+        between = (x >= values.min()) & (x <= values.max())
+        end = max(end, 10.0 ** np.ceil(np.log10(np.abs(y[between]).max(initial=1.0))))
+        y, heights = (np.maximum(np.abs(each), SMALLEST) for each in (y, heights))
         axis = Axis(f"|{title}|", log=True, span=(10.0 ** np.floor(np.log10(least) - 0.3), 3 * end))
     else:
         axis = Axis(title, span=(-1.15 * end, 1.15 * end))
-    floor = axis.span[0] * 1.5 if size and axis.span else 0.0
+    # Crosses of a logarithmic axis are above the handles.
+    floor = axis.span[0] ** 0.88 * axis.span[1] ** 0.12 if size and axis.span else 0.0
     layers: list[Layer] = [
         *([] if size else [LineAt(0.0)]),
         CurveOf("", x, y, plain=True, chosen=marked == "p"),
@@ -145,6 +149,18 @@ def error_scene(
     spoken = f"After {counted(reached, 'iteration')} the error is {number(made.error[reached])} of its initial value, "
     spoken += f"and the CG bound {number(cg_bound(condition, at)[-1])}."
     return Scene("error", ITERATIONS, ERROR, layers, spoken=spoken, logs="y")
+
+
+def _samples(made: Recurrence, at: int, values: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """p_k at x, at the eigenvalues, at its zeros and near them, ascending, as two arrays."""
+    zeros, heights = made.ritz(at), made.residuals[:, at]
+    near = (zeros[:, None] * (1 + NEAR_ZEROS)).ravel()
+    near = near[near <= x[-1]]
+    known = np.concatenate([values, zeros])
+    x = np.concatenate([x, near, known])
+    y = np.concatenate([made.polynomial(at, x[: -known.size]), heights, np.zeros(at)])
+    order = np.argsort(x, kind="stable")
+    return x[order], y[order]
 
 
 def _sub(value: int) -> str:

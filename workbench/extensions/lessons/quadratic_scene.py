@@ -69,7 +69,7 @@ def quadratic_scene(
     if stretched:
         layers += _right_angle(map_, [*paths.values()][-1])
     for mark in marks(form, start, marked, jacobi=preconditioned):
-        layers += _mark(map_, mark)
+        layers += _mark(map_, mark, FACTORS[jacobi, stretched])
     layers.append(PointsOf("solution", np.zeros(1), np.zeros(1), INK, size=6, marker="x", texts=[["the solution"]]))
     seen, title = COORDINATES[jacobi, stretched]
     x, y = (Axis(f"{seen}, {which} entry", span=(-VIEW, VIEW), marks=MARKS) for which in ("first", "second"))
@@ -87,6 +87,10 @@ COORDINATES = {
     (True, True): ("stretched error", "Stretched: conjugate is orthogonal"),
 }
 """The quantity on the axes and a title, by whether the picture is Jacobi's, and stretched."""
+FACTORS = {(False, False): "", (True, False): "√D ", (False, True): "√A ", (True, True): None}
+"""The factor of all vectors in these coordinates, for their labels; None for no label."""
+OUTSIDE = 0.2
+"""Distance of the label of a line from its end, around which a handle is."""
 
 
 def _levels(form: QuadraticForm, map_: np.ndarray) -> np.ndarray:
@@ -102,8 +106,9 @@ def _ellipse(form: QuadraticForm, map_: np.ndarray, level: float, name: str = ""
     return CurveOf(name, x, y, INK, faint=not name, dash=(4.0, 3.0) if name else (), mark=False, chosen=chosen)
 
 
-def _mark(map_: np.ndarray, mark: Mark) -> list[Layer]:
-    """A mark in the colour of none of the paths, with its name at its end."""
+def _mark(map_: np.ndarray, mark: Mark, factor: str | None) -> list[Layer]:
+    """A mark in the colour of none of the paths, with its name. factor: of `FACTORS`; lengths along lines are named in
+    plain coordinates alone."""
     x, y = map_ @ mark.points.T
     layers: list[Layer] = [CurveOf("", x, y, MARKED, plain=True, chosen=True, rim=True)]
     tip = np.array([x[-1] - x[0], y[-1] - y[0]])
@@ -113,10 +118,10 @@ def _mark(map_: np.ndarray, mark: Mark) -> list[Layer]:
         ends = np.array([x[-1], y[-1]])[:, None] - back[:, None] + side[:, None] * np.array([0.5, 0, -0.5])
         ends[:, 1] = x[-1], y[-1]
         layers.append(CurveOf("", ends[0], ends[1], MARKED, plain=True, chosen=True))
-    if mark.label:
-        place = (0.5, 0.5) if mark.arrow else (1.0, 0.0)
-        at = [place[0] * values[:1] + place[1] * values[-1:] for values in (x, y)]
-        layers.append(PointsOf("", at[0], at[1], MARKED, size=0.1, marker=".", labels=[mark.label]))
+    if mark.label and length > 0 and (factor is not None if mark.arrow else factor == ""):
+        place = 0.5 if mark.arrow else 1 + OUTSIDE / length
+        at = [values[:1] + place * (values[-1:] - values[:1]) for values in (x, y)]
+        layers.append(PointsOf("", at[0], at[1], MARKED, size=0.1, marker=".", labels=[f"{factor}{mark.label}"]))
     return layers
 
 
@@ -135,6 +140,8 @@ def _path(
         for step, norm in enumerate(norms)
     ]
     steps = len(errors) - 1
+    if not steps:
+        return [PointsOf("", x, y, style, size=3.5, marker=".", texts=texts)]
     legend = f"{name}: {counted(steps, 'step')}"
     return [
         CurveOf(legend, x, y, style, plain=True, chosen=chosen or not style, dash=(6.0, 5.0) if style else None),

@@ -89,7 +89,7 @@ def _useless(angle: float) -> Verdict:
 EXERCISES = (
     Exercise(
         "The half axes are 3 and 1 long and lie along the coordinates (angle 0°). From which error (s, 1) at the "
-        "start, with s > 0, is steepest descent slowest? Only the direction of the error matters.",
+        "start, with s from 0.1 to 100, is steepest descent slowest? Only the direction of the error matters.",
         Number(0.1, 100),
         _slowest,
         "compare the shares of the residual at the start in the two eigenvectors.",

@@ -92,8 +92,9 @@ class ChartStack:
 @dataclasses.dataclass(frozen=True)
 class Handle:
     """x, y: its place in values; y None: on the axis below the plot, and it moves along that only. name: of the handle.
-    thin: narrow, where there are many. square: drawn as a square, of another kind than round ones. off: drawn as taken
-    away. press: the effect of a press, in words."""
+    thin: narrow, where there are many. square: drawn as a square, of another kind than round ones, below these. off:
+    drawn as taken away. press: the effect of a press, in words. lines: two points of each, as x, y, x, y; dragged near
+    one of them it lies on it, and keys move it away."""
 
     key: str
     name: str
@@ -103,6 +104,7 @@ class Handle:
     square: bool = False
     off: bool = False
     press: str = ""
+    lines: Sequence[tuple[float, float, float, float]] = ()
 
 
 class HandledChart(ChartView):

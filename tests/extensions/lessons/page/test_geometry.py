@@ -54,6 +54,27 @@ def test_what_is_dragged_out_of_bounds_stays_at_the_bound(geometry):
     assert geometry.form.angle == pytest.approx(90)
 
 
+def test_a_start_on_an_axis_stays_there_where_it_is_dragged_out_of_sight(geometry):
+    (start,) = [each for each in geometry.chart.handles if each["key"] == "start"]
+    along = np.array(start["lines"])[0, 2:]
+    np.testing.assert_allclose(along, (3, 0))
+    move(geometry, "first", 2.7, 1.3)
+    move(geometry, "start", *(2 * np.array([2.7, 1.3])))
+    np.testing.assert_allclose(geometry.start, np.array([2.7, 1.3]) * 4.25 / 2.7)
+    assert "steepest descent takes 1 step" in geometry.words.text
+
+
+def test_with_jacobi_directions_are_those_of_the_preconditioned_residual():
+    view = Geometry2D(angle=10, jacobi=True)
+    point(view, "bp")
+    assert labels(view.chart.scene) == ["α₁M⁻¹r₁", "α₁β₀p₀"]
+    assert labels(view.changed.scene) == ["√D α₁M⁻¹r₁", "√D α₁β₀p₀"]
+    # Half axes have their lengths in plain coordinates alone.
+    point(view, "axes")
+    assert (labels(view.chart.scene), labels(view.changed.scene)) == (["1/√λ₁", "1/√λ₂"], [])
+    view.close()
+
+
 def test_in_stretched_coordinates_contour_lines_are_circles_and_cg_turns_by_a_right_angle(geometry):
     scene = geometry.changed.scene
     for layer in scene.layers:
@@ -96,7 +117,7 @@ def labels(scene):
 def test_a_symbol_of_the_text_is_marked_as_long_as_it_is_pointed_at(geometry):
     plain = len(geometry.chart.scene.layers)
     point(geometry, "r0")
-    assert labels(geometry.chart.scene) == ["α₀r₀"] == labels(geometry.changed.scene)
+    assert (labels(geometry.chart.scene), labels(geometry.changed.scene)) == (["α₀r₀"], ["√A α₀r₀"])
     move(geometry, "start", 0.0, 2.0)
     assert labels(geometry.chart.scene) == ["α₀r₀"]
     point(geometry, "none such")
@@ -128,6 +149,13 @@ def test_the_first_step_of_cg_is_seen_through_that_of_steepest_descent(geometry)
     ]  # fmt: skip
 
 
+PATHS = ("steepest descent", "CG")
+
+
+def is_path(layer, name):
+    return isinstance(layer, CurveOf) and layer.name.startswith(f"{name}:")
+
+
 def test_the_picture_follows_the_steps_of_the_text():
     view = StepsOfCG()
     assert view.steps in view.box.children[0].children
@@ -135,6 +163,9 @@ def test_the_picture_follows_the_steps_of_the_text():
         view.steps.at = step
         assert view.wait(LIMIT)
         assert view.marked == thought.marked
+        # What it derives is not drawn before.
+        drawn = [sum(len(layer.x) - 1 for layer in view.chart.scene.layers if is_path(layer, name)) for name in PATHS]
+        assert drawn == [min(most, full) for most, full in zip(thought.drawn, (18, 2), strict=True)]
         assert (view.chart.layout.display, view.changed.layout.display) == (
             ("none", None) if thought.stretched else (None, "none")
         )

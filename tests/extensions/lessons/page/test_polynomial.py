@@ -38,11 +38,29 @@ def test_a_dragged_eigenvalue_moves_polynomial_error_bound_and_handle(view):
     assert view.field.value == "1, 2, 5, 9, 10"
 
 
-def test_the_polynomial_has_fewer_samples_than_pixels(opened):
-    for values in ([1, 2, 5, 9, 100.0], [0.001, 1, 2.0]):
-        x = opened(PolynomialView(values)).chart.scene.layers[-3].x
-        assert x.size == 400
-        assert x[-1] >= max(values)
+@pytest.mark.parametrize("values", [[1, 2, 5, 9, 100.0], [0.001, 1, 2.0]])
+@pytest.mark.parametrize("size", [0, 1])
+def test_the_polynomial_goes_through_its_points_and_its_zeros(opened, values, size):
+    view = opened(PolynomialView(values, iteration=2))
+    view.shown.index = size
+    assert view.wait(LIMIT)
+    curve, points, zeros = view.chart.scene.layers[-3:]
+    assert 400 < curve.x.size < 500
+    assert (np.diff(curve.x) >= 0).all()
+    assert curve.x[-1] >= max(values)
+    drawn = set(zip(curve.x, curve.y, strict=True))
+    assert drawn.issuperset(zip(points.x, points.y, strict=True))
+    assert drawn.issuperset((zero, 1e-16 if size else 0.0) for zero in zeros.x)
+
+
+def test_the_size_of_a_polynomial_is_in_sight_between_the_clusters(opened):
+    view = opened(PolynomialView("three clusters", iteration=3))
+    view.shown.index = 1
+    assert view.wait(LIMIT)
+    made, between = cg_on(view.values), np.linspace(1, 100, 2000)
+    most = np.abs(np.prod(1 - between[:, None] / made.ritz(3), axis=1)).max()
+    assert most == pytest.approx(28, abs=0.5)
+    assert view.chart.scene.y.span[1] > most
 
 
 def test_three_outliers_are_taken_out_as_lesson_2_says(opened):

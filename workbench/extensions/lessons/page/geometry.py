@@ -100,9 +100,15 @@ class Geometry2D(WorkingView):
         """True if the picture with the stretched coordinates is shown."""
         return self.stretched.value
 
+    @property
+    def _drawn(self) -> dict[str, np.ndarray]:
+        """The paths that are drawn."""
+        return self.paths
+
     def _drag(self, key: str, x: float, y: float) -> None:
         if key == START:
-            self.start = np.clip([x, y], -FURTHEST, FURTHEST)
+            # Along its line to the solution, so that a start on an axis stays there.
+            self.start = np.array([x, y]) * min(1.0, FURTHEST / max(abs(x), abs(y), FURTHEST))
         elif key in AXES:
             place = AXES.index(key)
             lengths = list(self.form.lengths)
@@ -115,11 +121,12 @@ class Geometry2D(WorkingView):
         jacobi, stretched = self.jacobi.value, self._is_stretched
         self.paths = {name: self.form.path(solver, self.start, jacobi=jacobi) for name, solver in METHODS.items()}
         marks = {"preconditioned": jacobi, "marked": self.marked}
-        self.chart.show(quadratic_scene(self.form, self.paths, **marks))
+        drawn = self._drawn
+        self.chart.show(quadratic_scene(self.form, drawn, **marks))
         changed = jacobi or stretched
         self.changed.layout.display = None if changed else "none"
         if changed:
-            self.changed.show(quadratic_scene(self.form, self.paths, jacobi=jacobi, stretched=stretched, **marks))
+            self.changed.show(quadratic_scene(self.form, drawn, jacobi=jacobi, stretched=stretched, **marks))
         self.chart.place(self._handles())
         self.words.say(self._sentence())
 
@@ -127,7 +134,11 @@ class Geometry2D(WorkingView):
         ends = {START: ("start", self.start)}
         for key, end, length in zip(AXES, self.form.axes.T, self.form.lengths, strict=True):
             ends[key] = (f"{key} half axis, length {number(length)}", end)
-        return [Handle(key, name, float(x), float(y), square=key in AXES) for key, (name, (x, y)) in ends.items()]
+        lines = [(0.0, 0.0, float(x), float(y)) for x, y in self.form.axes.T]
+        return [
+            Handle(key, name, float(x), float(y), square=key in AXES, lines=() if key in AXES else lines)
+            for key, (name, (x, y)) in ends.items()
+        ]
 
     def _sentence(self) -> str:
         whose = "of M⁻¹A" if self.jacobi.value else "of A"
@@ -188,6 +199,11 @@ class StepsOfCG(Geometry2D):
     @property
     def _is_stretched(self) -> bool:
         return THOUGHTS[self.steps.at].stretched
+
+    @property
+    def _drawn(self) -> dict[str, np.ndarray]:
+        drawn = zip(self.paths.items(), THOUGHTS[self.steps.at].drawn, strict=True)
+        return {name: errors[: steps + 1] for (name, errors), steps in drawn}
 
     def _show(self) -> None:
         super()._show()

@@ -1,6 +1,10 @@
 // One curve: samples that grow, a path with no more points than pixels can show, marks that tell curves apart.
 
 const DENSE = 400;
+// Pixels beyond which a canvas does not draw exactly; a line that leaves the picture further ends there.
+const FAR = 1e5;
+
+const near = (y) => Math.max(-FAR, Math.min(FAR, y));
 
 export class Samples {
   constructor() {
@@ -95,9 +99,9 @@ export function outline(samples, frame, from, end) {
     if (latest !== begin) points.push(column, latest);
   };
   for (let k = first; k < last; k += 1) {
-    const y = a + b * heights[k];
+    const y = near(a + b * heights[k]);
     const x = Math.round(frame.toX(samples.at(k)));
-    if (!(Math.abs(y) < 1e6) || Number.isNaN(x)) continue;
+    if (!Number.isFinite(heights[k]) || Number.isNaN(x)) continue;
     if (x === column) {
       [low, high, latest] = [Math.min(low, y), Math.max(high, y), y];
     } else {
@@ -109,14 +113,15 @@ export function outline(samples, frame, from, end) {
   return exact(points, samples, frame, first, last);
 }
 
-// Where pixels are fewer than samples they are rounded; where a curve has room, its points stand where they are.
+// Where samples are far more than pixels they are rounded; where a curve has room, its points are exact.
 function exact(points, samples, frame, first, last) {
-  if (2 * (last - first) > points.length) return points;
+  const { left, right } = frame.box;
+  if (last - first > Math.max(points.length / 2, 2 * (right - left))) return points;
   const heights = frame.y.log ? samples.logs : samples.values;
   const found = [];
   for (let k = first; k < last; k += 1) {
-    const [x, y] = [frame.toX(samples.at(k)), frame.offsetY + frame.factorY * heights[k]];
-    if (Math.abs(y) < 1e6 && Math.abs(x) < 1e6) found.push(x, y);
+    const [x, y] = [frame.toX(samples.at(k)), near(frame.offsetY + frame.factorY * heights[k])];
+    if (Number.isFinite(heights[k]) && Math.abs(x) < 1e6) found.push(x, y);
   }
   return found;
 }

@@ -12,6 +12,8 @@ import { Scale } from "./scale.js";
 const MOVE_MS = 25;
 // Pixels that the pointer may move in a press.
 const STILL = 3;
+// Pixels within which a dragged handle lies on one of its lines.
+const SNAP = 10;
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 // Of an axis, by a key.
 const [NEARER, FURTHER] = [0.01, 0.1];
@@ -41,9 +43,23 @@ function render({ model, el }) {
   function drag(key, { clientX, clientY }) {
     const { left, top } = page.canvas.getBoundingClientRect();
     const across = (clientX - left - box.left) / (box.right - box.left);
-    held = moved(key, across, (box.bottom - clientY + top) / (box.bottom - box.top));
+    held = onLine(moved(key, across, (box.bottom - clientY + top) / (box.bottom - box.top)));
     show(known(key));
     send.call();
+  }
+
+  // The place on the nearest line of a handle, where one is near.
+  function onLine(place) {
+    const inPixels = (x, y) => [axes.x.share(x) * (box.right - box.left), axes.y.share(y) * (box.bottom - box.top)];
+    const [px, py] = inPixels(place.x, place.y);
+    const found = known(place.key).lines.map(([x0, y0, x1, y1]) => {
+      const [[ax, ay], [bx, by]] = [inPixels(x0, y0), inPixels(x1, y1)];
+      const along = ((px - ax) * (bx - ax) + (py - ay) * (by - ay)) / ((bx - ax) ** 2 + (by - ay) ** 2);
+      const away = Math.hypot(px - ax - along * (bx - ax), py - ay - along * (by - ay));
+      return { away, x: x0 + along * (x1 - x0), y: y0 + along * (y1 - y0) };
+    });
+    const near = found.filter(({ away }) => away <= SNAP).sort((one, other) => one.away - other.away)[0];
+    return near ? { ...place, x: near.x, y: near.y } : place;
   }
 
   function turn(key, by, share) {
@@ -52,8 +68,9 @@ function render({ model, el }) {
     report(sent);
   }
 
-  // Of many, Tab reaches one.
+  // Of many along the axis, Tab reaches one; arrow keys go from it to the others.
   function reach(handle) {
+    if (known(handle?.dataset.handle)?.y !== null) return;
     for (const other of made.values()) other.tabIndex = other === handle ? 0 : -1;
   }
 

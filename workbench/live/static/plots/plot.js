@@ -267,7 +267,9 @@ export class Plot extends Stage {
     const { left, top, right, bottom } = this.frame.box;
     this.context.save();
     this.context.beginPath();
-    this.context.rect(left - 1, top - 6, right - left + 7, bottom - top + 7);
+    // Marks at the ends of a curve are whole; lines that leave a square plot end with its axes.
+    const room = this.square ? 1 : 6;
+    this.context.rect(left - 1, top - room, right - left + 1 + room, bottom - top + 1 + room);
     this.context.clip();
     act();
     this.context.restore();

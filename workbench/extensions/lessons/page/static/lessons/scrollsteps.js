@@ -17,7 +17,7 @@ function render({ model, el }) {
   list.append(...rows);
   const count = element("span", "", "");
   const back = press("Back", "the step before", () => go(model.get("at") - 1));
-  const next = press("Next step", "the step that follows", () => go(model.get("at") + 1));
+  const next = press("Next", "the step that follows", () => go(model.get("at") + 1));
   const bar = element("div", "wb-stepbar");
   bar.append(back, next, count);
   root.append(list, bar);
@@ -51,7 +51,7 @@ function render({ model, el }) {
   function show() {
     const at = model.get("at");
     rows.forEach((row, k) => (k === at ? row.setAttribute("aria-current", "step") : row.removeAttribute("aria-current")));
-    count.textContent = `Step ${at + 1} of ${rows.length}`;
+    count.textContent = `${at + 1} of ${rows.length}`;
     [back.disabled, next.disabled] = [at === 0, at === rows.length - 1];
   }
 
