@@ -191,7 +191,9 @@ def test_the_run_that_stands_for_an_entry_is_that_of_its_median_time_to_the_tole
     entry = ended[0]
     count = entry.made.history.count
     # By their totals, 6, 5 and 4, the second is in the middle; without setup, 1, 3 and 2, the third is.
-    samples = {entry: [Sample(setup, np.linspace(0, end, count)) for setup, end in ((5.0, 1.0), (2.0, 3.0), (2.0, 2.0))]}
+    samples = {
+        entry: [Sample(setup, np.linspace(0, end, count)) for setup, end in ((5.0, 1.0), (2.0, 3.0), (2.0, 2.0))]
+    }
     for with_setup, place in ((True, 1), (False, 2)):
         found = rank(ended[:1], 1e-6, "seconds", with_setup=with_setup, samples=samples)
         (finish,) = found.finished

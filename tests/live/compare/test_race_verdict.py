@@ -45,7 +45,10 @@ def two_cores(monkeypatch):
 
 def test_the_winner_and_its_lead_are_one_line():
     text = said(entries_of(), [0.1, 0.3, 0.5])
-    assert text == "4 bubbles 256², 2 cores: Geometric multigrid 0.10\u202fs, 3.0 times ahead of Neumann 2, 8² blocks split…"
+    assert (
+        text
+        == "4 bubbles 256², 2 cores: Geometric multigrid 0.10\u202fs, 3.0 times ahead of Neumann 2, 8² blocks split…"
+    )
     first, last = entries_of()[2:4], [0.1, 1.0]
     assert said(first, last) == ("4 bubbles in a square 256², 2 cores: Jacobi 0.10\u202fs, 10 times ahead of Neumann 2")
     assert said(first, [12, 15], "iterations").endswith("Jacobi 12 iterations, 1.2 times fewer than Neumann 2")

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.extensions.lessons.check_turn import computed
 from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Verdict
-from workbench.extensions.lessons.next_step import NextStep
+from workbench.extensions.lessons.next_step import NextStep, waiting_race
 from workbench.extensions.lessons.residual_polynomials import DENSE, SPECTRA, cg_on
 from workbench.plots.scenes.convergence import convergence_scene
 from workbench.plots.scenes.scene import PointsOf, Scene
@@ -142,9 +142,11 @@ NEXT_STEPS = (
         lambda: configure("two-layer", n=16, solver="pipecg-rr"),
     ),
     NextStep(
-        "Pipelined CG and CG in one race: set a tolerance of 10⁻¹². Which of them meets it?",
+        "Pipelined CG and CG in one race, to a tolerance of 10⁻¹². Which of them meets it?",
         "compare.race",
-        lambda: configure("two-layer", n=16, solver="pipecg"),
+        race=lambda: waiting_race(
+            "iterations", *(configure("two-layer", n=16, solver=name, rtol=1e-12) for name in ("pipecg", "cg"))
+        ),
     ),
 )
 """Where the lesson leads: problems and views of the workbench."""
