@@ -13,7 +13,7 @@ from workbench.extensions.lessons.next_step import NextStep, waiting_race
 from workbench.extensions.lessons.residual_polynomials import DENSE, SPECTRA, cg_on
 from workbench.plots.scenes.convergence import convergence_scene
 from workbench.plots.scenes.scene import PointsOf, Scene
-from workbench.run import Result, configure, solve
+from workbench.run import Result, Stopping, configure, solve
 from workbench.run.setup.prepare import assembled
 from workbench.stepping.line_by_line import walk
 from workbench.words.numbers import apart, chosen, counted, number
@@ -145,7 +145,8 @@ NEXT_STEPS = (
         "Pipelined CG and CG in one race, to a tolerance of 10⁻¹². Which of them meets it?",
         "compare.race",
         race=lambda: waiting_race(
-            "iterations", *(configure("two-layer", n=16, solver=name, rtol=1e-12) for name in ("pipecg", "cg"))
+            "iterations",
+            *(configure("two-layer", n=16, solver=name, stopping=Stopping(rtol=1e-12)) for name in ("pipecg", "cg")),
         ),
     ),
 )
