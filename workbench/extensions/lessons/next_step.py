@@ -58,7 +58,8 @@ class NextStep:
 
 
 def waiting_race(measure: str, *configurations: Configuration) -> RaceRecord:
-    """A race that has not started, at the tolerance of its first entry. measure: its x-axis, one of `ranking.MEASURES`.
+    """A race that has not started, at the tolerance of its first entry. measure: its x-axis, one of `ranking.MEASURES`;
+    seconds are those of iterations.
 
     Examples:
         >>> from workbench.extensions.lessons.next_step import waiting_race
@@ -66,7 +67,8 @@ def waiting_race(measure: str, *configurations: Configuration) -> RaceRecord:
         >>> waiting_race("bytes", configure("two-layer", n=16), configure("two-layer", n=16, solver="pipecg")).measure
         'bytes'
     """
-    return RaceRecord(tuple(map(EntryRecord, configurations)), configurations[0].stopping.rtol, measure)
+    entries = tuple(map(EntryRecord, configurations))
+    return RaceRecord(entries, configurations[0].stopping.rtol, measure, with_setup=False)
 
 
 def _configured(configuration: Configuration) -> str:
