@@ -122,8 +122,7 @@ lesson.check(2, "neumann:3")
 # Set the x-axis to bytes and to seconds. The boxes move fewer bytes: is their time less too?
 
 # %%
-boxes = "schwarz:3x3,overlap=4"
-race = RaceView(*(configure("two-layer", n=48, preconditioner=name) for name in ("jacobi", boxes)))
+race = RaceView(*(configure("two-layer", n=48, preconditioner=M) for M in ("jacobi", "schwarz:3x3,overlap=4")))
 race.look.change(measure="iterations", with_setup=False)
 race
 

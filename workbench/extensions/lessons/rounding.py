@@ -13,7 +13,8 @@ from workbench.extensions.lessons.next_step import NextStep, waiting_race
 from workbench.extensions.lessons.residual_polynomials import DENSE, SPECTRA, cg_on
 from workbench.plots.scenes.convergence import convergence_scene
 from workbench.plots.scenes.scene import PointsOf, Scene
-from workbench.run import Result, Stopping, configure, solve
+from workbench.run import Result, configure, solve
+from workbench.run.choices.stopping import Stopping
 from workbench.run.setup.prepare import assembled
 from workbench.stepping.line_by_line import walk
 from workbench.words.numbers import apart, chosen, counted, number
