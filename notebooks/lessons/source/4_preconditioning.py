@@ -3,9 +3,9 @@
 #
 # *Lesson 4, 45 minutes.* **When do more, cheaper iterations win?**
 #
-# You need the steps of CG (lesson 1), the CG bound and what a small eigenvalue costs
-# ([lesson 2](2_polynomials.ipynb)), and what a Cholesky factorization is. A preconditioner is named below as in the
-# workbench, such as `neumann:2`.
+# You need the steps of CG ([lesson 1](1_without_pain.ipynb)), the CG bound and what a small eigenvalue costs
+# ([lesson 2](2_polynomials.ipynb)), and what a Cholesky factorization is. A preconditioner is written as `neumann:2`;
+# races name it Neumann 2.
 
 # %%
 import numpy as np
@@ -25,19 +25,24 @@ lesson = Lesson("preconditioning")
 #
 # Let $M = CC^T$ be symmetric and positive definite. CG on $C^{-1}AC^{-T}\hat x = C^{-1}b$ with $x = C^{-T}\hat x$
 # needs neither $C$ nor its inverse: write it in $x$, and what is left of them is $u = M^{-1}r$, once in an iteration.
-# So the eigenvalues that count are those of $C^{-1}AC^{-T}$, which are those of $M^{-1}A$, and with
+# The eigenvalues that count are those of $M^{-1}A$, since $C^{-1}AC^{-T}$ has the same. With
 # $\kappa = \lambda_{\max} / \lambda_{\min}$ of these
 #
 # $$\|e_k\|_A \le 2\left(\frac{\sqrt\kappa - 1}{\sqrt\kappa + 1}\right)^k \|e_0\|_A .$$
 #
-# Two fluid layers, the upper one a thousand times as dense: the rows of $A$ differ by that factor. Jacobi,
-# $M = D = \operatorname{diag}(A)$, removes it. The lowest picture has the eigenvalues of $A$ and of $M^{-1}A$: compare
-# their $\kappa$. Move the slider: the Ritz values reach the ends of the spectrum of $M^{-1}A$. In the middle the error
-# is between its lower and its upper bound, and soon far below the CG bound with the $\kappa$ of $M^{-1}A$. With the
-# $\kappa$ of $A$ that bound hardly falls.
+# Two fluid layers on 24 × 24 cells, the upper one a thousand times as dense: the rows of $A$ differ by that factor.
+# Jacobi, $M = D = \operatorname{diag}(A)$, removes it. Move the slider.
+#
+# - **Top:** the Ritz values reach the ends of the spectrum of $M^{-1}A$. Their ratio, the effective condition number,
+#   is never above $\kappa$.
+# - **Middle:** the error is between two bounds that CG finds from its own $\alpha$ and $\beta$ four iterations later.
+#   It is soon far below the CG bound, which hardly falls with the $\kappa$ of $A$.
+# - **Bottom:** the eigenvalues of $A$ and of $M^{-1}A$. Compare their $\kappa$.
 
 # %%
-SpectrumView(Session(configure("two-layer", n=24)).wait(60))
+facts = SpectrumView(Session(configure("two-layer", n=24)).wait(60))
+facts.delay.layout.display = "none"
+facts
 
 # %% [markdown]
 # ## 2. From Gauss-Seidel to the Neumann series
@@ -50,22 +55,23 @@ SpectrumView(Session(configure("two-layer", n=24)).wait(60))
 #
 # and with its first terms, $K = \sum_{k \le m} (-LD^{-1})^k$, we get $M^{-1} = K^T D^{-1} K$: `neumann:m`, positive
 # definite whatever $m$. *Incomplete Cholesky* keeps the triangles and chooses them better: $M = \tilde L \tilde L^T$
-# with the pattern of $A$, equal to $A$ on it (`ic`). `block-ic` first drops the entries between blocks of eight grid
-# rows, so that blocks need not wait for one another.
+# equals $A$ where $A$ has entries, and $\tilde L$ has entries nowhere else (`ic`). `block-ic`
+# first drops the entries between blocks of eight grid rows, so that blocks need not wait for one another.
 #
-# The picture shows $M^{-1}e$ for a source $e$ at one point of a 5-point grid, over its largest value: how far one
-# application carries what a residual says. The darkest cells are at a thousandth of it or below.
+# The picture shows $M^{-1}\delta$ for a source $\delta$ at one point, over its largest value, for the 5-point stencil
+# on 24 × 24 cells: how far one application carries what a residual says. The darkest cells are at a thousandth of it
+# or below.
 
 # %%
 names = ("jacobi", "neumann:1", "neumann:2", "neumann:3", "block-ic", "ic")
 source = [preconditioned(configure("poisson5", n=24, preconditioner=name), np.eye(576)[300]) for name in names]
-ChartView(scene=vectors_scene(np.transpose(source), (24, 24), names, bar="M⁻¹e / max", log=True), height=460)
+ChartView(scene=vectors_scene(np.transpose(source), (24, 24), names, bar="M⁻¹δ / max", log=True), height=460)
 
 # %% [markdown]
 # ## 3. Condition numbers
 #
-# The spectra of $M^{-1}A$ for the two layers. The further $M^{-1}$ reaches, the smaller $\kappa$ is: mainly the small
-# eigenvalues move.
+# The spectra of $M^{-1}A$ for the two layers on 24 × 24 cells. The further $M^{-1}$ reaches, the smaller $\kappa$ is:
+# mainly the small eigenvalues move.
 
 # %%
 found = {name: spectrum(configure("two-layer", n=24, preconditioner=name)) for name in names}
@@ -78,19 +84,21 @@ lesson.check(1)
 lesson.check(1, 2.34)
 
 # %% [markdown] tags=["solution"]
-# For large $\kappa$ the bound reaches a given factor after about $\tfrac12\sqrt\kappa\,\ln(2/\text{factor})$
+# For large $\kappa$ the bound is at $\varepsilon$ times its start after about $\tfrac12\sqrt\kappa\,\ln(2/\varepsilon)$
 # iterations, so that iterations fall with the root of the ratio of condition numbers.
 
 # %% [markdown]
 # ## 4. Cost
 #
 # CG is limited by memory: what an iteration costs is first of all the bytes that it reads and writes. Press
-# **Start**, then set the x-axis to iterations and to bytes. On this grid the iterations of the three orders of Neumann
+# **Start**, then set the x-axis to bytes. On this grid the iterations of the three orders of Neumann
 # move the same bytes, because their terms run in one pass over memory; they differ in arithmetic. The triangles of `ic`
 # and `block-ic` must be read.
 
 # %%
-RaceView(*(configure("two-layer", n=128, preconditioner=name) for name in names))
+race = RaceView(*(configure("two-layer", n=128, preconditioner=name) for name in names))
+race.look.change(measure="iterations", with_setup=False)
+race
 
 # %% tags=["exercise"]
 lesson.check(2)
@@ -107,11 +115,16 @@ lesson.check(2, "neumann:3")
 #
 # Bytes can be counted, time must be measured, and it depends on the machine: on triangular solves that wait for one row
 # after the other, and on small solves that do not fill the cores. The extreme is a method that solves large parts of
-# the problem exactly in every iteration: the boxes of a Schwarz method.
+# the problem exactly in every iteration. Additive Schwarz, $M^{-1} = \sum_i R_i^T A_i^{-1} R_i$, takes the residual in
+# each of several boxes by $R_i$, solves with $A_i = R_i A R_i^T$, and adds up. `schwarz:3x3,overlap=4` has $3\times 3$
+# boxes that reach 4 cells into their neighbours.
+#
+# Set the x-axis to bytes and to seconds. The boxes move fewer bytes: is their time less too?
 
 # %%
-boxes = "schwarz:3x3,overlap=4"
-RaceView(*(configure("two-layer", n=48, preconditioner=name) for name in ("jacobi", boxes)))
+race = RaceView(*(configure("two-layer", n=48, preconditioner=M) for M in ("jacobi", "schwarz:3x3,overlap=4")))
+race.look.change(measure="iterations", with_setup=False)
+race
 
 # %% tags=["exercise"]
 lesson.check(3)
@@ -128,8 +141,9 @@ lesson.check(3, 9.25)
 #
 # - CG with $M$ converges as CG does on the eigenvalues of $M^{-1}A$; $M$ is needed only as $u = M^{-1}r$.
 # - Iterations fall with the **root** of the ratio of condition numbers.
-# - Bytes are iterations times the bytes of one: the fewest iterations need not move the fewest bytes.
-# - Time is iterations times the time of one, and must be measured on the machine that is meant.
+# - More, cheaper iterations win if one is cheaper by a larger factor than that by which they are more.
+# - Bytes of an iteration can be counted. Its time must be measured on the machine that is meant: with few bytes it may
+#   still be long.
 #
 # **Next steps** in the workbench; [lesson 5](5_deflation.ipynb) removes a few small eigenvalues that all of these
 # leave:

@@ -53,12 +53,13 @@ def test_the_ratio_of_condition_numbers_is_not_that_of_iterations():
     kappas = [values[-1] / values[0] for values in (jacobi, neumann)]
     sentence = wrong("preconditioning", 1, kappas[0] / kappas[1])
     assert f"from {number(kappas[0])} to {number(kappas[1])}" in sentence
+    assert sentence.endswith(f"need κ = {number(kappas[1] ** 2 / kappas[0])}.")
 
 
 def test_fewer_iterations_may_move_more_bytes():
     sentence = wrong("preconditioning", 2, "ic")
     mine, other = map(product, sentence.split(";"))
-    first = [configure("two-layer", n=64, preconditioner=name) for name in ("ic", "neumann:3")]
+    first = [configure("two-layer", n=128, preconditioner=name) for name in ("ic", "neumann:3")]
     assert [mine[0], other[0]] == iterations(*first)
     assert mine[0] < other[0]
     assert mine[1] > other[1]
@@ -74,8 +75,8 @@ def test_fewer_iterations_may_take_more_time():
     # Times of both runs, and the ratio of their iterations.
     units = {"s": 1.0, "ms": 1e-3, "µs": 1e-6}
     times = [float(value) * units[unit] for value, unit in re.findall(r"([\d.]+)\s(s|ms|µs) with", sentence)]
-    ratio = float(re.search(r"with boxes takes ([\d.\s]+) times", sentence)[1].replace("\u202f", ""))
-    assert ratio == pytest.approx(times[1] / few / (times[0] / many), rel=0.02)
+    ratio = float(re.search(r"with boxes takes about ([\d.\s]+) times", sentence)[1].replace("\u202f", ""))
+    assert ratio == pytest.approx(times[1] / few / (times[0] / many), rel=0.06)
 
 
 def test_a_right_factor_is_compared_with_the_exact_one_only_where_they_differ():

@@ -1,6 +1,7 @@
 """The workbench: one configuration goes from page to page, and nothing of it is lost on the way."""
 
 import threading
+import time
 
 import ipywidgets as widgets
 import pytest
@@ -393,3 +394,18 @@ def test_a_view_that_does_not_use_the_problem_has_none_in_the_header(bench):
         page.turn_to(title)
         until(lambda shown=title: page.pages[shown].view is not None)
         until(lambda used=used: page.frame.shell.problem["name"] == (named if used else ""))
+
+
+def test_the_view_of_an_address_is_made_when_the_cell_of_a_served_page_ends(tmp_path, opened, monkeypatch):
+    monkeypatch.setenv("SERVER_SOFTWARE", "voila/0.5")
+    monkeypatch.setenv("QUERY_STRING", "view=compare.race")
+    made = Page.turn_to
+
+    def slowly(page):
+        time.sleep(0.05)
+        made(page)
+
+    monkeypatch.setattr(Page, "turn_to", slowly)
+    page = opened(workbench(n=16, folder=tmp_path))
+    # A browser that loads the page now gets the view with all other widgets.
+    assert page.pages["Race"].view.box in page.pages["Race"].box.children

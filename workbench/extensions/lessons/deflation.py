@@ -10,7 +10,7 @@ import numpy as np
 from workbench.extensions.lessons.bubbles import square_quotient
 from workbench.extensions.lessons.check_turn import computed
 from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Text, Verdict
-from workbench.extensions.lessons.next_step import NextStep
+from workbench.extensions.lessons.next_step import NextStep, waiting_race
 from workbench.extensions.lessons.solved import solved
 from workbench.run import Configuration, Run, configure
 from workbench.spectra.exact import spectrum
@@ -147,14 +147,26 @@ EXERCISES = (
 
 NEXT_STEPS = (
     NextStep(
-        "Fifty bubbles and a sparse factor of E: more vectors pay. Add entries with levelset:16 and levelset:32.",
+        "Fifty bubbles and a sparse factor of E, with levelset:8, levelset:16 and levelset:32: more vectors pay.",
         "compare.race",
-        lambda: configure("bubbles-2d", n=128, layout="random", count=50, deflation="levelset:8", coarse="sparse"),
+        race=lambda: waiting_race(
+            "bytes",
+            *(
+                configure("bubbles-2d", n=128, layout="random", count=50, deflation=name, coarse="sparse")
+                for name in ("levelset:8", "levelset:16", "levelset:32")
+            ),
+        ),
     ),
     NextStep(
         "No bubbles, density ratio 1: which of the vectors still help?",
         "compare.race",
-        lambda: configure("bubbles-2d", n=64, density_ratio=1.0, deflation="levelset:8"),
+        race=lambda: waiting_race(
+            "iterations",
+            *(
+                configure("bubbles-2d", n=64, density_ratio=1.0, deflation=name)
+                for name in ("none", "levelset:0", "levelset:4", "levelset:8")
+            ),
+        ),
     ),
     NextStep(
         "Bubbles that rise: Z is renewed in each time step, where cells change.",

@@ -11,7 +11,7 @@ from workbench.errors import InputError
 from workbench.extensions.lessons.bubbles import MOST_COLUMNS
 from workbench.extensions.lessons.check_turn import computed
 from workbench.extensions.lessons.exercise import Exercise, Number, Text, Verdict
-from workbench.extensions.lessons.next_step import NextStep
+from workbench.extensions.lessons.next_step import NextStep, waiting_race
 from workbench.preconditioners.schwarz.schwarz import Schwarz
 from workbench.records import BlockHistory
 from workbench.registry import Block, find
@@ -204,7 +204,13 @@ NEXT_STEPS = (
     NextStep(
         "A new block that is made orthogonal to the last one only (mpcg:keep=1): what does that cost?",
         "compare.race",
-        lambda: configure("two-layer", n=48, solver="mpcg:keep=1", preconditioner="schwarz:3x3,overlap=0"),
+        race=lambda: waiting_race(
+            "iterations",
+            *(
+                configure("two-layer", n=48, solver=name, preconditioner="schwarz:3x3,overlap=0")
+                for name in ("mpcg", "mpcg:keep=1")
+            ),
+        ),
     ),
     NextStep(
         "Eight columns that nearly depend on one another: see Rank and pivots below the run.",

@@ -9,11 +9,12 @@ import numpy as np
 
 from workbench.extensions.lessons.check_turn import computed
 from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Verdict
-from workbench.extensions.lessons.next_step import NextStep
+from workbench.extensions.lessons.next_step import NextStep, waiting_race
 from workbench.extensions.lessons.residual_polynomials import DENSE, SPECTRA, cg_on
 from workbench.plots.scenes.convergence import convergence_scene
 from workbench.plots.scenes.scene import CurveOf, PointsOf, Scene
 from workbench.run import Result, configure, solve
+from workbench.run.choices.stopping import Stopping
 from workbench.run.setup.prepare import assembled
 from workbench.stepping.line_by_line import walk
 from workbench.words.numbers import apart, chosen, counted, number
@@ -144,9 +145,12 @@ NEXT_STEPS = (
         lambda: configure("two-layer", n=16, solver="pipecg-rr"),
     ),
     NextStep(
-        "Pipelined CG and CG in one race: set a tolerance of 10⁻¹². Which of them meets it?",
+        "Pipelined CG and CG in one race, to a tolerance of 10⁻¹². Which of them meets it?",
         "compare.race",
-        lambda: configure("two-layer", n=16, solver="pipecg"),
+        race=lambda: waiting_race(
+            "iterations",
+            *(configure("two-layer", n=16, solver=name, stopping=Stopping(rtol=1e-12)) for name in ("pipecg", "cg")),
+        ),
     ),
 )
 """Where the lesson leads: problems and views of the workbench."""

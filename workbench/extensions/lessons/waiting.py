@@ -13,7 +13,7 @@ from workbench.errors import InputError
 from workbench.extensions.lessons.check_turn import computed
 from workbench.extensions.lessons.exercise import Exercise, Number, Order, Text, Verdict
 from workbench.extensions.lessons.first_difference import FirstDifference, first_difference
-from workbench.extensions.lessons.next_step import NextStep
+from workbench.extensions.lessons.next_step import NextStep, waiting_race
 from workbench.extensions.models.host_and_gpu import machine
 from workbench.extensions.models.schedules import Method, slice_iterations
 from workbench.extensions.models.several_gpus import ON_SEVERAL, expected_on
@@ -299,9 +299,11 @@ NEXT_STEPS = (
         lambda: configure("two-layer", n=8, solver="pipecg"),
     ),
     NextStep(
-        "CG, Gropp's CG and pipelined CG here, where there is no waiting: add gropp and pipecg.",
+        "CG, Gropp's CG and pipelined CG here, where there is no waiting.",
         "compare.race",
-        lambda: configure("two-layer", n=128),
+        race=lambda: waiting_race(
+            "seconds", *(configure("two-layer", n=128, solver=name) for name in ("cg", "gropp", "pipecg"))
+        ),
     ),
 )
 """Where the lesson leads: problems and views of the workbench."""

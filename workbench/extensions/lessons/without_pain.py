@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from workbench.extensions.lessons.exercise import Exercise, Number, Verdict
-from workbench.extensions.lessons.next_step import NextStep
+from workbench.extensions.lessons.next_step import NextStep, waiting_race
 from workbench.extensions.lessons.quadratic import QuadraticForm, angle_between, energy_norm
 from workbench.run import configure
 from workbench.words.numbers import apart, chosen, number
@@ -112,15 +112,24 @@ EXERCISES = (
 
 NEXT_STEPS = (
     NextStep(
-        "Steepest descent and CG with Jacobi on Poisson's equation: why does next to nothing change? Its diagonal is "
-        "constant.",
+        "Steepest descent and CG on Poisson's equation, with and without Jacobi: why does next to nothing change? The "
+        "diagonal is constant.",
         "compare.race",
-        lambda: configure("poisson5", n=32, solver="sd", preconditioner="jacobi"),
+        race=lambda: waiting_race(
+            "iterations",
+            *(
+                configure("poisson5", n=32, solver=solver, preconditioner=name)
+                for solver in ("sd", "cg")
+                for name in ("none", "jacobi")
+            ),
+        ),
     ),
     NextStep(
-        "Two fluid layers, whose diagonal varies by a factor of 1000: add CG without a preconditioner to the race.",
+        "CG on two fluid layers, with and without Jacobi: the diagonal varies by a factor of 1000.",
         "compare.race",
-        lambda: configure("two-layer", n=32, preconditioner="jacobi"),
+        race=lambda: waiting_race(
+            "iterations", *(configure("two-layer", n=32, preconditioner=name) for name in ("none", "jacobi"))
+        ),
     ),
     NextStep(
         "CG line by line, with the values of all scalars.",

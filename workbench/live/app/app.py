@@ -154,6 +154,10 @@ class Workbench(View):
             if item:
                 self.frame.in_front.attempt(lambda made: isinstance(made, View) and made.open_at(item))
 
+    def settle(self, timeout: float) -> bool:
+        """Wait until the view in front is made and up to date; False when that takes longer than `timeout` seconds."""
+        return self._worker.wait(timeout)
+
     def close(self) -> None:
         """End all runs and take everything off the page."""
         self._worker.close()

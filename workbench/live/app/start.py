@@ -8,10 +8,14 @@ from typing import Any
 from workbench.errors import InputError
 from workbench.live.app.app import RACE, Workbench
 from workbench.live.compare.race import RaceView
+from workbench.live.ui.frontend import in_voila
 from workbench.live.ui.page_link import asked_for, race_of_page, view_of_page
 from workbench.problems import Problem
 from workbench.run import Configuration, configure
 from workbench.run.jobs.race_codec import from_link
+
+LONGEST = 20.0
+"""Seconds for which the cell of a served page waits for the view of its address, which a thread makes."""
 
 
 def workbench(
@@ -41,6 +45,10 @@ def workbench(
             made.turn_to(RACE)
     if refused:
         made.share.say(refused, "bad")
+    if in_voila():
+        # A browser that loads the page misses messages on widgets of before, and makes an error of a later box with
+        # such a widget in it. When this cell has ended, it gets all widgets at once.
+        made.settle(LONGEST)
     return made
 
 

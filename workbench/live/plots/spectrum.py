@@ -250,7 +250,7 @@ def _promises(conditions: Mapping[str, float]) -> str:
     if not conditions:
         return ""
     parts = [f"{count(iterations_by_bound(condition))} ({_as_html(name)})" for name, condition in conditions.items()]
-    return f"<br>By the CG bound ‖e‖ falls by 10<sup>−6</sup> within {', '.join(parts)} iterations."
+    return f"<br>By the CG bound ‖e‖ falls to 10<sup>−6</sup> of its start within {', '.join(parts)} iterations."
 
 
 def _title(name: str) -> str:

@@ -13,7 +13,7 @@ const NARROW = 480;
 // Whether names stand at the ends, in lines broken after commas. Returns the lines by layer, and the pixels that they take.
 export function planNames(context, palette, layers, { width, height }) {
   const named = layers.filter(({ name, end }) => name && end);
-  const none = { words: new Map(), room: 14, whole: false };
+  const none = { words: new Map(), room: GRIP_ROOM, whole: false };
   if (width < NARROW || !named.length) return none;
   setFont(context, palette, 12, 500);
   const margin = (BEFORE + 6) * palette.zoom + GRIP_ROOM;
