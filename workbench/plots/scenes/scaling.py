@@ -54,7 +54,9 @@ def crossover_scene(
     return Scene("crossover", x, y, layers, spoken=spoken, logs="xy")
 
 
-IDEAL = "one {}'s over their number"
+IDEAL = "ideal: time of one {} / number"
+DEEPEST = 0.5
+"""Part of the shortest time down to which the ideal line is drawn, so that the methods have room."""
 MEASURED = "{}, measured"
 
 
@@ -86,7 +88,9 @@ def scaling_scene(
             layers.append(PointsOf(MEASURED.format(name), numbers, np.asarray(measured[name]), style=place, size=6))
     if math.isfinite(best):
         ideal = IDEAL.format(of)
-        layers.append(CurveOf(ideal, numbers, best / numbers, style=len(times), faint=True, plain=True))
+        shortest = min(float(np.nanmin(each)) for each in times.values() if np.isfinite(each).any())
+        above = best / numbers >= DEEPEST * shortest
+        layers.append(CurveOf(ideal, numbers[above], (best / numbers)[above], style=len(times), faint=True, plain=True))
     said = ""
     for name, crossing in (crossings or {}).items():
         if crossing is not None:
