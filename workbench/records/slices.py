@@ -31,7 +31,7 @@ def slice_iterations(trace: Trace, first: int, last: int) -> Trace:
 
 
 def typical_iterations(trace: Trace | None, count: int = 3) -> Trace:
-    """`count` iterations in a row of a measured trace whose time is the median of all such parts, shifted to start at 0.
+    """`count` iterations in a row of a measured trace whose time is the median of all such parts, from time 0 on.
 
     Other work of the machine prolongs some iterations by far, and the total with them; the median it leaves alone. The
     last iteration is in no part, since none follows that would end it. Raises InputError without a trace, and for one

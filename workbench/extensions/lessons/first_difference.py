@@ -49,4 +49,6 @@ def _at(first: Sequence[Moment], second: Sequence[Moment], last: int) -> FirstDi
             found = difference(one, other, value.name) if value.name in COMPARED else 0.0
             if found > SAME:
                 return FirstDifference(last, value.text, at, found)
-    return FirstDifference(last, "", last, difference(first[last], second[last], "x") if last < len(second) else math.nan)
+    return FirstDifference(
+        last, "", last, difference(first[last], second[last], "x") if last < len(second) else math.nan
+    )

@@ -121,7 +121,7 @@ def said(found: Assessed) -> str:
     if found.difference:
         return differing(found.difference)
     reductions = found.waits.reductions
-    follow = f"{reductions} reductions follow one another" if reductions > 1 else "1 reduction, no sum needs another one"
+    follow = f"{reductions} reductions follow one another" if reductions > 1 else "1 reduction, as no sum needs another"
     hidden = [" and ".join(map(typeset, names)) for names in found.waits.hidden if names]
     which = ["could hide it"] if reductions == 1 else ["could hide one", *["another"] * reductions]
     overlap = ", ".join(f"{names} {what}" for names, what in zip(hidden, which, strict=False))
