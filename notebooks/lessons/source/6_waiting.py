@@ -13,8 +13,8 @@
 
 # %%
 from workbench.live import Lesson, MoveLines, Schedules, StepView, TimelineView
+from workbench.records import typical_iterations
 from workbench.run import Run, configure, run_through
-lesson = Lesson("waiting")
 
 # %% [markdown]
 # ## 1. Where CG waits
@@ -25,6 +25,7 @@ lesson = Lesson("waiting")
 # $\gamma$.)
 
 # %%
+lesson = Lesson("waiting")
 StepView("cg", "two-layer", n=8)
 
 # %% [markdown]
@@ -36,7 +37,6 @@ StepView("cg", "two-layer", n=8)
 # to which line does it belong?
 
 # %%
-from workbench.records import typical_iterations
 runs = [run_through(Run(configure("two-layer", n=96, solver=solver), trace=True)) for solver in ("cg", "pipecg")]
 TimelineView([typical_iterations(run.trace) for run in runs], title=["CG", "Pipelined CG"])
 

@@ -132,7 +132,7 @@ def differing(found: FirstDifference) -> str:
     """A sentence on where x first differs from that of CG."""
     since = f"x differs from that of CG from iteration {found.iteration} on"
     if not found.reached:
-        since = f"the method breaks down in iteration {found.iteration - 1}"
+        since = f"x is that of CG up to iteration {found.iteration - 1}, in which the method breaks down"
     if not found.line:
         return f"{since}; no other line gives another value than in CG before."
     return (

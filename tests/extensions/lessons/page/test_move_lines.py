@@ -51,7 +51,7 @@ def test_where_x_differs_both_sides_show_the_iteration_of_the_first_line_that_do
     lines = moves.after.value
     moves.after.value = lines.replace("gamma = (r, u)", "gamma = (r, u)\ngamma = 0 - gamma")
     words = settled(moves)
-    assert "the method breaks down in iteration 1, and γ = (r, u) is the first line" in words
+    assert "up to iteration 1, in which the method breaks down, and γ = (r, u) is the first line" in words
     assert "The values above are of iteration 1." in words
     assert moves.after.marks[moves.after.value.split("\n").index("gamma = (r, u)")] == "differs"
     delta = [notes[lines.split("\n").index("delta = (p, s)")] for lines, notes in (
