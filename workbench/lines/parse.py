@@ -233,7 +233,7 @@ class _Statement:
                 test = Comparison(_COMPARISONS[type(sign)], self.expression(left), self.expression(right))
                 return Selection(test, self.expression(node.body), self.expression(node.orelse), place)
             case ast.Tuple(elts=[ast.Name(), ast.Name()]):
-                raise self.wrong(node, ": a dot product must stand alone on its line, as in omega = (u, w)")
+                raise self.wrong(node, ": a dot product must stand alone on its line, as in c = (p, q)")
         raise self.wrong(
             node,
             f": {ast.unparse(node)!r} is outside the language; it has + - * / @, {', '.join(FUNCTIONS)}, "

@@ -46,7 +46,7 @@ def crossover_scene(
     layers.append(PointsOf("the fastest", sizes[some], quickest, size=7, outlined=True))
     if at is not None:
         layers.append(LineAt(at, "N = {}", upright=True))
-    x, y = Axis("unknowns N", "count", log=True), Axis("time per iteration and unknown, modelled", "s", log=True)
+    x, y = Axis("unknowns N", "count", log=True), Axis("time per iteration / N, modelled", "s", log=True)
     spoken = (
         f"Modelled time per iteration and unknown of {len(seconds)} methods against the number of unknowns. "
         f"The fastest takes {duration(quickest.min())} to {duration(quickest.max())}."
