@@ -68,7 +68,7 @@ REFUSED = {
     "x = y if z else w": f"line 'x = y if z else w': 'y if z else w' {OUTSIDE}",
     "x = y if z == w else w": f"line 'x = y if z == w else w': 'y if z == w else w' {OUTSIDE}",
     "x = y if 0 < z < w else w": f"line 'x = y if 0 < z < w else w': 'y if 0 < z < w else w' {OUTSIDE}",
-    "x = 2 + (y, z)": f"line 'x = 2 + (y, z)': '(y, z)' {OUTSIDE}",
+    "x = 2 + (y, z)": "line 'x = 2 + (y, z)': a dot product must stand alone on its line, as in c = (p, q)",
     "x = 1e999*x": "line 'x = 1e999*x' holds a number above 1.8e+308, the largest there is",
     f"x = 1{'0' * 400}": f"line 'x = 1{'0' * 400}' holds a number above 1.8e+308, the largest there is",
 }

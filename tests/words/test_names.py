@@ -113,6 +113,7 @@ def test_sentences_on_devices_and_precisions_have_their_names():
         ("below 1e-06; 1e6 of name1e-06", "below 10⁻⁶; 10⁶ of name1e-06"),
         ("at most 2.5e-07, got '1e-6' in #5e3112", "at most 2.5\u202f×\u202f10⁻⁷, got '1e-6' in #5e3112"),
         ("x0 of ~/x0.npy; alpha = 0", "x₀ of ~/x0.npy; α = 0"),
+        ("line 'delta = omega - beta*gamma/alpha'", "line 'delta = omega - beta*gamma/alpha'"),
         ("k x k blocks, a box x boxes", "k × k blocks, a box x boxes"),
     ],
 )

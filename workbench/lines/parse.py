@@ -232,6 +232,8 @@ class _Statement:
             case ast.IfExp(test=ast.Compare(left=left, ops=[sign], comparators=[right])) if type(sign) in _COMPARISONS:
                 test = Comparison(_COMPARISONS[type(sign)], self.expression(left), self.expression(right))
                 return Selection(test, self.expression(node.body), self.expression(node.orelse), place)
+            case ast.Tuple(elts=[ast.Name(), ast.Name()]):
+                raise self.wrong(node, ": a dot product must stand alone on its line, as in c = (p, q)")
         raise self.wrong(
             node,
             f": {ast.unparse(node)!r} is outside the language; it has + - * / @, {', '.join(FUNCTIONS)}, "

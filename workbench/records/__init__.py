@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from workbench.records.kernels import hidden_fraction, kernel_table, with_levels_summed
     from workbench.records.record import Record, load, save, to_csv
     from workbench.records.run_collection import NamedRun, load_runs, save_runs
+    from workbench.records.slices import slice_iterations, typical_iterations
 
 __all__ = [
     "COLUMNS",
@@ -33,7 +34,9 @@ __all__ = [
     "save",
     "save_runs",
     "save_trace",
+    "slice_iterations",
     "to_csv",
+    "typical_iterations",
     "with_levels_summed",
 ]
 
@@ -45,5 +48,6 @@ __getattr__ = exported(
         "kernels": ["hidden_fraction", "kernel_table", "with_levels_summed"],
         "record": ["Record", "load", "save", "to_csv"],
         "run_collection": ["NamedRun", "load_runs", "save_runs"],
+        "slices": ["slice_iterations", "typical_iterations"],
     },
 )

@@ -22,11 +22,14 @@ from workbench.lines.shapes import infer_vectors
 from workbench.lines.types import Dot, Formula, LinesError, Place
 from workbench.registry import known, lookup, parameter, register_unlisted
 from workbench.solvers.base import Solver
+from workbench.words.names import GREEK
 
 MOST_LINES, LONGEST, LARGEST = 200, 500, 20_000
 """Maximum lines of a text, characters of a line and characters of a text; checking stays fast within these bounds."""
 WATCHED = {"rr": "(r, r)", "gamma": "(r, u)", "uu": "(u, u)", "delta": "(p, s)"}
 """The scalars that the run monitors, and their definitions."""
+LETTERS = {letter: name for name, letter in GREEK.items()}
+"""The names of Greek letters."""
 SCALARS = (*WATCHED, "alpha", "beta")
 """The scalars that the run records in every iteration."""
 
@@ -87,7 +90,9 @@ def _check_names(texts: dict[str, str]) -> None:
         if name == "b":
             raise UserLinesError("b is the right-hand side, which stays as it is; take another name", part, number)
         if not name.isascii():
-            raise UserLinesError(f"{name} is not written in ASCII letters; write alpha for α", part, number)
+            spelled = LETTERS.get(name)
+            instead = f"write {spelled} for {name}" if spelled else "write alpha for α"
+            raise UserLinesError(f"{name} is not written in ASCII letters; {instead}", part, number)
         if name.startswith(("A_", "M_")) or name in ("A", "M"):
             raise UserLinesError(f"{name} may be confused with the operators A and M; take another name", part, number)
 

@@ -77,7 +77,8 @@ IN_WORDS = (
     (r"(?<![\w.#'\"“])(\d+(?:\.\d+)?)e([+-]?\d+)\b", lambda found: scientific(found[1], int(found[2]))),
     (r"(?<=\d) x (?=\d)|(?<=\bk) x (?=k\b)", " × "),
     (r"(?<![\w/\\])x0\b", "x₀"),
-    (rf"\b({'|'.join(GREEK)})\b(?= =)", lambda found: GREEK[found[1]]),
+    # A line in quotes stays as it was typed.
+    (rf"(?<!')\b({'|'.join(GREEK)})\b(?= =)", lambda found: GREEK[found[1]]),
 )
 """Patterns in sentences, each with its printed form."""
 Parts = Mapping[str, str]

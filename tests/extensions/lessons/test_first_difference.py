@@ -42,5 +42,13 @@ def test_methods_of_the_family_do_not_part(solver):
 def test_a_method_that_breaks_down_parts_there():
     whole = moments("cg")
     found = first_difference(whole, whole[:4])
-    assert (found.iteration, found.line) == (4, "")
+    assert (found.iteration, found.line, found.reached) == (4, "", False)
     assert math.isnan(found.relative)
+
+
+def test_the_line_that_leads_to_a_breakdown_is_named():
+    """γ below zero ends a method, which has the x of CG until then."""
+    ended = LINES.replace("gamma = (r, u)", "gamma = (r, u)\ngamma = 0 - gamma")
+    found = first_difference(moments("cg"), moments(user_solver("ended", iteration=ended)))
+    assert (found.iteration, found.line, found.at, found.reached) == (2, "gamma = (r, u)", 1, False)
+    assert found.relative == pytest.approx(2)

@@ -69,6 +69,15 @@ def test_a_wrong_answer_is_told_why(number, answer, why):
     assert why in verdict.sentence
 
 
+def test_the_waits_of_an_order_are_counted():
+    """Change 4 leaves no sum that needs another, but its lines wait for two."""
+    assert [assessed(change.lines).stops for change in DERIVATIONS["pipelined"]] == [2, 2, 2, 2, 1, 1, 1, 0]
+    verdict = EXERCISES[0].check(DERIVATIONS["pipelined"][3].lines)
+    assert verdict.right
+    assert "it waits for 2 sums as the lines stand" in verdict.sentence
+    assert "as the lines stand" not in EXERCISES[0].check(DERIVATIONS["pipelined"][4].lines).sentence
+
+
 def test_two_products_do_not_count_as_one_reduction_won():
     lines = DERIVATIONS["pipelined"][3].lines.replace("s = w + beta*s", "s = A(p)")
     verdict = EXERCISES[0].check(lines)

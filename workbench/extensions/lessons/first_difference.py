@@ -18,12 +18,14 @@ COMPARED = ("x", "r", "u", *SCALARS)
 @dataclasses.dataclass(frozen=True)
 class FirstDifference:
     """iteration: the first whose x differs, or that the second method does not reach. line: of the second method, the
-    first that gives another value than the first method, by then; "" where it breaks down. relative:
-    that relative difference."""
+    first that gives another value than the first method, by then; "" where none does. at: the iteration of that line.
+    relative: that relative difference. reached: False where the second method breaks down before that iteration."""
 
     iteration: int
     line: str
+    at: int
     relative: float
+    reached: bool = True
 
 
 def first_difference(first: Sequence[Moment], second: Sequence[Moment]) -> FirstDifference | None:
@@ -35,14 +37,18 @@ def first_difference(first: Sequence[Moment], second: Sequence[Moment]) -> First
         # NaN differs too.
         if iteration and not difference(one, other, "x") <= SAME:
             return _at(first, second, iteration)
-    return FirstDifference(len(second), "", math.nan) if len(second) < len(first) else None
+    if len(second) < len(first):
+        return dataclasses.replace(_at(first, second, len(second)), reached=False)
+    return None
 
 
 def _at(first: Sequence[Moment], second: Sequence[Moment], last: int) -> FirstDifference:
     """The first line that gives another value, in an iteration up to the last."""
-    for one, other in zip(first[1 : last + 1], second[1 : last + 1], strict=False):
+    for at, (one, other) in enumerate(zip(first[1 : last + 1], second[1 : last + 1], strict=False), 1):
         for value in other.values:
             found = difference(one, other, value.name) if value.name in COMPARED else 0.0
             if found > SAME:
-                return FirstDifference(last, value.text, found)
-    return FirstDifference(last, "", difference(first[last], second[last], "x"))
+                return FirstDifference(last, value.text, at, found)
+    return FirstDifference(
+        last, "", last, difference(first[last], second[last], "x") if last < len(second) else math.nan
+    )

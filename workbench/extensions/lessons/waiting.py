@@ -15,12 +15,13 @@ from workbench.extensions.lessons.exercise import Exercise, Number, Order, Text,
 from workbench.extensions.lessons.first_difference import FirstDifference, first_difference
 from workbench.extensions.lessons.next_step import NextStep, waiting_race
 from workbench.extensions.models.host_and_gpu import machine
-from workbench.extensions.models.schedules import Method, slice_iterations
+from workbench.extensions.models.schedules import Method
 from workbench.extensions.models.several_gpus import ON_SEVERAL, expected_on
 from workbench.extensions.models.shared_rows import Fabric
 from workbench.lines.dependence import Waiting, waiting
 from workbench.lines.edit import without_unread
 from workbench.machines.profile import profile
+from workbench.records.slices import slice_iterations
 from workbench.records.trace import Trace
 from workbench.run import configure
 from workbench.solvers import Solver
@@ -42,6 +43,8 @@ MIDDLE = f"{GPU}{RANKS // 2 + 1}"
 POWERS = [2**k for k in range(13)]
 SIZES = Sizes(3 * 10**7, 21 * 10**7)
 """Sizes of the modelled system: a matrix with 7 entries a row, as of a 7-point stencil."""
+INSTANT = 1e-9
+"""Seconds up to which a wait is rounding of the model."""
 SLOWER = 1.02
 """Multiple of the modelled time of the lines in their best order that counts as equal: rounding, and no more."""
 
@@ -59,7 +62,7 @@ class Change:
 class Assessed:
     """Lines of an iteration: the start and each iteration on `SMALL`, the first difference of x from that of CG, the
     waits, and the counts of the lines. On `RANKS` GPUs, modelled: the seconds of an iteration, those in which a GPU
-    waits for sums, and two iterations as a trace."""
+    waits for sums, the number of times that it does, and two iterations as a trace."""
 
     moments: Sequence[Moment]
     difference: FirstDifference | None
@@ -67,12 +70,15 @@ class Assessed:
     counts: LineCounts
     seconds: float
     waited: float
+    stops: int
     trace: Trace
 
     @property
     def waiting(self) -> str:
         """The waiting part of an iteration, in words."""
-        return f"{duration(self.waited) if self.waited > 0 else 'none'} of it waiting for sums"
+        if not self.stops:
+            return "none of it waiting for a sum"
+        return f"{duration(self.waited)} of it waiting for {counted(self.stops, 'sum')}"
 
 
 def solver_of(lines: str) -> UserSolver:
@@ -92,10 +98,18 @@ def assessed(lines: str) -> Assessed:
     solver = solver_of(lines)
     seconds, trace = _modelled(Method(solver, ACCELERATOR), RANKS)
     shown = slice_iterations(trace, 4, 5)
-    waited = sum(event.seconds for event in shown if event.name == WAITING and event.lane == MIDDLE) / 2
+    waits = [event.seconds for event in shown if event.name == WAITING and event.lane == MIDDLE]
+    stops = sum(seconds > INSTANT for seconds in waits) // 2
     moments = walked(solver)
     return Assessed(
-        moments, first_difference(walked(CG()), moments), waiting(lines), line_counts(lines), seconds, waited, shown
+        moments,
+        first_difference(walked(CG()), moments),
+        waiting(lines),
+        line_counts(lines),
+        seconds,
+        sum(waits) / 2,
+        stops,
+        shown,
     )
 
 
@@ -117,11 +131,13 @@ def _modelled(method: str | Method, gpus: int) -> tuple[float, Trace]:
 def differing(found: FirstDifference) -> str:
     """A sentence on where x first differs from that of CG."""
     since = f"x differs from that of CG from iteration {found.iteration} on"
+    if not found.reached:
+        since = f"x is that of CG up to iteration {found.iteration - 1}, in which the method breaks down"
     if not found.line:
-        return f"{since}, where no line before it gives another value."
+        return f"{since}; no other line gives another value than in CG before."
     return (
         f"{since}, and {typeset(found.line)} is the first line that gives another value than in CG, "
-        f"relative difference {number(found.relative)}."
+        f"in iteration {found.at}, relative difference {number(found.relative)}."
     )
 
 
@@ -134,10 +150,11 @@ def _one_reduction(lines: str) -> Verdict:
     if found.counts.with_a > 1:
         return Verdict(False, f"one reduction remains, but the lines apply A {counted(found.counts.with_a, 'time')}.")
     before = assessed(CG_LINES).seconds
+    order = "" if found.stops < 2 else f", since it waits for {found.stops} sums as the lines stand"
     return Verdict(
         True,
-        f"x is that of CG, one reduction remains, and an iteration on {count(RANKS)} GPUs takes "
-        f"{duration(found.seconds)} in the model where CG takes {duration(before)}.",
+        f"x is that of CG, no sum needs another one, and an iteration on {count(RANKS)} GPUs takes "
+        f"{duration(found.seconds)} in the model where CG takes {duration(before)}{order}.",
     )
 
 
@@ -304,6 +321,10 @@ NEXT_STEPS = (
         race=lambda: waiting_race(
             "seconds", *(configure("two-layer", n=128, solver=name) for name in ("cg", "gropp", "pipecg"))
         ),
+    ),
+    NextStep(
+        "The lanes of other machines and systems: when does a hybrid method pay?",
+        "learn.schedules",
     ),
 )
 """Where the lesson leads: problems and views of the workbench."""

@@ -246,33 +246,6 @@ def fastest(found: dict[str, Expected]) -> str:
     return min((name for name in found if found[name].seconds is not None), key=lambda name: found[name].seconds or 0)
 
 
-def slice_iterations(trace: Trace, first: int, last: int) -> Trace:
-    """The part of a trace from the start of iteration `first` to the end of iteration `last`, shifted to start at 0.
-
-    Events in progress at the start are included completely, those without duration only where they are of these
-    iterations. Dependencies on earlier events are dropped.
-    """
-    start, end = (_start_of(trace, iteration) for iteration in (first, last + 1))
-    included = [
-        (index, event)
-        for index, event in enumerate(trace)
-        if event.start < end and (event.end > start or event.iteration >= first)
-    ]
-    origin = min((event.start for _, event in included), default=0.0)
-    part, new_index = Trace(trace.machine, trace.label, trace.notes), {}
-    for index, event in included:
-        after = tuple(new_index[earlier] for earlier in event.after if earlier in new_index)
-        shifted = dataclasses.replace(event, start=event.start - origin, end=event.end - origin, after=after)
-        new_index[index] = part.append(shifted)
-    return part
-
-
-def _start_of(trace: Trace, iteration: int) -> float:
-    """The start of the first event of an iteration; infinite without events."""
-    rows = trace.rows
-    return float(rows["start"][rows["iteration"] == iteration].min(initial=float("inf")))
-
-
 def per_iteration(trace: Trace) -> float:
     """Seconds of an iteration in the steady state of a modelled trace."""
     return steady_seconds(trace.column("iteration"), trace.column("end"))

@@ -62,9 +62,9 @@ class TimelineView(StreamView):
 
     `TimelineView(session)` follows the last iterations until you pan. The wheel or + and - zoom, dragging or the arrow
     keys pan, Home shows all, Shift with the arrow keys goes from event to event. height: of the lanes, in pixels.
-    hint: shown while there are no events. machine: the name of a profile; while the run is paused or over, its modelled
-    times there are drawn below the measured ones, from the same start on. accelerator: the profile of the accelerator,
-    for a run that uses the cores too; `machine` is then that of the cores.
+    title: as in `show`. hint: shown while there are no events. machine: the name of a profile; while the run is paused
+    or over, its modelled times there are drawn below the measured ones, from the same start on. accelerator: the
+    profile of the accelerator, for a run that uses the cores too; `machine` is then that of the cores.
 
     Of several runs, `TimelineView([run, other])`, each is a set of lanes, whose time counts from its first kernel; sums
     are those of the set under the pointer. run: the key of the run that the user has chosen to compare with, "" for
@@ -93,6 +93,7 @@ class TimelineView(StreamView):
         self,
         source: Shows | Sequence[Shows] | None = None,
         *,
+        title: str | Sequence[str] = "",
         hint: str = HINT,
         publisher: Publisher | None = None,
         **traits: Any,
@@ -110,7 +111,7 @@ class TimelineView(StreamView):
         self._offer_machines()
         self.observe(lambda _change: self.publisher.wake(), ["machine", "accelerator"])
         if source is not None:
-            self.show(source)
+            self.show(source, title)
 
     @property
     def traces(self) -> list[Trace | None]:

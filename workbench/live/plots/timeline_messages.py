@@ -7,6 +7,8 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from workbench.machines.describe import machine_line
 from workbench.machines.profile import Profile
 from workbench.machines.retime import retime
@@ -41,7 +43,8 @@ def totals(named: Sequence[tuple[str, Trace]]) -> str:
     at_work = sum(first.busy().values())
     if not (at_work and all(one.seconds for _, one in named)):
         return f"{title}: no time to compare with."
-    made = [int(one.column("iteration").max()) for _, one in named]
+    # Iteration 0 is the start.
+    made = [np.unique(one.column("iteration")[one.column("iteration") > 0]).size for _, one in named]
     steps = [f" for {counted(each, 'iteration')}" if len({*made}) > 1 else "" for each in made]
     said = [f"{title}: {duration(first.seconds)}{steps[0]}, of which kernels {duration(at_work)}"]
     for (name, one), step in zip(others, steps[1:], strict=True):

@@ -46,7 +46,7 @@ def crossover_scene(
     layers.append(PointsOf("the fastest", sizes[some], quickest, size=7, outlined=True))
     if at is not None:
         layers.append(LineAt(at, "N = {}", upright=True))
-    x, y = Axis("unknowns N", "count", log=True), Axis("time per iteration and unknown, modelled", "s", log=True)
+    x, y = Axis("unknowns N", "count", log=True), Axis("time per iteration / N, modelled", "s", log=True)
     spoken = (
         f"Modelled time per iteration and unknown of {len(seconds)} methods against the number of unknowns. "
         f"The fastest takes {duration(quickest.min())} to {duration(quickest.max())}."
@@ -54,7 +54,9 @@ def crossover_scene(
     return Scene("crossover", x, y, layers, spoken=spoken, logs="xy")
 
 
-IDEAL = "one {}'s over their number"
+IDEAL = "ideal: time of one {} / number"
+DEEPEST = 0.5
+"""Part of the shortest time down to which the ideal line is drawn, so that the methods have room."""
 MEASURED = "{}, measured"
 
 
@@ -86,7 +88,9 @@ def scaling_scene(
             layers.append(PointsOf(MEASURED.format(name), numbers, np.asarray(measured[name]), style=place, size=6))
     if math.isfinite(best):
         ideal = IDEAL.format(of)
-        layers.append(CurveOf(ideal, numbers, best / numbers, style=len(times), faint=True, plain=True))
+        shortest = min(float(np.nanmin(each)) for each in times.values() if np.isfinite(each).any())
+        above = best / numbers >= DEEPEST * shortest
+        layers.append(CurveOf(ideal, numbers[above], (best / numbers)[above], style=len(times), faint=True, plain=True))
     said = ""
     for name, crossing in (crossings or {}).items():
         if crossing is not None:

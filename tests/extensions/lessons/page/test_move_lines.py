@@ -41,7 +41,29 @@ def test_a_line_that_reads_what_is_not_there_is_said_in_a_sentence(moves):
     moves.after.value = "\n".join(reversed(moves.after.value.split("\n")))
     assert "before any line has set it" in settled(moves)
     assert moves.verdict.tone == "bad"
+    assert "alpha" not in moves.verdict.text
     assert not moves.undo.disabled
+    assert moves.lanes.trace is None, "the lanes of other lines are gone"
+
+
+def test_where_x_differs_both_sides_show_the_iteration_of_the_first_line_that_does(moves):
+    settled(moves)
+    lines = moves.after.value
+    moves.after.value = lines.replace("gamma = (r, u)", "gamma = (r, u)\ngamma = 0 - gamma")
+    words = settled(moves)
+    assert "up to iteration 1, in which the method breaks down, and γ = (r, u) is the first line" in words
+    assert "The values above are of iteration 1." in words
+    assert moves.after.marks[moves.after.value.split("\n").index("gamma = (r, u)")] == "differs"
+    delta = [notes[lines.split("\n").index("delta = (p, s)")] for lines, notes in (
+        (moves.before.value, moves.before.notes), (moves.after.value, moves.after.notes)
+    )]  # fmt: skip
+    assert delta[0] == delta[1]
+
+
+def test_a_change_may_be_the_first_one_that_is_shown():
+    view = MoveLines("Gropp", change=4)
+    assert "Change 4 of 5" in view.title.value
+    view.close()
 
 
 def test_what_there_is_not_is_refused(moves):

@@ -13,7 +13,7 @@ import traitlets
 from workbench.errors import InputError, error_message, quoted
 from workbench.extensions.lessons import Exercise, lesson
 from workbench.extensions.lessons.check_turn import check_turn
-from workbench.extensions.lessons.exercise import Choice, Number, Order
+from workbench.extensions.lessons.exercise import Choice, Number, Order, Text
 from workbench.extensions.lessons.page.in_class import follow_class
 from workbench.extensions.lessons.page.kept_answer import KeptAnswer
 from workbench.extensions.lessons.page.line_order import LineOrder
@@ -24,6 +24,7 @@ from workbench.live.ui.frontend import in_voila
 from workbench.live.ui.server_connection import server_connection
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import WorkingView
+from workbench.words.names import typeset
 from workbench.words.numbers import queued, waited
 
 COMPUTING = "computing …"
@@ -175,7 +176,11 @@ class Lesson:
 
 
 def _on_paper(exercise: Exercise) -> str:
-    """The options of a choice, as HTML: a printed page shows them in place of the menu, and a screen does not."""
+    """The options of a choice, or the lines that are given, as HTML: a printed page shows them in place of the field,
+    and a screen does not."""
+    if isinstance(exercise.answer, Text) and "\n" in exercise.answer.start:
+        lines = "\n".join(map(typeset, exercise.answer.start.split("\n")))
+        return f'<pre class="wb-onpaper" hidden>{html.escape(lines)}</pre>'
     options = exercise.answer.options if isinstance(exercise.answer, Choice) else ()
     listed = "".join(f"<li>{html.escape(each)}</li>" for each in options)
     return f'<ul class="wb-onpaper" hidden>{listed}</ul>' if listed else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import html
 import math
+import re
 
 import ipywidgets as widgets
 
@@ -23,7 +24,7 @@ from workbench.words.names import typeset
 from workbench.words.numbers import count, duration, number
 
 SHOWN = 3
-"""The iteration whose values stand behind the lines."""
+"""The iteration whose values stand behind the lines, unless another one shows where x begins to differ."""
 HEIGHT = 190
 
 
@@ -32,7 +33,8 @@ class MoveLines(View):
 
     to: "pipelined", by way of Chronopoulos and Gear, or "Gropp". The lines at the right are moved by dragging or by
     their buttons; each time both methods run on a small problem, and an iteration is modelled on 4096 GPUs. Behind a
-    line is what it gives in iteration 3. Raises InputError for another method.
+    line is what it gives in iteration 3; where x differs from that of CG, in the iteration of the first line that gives
+    another value. change: the one that is shown first. Raises InputError for another method, or without this change.
 
     Examples:
         >>> from workbench.live import MoveLines
@@ -42,7 +44,7 @@ class MoveLines(View):
         >>> lines.close()
     """
 
-    def __init__(self, to: str = "pipelined") -> None:
+    def __init__(self, to: str = "pipelined", change: int = 1) -> None:
         if to not in DERIVATIONS:
             raise InputError(unknown_name("method", to, DERIVATIONS))
         self.changes = DERIVATIONS[to]
@@ -50,7 +52,7 @@ class MoveLines(View):
         self.before, self.after = LineOrder(fixed=True), LineOrder()
         self.title, self.verdict = widgets.HTML(), StatusLine()
         # In a group of its own the table of kernels is closed.
-        self.lanes = TimelineView(height=HEIGHT, group=f"lines {id(self)}")
+        self.lanes = TimelineView(height=HEIGHT, group=f"lines {id(self)}", hint="Lines that run have lanes here.")
         self._worker = LatestOnly("workbench-lines")
         self.back = button("Back", "the change before", lambda: self.show(self.number - 1))
         self.next = button(
@@ -62,7 +64,7 @@ class MoveLines(View):
         self.box = widgets.VBox([buttons, self.title, columns, self.verdict, self.lanes]).add_class("wb-explorer")
         self.box.add_class("wb-movelines")
         self.after.observe(lambda _change: self._assess(), "value")
-        self.show(1)
+        self.show(change)
 
     def show(self, number: int) -> None:
         """Show a change, counted from 1. Raises InputError where there is none."""
@@ -98,16 +100,19 @@ class MoveLines(View):
         try:
             left, right = assessed(before), assessed(after)
         except Exception as error:  # The status line is the only place that the reader sees.
-            self.verdict.say(error_message(error), "bad")
+            self.verdict.say(_as_mathematics(error_message(error)), "bad")
+            self.lanes.clear()
             return
         if (before, after) != (self.before.value, self.after.value):
             return
         gone, new = _differences(before, after)
-        self.before.notes, self.before.marks = _notes(before, left), gone
+        at = right.difference.at if right.difference else SHOWN
+        self.before.notes, self.before.marks = _notes(before, left, at), gone
         if right.difference and right.difference.line:
             new[after.split("\n").index(right.difference.line)] = "differs"
-        self.after.notes, self.after.marks = _notes(after, right), new
-        self.verdict.say(said(right), "bad" if right.difference else "good")
+        self.after.notes, self.after.marks = _notes(after, right, at), new
+        where = f" The values above are of iteration {at}." if at != SHOWN else ""
+        self.verdict.say(f"{said(right)}{where}", "bad" if right.difference else "good")
         self.lanes.show(right.trace, f"two iterations on {count(RANKS)} GPUs")
 
 
@@ -116,15 +121,19 @@ def said(found: Assessed) -> str:
     if found.difference:
         return differing(found.difference)
     reductions = found.waits.reductions
-    follow = f"{reductions} reductions follow one another" if reductions > 1 else f"{reductions} reduction"
+    follow = f"{reductions} reductions follow one another" if reductions > 1 else "1 reduction, as no sum needs another"
     hidden = [" and ".join(map(typeset, names)) for names in found.waits.hidden if names]
     which = ["could hide it"] if reductions == 1 else ["could hide one", *["another"] * reductions]
     overlap = ", ".join(f"{names} {what}" for names, what in zip(hidden, which, strict=False))
     return (
         f"x is that of CG. In an iteration: {'; '.join(filter(None, (follow, overlap)))}. "
-        f"On {count(RANKS)} GPUs, modelled: "
-        f"{duration(found.seconds)}, {found.waiting}."
+        f"As these lines stand, modelled on {count(RANKS)} GPUs: {duration(found.seconds)}, {found.waiting}."
     )
+
+
+def _as_mathematics(message: str) -> str:
+    """A message with the lines and names that it quotes as the lines above it have them."""
+    return re.sub(r"'([^']+)'|(?<=reads )\w+", lambda found: typeset(found[1] or found[0]), message)
 
 
 def _differences(before: str, after: str) -> tuple[list[str], list[str]]:
@@ -138,10 +147,10 @@ def _differences(before: str, after: str) -> tuple[list[str], list[str]]:
     return gone, new
 
 
-def _notes(lines: str, found: Assessed) -> list[str]:
-    """The value of each line in the iteration that is shown, or in the last one."""
+def _notes(lines: str, found: Assessed, iteration: int) -> list[str]:
+    """The value of each line in an iteration, or in the last one."""
     moments: list[Moment] = list(found.moments)
-    values = moments[min(SHOWN, len(moments) - 1)].values
+    values = moments[min(iteration, len(moments) - 1)].values
     notes = []
     for value in values[: lines.count("\n") + 1]:
         name = f"‖{label_of(value.name)}‖" if value.is_vector else label_of(value.name)

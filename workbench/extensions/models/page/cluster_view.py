@@ -11,7 +11,6 @@ from workbench.errors import InputError
 from workbench.extensions.models.one_rank import SHAPES, expected_on_ranks, one_rank
 from workbench.extensions.models.page.schedules import ITERATIONS, positions
 from workbench.extensions.models.ranks_model import COUNTS, RanksModel, clusters, model_ranks
-from workbench.extensions.models.schedules import slice_iterations
 from workbench.extensions.models.shared_rows import Fabric
 from workbench.live.plots.chart import ChartView
 from workbench.live.plots.timeline import TimelineView
@@ -21,6 +20,7 @@ from workbench.live.ui.view import View
 from workbench.machines.profile import Number, Profile
 from workbench.plots.figures import draw
 from workbench.plots.scenes.scaling import scaling_scene
+from workbench.records import slice_iterations
 from workbench.registry import unknown_name
 from workbench.run import Configuration, configure
 from workbench.words.numbers import count

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
 from workbench.extensions.models.host_and_gpu import HOSTS, MachineParameters, curves, machine, unknowns_up_to
-from workbench.extensions.models.schedules import METHODS, Expected, all_expected, fastest, slice_iterations
+from workbench.extensions.models.schedules import METHODS, Expected, all_expected, fastest
 from workbench.extensions.models.several_gpus import ON_SEVERAL, all_expected_on, scaling
 from workbench.extensions.models.shared_rows import Fabric
 from workbench.live.plots.chart import ChartView
@@ -22,7 +22,7 @@ from workbench.live.ui.view import View
 from workbench.machines.profile import profile
 from workbench.plots.figures import draw
 from workbench.plots.scenes.scaling import crossover_scene, scaling_scene
-from workbench.records import hidden_fraction
+from workbench.records import hidden_fraction, slice_iterations
 from workbench.registry import unknown_name
 from workbench.words.numbers import count, duration, percent, rounded
 
@@ -169,7 +169,7 @@ class Schedules(View):
         mine = found[name]
         self.message.value = _sentence(name, found, gpus)
         if mine.trace is not None:
-            self.lanes.show(slice_iterations(mine.trace, *ITERATIONS), f"{METHODS[name].label}, two iterations")
+            self.lanes.show(slice_iterations(mine.trace, *ITERATIONS), METHODS[name].label)
         else:
             self.lanes.clear()
         self._title = f"modelled, {rounded(rate)} entries per row"

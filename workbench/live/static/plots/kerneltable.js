@@ -76,8 +76,8 @@ function row({ calls, seconds, bytes, same, name }, sum) {
   return made;
 }
 
-function swatch({ colour }) {
+function swatch({ colour, idle }) {
   const made = element("i", "wb-patch");
-  made.style.background = colour;
+  made.style.background = idle ? "var(--wb-hair)" : colour;
   return made;
 }

@@ -264,7 +264,11 @@ export class TimelinePlot extends Stage {
 
   fillsOf() {
     const fills = [];
-    for (const { style, colour } of this.kernels) fills[style] ??= { fill: colour, ink: inkOn(colour) };
+    for (const { style, colour, idle } of this.kernels) {
+      // Waiting is near the ground of either theme.
+      const fill = idle ? this.palette.rule : colour;
+      fills[style] ??= { fill, ink: inkOn(fill) };
+    }
     return fills;
   }
 
