@@ -13,7 +13,7 @@ import traitlets
 from workbench.errors import InputError, error_message, quoted
 from workbench.extensions.lessons import Exercise, lesson
 from workbench.extensions.lessons.check_turn import check_turn
-from workbench.extensions.lessons.exercise import Choice, Number, Order
+from workbench.extensions.lessons.exercise import Choice, Number, Order, Text
 from workbench.extensions.lessons.page.in_class import follow_class
 from workbench.extensions.lessons.page.kept_answer import KeptAnswer
 from workbench.extensions.lessons.page.line_order import LineOrder
@@ -190,5 +190,7 @@ def _field(exercise: Exercise) -> widgets.Dropdown | widgets.Text | LineOrder | 
     if isinstance(kind, Order):
         return LineOrder(value=kind.start)
     if "\n" not in kind.start:
-        return widgets.Text(kind.start, layout={"width": "100%"})
+        example = isinstance(kind, Text) and kind.start
+        shown = {"placeholder": f"such as {example}"} if example else {"value": kind.start}
+        return widgets.Text(**shown, layout={"width": "100%"})
     return widgets.Textarea(kind.start, rows=kind.start.count("\n") + 2, layout={"width": "100%"})

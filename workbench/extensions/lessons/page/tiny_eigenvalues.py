@@ -97,7 +97,7 @@ class TinyEigenvalues(WorkingView):
         words = counted(many, "vector")
         zeros = counted(1 + many, "zero")
         self.spectrum.show(removed_scene(whole, left, ("M⁻¹A, 1 zero", f"M⁻¹PA, {zeros}"), gone, self.marked))
-        name = f"{words}{', bubbles moved' if moved else ''}"
+        name = counted(many, "old vector") if moved else words
         self._seen |= {"0 vectors": (0, False), name: (many, moved)}
         curves = {each: errors(vectors, moved=moved) for each, (vectors, moved) in self._seen.items()}
         spread = {each: (np.arange(curve.size), curve) for each, curve in curves.items()}
