@@ -28,8 +28,8 @@ bubbles = configure("bubbles-2d", n=48, layout="random", count=9)
 #
 # Let [[v|$v$]] be 1 in some cells and 0 in all others. Then only the faces at the [[rim|rim]] of these cells count in
 # $(v, Av)$. In $(v, Dv)$ each [[inner|face between two of the cells]] counts twice, and each face at the rim once. How
-# small can the quotient [[quotient|$(v, Av)/(v, Dv)$]] be? Drag the disc, in whose cells $v$ is 1, or its size by the
-# square. Point at an underlined word, or reach it with the Tab key, and the nearest picture marks it.
+# small can the quotient [[quotient|$(v, Av)/(v, Dv)$]] be? Drag the disc, in whose cells $v$ is 1; its square
+# changes its size. Point at an underlined word, or reach it with the Tab key, and the nearest picture marks it.
 
 # %%
 DiscVector()
@@ -87,8 +87,7 @@ lesson.check(2, 9)
 # PA &= A - AZ\,E^{-1}Z^TA = (PA)^T .
 # \end{aligned}$$
 #
-# So $PA$ is symmetric and zero on the span of $Z$. CG solves $PA\hat x = Pb$, with the lines of CG and $PA$ in place of
-# $A$:
+# So $PA$ is symmetric and zero on the span of $Z$. CG solves $PA\hat x = Pb$ by its lines, with $PA$ in place of $A$:
 #
 # $$\begin{aligned}
 # s &= PAp, & \delta &= (p, s), & \alpha &= \gamma/\delta, \\
@@ -116,10 +115,10 @@ StepsOfDeflation()
 
 # %% [markdown]
 # So the residual polynomial has to be small at the **positive** eigenvalues alone, and the ratio
-# [[kappa|$\kappa$]] of their ends counts. If $Z$ spans the eigenvectors of the $d$ smallest positive ones,
-# $\lambda_1, \dots, \lambda_d$, that is $\kappa = \lambda_N/\lambda_{d+1}$. The vectors of bubbles come close to them in
-# bubbles, but are 0 in the fluid, where eigenvectors vary smoothly. So some of the other eigenvalues become smaller:
-# $\kappa$ is 1370 with four bubbles, and would be 111 with four eigenvectors. Move the slider from 0 to 5.
+# [[kappa|$\kappa$]] of their ends counts. If $Z$ spans the eigenvectors of the $d$ smallest positive ones, $\lambda_1,
+# \dots, \lambda_d$, that is $\kappa = \lambda_N/\lambda_{d+1}$. The vectors of bubbles come close to them in bubbles,
+# but are 0 in the fluid, where eigenvectors vary smoothly. So some of the other eigenvalues become smaller: $\kappa$ is
+# 1370 with four bubbles, and would be 111 with four eigenvectors. Move the slider from 0 to 5.
 
 # %%
 TinyEigenvalues()

@@ -146,12 +146,19 @@ def removed_scene(
 
 
 def curves_scene(
-    curves: Mapping[str, tuple[np.ndarray, np.ndarray]], chosen: str, quantity: str, tolerance: float, *, products: bool
+    curves: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    chosen: str,
+    quantity: str,
+    tolerance: float,
+    *,
+    products: bool = False,
+    title: str = "",
 ) -> Scene:
     """Curves on a log axis, x and y by name; the chosen one is strong, and the others stay pale behind it, each with
     its name above the tolerance.
 
-    products: x counts columns that were multiplied by A, in place of iterations.
+    products: x counts columns that were multiplied by A, in place of iterations. title: a longer name of the chosen
+    one.
     """
     pale = {name: curve for name, curve in curves.items() if name != chosen}
     layers: list[Layer] = [CurveOf("", x, y, faint=True, plain=True) for x, y in pale.values()]
@@ -160,11 +167,12 @@ def curves_scene(
         places = np.array([*ends.values()], float).T
         layers.append(PointsOf("", *places, size=0.1, marker=".", labels=[*ends]))
     x, y = curves[chosen]
-    layers += [CurveOf(chosen, x, y, 0, plain=True, chosen=True), LineAt(tolerance, "{}", fitted=True)]
+    name = title or chosen
+    layers += [CurveOf(name, x, y, 0, plain=True, chosen=True), LineAt(tolerance, "{}", fitted=True)]
     axis = PRODUCTS if products else ITERATIONS
     met = np.flatnonzero(y <= tolerance)
     when = f"is at most {number(tolerance)} after {count(int(x[met[0]]))}" if met.size else "stays above the line"
-    said = f"{quantity} of {chosen} {when} {'products' if products else 'iterations'}."
+    said = f"{quantity} of {name} {when} {'products' if products else 'iterations'}."
     limits = (tolerance / 3, 3.0)
     return Scene(f"curves {axis.title}", axis, Axis(quantity, log=True, span=limits), layers, spoken=said, logs="y")
 

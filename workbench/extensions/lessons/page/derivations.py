@@ -217,7 +217,7 @@ class StepsOfDeflation(Derivation):
             name = counted(many, "vector")
             curves = {"no vector": errors(0), name: errors(many)}
             spread = {each: (np.arange(curve.size), curve) for each, curve in curves.items()}
-            scene = curves_scene(spread, name, "‖x* − xₖ‖ / ‖x*‖, A-norms", TOLERANCE, products=False)
+            scene = curves_scene(spread, name, "‖x* − xₖ‖ / ‖x*‖, A-norms", TOLERANCE)
             alone, taken = (count(reached(curve)) for curve in curves.values())
             said = f"With {name} the error is a millionth after {taken} iterations, without vectors after {alone}."
             return dataclasses.replace(scene, spoken=said)
