@@ -167,12 +167,12 @@ def curves_scene(
         places = np.array([*ends.values()], float).T
         layers.append(PointsOf("", *places, size=0.1, marker=".", labels=[*ends]))
     x, y = curves[chosen]
-    name = title or chosen
-    layers += [CurveOf(name, x, y, 0, plain=True, chosen=True), LineAt(tolerance, "{}", fitted=True)]
+    chosen = title or chosen
+    layers += [CurveOf(chosen, x, y, 0, plain=True, chosen=True), LineAt(tolerance, "{}", fitted=True)]
     axis = PRODUCTS if products else ITERATIONS
     met = np.flatnonzero(y <= tolerance)
     when = f"is at most {number(tolerance)} after {count(int(x[met[0]]))}" if met.size else "stays above the line"
-    said = f"{quantity} of {name} {when} {'products' if products else 'iterations'}."
+    said = f"{quantity} of {chosen} {when} {'products' if products else 'iterations'}."
     limits = (tolerance / 3, 3.0)
     return Scene(f"curves {axis.title}", axis, Axis(quantity, log=True, span=limits), layers, spoken=said, logs="y")
 
