@@ -117,6 +117,11 @@ def test_a_name_is_not_cut_to_that_of_another_entry():
     ranking = found(entries, [22e6, 26e6, 87e6], "bytes")
     text = verdict(ranking, bubbles.problem, 1e-6, entries=entries)
     assert text == "48², 2 cores: 8² blocks split by phase 22.0\u202fMB, 1.2 times less than 4² blocks split by phase"
+    # Both names would be cut.
+    slower = verdict(found(entries, [21, 53, 90], "iterations"), bubbles.problem, 1e-6, entries=entries[:2])
+    assert (
+        slower == "48², 2 cores: 8² blocks split by phase 21 iterations, 2.5 times fewer than 4² blocks split by phase"
+    )
     # Where no entry has the shorter name, the problem stays.
     shorter = verdict(ranking, bubbles.problem, 1e-6, entries=entries[:2])
     assert shorter.startswith("9 random bubbles 48², 2 cores: ")

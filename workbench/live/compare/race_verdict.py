@@ -143,8 +143,8 @@ def _machine(entries: Sequence[RaceEntry], cores: int | None) -> str:
 
 def _fitted(write: Callable[..., str], problem: str, *names: str, others: Collection[str] = ()) -> str:
     """A text whose problem and names are cut where it would be longer than `LONGEST`: the place of bubbles first, then
-    the last name, and those before it, and what is left of the problem. Names that would then be the same, or
-    that of another entry, keep more, as the page shows the problem anyway."""
+    the last name, and those before it, and what is left of the problem. Where all names would be cut, or
+    be the same, or be that of another entry, they keep more, as the page shows the problem anyway."""
     cut = [problem, *names]
     if len(write(*cut)) > LONGEST:
         cut[0] = problem.partition(" in ")[0]
@@ -153,7 +153,8 @@ def _fitted(write: Callable[..., str], problem: str, *names: str, others: Collec
         if over > 0:
             cut[place] = shortened(cut[place], max(least, len(cut[place]) - over))
     misread = any(each not in names and sentence_case(each.removesuffix("…")) in others for each in cut[1:])
-    if problem and (misread or len(set(cut[1:])) < len(set(names))):
+    all_cut = len(names) > 1 and not set(names) & set(cut[1:])
+    if problem and (misread or all_cut or len(set(cut[1:])) < len(set(names))):
         return _fitted(write, "", *names, others=others)
     if len(write(*cut)) > LONGEST:
         # Of the problem its size alone, which may be many words.
