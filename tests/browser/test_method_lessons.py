@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import numpy as np
 import pytest
 
 from tests.browser import lab
@@ -62,6 +63,16 @@ def test_their_pictures_turn_and_their_exercises_judge(page, opened):
     lab.until(page, lambda: "The quotient is 0.250" in disc.locator("[role=status]").inner_text())
     disc.locator('[data-handle="middle"]').press("Shift+ArrowDown")
     lab.until(page, lambda: "The quotient is 0.250" not in disc.locator("[role=status]").inner_text())
+    middle, rim = (disc.locator(f'[data-handle="{key}"]') for key in ("middle", "rim"))
+    box, reach = middle.bounding_box(), rim.bounding_box()
+    # Anywhere within the disc, by which the plot would be zoomed elsewhere.
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    inside = 0.6 * (reach["x"] + reach["width"] / 2 - x)
+    page.mouse.move(x, y - inside)
+    page.mouse.down()
+    page.mouse.move(x + 30, y - inside + 40, steps=3)
+    page.mouse.up()
+    lab.until(page, lambda: np.allclose([middle.bounding_box()[way] - box[way] for way in "xy"], [30, 40], atol=2))
     assert answer(page, "blocks:4").startswith("Not yet: a part that lies in a bubble and in the fluid")
     assert answer(page, "levelset:0").startswith("Right: with 10 vectors")
 

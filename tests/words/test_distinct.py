@@ -63,7 +63,7 @@ def test_two_runs_that_differ_in_the_device_alone_are_told_apart_by_it(made, dev
     [
         ({"deflation": "blocks:8"}, "8² blocks"),
         ({"deflation": "blocks:1"}, "1 block"),
-        ({"deflation": "levelset:0"}, "One vector per phase"),
+        ({"deflation": "levelset:0"}, "One vector per region"),
         ({"rhs": "random:8", "solver": "block-cg"}, "Block CG, b: 8 random columns"),
     ],
 )

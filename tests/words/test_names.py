@@ -36,7 +36,7 @@ def test_a_run_is_named_by_its_blocks_and_a_problem_by_what_it_is():
         ("preconditioner", "amg:rs", "algebraic multigrid of PyAMG (method Ruge-Stüben)"),
         ("preconditioner", "none", "no preconditioner"),
         ("deflation", "blocks:1", "1 block"),
-        ("deflation", "levelset:0", "one vector per phase"),
+        ("deflation", "levelset:0", "one vector per region"),
         ("coarse", "multilevel:cg", "multilevel cycles (cycle cg)"),
         ("solver", "hybrid1:fused=no", "hybrid CG 1 (fuse kernels of the accelerator no)"),
     ],

@@ -35,7 +35,10 @@ class LevelSet(Deflation):
     on_ranks: ClassVar[bool] = True
 
     k: int = parameter(
-        8, "k x k blocks (k x k x k in 3D), split at phase boundaries; 0 = one per phase", low=0, high=4096
+        8,
+        "k x k blocks (k x k x k in 3D), split at phase boundaries; 0 = one per bubble, and the fluid",
+        low=0,
+        high=4096,
     )
 
     def estimated_count(self, size: int, grid: tuple[int, ...] | None, interface: float) -> int | None:

@@ -127,8 +127,9 @@ def test_parts_that_cut_bubbles_need_more_iterations():
     sentence = wrong("deflation", 3, spaces[0])
     assert re.findall(r"(\d+)(?: iterations|\.)", sentence) == list(map(str, counts))
     assert "has 111 vectors" in wrong("deflation", 3, "levelset:8")
-    with pytest.raises(InputError, match="unknown deflation"):
-        lesson("deflation").exercises[2].check("bubbles")
+    for unknown in ("bubbles", "or", "ritz:4", "k"):
+        with pytest.raises(InputError, match=f"write stripes, blocks:k or levelset:k, .* and not '{unknown}'"):
+            lesson("deflation").exercises[2].check(unknown)
 
 
 def test_too_many_vectors_save_iterations_and_move_more():

@@ -109,6 +109,25 @@ def test_one_entry_wins_against_nothing_and_a_missing_winner_has_its_reason():
     assert verdict(running, BUBBLES, 1e-6, entries=entries) == "No entry has reached 10⁻⁶ yet."
 
 
+def test_a_name_is_not_cut_to_that_of_another_entry():
+    spaces = ("levelset:8", "levelset:4", "blocks:4")
+    bubbles = configure("bubbles-2d", n=48, layout="random", count=9)
+    made = [configure(bubbles.problem, deflation=each, coarse="inverse") for each in spaces]
+    entries = Race(made, queue=RunQueue()).entries
+    ranking = found(entries, [22e6, 26e6, 87e6], "bytes")
+    text = verdict(ranking, bubbles.problem, 1e-6, entries=entries)
+    assert text == "48², 2 cores: 8² blocks split by phase 22.0\u202fMB, 1.2 times less than 4² blocks split by phase"
+    # Both names would be cut.
+    slower = verdict(found(entries, [21, 53, 90], "iterations"), bubbles.problem, 1e-6, entries=entries[:2])
+    assert (
+        slower == "48², 2 cores: 8² blocks split by phase 21 iterations, 2.5 times fewer than 4² blocks split by phase"
+    )
+    # Where no entry has the shorter name, the problem stays.
+    shorter = verdict(ranking, bubbles.problem, 1e-6, entries=entries[:2])
+    assert shorter.startswith("9 random bubbles 48², 2 cores: ")
+    assert shorter.endswith("less than 4² blocks…")
+
+
 def test_devices_are_named_where_all_entries_share_one():
     assert ", OpenCL: Jacobi" in said(entries_of(device="opencl")[2:], [0.1, 1.0])
     mixed = Race([configure("bubbles-2d", n=64, device=device) for device in ("cpu", "opencl")], queue=RunQueue())

@@ -19,6 +19,8 @@ HALF = 0.32
 """Half the height of a stroke, of the height of a row."""
 MARKED = 2
 """The style of marks."""
+WITHIN = 3
+"""The style of marks on cells, some of which have that of other marks."""
 DEAR = 0.5
 """A face that costs more than this lies between light cells."""
 TINY = 1e-3
@@ -35,6 +37,8 @@ AT_ZERO = 4e-6
 """Place of the eigenvalues zero on the logarithmic axis."""
 ABOVE = 3.0
 """Height of the line between the ends."""
+NAMES_AT = 10.0
+"""Height of the names of pale curves, in tolerances."""
 NAMED = 1.2
 """Cells from the rim of a bubble to the name of its column."""
 PARTS_SPAN = (2e-6, 3.0)
@@ -57,14 +61,14 @@ def disc_scene(bubbles: FiveBubbles, cells: np.ndarray, rim: Rim, marked: str = 
     named: set[bool] = set()
     for (one, other), cost in zip(rim.ends, rim.cost, strict=True):
         dear = bool(cost > DEAR)
-        name = "" if dear in named else f"face that costs {'1' if dear else 'a thousandth'}"
+        name = "" if dear in named else f"face that costs {'1' if dear else '0.001 or 0.002'}"
         named.add(dear)
         x, y = np.array([one, other], float).T
         strong = marked == "rim" or (dear and marked in ("", "dear"))
         layers.append(CurveOf(name, x, y, 1 if dear else 0, plain=True, chosen=strong, rim=marked in ("rim", "dear")))
     if marked == "inner" and len(rim.between):
         layers.append(
-            PointsOf("face within, which counts twice", *rim.between.T, style=MARKED, size=4.0, marker="s", filled=True)
+            PointsOf("face within, which counts twice", *rim.between.T, style=WITHIN, size=3.5, marker="s", filled=True)
         )
     if marked == "v" and 0 < cells.sum() <= MOST_ONES:
         y, x = np.nonzero(cells)
@@ -80,7 +84,8 @@ def disc_scene(bubbles: FiveBubbles, cells: np.ndarray, rim: Rim, marked: str = 
 def _filled(name: str, cells: np.ndarray, style: int, *, faint: bool = False) -> BarsOf:
     """Cells as squares without gaps. cells: shape (n, n)."""
     y, x = np.nonzero(cells)
-    return BarsOf(name if x.size else "", x * 1.0, y + 0.5, 1.0, y - 0.5, style=style, faint=faint)
+    named = name if x.size else ""
+    return BarsOf(named, x * 1.0, y + 0.5, 1.0, y - 0.5, style=style, faint=faint, joined=True)
 
 
 def quotient_scene(values: np.ndarray, quotient: float, marked: str = "") -> Scene:
@@ -141,16 +146,28 @@ def removed_scene(
 
 
 def curves_scene(
-    curves: Mapping[str, tuple[np.ndarray, np.ndarray]], chosen: str, quantity: str, tolerance: float, *, products: bool
+    curves: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    chosen: str,
+    quantity: str,
+    tolerance: float,
+    *,
+    products: bool = False,
+    title: str = "",
 ) -> Scene:
-    """Curves on a log axis, x and y by name; the chosen one is strong, and the others stay pale behind it.
+    """Curves on a log axis, x and y by name; the chosen one is strong, and the others stay pale behind it, each with
+    its name above the tolerance.
 
-    products: x counts columns that were multiplied by A, in place of iterations.
+    products: x counts columns that were multiplied by A, in place of iterations. title: a longer name of the chosen
+    one.
     """
-    layers: list[Layer] = [
-        CurveOf("", x, y, faint=True, plain=True) for name, (x, y) in curves.items() if name != chosen
-    ]
+    pale = {name: curve for name, curve in curves.items() if name != chosen}
+    layers: list[Layer] = [CurveOf("", x, y, faint=True, plain=True) for x, y in pale.values()]
+    ends = {name: (x[k], y[k]) for name, (x, y) in pale.items() for k in np.flatnonzero(y <= NAMES_AT * tolerance)[:1]}
+    if ends:
+        places = np.array([*ends.values()], float).T
+        layers.append(PointsOf("", *places, size=0.1, marker=".", labels=[*ends]))
     x, y = curves[chosen]
+    chosen = title or chosen
     layers += [CurveOf(chosen, x, y, 0, plain=True, chosen=True), LineAt(tolerance, "{}", fitted=True)]
     axis = PRODUCTS if products else ITERATIONS
     met = np.flatnonzero(y <= tolerance)
@@ -186,13 +203,10 @@ def columns_scene(bubbles: FiveBubbles, many: int) -> Scene:
     """The bubbles, of which the first `many` are columns of Z, each with the name of its column."""
     labels = bubbles.labels
     n = len(labels)
-    layers: list[Layer] = []
-    for style, name, cells in (
-        (5, "bubble without a vector", labels > many),
-        (2, "column of Z", (labels > 0) & (labels <= many)),
-    ):
-        y, x = np.nonzero(cells)
-        layers.append(BarsOf(name if x.size else "", x * 1.0, y + 0.5, 1.0, y - 0.5, style=style, faint=style == 5))
+    layers: list[Layer] = [
+        _filled("bubble without a vector", labels > many, 5, faint=True),
+        _filled("column of Z", (labels > 0) & (labels <= many), 2),
+    ]
     names = [f"z{str(k + 1).translate(SUBSCRIPTS)}" for k in range(many)]
     # Above the bubbles, since letters on them would be dark on dark.
     places = bubbles.centres[:many] + np.array([0.0, bubbles.radius + NAMED])

@@ -7,7 +7,8 @@ import math
 
 import numpy as np
 
-from workbench.extensions.lessons.bubbles import square_quotient
+from workbench.errors import InputError, quoted
+from workbench.extensions.lessons.bubbles import problem, square_quotient
 from workbench.extensions.lessons.check_turn import computed
 from workbench.extensions.lessons.exercise import Choice, Exercise, Number, Text, Verdict
 from workbench.extensions.lessons.next_step import NextStep, waiting_race
@@ -23,6 +24,8 @@ TINY = 1e-3
 """Eigenvalues of M^-1 A below this are tiny. Light bubbles in a fluid a thousand times as dense cause them."""
 MOST_VECTORS = 16
 STRIPES = "stripes"
+FAMILIES = (STRIPES, "blocks", "levelset")
+"""Deflations of the lesson, without their numbers."""
 LEVEL_SETS = tuple(f"levelset:{k}" for k in (2, 4, 8, 16, 24))
 """Deflation with k x k boxes, which are cut at the bubbles."""
 ZERO = 1e-10
@@ -86,6 +89,8 @@ def _vectors(deflation: str) -> int:
 def _few_vectors(text: str) -> Verdict:
     """Right if CG takes fewer iterations with the deflation than with stripes, and it has at most `MOST_VECTORS`."""
     name = text.strip()
+    if name.partition(":")[0] not in FAMILIES:
+        raise InputError(f"write stripes, blocks:k or levelset:k, with a number as k, and not {quoted(name)}")
     vectors = _vectors(name)
     if vectors > MOST_VECTORS:
         said = f"{name} has {vectors} vectors here, and at most {MOST_VECTORS} are allowed."
@@ -173,9 +178,9 @@ NEXT_STEPS = (
         "flow.flow",
     ),
     NextStep(
-        "Deflated CG line by line, with the small copy of this problem.",
+        "Deflated CG line by line, with five bubbles on a grid of 16 × 16 cells.",
         "learn.step",
-        lambda: configure("bubbles-2d", n=24, deflation="levelset:0"),
+        lambda: configure(problem(), deflation="levelset:0"),
     ),
 )
 """Where the lesson leads: problems and views of the workbench."""

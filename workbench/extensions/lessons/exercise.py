@@ -112,7 +112,8 @@ class Choice:
 
 @dataclass(frozen=True)
 class Text:
-    """Lines of text, such as those of a method. start: what the field holds at first."""
+    """Lines of text, such as those of a method. start: what the field holds at first; a single line is an example, pale
+    in an empty field."""
 
     start: str = ""
 

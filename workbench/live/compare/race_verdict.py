@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from workbench.machines.processor import usable_cores
 from workbench.problems import Problem
@@ -53,8 +53,13 @@ def verdict(
         return _fitted(lambda on, one: f"{on}{head} {one} {said}{so_far}", words, first)
     ratio = behind[0].amount / best.amount
     ahead = f"{number(ratio, 2 if ratio >= 1.05 else 3)} times {AHEAD[found.measure]}"
+    others = {sentence_case(entry.name) for entry in entries}
     return _fitted(
-        lambda on, one, two: f"{on}{head} {one} {said}, {ahead} {two}{so_far}", words, first, behind[0].entry.name
+        lambda on, one, two: f"{on}{head} {one} {said}, {ahead} {two}{so_far}",
+        words,
+        first,
+        behind[0].entry.name,
+        others=others,
     )
 
 
@@ -136,10 +141,10 @@ def _machine(entries: Sequence[RaceEntry], cores: int | None) -> str:
     return next(iter(devices.values())).removeprefix("on ") if len(devices) == 1 else "this machine"
 
 
-def _fitted(write: Callable[..., str], problem: str, *names: str) -> str:
+def _fitted(write: Callable[..., str], problem: str, *names: str, others: Collection[str] = ()) -> str:
     """A text whose problem and names are cut where it would be longer than `LONGEST`: the place of bubbles first, then
-    the last name, and those before it, and what is left of the problem. Names that would then be the same keep more,
-    as the page shows the problem anyway."""
+    the last name, and those before it, and what is left of the problem. Where all names would be cut, or
+    be the same, or be that of another entry, they keep more, as the page shows the problem anyway."""
     cut = [problem, *names]
     if len(write(*cut)) > LONGEST:
         cut[0] = problem.partition(" in ")[0]
@@ -147,8 +152,10 @@ def _fitted(write: Callable[..., str], problem: str, *names: str) -> str:
         over = len(write(*cut)) - LONGEST
         if over > 0:
             cut[place] = shortened(cut[place], max(least, len(cut[place]) - over))
-    if problem and len(set(cut[1:])) < len(set(names)):
-        return _fitted(write, "", *names)
+    misread = any(each not in names and sentence_case(each.removesuffix("…")) in others for each in cut[1:])
+    all_cut = len(names) > 1 and not set(names) & set(cut[1:])
+    if problem and (misread or all_cut or len(set(cut[1:])) < len(set(names))):
+        return _fitted(write, "", *names, others=others)
     if len(write(*cut)) > LONGEST:
         # Of the problem its size alone, which may be many words.
         cut[0] = ""

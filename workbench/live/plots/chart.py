@@ -100,6 +100,8 @@ class Handle:
     name: str
     x: float
     y: float | None = None
+    around: float = 0.0
+    """Radius in units of x of the disc around it by which it is dragged as well."""
     thin: bool = False
     square: bool = False
     off: bool = False

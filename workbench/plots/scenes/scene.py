@@ -158,7 +158,7 @@ class PointsOf(Styled):
 @dataclasses.dataclass(frozen=True, eq=False)
 class BarsOf(Styled):
     """Bars around x, `wide` in units of x, from base (0 by default) to y; all of shape (n,). faint: a pale band behind
-    what matters.
+    what matters. joined: no gaps, as for cells that make an area.
 
     Examples:
         >>> import numpy as np
@@ -177,6 +177,7 @@ class BarsOf(Styled):
     style: int = 0
     texts: Sequence[Sequence[str]] | None = None
     faint: bool = False
+    joined: bool = False
 
     @property
     def reported(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.extensions import lessons
 from workbench.extensions.lessons.bubble_scenes import FACTORS
-from workbench.extensions.lessons.bubbles import eigenvalues, five_bubbles, rim
+from workbench.extensions.lessons.bubbles import eigenvalues, errors, five_bubbles, reached, rim
 from workbench.extensions.lessons.page.derivations import OF_BLOCKS
 from workbench.extensions.lessons.residual_polynomials import SPECTRA
 from workbench.files.data_files import PACKAGE
@@ -49,7 +49,7 @@ def test_a_disc_settles_on_a_bubble_and_a_cell_further_its_quotient_is_a_hundred
     move(disc, "middle", x + 1.3, y - 0.2)
     assert disc.quotient > 100 * on
     assert "× 1" in disc.words.text
-    assert "face that costs 1" in [layer.name for layer in disc.chart.scene.layers]
+    assert {"face that costs 1", "face that costs 0.001 or 0.002"} <= {*names(disc.chart.scene)}
 
 
 def test_a_disc_of_no_cell_and_a_middle_out_of_sight(disc):
@@ -74,8 +74,36 @@ def test_vectors_take_eigenvalues_away_and_curves_stay():
     view.option.value = True
     assert view.wait(LIMIT)
     assert "of the cells before, 3 positive eigenvalues are below" in view.words.text
-    # That without vectors, the two that were chosen, and the line of the tolerance.
-    assert len(view.curve.scene.layers) == 4
+    # That without vectors, the two that were chosen, the names of both that are pale, and the line of the tolerance.
+    assert names(view.curve.scene) == ["", "", "", "4 old vectors", ""]
+    assert labels(view.curve.scene) == ["0", "4"]
+    view.close()
+
+
+def test_each_tiny_eigenvalue_costs_the_curve_a_plateau():
+    for many in range(6):
+        steps = errors(many)[1 : reached(errors(many))] / errors(many)[: reached(errors(many)) - 1]
+        # Stretches of at least ten iterations, each of which takes less than 1.5 % of the error.
+        slow = "".join("-" if each > 0.985 else "." for each in steps)
+        assert len(re.findall("-{10,}", slow)) == (eigenvalues(many) < 1e-3).sum()
+
+
+def test_the_condition_numbers_of_the_text_are_those_of_bubbles_and_of_eigenvectors():
+    values, left = eigenvalues(0), eigenvalues(4)
+    text = (PACKAGE.parent / "notebooks/lessons/source/5_deflation.py").read_text(encoding="utf-8")
+    said = (
+        f"{left[-1] / left[0]:.0f} with four bubbles, and would be {values[-1] / values[4]:.0f} with four eigenvectors"
+    )
+    assert said in " ".join(line.removeprefix("#").strip() for line in text.split("\n"))
+
+
+def test_step_one_has_no_choice_of_vectors():
+    view = StepsOfDeflation()
+    assert view.wait(LIMIT)
+    assert view.slider.layout.visibility == "hidden"
+    view.go(1)
+    assert view.wait(LIMIT)
+    assert view.slider.layout.visibility == "visible"
     view.close()
 
 

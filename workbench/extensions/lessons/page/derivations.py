@@ -88,7 +88,7 @@ DEFLATION = (
     Thought(
         "The parts of u₀",
         (
-            "Each point is an eigenvector of M⁻¹A, over its eigenvalue λ.",
+            "Each point is an eigenvector of M⁻¹A, without Z, over its eigenvalue λ.",
             "Its height is the part of u₀ = M⁻¹r₀ in it.",
             "The tiny ones have parts too, so CG has to remove them.",
         ),
@@ -133,7 +133,7 @@ DEFLATION = (
         "Fewer iterations",
         (
             "The curve is the error of x = Qb + Pᵀx̂, pale without vectors.",
-            "It begins lower, by the part Qb, and falls without a plateau once no tiny eigenvalue is left.",
+            "Each tiny eigenvalue that is left costs it a plateau.",
         ),
         "curves",
     ),
@@ -210,13 +210,14 @@ class StepsOfDeflation(Derivation):
 
     def picture(self, key: str) -> Scene:
         many = int(self.slider.value)
+        self.slider.layout.visibility = "hidden" if key == "plain" else "visible"
         if key == "columns":
             return columns_scene(five_bubbles(), many)
         if key == "curves":
             name = counted(many, "vector")
             curves = {"no vector": errors(0), name: errors(many)}
             spread = {each: (np.arange(curve.size), curve) for each, curve in curves.items()}
-            scene = curves_scene(spread, name, "‖x* − xₖ‖ / ‖x*‖, A-norms", TOLERANCE, products=False)
+            scene = curves_scene(spread, name, "‖x* − xₖ‖ / ‖x*‖, A-norms", TOLERANCE)
             alone, taken = (count(reached(curve)) for curve in curves.values())
             said = f"With {name} the error is a millionth after {taken} iterations, without vectors after {alone}."
             return dataclasses.replace(scene, spoken=said)

@@ -96,7 +96,10 @@ class DiscVector(WorkingView):
         x, y = self.middle.tolist()
         side = x + self.radius if x + self.radius <= CELLS - 1 else x - self.radius
         self.chart.place(
-            [Handle(MIDDLE, "middle of the disc", x, y), Handle(RIM, "rim of the disc", side, y, square=True)]
+            [
+                Handle(MIDDLE, "middle of the disc", x, y, around=self.radius),
+                Handle(RIM, "rim of the disc", side, y, square=True),
+            ]
         )
         self.words.say(sentence(cells, edge.cost, edge.curvature, edge.diagonal, values))
 

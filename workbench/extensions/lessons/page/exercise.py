@@ -195,5 +195,7 @@ def _field(exercise: Exercise) -> widgets.Dropdown | widgets.Text | LineOrder | 
     if isinstance(kind, Order):
         return LineOrder(value=kind.start)
     if "\n" not in kind.start:
-        return widgets.Text(kind.start, layout={"width": "100%"})
+        example = isinstance(kind, Text) and kind.start
+        shown = {"placeholder": f"such as {example}"} if example else {"value": kind.start}
+        return widgets.Text(**shown, layout={"width": "100%"})
     return widgets.Textarea(kind.start, rows=kind.start.count("\n") + 2, layout={"width": "100%"})

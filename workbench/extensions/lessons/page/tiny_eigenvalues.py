@@ -97,17 +97,17 @@ class TinyEigenvalues(WorkingView):
         words = counted(many, "vector")
         zeros = counted(1 + many, "zero")
         self.spectrum.show(removed_scene(whole, left, ("M⁻¹A, 1 zero", f"M⁻¹PA, {zeros}"), gone, self.marked))
-        name = f"{words}{', bubbles moved' if moved else ''}"
-        self._seen |= {"0 vectors": (0, False), name: (many, moved)}
+        name, title = (f"{many} old", counted(many, "old vector")) if moved else (str(many), words)
+        self._seen |= {"0": (0, False), name: (many, moved)}
         curves = {each: errors(vectors, moved=moved) for each, (vectors, moved) in self._seen.items()}
         spread = {each: (np.arange(curve.size), curve) for each, curve in curves.items()}
-        self.curve.show(curves_scene(spread, name, "‖x* − xₖ‖ / ‖x*‖, A-norms", TOLERANCE, products=False))
+        self.curve.show(curves_scene(spread, name, "‖x* − xₖ‖ / ‖x*‖, A-norms", TOLERANCE, title=title))
         tiny = int((left < TINY).sum())
         self.words.say(
             f"With {words}{' of the cells before' if moved else ''}, {count(tiny)} positive eigenvalue"
             f"{'s are' if tiny != 1 else ' is'} below {chosen(TINY)}, and κ = {number(float(left[-1] / left[0]))}. "
             f"The error is a millionth after {counted(reached(curves[name]), 'iteration')}, without vectors after "
-            f"{count(reached(curves['0 vectors']))}."
+            f"{count(reached(curves['0']))}."
         )
 
     def _show_columns(self, columns: int, products: bool) -> None:

@@ -1,7 +1,7 @@
 // Where the axes of a plot lie, and how values become pixels.
 
 // The grip of a tolerance line stands between the axes and the names of curves.
-export const GRIP_ROOM = 20;
+export const GRIP_ROOM = 24;
 const BOTTOM = 36;
 const TOP = 27;
 

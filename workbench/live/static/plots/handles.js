@@ -80,24 +80,25 @@ function render({ model, el }) {
     handle.dataset.handle = key;
     handle.setAttribute("aria-roledescription", "handle");
     handle.setAttribute("data-lm-suppress-shortcuts", "true");
-    let [from, dragged] = [null, false];
+    let [from, dragged, apart] = [null, false, [0, 0]];
     const release = () => {
       from = null;
       // The kernel corrects a place out of bounds.
       if (held) send.now();
       held = null;
     };
-    handle.addEventListener("pointerdown", (event) => {
+    const grab = (event, distance = [0, 0]) => {
       if (event.button !== 0 || !box) return;
-      [from, dragged] = [event, false];
+      [from, dragged, apart] = [event, false, distance];
       handle.setPointerCapture(event.pointerId);
       handle.focus({ preventScroll: true });
       page.engine.post({ kind: "point", cursor: null });
-    });
+    };
+    handle.addEventListener("pointerdown", (event) => grab(event));
     handle.addEventListener("pointermove", (event) => {
       if (!from) return;
       dragged ||= Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) > STILL;
-      if (dragged) drag(key, event);
+      if (dragged) drag(key, { clientX: event.clientX - apart[0], clientY: event.clientY - apart[1] });
     });
     handle.addEventListener("pointerup", release);
     handle.addEventListener("pointercancel", release);
@@ -117,7 +118,39 @@ function render({ model, el }) {
       else turn(key, by, event.shiftKey ? FURTHER : NEARER);
     });
     page.plot.append(handle);
+    handle.grab = grab;
     return handle;
+  }
+
+  // The handle whose disc is under the pointer, and the pointer's distance from its middle.
+  function discAt({ clientX, clientY, shiftKey }) {
+    if (!box || shiftKey) return null;
+    const { left, top } = page.canvas.getBoundingClientRect();
+    const wide = box.right - box.left;
+    for (const { key, x, y, around } of handles()) {
+      if (!around || made.get(key).hidden) continue;
+      const across = clientX - left - box.left - axes.x.share(x) * wide;
+      const up = clientY - top - box.bottom + axes.y.share(y) * (box.bottom - box.top);
+      const reach = (axes.x.share(x + around) - axes.x.share(x)) * wide;
+      if (Math.hypot(across, up) <= reach) return { handle: made.get(key), distance: [across, up] };
+    }
+    return null;
+  }
+
+  // Before the plot hears of it, which a drag would zoom.
+  page.plot.addEventListener("pointerdown", takeDisc, true);
+  page.plot.addEventListener("pointermove", showDisc);
+
+  function takeDisc(event) {
+    const found = event.target === page.canvas && discAt(event);
+    if (!found) return;
+    event.stopPropagation();
+    event.preventDefault();
+    found.handle.grab(event, found.distance);
+  }
+
+  function showDisc(event) {
+    if (event.target === page.canvas) page.canvas.classList.toggle("wb-grabs", discAt(event) !== null);
   }
 
   function neighbour(key, by) {

@@ -148,8 +148,8 @@ export class BarLayer {
       // Pale bars that meet at a pixel have no seam.
       const [left, right] = [-1, 1].map((side) => Math.round(toX(this.x[k] + (side * this.wide) / 2)));
       if (right < box.left || left > box.right) continue;
-      const [top, bottom] = [toY(this.y[k]), toY(this.base?.[k] ?? 0)];
-      const gap = right - left > 5 && !this.faint ? 1 : 0;
+      const [top, bottom] = [toY(this.y[k]), toY(this.base?.[k] ?? 0)].map((value) => (this.joined ? Math.round(value) : value));
+      const gap = right - left > 5 && !this.faint && !this.joined ? 1 : 0;
       context.fillRect(left, Math.min(top, bottom), Math.max(1, right - left - gap), Math.abs(bottom - top));
     }
     context.globalAlpha = 1;
