@@ -99,6 +99,18 @@ def test_each_side_of_a_rank_is_a_lane(traced):
     assert 0 <= fraction <= 1
 
 
+def test_copies_of_a_rank_are_after_the_kernels_of_its_own_accelerator(traced):
+    events = list(traced.trace)
+    for rank in range(2):
+        copies = [event for event in events if event.lane == rank_lane(rank, "copy to host") and event.name == "w"]
+        assert len(copies) == traced.iterations + 1
+        for copy in copies:
+            causes = [events[place] for place in copy.after]
+            assert rank_lane(rank, "accelerator") in {cause.lane for cause in causes}
+            assert {rank_and_side(cause.lane)[0] for cause in causes} == {f"rank {rank}"}
+            assert all(cause.iteration == copy.iteration for cause in causes)
+
+
 def test_a_product_begins_when_its_ghosts_have_come(traced):
     for rank in range(2):
         of_rank = [
