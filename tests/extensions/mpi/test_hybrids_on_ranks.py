@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,12 @@ def test_iterates_are_those_of_pipelined_cg_and_x_is_that_of_a_direct_solver(ran
         assert one["error"] <= 1e-7, case
         assert len(one["rows"]) == ranks, case
         assert one["device"] == DEVICES[case.rpartition("solver=")[2].partition(":")[0]], case
+        assert f", 1 shared by {ranks} ranks; " in one["note"], case
+        if "share=0.6" in case:
+            share = re.search(r"on all ranks they have (.*)% to (.*)% of the rows", one["note"])
+            assert share is not None, one["note"]
+            # The rows of the graph have some two to five non-zeros, so that the rows are 0.4 by and large.
+            assert 20 < float(share[1]) <= float(share[2]) < 60
 
 
 @pytest.mark.parametrize("cores", [1, 8, 19])
