@@ -110,7 +110,8 @@ def least_rows(accelerator: Accelerator, matrix: sparse.csr_array, vectors: int)
     fits = (needed <= room) & (values <= accelerator.runtime.largest)
     if not fits[-1]:
         raise InputError(
-            f"device {accelerator.name} may use {max(0, room) / 1e6:.4g} MB, which is not enough for one row; raise the limit"
+            f"device {accelerator.name} may use {max(0, room) / 1e6:.4g} MB, which is not enough for one row; "
+            "raise the limit"
         )
     return int(np.argmax(fits))
 

@@ -32,5 +32,6 @@ class RankPair(WithCores, RankOnAccelerator):
 
 
 @pair_of.register
-def _(accelerator: RankOnAccelerator) -> RankPair:
+def pair_of_rank(accelerator: RankOnAccelerator) -> RankPair:
+    """The pair of a rank; see `pair_of`. All ranks call this together."""
     return RankPair(accelerator)

@@ -132,7 +132,10 @@ class RankSplit(Split, RankOnCores):
 
 
 @split_of.register
-def _(rank: RankOnAccelerator, operator: SlabStencil | MatrixRows, share: float | None, vectors: int) -> RankSplit:
+def split_of_rank(
+    rank: RankOnAccelerator, operator: SlabStencil | MatrixRows, share: float | None, vectors: int
+) -> RankSplit:
+    """The split of the rows of a rank; see `split_of`. All ranks call this together."""
     rows = operator if isinstance(operator, MatrixRows) else operator.to_rows()
     cores, why = _decomposed(rank, rows, share, vectors)
     ghosts = Ghosts(rank.communicator, rows)
