@@ -25,6 +25,15 @@ def test_a_traced_solve_prints_where_its_time_went(traced):
     assert {"A p, Z^T", "E^-1", "AZ"} <= names
 
 
+def test_kernels_of_both_sides_are_printed_with_their_lanes(tmp_path, capsys):
+    pytest.importorskip("pyopencl")
+    choices = ["poisson5", "--n", "9", "--solver", "hybrid3:share=0.5", "--device", "opencl"]
+    _, out, _ = run(capsys, "solve", *choices, "--trace", str(tmp_path / "out.json"))
+    products = [row for row in out.splitlines() if row.endswith(" A1 m")]
+    assert len(products) == 2
+    assert sum(" cpu " in row for row in products) == sum(" accelerator " in row for row in products) == 1
+
+
 def test_the_trace_keeps_json_alone_on_standard_output(tmp_path, capsys):
     path = tmp_path / "out.json"
     _, out, _ = run(capsys, "solve", "poisson5", "--n", "12", "--json", "--trace", str(path))

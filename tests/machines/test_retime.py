@@ -10,7 +10,7 @@ from tests.records.test_trace import traces
 from workbench.devices.clock import LANES
 from workbench.errors import InputError
 from workbench.machines.profile import Number, Profile, profile
-from workbench.machines.retime import compare, retime
+from workbench.machines.retime import compare, machines_for, retime
 from workbench.records import Event, Trace
 
 
@@ -34,18 +34,19 @@ GPU = Profile(
 )
 
 
-def hybrid():
+def hybrid(rank=""):
     trace = Trace("here")
-    copied = trace.append(Event("x", "copy to device", 0, 1, bytes=10))
-    product = trace.append(Event("A", "accelerator", 1, 2, bytes=300, after=(copied,)))
-    trace.append(Event("axpy", "cpu", 1, 2, bytes=30))
-    back = trace.append(Event("r", "copy to host", 2, 3, bytes=20, after=(product,)))
-    trace.append(Event("dot", "cpu", 3, 4, bytes=10, flops=400, after=(back,)))
+    copied = trace.append(Event("x", f"{rank}copy to device", 0, 1, bytes=10))
+    product = trace.append(Event("A", f"{rank}accelerator", 1, 2, bytes=300, after=(copied,)))
+    trace.append(Event("axpy", f"{rank}cpu", 1, 2, bytes=30))
+    back = trace.append(Event("r", f"{rank}copy to host", 2, 3, bytes=20, after=(product,)))
+    trace.append(Event("dot", f"{rank}cpu", 3, 4, bytes=10, flops=400, after=(back,)))
     return trace
 
 
-def test_two_profiles_by_hand():
-    made = retime(hybrid(), CPU, GPU)
+@pytest.mark.parametrize("rank", ["", "rank 3 "])
+def test_two_profiles_by_hand(rank):
+    made = retime(hybrid(rank), CPU, GPU)
     spans = {event.name: (event.start, event.end) for event in made}
     assert spans == {
         "x": (0, 2.5),  # 0.5 + 10/5
@@ -55,9 +56,13 @@ def test_two_profiles_by_hand():
         "dot": (9.75, 14.75),  # after r: 1 + max(10/10, 400/100)
     }
     assert (made.label, made.machine, made.notes) == ("modelled", "a CPU with a GPU", [])
-    rows = {row["lane"]: row for row in compare(hybrid(), made)}
-    assert rows["cpu"] == {"lane": "cpu", "measured": 2, "modelled": 9, "ratio": 4.5}
+    rows = {row["lane"]: row for row in compare(hybrid(rank), made)}
+    assert rows[f"{rank}cpu"] == {"lane": f"{rank}cpu", "measured": 2, "modelled": 9, "ratio": 4.5}
     assert rows["total"] == {"lane": "total", "measured": 4, "modelled": 14.75, "ratio": 14.75 / 4}
+
+
+def test_a_trace_of_both_sides_of_ranks_takes_a_cpu_and_a_gpu():
+    assert machines_for([event.lane for event in hybrid("rank 0 ")], [CPU, GPU]) == ([CPU], [GPU])
 
 
 def test_a_single_profile_also_times_events_on_the_cores():

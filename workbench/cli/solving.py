@@ -207,14 +207,21 @@ def _plain(configuration: Configuration, result: Result) -> dict[str, Any]:
 
 
 def _print_kernels(trace: Trace) -> None:
-    """Print the time of each kernel, longest first, with the levels of a coarse solve below it."""
+    """Print the time of each kernel, longest first, with the levels of a coarse solve below it.
+
+    Kernels of several lanes, which may have one name, are printed with their lanes.
+    """
     from workbench.records import kernel_table, with_levels_summed
 
     print(f"\n{trace.label} on {trace.machine}")
-    print(f"{'share':>7}{'ms':>11}{'calls':>8}{'GB/s':>8}  kernel")
-    for row in with_levels_summed(kernel_table(trace)):
+    rows = with_levels_summed(kernel_table(trace))
+    lanes = {row["lane"] for row in rows if row["lane"]}
+    width = 2 + max(map(len, lanes)) if len(lanes) > 1 else 0
+    print(f"{'share':>7}{'ms':>11}{'calls':>8}{'GB/s':>8}  {'lane' if width else '':{width}}kernel")
+    for row in rows:
         rate = f"{row['GB_per_s']:8.1f}" if row["GB_per_s"] else " " * 8
-        print(f"{row['share']:7.1%}{1e3 * row['seconds']:11.3f}{row['calls']:8}{rate}  {row['kernel']}")
+        lane = f"{row['lane'] if width else '':{width}}"
+        print(f"{row['share']:7.1%}{1e3 * row['seconds']:11.3f}{row['calls']:8}{rate}  {lane}{row['kernel']}")
 
 
 class _Progress:

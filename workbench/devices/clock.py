@@ -48,6 +48,11 @@ def rank_and_side(lane: str) -> tuple[str, str]:
     return (found[1], found[2]) if found else ("", lane)
 
 
+def side_of(lane: str) -> str:
+    """The lane without its rank: "rank 0 cpu" is "cpu", and others stay as they are."""
+    return rank_and_side(lane)[1]
+
+
 def is_of_rank(lane: str) -> bool:
     """True for a lane of a rank."""
     return lane.startswith(RANK)

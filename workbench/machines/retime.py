@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
-from workbench.devices.clock import ACCELERATOR, CPU, TO_DEVICE, TO_HOST, is_worker
+from workbench.devices.clock import ACCELERATOR, CPU, TO_DEVICE, TO_HOST, is_worker, side_of
 from workbench.errors import InputError
 from workbench.machines.profile import Number, Profile
 
@@ -83,18 +83,18 @@ class Machine:
 
     def of(self, lane: str) -> Profile:
         """The profile of a lane."""
-        return self.accelerator if lane in (ACCELERATOR, *COPIES) else self.cores
+        return self.accelerator if side_of(lane) in (ACCELERATOR, *COPIES) else self.cores
 
     def numbers(self, lane: str) -> tuple[Number, Number | None, Number | None]:
         """Bandwidth, latency and peak operation rate of a lane. Raises InputError where it has no bandwidth."""
-        profile = self.of(lane)
-        if lane not in COPIES:
+        profile, side = self.of(lane), side_of(lane)
+        if side not in COPIES:
             return profile.bandwidth, profile.launch_latency, profile.flops
         if profile.kind == "cpu":
             raise InputError(
                 f"the trace has copies between host and accelerator, and {profile.name} is a CPU; add an accelerator"
             )
-        if lane == TO_HOST:
+        if side == TO_HOST:
             return profile.required("to_host_bandwidth"), profile.to_host_latency, None
         return profile.required("to_device_bandwidth"), profile.to_device_latency, None
 
@@ -128,7 +128,7 @@ def retime(trace: Trace[Rescheduled], profile: Profile, accelerator: Profile | N
     if trace.label == MODELLED:
         raise InputError("the trace is modelled already; retime the measured trace from which it was made")
     machine = Machine(profile, accelerator or profile)
-    used = {kernel.lane for kernel in trace.kernels}
+    used = {side_of(kernel.lane) for kernel in trace.kernels}
     title = profile.title
     if accelerator and used & {ACCELERATOR, *COPIES}:
         title = f"{profile.title} with {accelerator.title}"
@@ -148,7 +148,7 @@ def machines_for(lanes: Iterable[str], known: Sequence[Profile]) -> tuple[list[P
         >>> {one.kind for one in cores}, {one.kind for one in accelerators}
         ({'cpu'}, {'gpu'})
     """
-    own = {lane for lane in lanes if not is_worker(lane)}
+    own = {side_of(lane) for lane in lanes if not is_worker(lane)}
     fitting = [one for one in known if all(_has_numbers(one, lane) for lane in own & {ACCELERATOR, *COPIES})]
     if CPU in own and len(own) > 1:
         return [one for one in known if one.kind == "cpu"], [one for one in fitting if one.kind == "gpu"]
@@ -200,12 +200,12 @@ def _notes(machine: Machine, trace: Listed) -> list[str]:
 
 
 def _notes_on(machine: Machine, kernel: Kernel) -> Iterator[str]:
-    profile, is_copy = machine.of(kernel.lane), kernel.lane in COPIES
+    profile, is_copy = machine.of(kernel.lane), side_of(kernel.lane) in COPIES
     name = profile.name
     bandwidth, latency, _ = machine.numbers(kernel.lane)
     if profile.cache_bytes and not is_copy and kernel.bytes < TIMES_CACHE * profile.cache_bytes.value:
         yield f"kernels move less than {TIMES_CACHE} times the cache of {name}, which may be faster than memory"
-    what = f"{kernel.lane} bandwidth" if is_copy else "memory bandwidth"
+    what = f"{side_of(kernel.lane)} bandwidth" if is_copy else "memory bandwidth"
     if bandwidth.basis == "nominal":
         yield f"the {what} of {name} is nominal, which kernels do not reach: times are a lower bound"
     if bandwidth.basis == "assumed":

@@ -60,6 +60,7 @@ def compared(case: str, folder: Path, communicator) -> dict:
         "error": max(map(max, communicator.allgather(errors))),
         "rows": communicator.allgather(found.x.size),
         "device": type(run.setup.device).__name__,
+        "note": run.setup.device.note,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,12 @@ def test_iterates_are_those_of_pipelined_cg_and_x_is_that_of_a_direct_solver(ran
         assert one["error"] <= 1e-7, case
         assert len(one["rows"]) == ranks, case
         assert one["device"] == DEVICES[case.rpartition("solver=")[2].partition(":")[0]], case
+        assert f", 1 shared by {ranks} ranks; " in one["note"], case
+        if "share=0.6" in case:
+            share = re.search(r"on all ranks they have (.*)% to (.*)% of the rows", one["note"])
+            assert share is not None, one["note"]
+            # The rows of the graph have some two to five non-zeros, so that the rows are 0.4 by and large.
+            assert 20 < float(share[1]) <= float(share[2]) < 60
 
 
 @pytest.mark.parametrize("cores", [1, 8, 19])
@@ -73,12 +80,31 @@ def test_blocks_of_both_sides_make_the_rows_of_a_rank(accelerator, cores):
     np.testing.assert_allclose(accelerator.to_host(there[2]), expected[cores:], atol=1e-12 * abs(expected).max())
 
 
+def result(solver):
+    """A traced run on two ranks that this process has started."""
+    pytest.importorskip("pyopencl")
+    choices = {"n": 9, "rhs": "random", "solver": solver, "device": "opencl", "ranks": 2}
+    return run_through(Run(configure("poisson5", **choices, stopping=Stopping(rtol=1e-6)), trace=True))
+
+
 @pytest.fixture(scope="module")
 def traced():
-    """A run of hybrid 1 on two ranks that this process has started."""
-    pytest.importorskip("pyopencl")
-    choices = {"n": 9, "rhs": "random", "solver": "hybrid1", "device": "opencl", "ranks": 2}
-    return run_through(Run(configure("poisson5", **choices, stopping=Stopping(rtol=1e-6)), trace=True))
+    """Hybrid 1."""
+    return result("hybrid1")
+
+
+def causes_of(trace, name, iteration=3):
+    """The kernels that an event of each rank on the lane of its cores has waited for, with their lanes."""
+    events = list(trace)
+    made = []
+    for rank in range(2):
+        (event,) = (
+            event
+            for event in events
+            if (event.name, event.lane, event.iteration) == (name, rank_lane(rank, "cpu"), iteration)
+        )
+        made.append({(rank_and_side(events[k].lane)[1], events[k].name) for k in event.after})
+    return made
 
 
 def test_each_side_of_a_rank_is_a_lane(traced):
@@ -97,6 +123,33 @@ def test_each_side_of_a_rank_is_a_lane(traced):
     fraction = hidden_fraction(traced.trace)
     assert fraction is not None
     assert 0 <= fraction <= 1
+
+
+def test_copies_of_a_rank_are_after_the_kernels_of_its_own_accelerator(traced):
+    events = list(traced.trace)
+    for rank in range(2):
+        copies = [event for event in events if event.lane == rank_lane(rank, "copy to host") and event.name == "w"]
+        assert len(copies) == traced.iterations + 1
+        for copy in copies:
+            causes = [events[place] for place in copy.after]
+            assert rank_lane(rank, "accelerator") in {cause.lane for cause in causes}
+            assert {rank_and_side(cause.lane)[0] for cause in causes} == {f"rank {rank}"}
+            assert all(cause.iteration == copy.iteration for cause in causes)
+
+
+def test_messages_are_after_the_work_that_they_send_alone(traced):
+    for halo, total in zip(causes_of(traced.trace, "halo"), causes_of(traced.trace, "sum"), strict=True):
+        # The accelerator has made m, whose ghosts are sent; its product A m, which the sum overlaps with, is no cause.
+        assert any(side == "accelerator" and "m" in name for side, name in halo)
+        assert not any(side == "accelerator" for side, _ in total)
+
+
+def test_messages_of_hybrid_3_are_after_copies():
+    trace = result("hybrid3:share=0.5").trace
+    for halo, total in zip(causes_of(trace, "halo"), causes_of(trace, "sum"), strict=True):
+        assert ("copy to host", "m") in halo
+        assert ("copy to host", "scalars") in total
+        assert not any(side == "accelerator" for side, _ in halo | total)
 
 
 def test_a_product_begins_when_its_ghosts_have_come(traced):

@@ -110,7 +110,8 @@ def least_rows(accelerator: Accelerator, matrix: sparse.csr_array, vectors: int)
     fits = (needed <= room) & (values <= accelerator.runtime.largest)
     if not fits[-1]:
         raise InputError(
-            f"device {accelerator.name} may use {room / 1e6:.4g} MB, which is not enough for one row; raise the limit"
+            f"device {accelerator.name} may use {max(0, room) / 1e6:.4g} MB, which is not enough for one row; "
+            "raise the limit"
         )
     return int(np.argmax(fits))
 
@@ -139,7 +140,7 @@ def measure(accelerator: Accelerator, matrix: sparse.csr_array) -> Speeds:
     """
     size, item, index = matrix.indptr.size - 1, matrix.data.itemsize, matrix.indices.itemsize
     room = room_on(accelerator, size) - 2 * size * item - (size + 1) * index
-    basis = "five products of the whole matrix on both at once"
+    basis = f"five products of all {size} rows on both at once"
     largest = min(room // (item + index), accelerator.runtime.largest // item)
     if matrix.nnz > largest:
         rows = sampled_rows(matrix.indptr, largest // 2)

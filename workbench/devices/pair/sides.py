@@ -187,8 +187,9 @@ class CpuSide:
         for copy in copies:
             for signal in copy.signals:
                 signal.wait()
+            # Work of `landed` is after the copy too.
+            _note_wait(self.space, CPU, [copy])
             copy.landed()
-        _note_wait(self.space, CPU, copies)
 
 
 class AcceleratorSide:

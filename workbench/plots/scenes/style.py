@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Iterable
 
-from workbench.devices.clock import TO_DEVICE, TO_HOST, WAITING, rank_and_side
+from workbench.devices.clock import TO_DEVICE, TO_HOST, WAITING, side_of
 from workbench.devices.cycle_parts import COARSE_SOLVE, level_of, summed_name
 from workbench.lines.schedule import operator_of
 from workbench.records.trace import Kernel
@@ -96,7 +96,7 @@ class KernelLooks:
 
 def kind_of(name: str, lane: str = "") -> str:
     """One of the `KINDS`: of a kernel by its name, or by its lane where that is one of copies."""
-    if rank_and_side(lane)[1] in (TO_DEVICE, TO_HOST):
+    if side_of(lane) in (TO_DEVICE, TO_HOST):
         return "copies"
     if level_of(name) or name.startswith(COARSE_SOLVE):
         return "coarse"

@@ -66,10 +66,15 @@ class RankOnAccelerator(PartsOnAccelerator):
         return RankOnAccelerator(self.runtime, self.communicator, self.slab, budget)
 
     @property
-    def note(self) -> str:
+    def hardware(self) -> str:
+        """Its name, and if ranks share it."""
         several = len(set(self._places))
         of = "one for each rank" if several == self.ranks else f"{several} shared by {self.ranks} ranks"
-        return f"{super().note}, {of}; ghost planes and sums travel by {self.link.title}"
+        return f"{super().note}, {of}"
+
+    @property
+    def note(self) -> str:
+        return f"{self.hardware}; ghost planes and sums travel by {self.link.title}"
 
     def clock(self, recorder: Recorder) -> Clock:
         made = RankDeviceClock(self.runtime, recorder)

@@ -6,7 +6,7 @@ The cores have the dot products: a sum over the ranks begins when a pass ends, a
 
 from __future__ import annotations
 
-from workbench.devices.clock import Clock, Recorder
+from workbench.devices.clock import ACCELERATOR, Clock, Recorder
 from workbench.devices.pair import WithCores, pair_of
 from workbench.extensions.mpi.device.accelerated import RankOnAccelerator
 from workbench.extensions.mpi.device.clock import HALO, SUM
@@ -25,11 +25,13 @@ class RankPair(WithCores, RankOnAccelerator):
     def clock(self, recorder: Recorder) -> Clock:
         made = RankPairClock(self.runtime, recorder, self.rank)
         link, sums = self.link, self._sums_of_cores
-        made.attach(HALO, link.exchange)
-        made.attach(SUM, link.total, sums.total, sums.wait)
+        made.attach(HALO, link.exchange, behind=ACCELERATOR)
+        made.attach(SUM, link.total, behind=ACCELERATOR)
+        made.attach(SUM, sums.total, sums.wait)
         return made
 
 
 @pair_of.register
-def _(accelerator: RankOnAccelerator) -> RankPair:
+def pair_of_rank(accelerator: RankOnAccelerator) -> RankPair:
+    """The pair of a rank; see `pair_of`. All ranks call this together."""
     return RankPair(accelerator)

@@ -18,11 +18,13 @@ begins."""
 
 
 class _Message(NamedTuple):
-    """A halo or a sum within a step. lane: that of the cores where the host waits for the other ranks."""
+    """A halo or a sum within a step. lane: that of the cores where the host waits for the other ranks. behind: whose
+    work it sends, so that the host waits for that first; empty where none is under way."""
 
     name: str
     lane: str
     span: Span
+    behind: str
 
 
 class RankPairClock(PairClock):
@@ -41,10 +43,11 @@ class RankPairClock(PairClock):
     def lane_in_trace(self, lane: str) -> str:
         return rank_lane(self._rank, lane)
 
-    def attach(self, name: str, *methods: MethodType) -> None:
-        """Record calls of methods as messages: HALO or SUM."""
+    def attach(self, name: str, *methods: MethodType, behind: str = "") -> None:
+        """Record calls of methods as messages: HALO or SUM. behind: the lane whose work they send, if the host waits
+        for it in them."""
         for method in methods:
-            setattr(method.__self__, method.__name__, self._message(method, name))
+            setattr(method.__self__, method.__name__, self._message(method, name, behind))
 
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
         def call(*arguments: object) -> Returned:
@@ -83,18 +86,17 @@ class RankPairClock(PairClock):
         self.note(name, lane, work, lambda: (begin(), end())).least = LEAST if lane == CPU else SHORTEST
 
     def _note_messages(self, messages: list[_Message]) -> None:
-        for name, lane, span in messages:
-            if lane == CPU:
-                # The host waits for the accelerator before it sends what that has made.
-                self.follow(CPU, ACCELERATOR)
+        for name, lane, span, behind in messages:
+            if lane == CPU and behind:
+                self.follow(CPU, behind)
             self.note(name, lane, lambda: (0, 0), span)
 
-    def _message(self, run: Callable[..., Returned], name: str) -> Callable[..., Returned]:
+    def _message(self, run: Callable[..., Returned], name: str, behind: str) -> Callable[..., Returned]:
         def call(*arguments: object) -> Returned:
             if not self.is_recording:
                 return run(*arguments)
             returned, lane, span = self._spanned(run, arguments, name)
-            message = _Message(name, lane, span)
+            message = _Message(name, lane, span, behind)
             if self._within is None:
                 self._note_messages([message])
             else:

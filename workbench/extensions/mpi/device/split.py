@@ -106,6 +106,7 @@ class RankSplit(Split, RankOnCores):
     def __init__(self, rank: RankOnAccelerator, blocks: RowBlocks, ghosts: Ghosts, note: str) -> None:
         RankOnCores.__init__(self, rank.communicator, rank.slab)
         Split.__init__(self, rank.alone, blocks, note)
+        self.note = f"{rank.hardware}; {note}"
         self._ghosts, self._cores = ghosts, Cpu()
 
     @property
@@ -131,26 +132,33 @@ class RankSplit(Split, RankOnCores):
 
 
 @split_of.register
-def _(rank: RankOnAccelerator, operator: SlabStencil | MatrixRows, share: float | None, vectors: int) -> RankSplit:
+def split_of_rank(
+    rank: RankOnAccelerator, operator: SlabStencil | MatrixRows, share: float | None, vectors: int
+) -> RankSplit:
+    """The split of the rows of a rank; see `split_of`. All ranks call this together."""
     rows = operator if isinstance(operator, MatrixRows) else operator.to_rows()
     cores, why = _decomposed(rank, rows, share, vectors)
     ghosts = Ghosts(rank.communicator, rows)
     blocks = blocks_of_rank(rank.alone, rows, cores, ghosts.sent)
-    return RankSplit(rank, blocks, ghosts, f"on rank {rank.rank} {why}")
+    return RankSplit(rank, blocks, ghosts, why)
 
 
 def _decomposed(rank: RankOnAccelerator, rows: MatrixRows, share: float | None, vectors: int) -> tuple[int, str]:
-    """As `decompose`, for the rows of a rank. Raises InputError on all ranks where one has a side without rows."""
-    cores, why, refused = 0, "", ""
+    """As `decompose`, for the rows of a rank; the sentence has the shares of all ranks.
+
+    Raises InputError on all ranks where one has a side without rows.
+    """
+    cores, why, refused, size = 0, "", "", rows.slab.size
     try:
         cores, why = decompose(rank.alone, rows.tall, share, vectors)
-        check_halves(rank.alone, rows.slab.size, cores, why)
+        check_halves(rank.alone, size, cores, why)
     except InputError as error:
         refused = f"rank {rank.rank}: {error}"
     sentences = [sentence for sentence in rank.gathered(refused) if sentence]
     if sentences:
         raise InputError(sentences[0])
-    return cores, why
+    low, *_, high = sorted(rank.gathered(cores / size))
+    return cores, f"on rank {rank.rank} {why}; on all ranks they have {low:.1%} to {high:.1%} of the rows"
 
 
 def blocks_of_rank(accelerator: Accelerator, rows: MatrixRows, cores: int, sent: np.ndarray) -> RowBlocks:

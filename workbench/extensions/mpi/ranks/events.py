@@ -27,12 +27,13 @@ class RankEvents:
     def new(self) -> list[Events]:
         """Events since the last call, by rank."""
         trace = self._trace
-        new = trace.kernels[self._kernels :], trace.rows[self._rows :].copy(), trace.origin
+        waits = trace.waits(self._rows, trace.count)
+        new = trace.kernels[self._kernels :], trace.rows[self._rows :].copy(), waits, trace.origin
         self._kernels, self._rows = len(trace.kernels), trace.count
         gathered = self._world.gather(new) or []
         return [
-            Events(kernels, rows, trace.origin + clock.ahead - origin)
-            for (kernels, rows, origin), clock in zip(gathered, self._clocks, strict=False)
+            Events(kernels, rows, waits, trace.origin + clock.ahead - origin)
+            for (kernels, rows, waits, origin), clock in zip(gathered, self._clocks, strict=False)
         ]
 
     def error(self) -> float:

@@ -19,6 +19,8 @@ class RankLanes:
         self._trace = trace
         self._numbers: dict[int, list[int]] = {}
         """Numbers of the kernels of each rank in the trace."""
+        self._places: dict[int, list[int]] = {}
+        """Places of the events of each rank in the trace."""
 
     def take(self, events: Sequence[Events]) -> None:
         """Add new events, by rank."""
@@ -30,8 +32,13 @@ class RankLanes:
                 self._trace.kernel(one.name, one.lane if is_of_rank(one.lane) else lane, one.bytes, one.flops)
                 for one in of_rank.kernels
             ]
+            places, causes = self._places.setdefault(rank, []), dict[int, list[int]]()
+            for event, cause in of_rank.waits.tolist():
+                causes.setdefault(event, []).append(cause)
             for start, end, kernel, iteration in of_rank.rows.tolist():
-                self._trace.add(numbers[kernel], start - of_rank.ahead, end - of_rank.ahead, iteration)
+                after = tuple(places[cause] for cause in causes.get(len(places), ()))
+                times = start - of_rank.ahead, end - of_rank.ahead
+                places.append(self._trace.add(numbers[kernel], *times, iteration, after))
 
     def end(self, error: float) -> None:
         """Say how well the clocks agree. error: in s."""

@@ -86,10 +86,15 @@ class Facts:
 
 @dataclasses.dataclass(frozen=True)
 class Events:
-    """New events of the trace of a rank. ahead: seconds by which its times are ahead of those of rank 0."""
+    """New events of the trace of a rank.
+
+    waits: pairs of an event and one that it waited for, by their places in that trace, shape (k, 2). ahead: seconds by
+    which its times are ahead of those of rank 0.
+    """
 
     kernels: list[Kernel]
     rows: np.ndarray
+    waits: np.ndarray
     ahead: float
 
 
