@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import report
-from workbench.extensions.papers.two_level import LEVEL_ONE, printed
+from workbench.extensions.papers.two_level_settings import LEVEL_ONE, printed
 from workbench.problems import LinearSystem
 from workbench.problems.diffusion import assemble_two_phases
 from workbench.run import Run, Stopping, configure

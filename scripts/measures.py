@@ -32,7 +32,7 @@ CAPABILITIES = {
 }
 """Words of file and folder names, by capability."""
 BOUNDS = {
-    "files": 916,
+    "files": 918,
     "lines with `: Any`": 245,
     "lines with `cast(`": 20,
     "lines with `getattr(`": 94,

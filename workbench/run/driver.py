@@ -18,9 +18,9 @@ from workbench.process.forks import WorkLock
 from workbench.records.film import Film
 from workbench.run.choices.configuration import Configuration
 from workbench.run.choices.stopping import Reason
+from workbench.run.loop.iteration_state import Termination
 from workbench.run.loop.iterations import RunState
 from workbench.run.loop.result import Result
-from workbench.run.loop.stopping_test import Termination
 from workbench.run.loop.tracing import start_trace
 from workbench.run.machine_use import MACHINE_USE
 from workbench.run.results.filming import Camera

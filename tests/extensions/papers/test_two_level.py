@@ -10,8 +10,9 @@ from tests.extensions.papers.conftest import small
 from workbench.cli import main
 from workbench.extensions.papers import PAPERS, reproduce, two_level_model
 from workbench.extensions.papers.items import Solved
-from workbench.extensions.papers.two_level import AS_PROGRAM, TABLE_1, printed
+from workbench.extensions.papers.two_level import TABLE_1
 from workbench.extensions.papers.two_level_program import Series, of_iteration, of_program
+from workbench.extensions.papers.two_level_settings import AS_PROGRAM, printed
 from workbench.run import Run, Stopping, configure
 
 PROGRAM = {**TABLE_1.paper_values, "model": AS_PROGRAM}

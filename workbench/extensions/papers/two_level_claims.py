@@ -10,9 +10,10 @@ from typing import Any
 from workbench.devices.host.levels import levels_of_blocks
 from workbench.devices.host.pattern import colours_of, with_fill
 from workbench.extensions.papers import items, two_level
+from workbench.extensions.papers import two_level_settings as chosen
 from workbench.extensions.papers.comparison import Compared
 from workbench.extensions.papers.items import Case, Drawn, Item, Turned, Values, Work
-from workbench.extensions.papers.two_level import DENSITY_RATIO, SIZES_2D, STRIPES, two_layer
+from workbench.extensions.papers.two_level_settings import DENSITY_RATIO, SIZES_2D, STRIPES, two_layer
 from workbench.lazy import sparse
 from workbench.plots.scenes.scene import Axis
 from workbench.run import configure
@@ -50,8 +51,8 @@ def _against_inverse(rows: list[dict[str, Any]]) -> None:
 
 def between(values: Values) -> Iterator[Case]:
     """A row for each n: Neumann(2) among the blocks of 4n and 8n, with the works of Table 2."""
-    printed = {name: counts for name, *counts in two_level.printed()["table2"]["rows"]}
-    for n in two_level.sizes(values, two_level.COARSE_2D, SIZES_2D):
+    printed = {name: counts for name, *counts in chosen.printed()["table2"]["rows"]}
+    for n in chosen.sizes(values, chosen.COARSE_2D, SIZES_2D):
         works = [
             work
             for case in two_level.table2({**values, "largest": n})
@@ -66,7 +67,7 @@ def between(values: Values) -> Iterator[Case]:
             Work(work.words, work.what, functools.partial(_named, column), seeds=work.seeds)
             for work, column in zip(works, AMONG.values(), strict=True)
         ]
-        yield Case(row, two_level.up_to_largest(n, values, *known))
+        yield Case(row, chosen.up_to_largest(n, values, *known))
 
 
 AMONG = {"block IC(4n)": "4n", "block IC(8n)": "8n", "Neumann(2)": "neu2"}
@@ -197,8 +198,8 @@ CLAIMS = (
         title="Section 6.1: Neumann(2) among the block sizes 4n and 8n",
         cases=between,
         named=("n",),
-        x=two_level.SIDE,
-        y=two_level.COUNT,
+        x=chosen.SIDE,
+        y=chosen.COUNT,
         across="n",
         compared=(
             Compared(
@@ -209,7 +210,12 @@ CLAIMS = (
         ),
         drawn=tuple(Drawn(column, items.COUNTED, name) for name, column in AMONG.items()),
         finish=_in_words,
-        turned=(DENSITY_RATIO, STRIPES, two_level.ORDER, two_level.upto((*two_level.COARSE_2D, *SIZES_2D), 512)),
+        turned=(
+            DENSITY_RATIO,
+            STRIPES,
+            chosen.ORDER,
+            chosen.upto((*chosen.COARSE_2D, *SIZES_2D), 512),
+        ),
         notes=(
             "The paper: the results of Neumann(2) lie between those of block IC with blocks of 4n and 8n. Counts are "
             "means over the starts of Table 2; within 1% of a bound counts as between.",

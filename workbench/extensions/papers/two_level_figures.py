@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from workbench.extensions.papers import items, two_level
+from workbench.extensions.papers import items
+from workbench.extensions.papers import two_level_settings as chosen
 from workbench.extensions.papers.items import Case, Drawn, Item, Turned, Values, Work
-from workbench.extensions.papers.two_level import (
+from workbench.extensions.papers.two_level_model import MACHINES, NOTE, seconds_of_setup
+from workbench.extensions.papers.two_level_settings import (
     DENSITY_RATIO,
     LEVEL_ONE,
     ORDER,
@@ -22,7 +24,6 @@ from workbench.extensions.papers.two_level import (
     two_layer,
     up_to_largest,
 )
-from workbench.extensions.papers.two_level_model import MACHINES, NOTE, seconds_of_setup
 from workbench.plots.scenes.scene import Axis
 from workbench.run import Configuration, configure
 from workbench.words.numbers import count
@@ -75,13 +76,13 @@ def strategies(printed_first: tuple[str, ...], values: Values) -> Iterator[Case]
     turned = f"block-ic:{values['rows']}" if "rows" in values else f"neumann:{values['order']}"
     firsts = [LEVEL_ONE[name] for name in printed_first] if "report" in values else [turned]
     device = values.get("device", "cpu")
-    for first, n in itertools.product(firsts, two_level.sizes(values, (64,), SIZES_2D)):
+    for first, n in itertools.product(firsts, chosen.sizes(values, (64,), SIZES_2D)):
         kind, number = first.split(":")
         name = {"block-ic": "block IC({}n)", "neumann": "Neumann({})"}[kind].format(number)
         inverse = two_layer(n, values, first, "inverse")
         works = [
             Work(
-                f"{name}, {two_level.COARSE[coarse]}, n = {count(n)}",
+                f"{name}, {chosen.COARSE[coarse]}, n = {count(n)}",
                 two_layer(n, values, first, coarse),
                 functools.partial(_seconds_of, column, inverse),
                 timed=True,
@@ -90,7 +91,7 @@ def strategies(printed_first: tuple[str, ...], values: Values) -> Iterator[Case]
         ]
         # A speed-up over the cores needs their times too.
         for coarse in COMPARED_STRATEGIES if device != "cpu" else ():
-            words = f"{name}, {two_level.COARSE[STRATEGIES[coarse]]}, n = {count(n)}, cores"
+            words = f"{name}, {chosen.COARSE[STRATEGIES[coarse]]}, n = {count(n)}, cores"
             on_cores = two_layer(n, values, first, STRATEGIES[coarse], "cpu")
             works.append(Work(words, on_cores, {f"{coarse}_cores_s": "iteration_seconds"}, timed=True))
         row = {"preconditioner": name, "n": n, "where": "on the cores" if device == "cpu" else device}
@@ -127,13 +128,13 @@ def _at_last(rows: list[dict[str, Any]], values: Values) -> list[str]:
 
 def _factor_of_four() -> str:
     """The time of a row of the paper's triangular solves by the printed factor, if it holds for n = 1024."""
-    factor = two_level.printed()["claims"]["explicit_inverse_over_triangular_solve"]
-    (seconds,) = (line[2] for line in two_level.printed()["table1"]["rows"] if line[0] == "Neumann(2)")
-    (iterations,) = (line[-1] for line in two_level.printed()["table2"]["rows"] if line[0] == "Neumann(2)")
-    rows = 2 * 2 * two_level.FULL_SIZE_2D
+    factor = chosen.printed()["claims"]["explicit_inverse_over_triangular_solve"]
+    (seconds,) = (line[2] for line in chosen.printed()["table1"]["rows"] if line[0] == "Neumann(2)")
+    (iterations,) = (line[-1] for line in chosen.printed()["table2"]["rows"] if line[0] == "Neumann(2)")
+    rows = 2 * 2 * chosen.FULL_SIZE_2D
     microseconds = 1e6 * (factor - 1) * seconds / iterations / rows
     return (
-        f"The paper's factor of {factor} for Neumann(2) on its GPU leaves, at n = {two_level.FULL_SIZE_2D} and "
+        f"The paper's factor of {factor} for Neumann(2) on its GPU leaves, at n = {chosen.FULL_SIZE_2D} and "
         f"{seconds} s for {iterations} iterations with the inverse, {microseconds:.2g} microseconds for each of the "
         f"{rows} rows of the two substitutions: about the time of a launch, and far from that of the bytes of a row."
     )
@@ -145,7 +146,7 @@ def _strategies(name: str, title: str, first: Turned, note: str, *printed_first:
         title=title,
         cases=functools.partial(strategies, printed_first),
         named=("preconditioner", "n"),
-        x=two_level.SIDE,
+        x=chosen.SIDE,
         y=Axis("speed-up", log=True),
         across="n",
         drawn=(
@@ -155,13 +156,13 @@ def _strategies(name: str, title: str, first: Turned, note: str, *printed_first:
                 Drawn(
                     f"{which}_speedup",
                     items.MEASURED,
-                    f"{{preconditioner}}, {two_level.COARSE[STRATEGIES[which]]}, {{where}} over the cores",
+                    f"{{preconditioner}}, {chosen.COARSE[STRATEGIES[which]]}, {{where}} over the cores",
                 )
                 for which in COMPARED_STRATEGIES
             ),
         ),
         finish=_gains,
-        turned=(DENSITY_RATIO, STRIPES, first, two_level.upto((64, *SIZES_2D[:3]), 512)),
+        turned=(DENSITY_RATIO, STRIPES, first, chosen.upto((64, *SIZES_2D[:3]), 512)),
         notes=(
             NO_NUMBERS,
             note,

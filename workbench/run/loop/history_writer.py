@@ -14,7 +14,8 @@ from workbench.devices.rows import Rows
 from workbench.records import BlockHistory, History
 from workbench.run.choices.stopping import Norm, Stopping
 from workbench.run.loop.diagnostics import Diagnostics
-from workbench.run.loop.stopping_test import IterationState, StoppingTest
+from workbench.run.loop.iteration_state import IterationState
+from workbench.run.loop.stopping_test import StoppingTest
 from workbench.run.setup.solve_setup import SolveSetup
 
 if TYPE_CHECKING:

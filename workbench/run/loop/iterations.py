@@ -12,8 +12,8 @@ from workbench.devices.operator_protocols import DeviceVector
 from workbench.records import History
 from workbench.run.choices.configuration import Configuration
 from workbench.run.loop.history_writer import HistoryWriter
+from workbench.run.loop.iteration_state import Termination
 from workbench.run.loop.result import Column
-from workbench.run.loop.stopping_test import Termination
 from workbench.run.loop.tracing import resolve
 from workbench.run.setup.solve_setup import SolveSetup
 

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from workbench.run.loop.breakdown import diagnose, suspects
 from workbench.run.loop.column_state import ColumnState
 from workbench.run.loop.diagnostics import Diagnostics
 from workbench.run.loop.inconsistency import null_component
+from workbench.run.loop.iteration_state import IterationState, Termination
 from workbench.run.loop.result import Column
 from workbench.run.setup.solve_setup import SolveSetup
 from workbench.words.numbers import duration, relative
@@ -44,30 +45,6 @@ RESTARTED = {Reason.ROUNDING, Reason.STAGNATED, Reason.DIVERGED}
 """Ends that rounding alone may be the cause of, after which a method that may restart does so."""
 MOST_NAMED = 4
 """Columns whose origin a sentence names."""
-
-
-class IterationState(NamedTuple):
-    """An iteration: number, by column the chosen norm and ||r||, (p, A p), by column (r, M^-1 r), and the iteration
-    time so far, in s.
-
-    For block vectors (p, A p) is the smallest of all columns, or the smallest eigenvalue of P^H A P. breakdown: a
-    sentence where the method cannot continue.
-    """
-
-    iteration: int
-    norms: Sequence[float]
-    residuals: Sequence[float]
-    curvature: float
-    gamma: Sequence[float]
-    seconds: float
-    breakdown: str = ""
-
-
-class Termination(NamedTuple):
-    """Why a run ended, and at which iteration and value."""
-
-    reason: Reason
-    detail: str
 
 
 class StoppingTest:

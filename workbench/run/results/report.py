@@ -14,9 +14,9 @@ from workbench.records import History, Trace
 from workbench.records.film import Film
 from workbench.run.choices.configuration import Configuration
 from workbench.run.choices.stopping import Reason
+from workbench.run.loop.iteration_state import Termination
 from workbench.run.loop.iterations import Found, RunState
 from workbench.run.loop.result import Column, Result
-from workbench.run.loop.stopping_test import Termination
 from workbench.run.machine_use import sharing
 from workbench.run.setup.solve_setup import SolveSetup
 from workbench.settings import MIXED

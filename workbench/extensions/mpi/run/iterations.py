@@ -15,8 +15,8 @@ from workbench.files import TemporaryFolder
 from workbench.machines.describe import machine_line
 from workbench.records import BlockHistory, History, Trace
 from workbench.run.choices.configuration import Configuration
+from workbench.run.loop.iteration_state import Termination
 from workbench.run.loop.iterations import Found, Iterations
-from workbench.run.loop.stopping_test import Termination
 from workbench.run.results.snapshots import Quantity, of_result
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ import numpy as np
 
 from workbench.deflation import Variant
 from workbench.records.trace import Kernel
+from workbench.run.loop.iteration_state import Termination
 from workbench.run.loop.result import Column
-from workbench.run.loop.stopping_test import Termination
 from workbench.run.setup.setup_phases import SetupPhase
 from workbench.solvers import Solver
 

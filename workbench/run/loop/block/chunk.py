@@ -13,9 +13,10 @@ from workbench.devices.host.blas import on_one_thread
 from workbench.devices.programs.block_workspace import BlockWorkspace
 from workbench.run.choices.stopping import Stopping
 from workbench.run.loop.block.diagnostics import BlockDiagnostics
+from workbench.run.loop.iteration_state import IterationState, Termination
 from workbench.run.loop.result import Column
 from workbench.run.loop.single.check_interval import GROWTH, SECONDS
-from workbench.run.loop.stopping_test import IterationState, StoppingTest, Termination
+from workbench.run.loop.stopping_test import StoppingTest
 from workbench.run.setup.right_hand_side import RightHandSides
 from workbench.run.setup.solve_setup import SolveSetup
 from workbench.solvers.block.base import BlockRow, BlockSolver

@@ -18,9 +18,9 @@ from workbench.run.loop.block.chunk import Chunk
 from workbench.run.loop.block.dependencies import sentence
 from workbench.run.loop.block.memory import chunks_of
 from workbench.run.loop.history_writer import BlockHistoryWriter
+from workbench.run.loop.iteration_state import Termination
 from workbench.run.loop.iterations import Found, Iterations
 from workbench.run.loop.result import Column
-from workbench.run.loop.stopping_test import Termination
 from workbench.run.loop.tracing import recording
 from workbench.run.setup.solve_setup import SolveSetup
 

@@ -15,11 +15,12 @@ from workbench.run.choices.configuration import Configuration
 from workbench.run.choices.stopping import Norm
 from workbench.run.loop.diagnostics import Diagnostics
 from workbench.run.loop.history_writer import SingleHistoryWriter
+from workbench.run.loop.iteration_state import Termination
 from workbench.run.loop.iterations import Found, Iterations
 from workbench.run.loop.single.check_interval import CheckInterval
 from workbench.run.loop.single.mixed import MixedRecurrence
 from workbench.run.loop.single.recurrence import Recurrence
-from workbench.run.loop.stopping_test import StoppingTest, Termination
+from workbench.run.loop.stopping_test import StoppingTest
 from workbench.run.loop.tracing import recording
 from workbench.run.setup.solve_setup import SolveSetup
 from workbench.settings import MIXED
