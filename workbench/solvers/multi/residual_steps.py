@@ -56,6 +56,8 @@ class ResidualSteps(KeptTerms):
     Raises InputError where they do not hold the vectors of one iteration, or of the `restart` ones of a full space.
     """
 
+    letters = "Z has their newest terms, of r or of vectors of V; V has an orthonormal basis of r and A times all terms"
+
     def __init__(
         self,
         source: Terms[Members],
