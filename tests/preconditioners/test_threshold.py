@@ -1,5 +1,7 @@
 """IC by a threshold: computed by hand, and compared with dense elimination and with the Cholesky factorization."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,9 +10,11 @@ from scipy import linalg, sparse
 
 from tests.conftest import grid_stencil, random_matrix
 from tests.preconditioners.by_hand import CPU, dense_inverse, set_up
-from workbench.devices.host.threshold import Dropping, threshold_factor
+from workbench.devices.host import threshold
+from workbench.devices.host.threshold import COPIES, WORK, Dropping, threshold_factor
 from workbench.errors import InputError
-from workbench.operators import BandStencil, Matrix, as_operator
+from workbench.jit.threads import launch
+from workbench.operators import BandStencil, Matrix, as_operator, stored_bytes
 from workbench.registry import blocks as registry
 from workbench.run import Run, configure, run_through, solve
 
@@ -20,9 +24,9 @@ FORMS = [grid_stencil((5, 7)), grid_stencil((3, 3, 5), complex), random_matrix(1
 FORMS += [random_matrix(37, complex), random_matrix(41), grid_stencil((7, 9), np.float32)]
 
 
-def upper_of(A, threshold, extra, shift=0.0, room=10**9):
+def upper_of(A, least, extra, shift=0.0, room=10**9):
     """E + L^H as a dense matrix."""
-    found = threshold_factor(sparse.csr_array(A), Dropping(threshold, extra, NO_COLOURS), shift, room)
+    found = threshold_factor(sparse.csr_array(A), Dropping(least, extra, NO_COLOURS), shift, room)
     assert found.failed == -1
     rows = sparse.csr_array((found.data, found.indices, found.indptr), shape=A.shape)
     assert rows.has_sorted_indices
@@ -123,7 +127,7 @@ def test_colours_on_an_accelerator(accelerator, form):
     there, found = accelerator.array(r, r.dtype), accelerator.zeros(r.size, r.dtype)
     block.setup(form, accelerator).apply(there, found)
     np.testing.assert_allclose(accelerator.to_host(found), u, rtol=1e-12)
-    with pytest.raises(InputError, match="preconditioner ict solves with a triangle of the whole matrix"):
+    with pytest.raises(InputError, match="ict solves with a triangle of .* use block-ic, ict:ordering=colours, or"):
         registry.find("preconditioner", "ict").check(accelerator)
 
 
@@ -152,10 +156,49 @@ def test_a_singular_matrix_has_its_last_pivot_replaced():
 
 def test_a_factor_that_does_not_fit_is_refused():
     operator = Matrix(grid_stencil((60, 61)).to_csr())
-    found = f"factor of ict needs more than .* MB up to row .* of {60 * 61}.*take a larger threshold"
+    found = f"factor of ict may need more than the 0.* MB that are free, from row .* of {60 * 61} on; take a larger"
     with pytest.raises(InputError, match=found):
         registry.find("preconditioner", f"ict:0,entries={ALL}").setup(operator, CPU.limited(10**6))
     assert registry.find("preconditioner", "ict:0.1,entries=0").setup(operator, CPU.limited(10**6)).pivots.min() > 0
+
+
+def test_a_limit_bounds_all_copies_of_the_factor():
+    operator = Matrix(grid_stencil((40, 41)).to_csr())
+    block = registry.find("preconditioner", f"ict:0,entries={ALL}")
+    entries = threshold_factor(operator.to_csr(), Dropping(0, ALL, NO_COLOURS), 0, 10**9).data.size
+    room = stored_bytes(operator) + COPIES * 16 * (entries + 40 * 41)
+    with pytest.raises(InputError, match="may need more than"):
+        block.setup(operator, CPU.limited(room // 2))
+    tracemalloc.start()
+    assert block.setup(operator, CPU.limited(room)).pivots.min() > 0
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # Vectors of the setup come in addition.
+    assert room / 3 < peak < room + 20 * 8 * 40 * 41
+
+
+def test_a_long_factorization_is_several_launches(monkeypatch):
+    """Each leaves the cores to other kernels; together they change n^3 / 6 entries."""
+    A, launches = random_matrix(37).to_csr().toarray(), []
+    large = np.kron(np.eye(25), A)[:880, :880] + 0.01
+
+    def counted(*arguments):
+        launches.append(1)
+        return launch(*arguments)
+
+    monkeypatch.setattr(threshold, "launch", counted)
+    found = upper_of(large, 0, ALL)
+    assert WORK < 880**3 / 6
+    assert len(launches) == 2
+    np.testing.assert_allclose(found / np.sqrt(np.diag(found))[:, None], linalg.cholesky(large), atol=1e-10)
+
+
+def test_too_many_colours_are_refused_with_a_way_out():
+    dense = as_operator(np.eye(300) * 400 + 1)
+    with pytest.raises(InputError, match=r"ict needs 300 colours .* use ordering natural, or ic:ordering=colours$"):
+        set_up("ict:ordering=colours", dense)
+    with pytest.raises(InputError, match=r"ic needs 300 colours .* use ordering natural, or less fill$"):
+        set_up("ic:ordering=colours", dense)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])

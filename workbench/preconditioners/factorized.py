@@ -58,12 +58,15 @@ class Factorized(OperatorTraits):
         return self._solve.flops
 
 
-def require_serial_triangles(name: str, device: Device) -> None:
-    """Raise InputError for a device on which a triangular solve with the whole matrix would occupy one work-item."""
+def require_serial_triangles(name: str, device: Device, parallel: str = "ic:ordering=colours") -> None:
+    """Raise InputError for a device on which a triangular solve with the whole matrix would occupy one work-item.
+
+    parallel: a factorization in its place.
+    """
     if not device.whole_triangles:
         raise InputError(
             f"preconditioner {name} solves with a triangle of the whole matrix, one unknown after another, which "
-            f"device {device.name} cannot do in parallel; use block-ic, ic:ordering=colours, or device cpu",
+            f"device {device.name} cannot do in parallel; use block-ic, {parallel}, or device cpu",
             changes={"preconditioner": "block-ic"},
         )
 
@@ -84,7 +87,7 @@ def coloured_cholesky(name: str, operator: Operator, device: Device, fill: int) 
     Raises InputError if that takes more than `MOST_COLOURS`, or no shift helps.
     """
     matrix = operator.to_csr()
-    colours, members, bounds = _in_colours(name, matrix, fill + 1)
+    colours, members, bounds = _in_colours(name, matrix, fill + 1, "ordering natural, or less fill")
     size = colours.size
     filled = with_fill(sparse.csr_array(matrix[members][:, members]), fill)
     lower, sorted_pivots, shift, notes = _csr_factors(name, filled, np.array([0, size]), device, 0.0)
@@ -105,7 +108,9 @@ def threshold_cholesky(
     matrix, colours = operator.to_csr(), np.empty(0, np.int64)
     members, bounds, ordered = np.arange(matrix.shape[0]), np.empty(0, np.int64), matrix
     if by_colours:
-        colours, members, bounds = _in_colours(name, matrix, COLOUR_DISTANCE)
+        colours, members, bounds = _in_colours(
+            name, matrix, COLOUR_DISTANCE, "ordering natural, or ic:ordering=colours"
+        )
         colours, ordered = colours[members], sparse.csr_array(matrix[members][:, members])
     ordered.sort_indices()
     dropping, free = Dropping(threshold, extra, colours), device.available_memory(stored_bytes(operator))
@@ -122,7 +127,9 @@ def threshold_cholesky(
     return Factorized(solve, _unsorted(found.pivots, members), shift, notes)
 
 
-def _in_colours(name: str, matrix: sparse.csr_array, distance: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _in_colours(
+    name: str, matrix: sparse.csr_array, distance: int, way_out: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The colour of each unknown, none twice within that number of couplings; the unknowns by colours, and the first
     of each colour among them, and N. Raises InputError for more than `MOST_COLOURS`."""
     colours = colours_of(matrix, distance)
@@ -130,7 +137,7 @@ def _in_colours(name: str, matrix: sparse.csr_array, distance: int) -> tuple[np.
     if sizes.size > MOST_COLOURS:
         raise InputError(
             f"{name} needs {sizes.size} colours within {distance} coupling(s), and takes at most {MOST_COLOURS}, each "
-            "of which is a launch; use ordering natural, or less fill",
+            f"of which is a launch; use {way_out}",
             changes={"preconditioner": name},
         )
     return colours, np.argsort(colours, kind="stable"), np.append(0, np.cumsum(sizes))

@@ -94,8 +94,9 @@ class ThresholdCholesky(Preconditioner):
     ordering=colours: as with `ic`, no two unknowns within two couplings having a colour; fill between unknowns of a
     colour is dropped too, so that a solve with a triangle is one parallel step for each colour, on every device.
 
-    Cost of the setup: one core, sum over columns of their entries times those right of them. Both triangles of the
-    factor are stored, and one application reads each once, on one core in the natural ordering.
+    Cost of the setup: one core, half the square of the entries of each column; memory four times that of a triangle in
+    double precision. Both triangles of the factor are stored, and one application reads each once, on one core in the
+    natural ordering.
 
     A pivot that is not positive is handled by a diagonal shift, as with `ic`. Raises InputError if no shift helps, if
     the factor does not fit the memory, if more than 256 colours are needed, or if the entries of A are not available.
@@ -113,7 +114,7 @@ class ThresholdCholesky(Preconditioner):
 
     def check(self, device: Device) -> None:
         if self.ordering == NATURAL:
-            require_serial_triangles(self.name, device)
+            require_serial_triangles(self.name, device, "ict:ordering=colours")
 
     def setup(self, operator: Operator, device: Device) -> Factorized:
         limits = self.threshold, self.entries

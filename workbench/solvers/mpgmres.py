@@ -24,18 +24,18 @@ SPACE = "vectors that all preconditioners are applied to"
 class MPGMRES(Multipreconditioned):
     """x + Z y with the least 2-norm of b - A x over the terms Z of k preconditioners, by Arnoldi: A Z = V H.
 
-    The first terms are S_i r. With space=full every S_i is then applied to each newest vector of V, and Z grows by k^j
-    terms in iteration j, as in the source. The selective forms apply every S_i to one vector, so that Z grows by k:
-    space=sum to the sum of the newest vectors of V; space=residual, the default, to the present residual, as MPCG does.
-    A step that leaves r as it is makes the next one take the sum. With one preconditioner all three are GMRES,
-    preconditioned from the right.
+    The first terms are S_i r. With space=full every S_i is then applied to each newest vector of V, and Z grows by up
+    to k^j terms in iteration j, as in the source. The two selective forms here apply every S_i to one vector, so that
+    Z grows by k: space=sum to the sum of the newest vectors of V; space=residual, the default, to the present residual,
+    as MPCG does. A step that leaves r as it is makes the next one take the sum. With one preconditioner all three are
+    GMRES, preconditioned from the right.
 
     For Hermitian positive definite A; neither A nor the S_i have to be so for the least residual, but the workbench
     ends runs where (d, A d) is negative.
 
-    Cost of an iteration with k terms: A for each of them and for the step, 4 k + 1 passes over V, one over Z; all
-    preconditioners once, and with space=sum or full once more for the norms of M^-1 r. Memory: N words for each
-    term, in addition to the term.
+    Cost of an iteration with m new terms, k in selective forms: A for each of them and for the step, 4 m + 1 passes
+    over V, one over Z; each preconditioner m/k times, and with space=sum or full once more for the norms of M^-1 r.
+    Memory: N words for each term, in addition to the term.
 
     Raises InputError where the vectors of one iteration, or of `restart` ones with space=full, do not fit the memory.
 

@@ -27,7 +27,7 @@ from workbench.run.setup.solve_setup import SolveSetup
 from workbench.solvers.block.base import BlockRow, BlockSolver
 from workbench.solvers.hybrid.base import HybridSolver
 from workbench.solvers.hybrid.hybrid3 import Hybrid3
-from workbench.solvers.multi.directions import Directions
+from workbench.solvers.multi.kept_terms import KeptTerms
 from workbench.solvers.pipecg import PipelinedCG
 from workbench.stepping.coarse_levels import Observed, Removal
 from workbench.stepping.step_spaces import PairSpace, SplitSpace, StepLine, StepSpace, Values
@@ -113,8 +113,8 @@ class Walk:
         return self.broken_down or bool(self.frozen.all())
 
     @property
-    def directions(self) -> Directions | None:
-        """The directions of a multipreconditioned method as they are after the last iteration that was made."""
+    def directions(self) -> KeptTerms | None:
+        """Terms and directions of a multipreconditioned method as they are after the last iteration that was made."""
         return self.space.operators.get("D")
 
     def lines(self, iteration: int) -> tuple[StepLine, ...]:

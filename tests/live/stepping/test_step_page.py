@@ -1,10 +1,12 @@
 """The page Step: what its fields choose, and what it says where a method cannot have all of the configuration."""
 
+import re
+
 import pytest
 from scipy import io, sparse
 
 from workbench.live.stepping.step_page import StepPage
-from workbench.live.stepping.step_text import values
+from workbench.live.stepping.step_text import Listings, about, values
 from workbench.live.stepping.step_view import StepView
 from workbench.live.stepping.stepper import Stepper
 from workbench.run import configure
@@ -85,3 +87,13 @@ def test_squares_and_the_gamma_before_are_mathematics(page):
     names = [text.partition(" = ")[0] for text in texts]
     assert {"‖u‖²", "‖r‖²", "γₖ₋₁"} <= set(names)
     assert not {"uu", "rr", "previous"} & set(names)
+
+
+@pytest.mark.parametrize(("method", "expected"), [("mpcg", {"Z", "P"}), ("mpgmres", {"Z", "V"})])
+def test_letters_that_are_explained_are_those_of_the_method(page, method, expected):
+    page.form.receive({"kind": "set", "field": "preconditioner", "value": "schwarz"})
+    walk = chosen(page, method).walk
+    meaning = about(walk, Listings(walk), "")["meaning"]
+    assert set(re.findall(r"\b[PVZ]\b", meaning)) == expected
+    shown = {line.target.partition(" ")[0] for line in walk.lines(1)}
+    assert expected <= shown

@@ -21,10 +21,14 @@ from workbench.jit.compiled import kernel
 from workbench.jit.threads import launch
 from workbench.lazy import sparse
 
-ENTRY_BYTES = 24
-"""Bytes of an entry of a factor with the index of its column, in double precision and complex."""
+COPIES = 4
+"""An entry is stored as often while a preconditioner is made: in the rows found, in their transpose, and in both
+triangles of the device."""
 GROWTH = 1.6
 """The factor of the room for entries where it was too small."""
+WORK = 10**8
+"""Entries that one launch changes at most: other kernels and an interruption wait for its end, 0.08 s of a
+core where it was measured."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,15 +61,15 @@ class Upper(NamedTuple):
 def threshold_factor(matrix: sparse.csr_array, dropping: Dropping, shift: float, room: int) -> Upper:
     """The factor of a Hermitian matrix with sorted rows and a whole diagonal, taken (1 + shift) times.
 
-    room: bytes that its entries may take; raises InputError where they need more. Cost: for each entry (j, k) of L^H
-    the entries right of it in row j, and sorting each row.
+    room: bytes that its entries may take, `COPIES` times; raises InputError where they need more. Cost: for each entry
+    (j, k) of L^H the entries right of it in row j, and sorting each row.
     """
     size = matrix.shape[0]
     wide = np.complex128 if matrix.dtype.kind == "c" else np.float64
     data, own = matrix.data.astype(wide), (matrix.nnz - size) // 2
     values, columns = (np.empty(2 * own + size, kind) for kind in (wide, np.int64))
     starts, pivots = np.zeros(size + 1, np.int64), np.empty(size)
-    lists = np.full((5, size), -1, np.int64)
+    lists, entry_bytes = np.full((5, size), -1, np.int64), COPIES * (values.itemsize + columns.itemsize)
     work, state = np.empty(size, wide), np.array([0, 0, -1, 0], np.int64)
     fixed = data, matrix.indices, matrix.indptr, dropping.colours, dropping.threshold, dropping.extra, shift
     while True:
@@ -73,15 +77,24 @@ def threshold_factor(matrix: sparse.csr_array, dropping: Dropping, shift: float,
         done, replaced, failed, needed = map(int, state)
         if done == size or failed >= 0:
             break
-        more = max(int(GROWTH * values.size), needed)
-        if ENTRY_BYTES * more > room:
+        if needed <= values.size:
+            continue
+        more = max(needed, min(int(GROWTH * values.size), room // entry_bytes))
+        if entry_bytes * more > room:
             raise InputError(
-                f"the factor of ict needs more than {ENTRY_BYTES * values.size / 1e6:.4g} MB up to row {done} of "
-                f"{size}, and {room / 1e6:.4g} MB are free; take a larger threshold, or fewer entries"
+                f"the factor of ict may need more than the {room / 1e6:.4g} MB that are free, from row {done} of "
+                f"{size} on; take a larger threshold, or fewer entries"
             )
-        values, columns = np.resize(values, more), np.resize(columns, more)
+        values, columns = _longer(values, more), _longer(columns, more)
     count = starts[done]
     return Upper(values[:count], columns[:count].astype(matrix.indices.dtype), starts, pivots, replaced, failed)
+
+
+def _longer(values: np.ndarray, size: int) -> np.ndarray:
+    """The values, with room for more behind them."""
+    made = np.empty(size, values.dtype)
+    made[: values.size] = values
+    return made
 
 
 @kernel()
@@ -105,6 +118,7 @@ def _rows(
     size = pivots.size
     # The rows j whose next entry is in column k are head[k], following[head[k]], ..; that entry is at cursor[j].
     head, following, cursor, marks, found = lists[0], lists[1], lists[2], lists[3], lists[4]
+    changes = 0
     for k in range(state[0], size):
         entry, largest, count = 0.0, 0.0, 0
         for j in range(indptr[k], indptr[k + 1]):
@@ -119,7 +133,7 @@ def _rows(
                 count += 1
         most, first = count + extra, starts[k]
         state[0], state[3] = k, first + min(most, size - 1 - k)
-        if state[3] > values.size:
+        if state[3] > values.size or changes > WORK:
             break
         squares = 0.0
         for j in range(indptr[k], indptr[k + 1]):
@@ -131,6 +145,7 @@ def _rows(
             after, place, end = following[row], cursor[row], starts[row + 1]
             factor = np.conj(values[place]) / pivots[row]
             pivot -= (factor * values[place]).real
+            changes += end - place
             for m in range(place + 1, end):
                 column = columns[m]
                 if marks[column] != k:

@@ -98,7 +98,7 @@ def _meaning(walk: Walk) -> list[str]:
     if walk.directions is not None:
         terms = walk.directions.count
         meaning += (
-            [f"S₁ to Sₖ are the {count(terms)} parts of M", "Z has their newest terms, P the directions of all terms"]
+            [f"S₁ to Sₖ are the {count(terms)} parts of M", walk.directions.letters]
             if terms > 1
             else ["M is one preconditioner: an iteration has one direction", "a sum, as of Schwarz, gives more"]
         )

@@ -54,16 +54,17 @@ class ArnoldiBasis:
 
         Gram-Schmidt, twice; `image` is overwritten. Cost: four passes over the basis.
         """
-        norm, found = self._norm_of(self.image), np.zeros(len(self.vectors), self._wide)
+        power, found = self._scale_image(), np.zeros(len(self.vectors), self._wide)
+        norm = self._norm_of(self.image)
         for _ in range(2):
             inner = self._with_image(self.vectors)
             found += inner
             self._combine(self.vectors, -inner, self.image, add=True)
         left = self._norm_of(self.image)
         if left <= self._spanned * norm:
-            return found
+            return found / power
         self.vectors.append(self.sum([self.image], np.array([1 / left])))
-        return np.append(found, left)
+        return np.append(found, left) / power
 
     def inner(self, r: DeviceVector) -> np.ndarray:
         """V^H r, shape (m,). Cost: one pass over the basis."""
@@ -86,6 +87,15 @@ class ArnoldiBasis:
         if vector is not self.image:
             self._device.assign(self.image, vector)
         return float(np.sqrt(np.real(self._with_image([self.image])[0])))
+
+    def _scale_image(self) -> float:
+        """Multiply `image` by a power of two where its square leaves the range of numbers. Returns that power."""
+        square, numbers = self._norm_of(self.image) ** 2, np.finfo(self._dtype)
+        if numbers.tiny / numbers.eps < square < numbers.max:
+            return 1.0
+        power = 2.0 ** (numbers.maxexp // 2 * (-1 if square > 1 else 1))
+        self._device.assign(self.image, self.sum([self.image], np.array([power])))
+        return power
 
     def _with_image(self, rows: Sequence[DeviceVector]) -> np.ndarray:
         """(v, w) of all rows v with w, `image`, shape (rows,)."""
@@ -115,10 +125,13 @@ class LeastSquares:
         (rows, more), (before, known) = columns.shape, self.weights.shape
         images = np.pad(self.images, ((0, rows - self.images.shape[0]), (0, 0)))
         weights = np.pad(self.weights, ((0, more), (0, 0)))
-        norms = np.linalg.norm(columns, axis=0)
+        largest = np.abs(columns).max(axis=0)
+        largest[largest == 0] = 1
+        # The square of an entry itself might leave the range of numbers.
+        norms = np.linalg.norm(columns / largest, axis=0)
         norms[norms == 0] = 1
-        self._norms = np.append(self._norms, norms)
-        left, combined = columns / norms, np.zeros((before + more, more), weights.dtype)
+        self._norms = np.append(self._norms, largest * norms)
+        left, combined = columns / largest / norms, np.zeros((before + more, more), weights.dtype)
         combined[before:] = np.eye(more)
         for again in (False, True):
             for _ in range(2):

@@ -178,6 +178,8 @@ class Directions(KeptTerms):
     Raises InputError where the memory does not hold the terms of one iteration.
     """
 
+    letters = "Z has their newest terms, P the directions of all terms"
+
     def __init__(
         self, source: Terms[Products], device: Device, limits: Limits, room: int | None, workspace: Workspace
     ) -> None:

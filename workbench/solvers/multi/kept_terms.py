@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -30,6 +30,8 @@ class KeptTerms(OperatorTraits):
     """
 
     waits = True
+    letters: ClassVar[str]
+    """The meaning of the letters that are shown in a step, a clause."""
 
     def __init__(self, several: Members, device: Device, dtype: np.dtype, workspace: Workspace) -> None:
         self._several, self._device, self._workspace = several, device, workspace

@@ -11,8 +11,8 @@ import numpy as np
 from workbench.devices.host.blas import on_one_thread
 from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.errors import InputError
-from workbench.solvers.multi.arnoldi import ArnoldiBasis, LeastSquares
-from workbench.solvers.multi.basis import Step
+from workbench.solvers.multi.arnoldi import FLAT, ArnoldiBasis, LeastSquares
+from workbench.solvers.multi.basis import Step, above_rounding
 from workbench.solvers.multi.directions import Terms
 from workbench.solvers.multi.kept_terms import PARTS, KeptTerms
 from workbench.solvers.multi.members import Members
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 RESIDUAL, SUM, FULL = "residual", "sum", "full"
 MOST_COLUMNS = 2048
-"""Terms that are kept at most; H and the factors of its columns then take 100 MB."""
-STAGNANT = 1e-20
-"""A step that removes less than this share of ||r||^2 leaves r, and with it the terms of r, as they are."""
+"""Terms that are kept at most; the two factors of H then take 67 MB, and of complex numbers 134 MB."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,17 +36,13 @@ class Growth:
     space: str = RESIDUAL
     restart: int = 0
 
-    def groups(self, iterations: int, count: int) -> int:
-        """Applications of all `count` preconditioners in that number of iterations."""
-        return sum(count**j for j in range(iterations)) if self.space == FULL else iterations
-
     def iterations(self, most: int, count: int) -> int:
-        """Iterations for which `most` applications suffice."""
+        """Iterations for which `most` applications of all `count` preconditioners suffice."""
         if self.space != FULL:
             return most
-        found = 0
-        while found < most and self.groups(found + 1, count) <= most:
-            found += 1
+        found, newest = 0, 1
+        while newest <= most:
+            found, most, newest = found + 1, most - newest, newest * count
         return found
 
 
@@ -61,6 +55,8 @@ class ResidualSteps(KeptTerms):
 
     Raises InputError where they do not hold the vectors of one iteration, or of the `restart` ones of a full space.
     """
+
+    letters = "Z has their newest terms, of r or of vectors of V; V has an orthonormal basis of r and A times all terms"
 
     def __init__(
         self,
@@ -78,6 +74,8 @@ class ResidualSteps(KeptTerms):
         self._least = LeastSquares(source.dtype)
         self._done = self._newest = 0
         self._stagnant = False
+        # A step that removes less of ||r||^2 leaves r as it is, and terms of r that depend on those before.
+        self._least_gain = above_rounding(FLAT, source.dtype) ** 2
         self._inner = np.zeros(0)
 
     def _groups_that_fit(self, room: int | None) -> int:
@@ -86,14 +84,13 @@ class ResidualSteps(KeptTerms):
         group = self._several.local_bytes + count * self._work.nbytes
         if room is not None:
             most = min(most, room // group - 1)
-        wanted = growth.groups(max(1, growth.restart), count) if growth.space == FULL else 1
-        if wanted > most:
-            fits = growth.iterations(most, count)
-            way = f"take restart={fits} or less" if fits else "take fewer preconditioners"
+        wanted, fits = max(1, growth.restart) if growth.space == FULL else 1, growth.iterations(most, count)
+        if wanted > fits:
+            way = f"take restart={fits} or less, or space=residual" if fits > 0 else "take fewer preconditioners"
             raise InputError(
-                f"{max(1, growth.restart)} iteration(s) of mpgmres with space={growth.space} keep {wanted * count} "
-                f"terms of {count} preconditioners, {wanted * group / 1e6:.4g} MB with the basis, and {most * count} "
-                f"fit; {way}" + (", or space=residual" if growth.space == FULL else "")
+                f"{wanted} iteration(s) of mpgmres with space={growth.space} keep more terms of {count} "
+                f"preconditioners than the {max(0, most) * count} that fit, {group / 1e6:.4g} MB for {count} of them "
+                f"with the basis; {way}"
             )
         return most
 
@@ -150,7 +147,7 @@ class ResidualSteps(KeptTerms):
         marks.append(time.perf_counter())
         with on_one_thread():
             y, gain = self._least.solve(self._inner)
-        self._stagnant = gain < STAGNANT
+        self._stagnant = gain < self._least_gain
         marks.append(time.perf_counter())
         for part, took in zip(PARTS[2:4], np.diff(marks).tolist(), strict=True):
             seconds[part] += took
