@@ -12,6 +12,7 @@ from workbench.solvers.cgcg import ChronopoulosGear
 from workbench.solvers.gropp import Gropp
 from workbench.solvers.pipecg import PipelinedCG
 from workbench.solvers.user_defined import tidied
+from workbench.words.numbers import duration
 
 GEAR = 6
 """The change by which the lesson has come to Chronopoulos and Gear."""
@@ -76,6 +77,10 @@ def test_the_waits_of_an_order_are_counted():
     assert verdict.right
     assert "it waits for 2 sums as the lines stand" in verdict.sentence
     assert "as the lines stand" not in EXERCISES[0].check(DERIVATIONS["pipelined"][4].lines).sentence
+    # A student compares with the picture of the best order.
+    best = duration(assessed(DERIVATIONS["pipelined"][5].lines).seconds)
+    assert f"while A works takes {best}" in verdict.sentence
+    assert "while A works" not in EXERCISES[0].check(DERIVATIONS["pipelined"][5].lines).sentence
 
 
 def test_two_products_do_not_count_as_one_reduction_won():

@@ -40,6 +40,8 @@ SMALL = configure("two-layer", n=8)
 MACHINE, RANKS = "h200", 4096
 MIDDLE = f"{GPU}{RANKS // 2 + 1}"
 """A GPU with neighbours on both sides, so no other is ready later: it waits for sums alone."""
+CHRONOPOULOS_GEAR = 5
+"""The change of the derivation of pipelined CG after which one wait is left."""
 POWERS = [2**k for k in range(13)]
 SIZES = Sizes(3 * 10**7, 21 * 10**7)
 """Sizes of the modelled system: a matrix with 7 entries a row, as of a 7-point stencil."""
@@ -151,6 +153,12 @@ def _one_reduction(lines: str) -> Verdict:
         return Verdict(False, f"one reduction remains, but the lines apply A {counted(found.counts.with_a, 'time')}.")
     before = assessed(CG_LINES).seconds
     order = "" if found.stops < 2 else f", since it waits for {found.stops} sums as the lines stand"
+    best = assessed(DERIVATIONS["pipelined"][CHRONOPOULOS_GEAR].lines).seconds
+    if found.seconds > SLOWER * best:
+        order += (
+            f". The model sends a sum where its kernel ends, so sums of two kernels are two messages; an order in "
+            f"which one travels while A works takes {duration(best)}"
+        )
     return Verdict(
         True,
         f"x is that of CG, no sum needs another one, and an iteration on {count(RANKS)} GPUs takes "
