@@ -560,6 +560,23 @@ def test_entries_are_runs_of_the_list_and_stay_there_when_the_race_is_run_again(
     assert all(run.handle.run is None for run in first)
 
 
+def test_a_race_that_runs_again_keeps_the_styles_of_entries_that_left_the_list(ended_race, eventually):
+    """A run that has no result, or that is deleted, leaves the list before the next one of its method comes."""
+    view = ended_race
+    _, second = view.runs.of("Race")
+    view.runs.remove(second)
+    bring(view, "ended")
+    eventually(lambda: [run.style for run in view.runs.of("Race")] == [2, 0, 1])
+    # A run of another view keeps the style that it has got meanwhile.
+    view.runs.remove(view.runs.of("Race")[-1])
+    solved = view.runs.add(Session(lane_of()), "Solve")
+    assert solved.style == 1
+    bring(view, "ended")
+    eventually(lambda: len(view.entries.listed) == 2 and all(run.number for run in view.entries.listed.values()))
+    assert solved.style == 1
+    assert [run.style for run in view.entries.listed.values()] == [0, 4]
+
+
 def test_entries_are_in_the_list_of_runs_from_the_start_on(view_in, eventually):
     view = view_in("race", lane_of(), lane_of(solver="sd"))
     eventually(lambda: [cells[0]["text"] for cells in view.table.rows] == ["1: CG", "2: Steepest descent"])
