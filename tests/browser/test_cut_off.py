@@ -107,7 +107,7 @@ def test_a_page_whose_kernel_ends_while_it_is_opened_says_so_and_offers_reload(c
         (own / "dies").touch()
         page.goto(f"{url}/lesson/own/mine")
         page.get_by_role("alert").get_by_text(WHILE_OPENED).wait_for()
-        assert page.locator("#wb-outline").count() == 0
+        assert page.locator("#wb-outline, #loading").count() == 0
         (own / "dies").unlink()
         button(page, "Reload").click()
         page.locator(".wb-exercise").nth(1).wait_for()

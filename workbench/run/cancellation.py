@@ -11,6 +11,8 @@ GRACE = 0.03
 interrupted: they finish in the background, and the result of a setup is discarded."""
 STOPPED_EARLY = "stopped before it began"
 STOPPED_IN_SETUP = "stopped during the setup"
+STOPPED = (STOPPED_EARLY, STOPPED_IN_SETUP)
+"""Errors of runs that their user has stopped before there was a result."""
 
 
 class StoppedError(Exception):

@@ -449,8 +449,45 @@ def test_pages_that_have_ended_leave_no_logger_and_give_their_memory_back(lent, 
     run(test)
 
 
+def test_the_ports_of_a_kernel_are_its_own_before_it_binds_them(lent, monkeypatch):
+    """Until then no other program gets them, by its number or as any free port; they are free once it has ended."""
+    manager_ports = ("shell_port", "iopub_port", "stdin_port", "hb_port", "control_port")
+    found = []
+
+    def bind(port):
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", port))
+
+    async def pre_launch(provisioner, **kwargs):
+        prepared = await before(provisioner, **kwargs)
+        found.extend(provisioner.connection_info[name] for name in manager_ports)
+        for port in found:
+            with pytest.raises(OSError, match="in use"):
+                bind(port)
+        return prepared
+
+    async def test(kernels):
+        manager, client = await opened(kernels)
+        assert await answer(client, "print(1)") == "1"
+        assert len(set(found)) == 5
+        client.stop_channels()
+        pid = manager.provisioner.pid
+        await kernels.shutdown_kernel(manager.kernel_id, now=True)
+        gone(pid)
+        for port in found:
+            with socket.socket() as other:
+                other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                other.bind(("127.0.0.1", port))
+                other.listen()
+        return [pid]
+
+    before = module.ForkingProvisioner.pre_launch
+    monkeypatch.setattr(module.ForkingProvisioner, "pre_launch", pre_launch)
+    run(test)
+
+
 def test_a_server_of_many_pages_sees_the_end_of_a_process():
-    """A page has 15 open files in the server, and select knows those below 1024 alone."""
+    """A page has 20 open files in the server, and select knows those below 1024 alone."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < 2000:
         pytest.skip("no process may open as many files here")

@@ -16,6 +16,7 @@ from workbench.live.compare.race_form import method_of
 from workbench.live.compare.race_opening import opening
 from workbench.records import History, load
 from workbench.run import Race, Run, Session, State, Stopping, configure
+from workbench.run.cancellation import STOPPED_IN_SETUP
 from workbench.run.jobs.race_record import EntryRecord
 from workbench.run.jobs.ranking import Sample
 from workbench.run.jobs.repeats import Repeats
@@ -558,6 +559,31 @@ def test_entries_are_runs_of_the_list_and_stay_there_when_the_race_is_run_again(
     assert view.convergence.curves[0].label == "1: my method"
     # The vectors of the first race are freed.
     assert all(run.handle.run is None for run in first)
+
+
+def test_a_race_that_runs_again_keeps_the_styles_of_entries_that_left_the_list(ended_race, eventually):
+    """A run that has no result, or that is deleted, leaves the list before the next one of its method comes."""
+    view = ended_race
+    _, second = view.runs.of("Race")
+    view.runs.remove(second)
+    bring(view, "ended")
+    eventually(lambda: [run.style for run in view.runs.of("Race")] == [2, 0, 1])
+    # A run of another view keeps the style that it has got meanwhile.
+    view.runs.remove(view.runs.of("Race")[-1])
+    solved = view.runs.add(Session(lane_of()), "Solve")
+    assert solved.style == 1
+    bring(view, "ended")
+    eventually(lambda: len(view.entries.listed) == 2 and all(run.number for run in view.entries.listed.values()))
+    assert solved.style == 1
+    assert [run.style for run in view.entries.listed.values()] == [0, 4]
+
+
+def test_an_entry_that_is_stopped_before_its_setup_is_done_has_not_failed(view, eventually):
+    methods = [entry.configuration for entry in view.race.entries]
+    errors = (STOPPED_IN_SETUP, "the factorization takes 4 GB")
+    view.entries.recall([EntryRecord(method, error=error) for method, error in zip(methods, errors, strict=True)])
+    eventually(lambda: view.table.marks == ["", "failed"])
+    assert [cells[-1]["text"] for cells in view.table.rows] == ["stopped by the user", "failed"]
 
 
 def test_entries_are_in_the_list_of_runs_from_the_start_on(view_in, eventually):

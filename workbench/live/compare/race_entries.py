@@ -53,8 +53,8 @@ class RaceEntries:
         self._ended = 0
         self._leaving: list[ListedRun] = []
         """Runs of removed entries, which may be finishing an iteration."""
-        self._earlier: dict[Hashable, ListedRun] = {}
-        """By method the runs of entries that were replaced: the same method is drawn in the same style again."""
+        self._earlier: dict[Hashable, int] = {}
+        """By method the styles of entries that were replaced: the same method is drawn in the same style again."""
         self._lock = threading.RLock()
 
     @property
@@ -167,7 +167,7 @@ class RaceEntries:
     def replace(self, entries: Sequence[RaceEntry], configurations: Sequence[Configuration]) -> None:
         """Replace entries by new ones, paused where those were, in a race that has not been started."""
         paused = [entry.held and not entry.ended for entry in entries]
-        self._earlier |= {method_of(entry.configuration): run for entry, run in self.listed.items()}
+        self._earlier |= {method_of(entry.configuration): run.style for entry, run in self.listed.items()}
         for entry in entries:
             self.remove(entry)
         with self._lock:

@@ -12,7 +12,7 @@ from workbench.live.compare.race_verdict import amount_text, remarks, times_text
 from workbench.live.compare.sweep_text import each_of
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.run_list import ListedRun
-from workbench.live.ui.run_table import state_words
+from workbench.live.ui.run_table import has_failed, state_words
 from workbench.live.ui.sort_table import SortTable, sample, time_bar
 from workbench.plots.html_table import html_table
 from workbench.plots.scenes.style import curve_style
@@ -250,7 +250,7 @@ def show_entries(
     ]
     # One entry wins against nothing.
     winners = {finish.entry for finish in found.winners} if len(entries) > 1 else set()
-    marks = ["failed" if entry.error else "best" if entry in winners else "" for entry, _ in pairs]
+    marks = ["failed" if has_failed(RunHandle(entry)) else "best" if entry in winners else "" for entry, _ in pairs]
     table.show(COLUMNS, rows, marks, [_facts(entry, run) for entry, run in pairs])
 
 

@@ -201,11 +201,16 @@ def _number(text: str) -> float | str:
 
 
 def _whole(text: Any) -> Any:
-    """The whole number that a text is; the text itself where it is none."""
+    """The whole number of a text as people type it, 1,000 or 10^3 too; the text itself where it is none."""
+    plain = str(text)
     try:
-        return int(str(text).replace("\u202f", "").replace(" ", ""))
+        return int(plain.replace("\u202f", "").replace(" ", ""))
     except ValueError:
-        return text
+        with contextlib.suppress(InputError):
+            value = typed_number(plain, whole=True)
+            # A larger one of 53 bits may be another number.
+            return int(value) if value.is_integer() and abs(value) < 1 << 53 else text
+    return text
 
 
 def device_parameter(asked_for: str) -> Parameter:

@@ -209,11 +209,11 @@ class RunList:
         self.enter(run, style)
         return run
 
-    def enter(self, run: ListedRun, style: int | None = None, *, again: ListedRun | None = None) -> None:
+    def enter(self, run: ListedRun, style: int | None = None, *, again: int | None = None) -> None:
         """Add a run that was made by the caller, in the first free style or in this one.
 
-        again: the run of the list that this one repeats. A reader who knows it by its colour finds the new one in that
-        colour, and the earlier one in a free style.
+        again: the style of the run that this one repeats. A reader who knows it by its colour finds the new one in that
+        colour, and a run of the same origin that has it in a free style; a run of another origin keeps it.
         """
         with self._lock:
             taken = {other.style for other in self.runs}
@@ -221,8 +221,12 @@ class RunList:
             kept = run.source.style if isinstance(run.source, Record) else None
             free = next(index for index in (kept, *range(first, first + len(taken) + 1)) if index not in (None, *taken))
             run.style = free if style is None else style
-            if again is not None and again in self.runs:
-                run.style, again.style = again.style, run.style
+            if again is not None:
+                others = [other for other in self.runs if other.style == again]
+                if all(other.origin == run.origin for other in others):
+                    for other in others:
+                        other.style = run.style
+                    run.style = again
             self.runs = (*self.runs, run)
             self._drop_oldest(run.origin)
         if isinstance(run.source, Session):

@@ -18,6 +18,7 @@ from workbench.live.ui.sort_table import SortTable, sample
 from workbench.live.ui.status import StatusLine
 from workbench.plots.scenes.style import curve_style
 from workbench.run import Reason, Run, State
+from workbench.run.cancellation import STOPPED
 from workbench.run.machine_use import sharing
 from workbench.words.names import PROBLEM
 from workbench.words.numbers import compiling, duration, relative, waited
@@ -107,7 +108,7 @@ class RunTable:
     def _show(self) -> None:
         listed = self.runs.runs[::-1]
         offered = [verb for verb in VERBS if verb["name"] not in SENT or verb["name"] in self.runs.acts]
-        marks = ["failed" if run.handle.state is State.FAILED else "" for run in listed]
+        marks = ["failed" if has_failed(run.handle) else "" for run in listed]
         columns, rows = self._cells(listed)
         starred = any(isinstance(cell, dict) and cell["text"].endswith(STAR) for cells in rows for cell in cells)
         many = any(run.number >= run_list.FIRST_OF_MANY for run in listed)
@@ -205,10 +206,15 @@ def _time(value: float | None, shared: str) -> dict[str, Any]:
     return {"key": value, "text": f"{text}{STAR}", "tip": shared} if shared else {"key": value, "text": text}
 
 
+def has_failed(handle: RunHandle) -> bool:
+    """True if an error has ended a run, not its user."""
+    return handle.state is State.FAILED and handle.error not in ("", *STOPPED)
+
+
 def state_words(handle: RunHandle, summary: Mapping[str, Any]) -> tuple[str, str]:
     """The state of a run in few words, and the whole sentence."""
     if not summary:
-        ended = "failed" if handle.state is State.FAILED else "stopped by the user"
+        ended = "failed" if has_failed(handle) else "stopped by the user"
         return WORDS.get(handle.state, ended), handle.error
     return ended_words(summary), str(summary["reason"])
 

@@ -11,7 +11,7 @@ from typing import Any
 from workbench.errors import error_message
 from workbench.files import EndedBySignal
 from workbench.records import History, Record
-from workbench.run.cancellation import STOPPED_EARLY, STOPPED_IN_SETUP, StoppedError
+from workbench.run.cancellation import STOPPED, StoppedError
 from workbench.run.choices.configuration import Configuration
 from workbench.run.choices.stopping import Reason
 from workbench.run.driver import Run
@@ -127,7 +127,7 @@ class RaceEntry(Job):
             return self.result
         history = self.made.history if self.made else History()
         seconds = self.made.setup_seconds if self.made else math.nan
-        reason = Reason.CANCELLED if self.error in (STOPPED_EARLY, STOPPED_IN_SETUP) else Reason.FAILED
+        reason = Reason.CANCELLED if self.error in STOPPED else Reason.FAILED
         return self._with_traffic(result_of_failure(self.configuration, reason, self.error, history, seconds))
 
     @property

@@ -32,6 +32,7 @@ from workbench.extensions.classroom.server.classroom import Classroom, cookie_of
 from workbench.extensions.classroom.server.forking import AVAILABLE, ForkServer
 from workbench.extensions.classroom.server.heap_trim import EVERY, HeapTrim
 from workbench.extensions.classroom.server.memory_shares import LEAST_FREE, MemoryShares, all_bytes, bytes_of
+from workbench.extensions.classroom.server.reserved_ports import ReservedPort
 from workbench.process import limits
 
 COOKIES = "HTTP_COOKIE"
@@ -93,7 +94,9 @@ class NoRestart(AsyncIOLoopKernelRestarter):
 
 
 class PageKernelManager(ServerKernelManager):
-    """One kernel, started by a `ForkingProvisioner`."""
+    """One kernel, started by a `ForkingProvisioner` on ports that are reserved for it until it has ended."""
+
+    _reserved: tuple[ReservedPort, ...] = ()
 
     @traitlets.default("restarter_class")
     def _restarter_class(self) -> type[NoRestart]:
@@ -107,7 +110,19 @@ class PageKernelManager(ServerKernelManager):
         # Restarts keep it.
         if self.provisioner is None:
             self.provisioner = ForkingProvisioner(kernel_id=kw["kernel_id"], kernel_spec=self.kernel_spec, parent=self)
+            if self.transport == "tcp":
+                self._reserved = tuple(ReservedPort(self.ip) for _ in range(5))
+                numbers = (port.number for port in self._reserved)
+                self.shell_port, self.iopub_port, self.stdin_port, self.hb_port, self.control_port = numbers
+                # Jupyter's own choice would replace them.
+                self.provisioner.ports_cached = True
         return await super()._async_pre_start_kernel(**kw)
+
+    async def _async_cleanup_resources(self, restart: bool = False) -> None:
+        if not restart:
+            for port in self._reserved:
+                port.release()
+        await super()._async_cleanup_resources(restart)
 
 
 class PageKernels(AsyncMappingKernelManager):

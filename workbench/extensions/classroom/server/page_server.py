@@ -213,9 +213,9 @@ class Refusal(RequestHandler):
         say(self, self._status, self._sentence)
 
 
-FILES_OF_A_PAGE = 20
-"""Files that the server has open for a page: 15 for the sockets of its kernel and its own connections, and some more
-while it is made."""
+FILES_OF_A_PAGE = 25
+"""Files that the server has open for a page: 15 for the sockets of its kernel and its own connections, 5 for reserved
+ports, and some more while it is made."""
 OWN_FILES = 200
 """Files that the server has open besides: logs, pipes, and what it reads for an answer."""
 
