@@ -25,10 +25,10 @@ class MPGMRES(Multipreconditioned):
     """x + Z y with the least 2-norm of b - A x over the terms Z of k preconditioners, by Arnoldi: A Z = V H.
 
     The first terms are S_i r. With space=full every S_i is then applied to each newest vector of V, and Z grows by up
-    to k^j terms in iteration j, as in the source. The two selective forms here apply every S_i to one vector, so that
-    Z grows by k: space=sum to the sum of the newest vectors of V; space=residual, the default, to the present residual,
-    as MPCG does. A step that leaves r as it is makes the next one take the sum. With one preconditioner all three are
-    GMRES, preconditioned from the right.
+    to k times as many terms in each iteration, as in the source. The two selective forms here apply every S_i to one
+    vector, so that Z grows by k: space=sum to the sum of the newest vectors of V; space=residual, the default, to the
+    present residual, as MPCG does. A step that leaves r as it is makes the next one take the sum. With one
+    preconditioner all three are GMRES, preconditioned from the right.
 
     For Hermitian positive definite A; neither A nor the S_i have to be so for the least residual, but the workbench
     ends runs where (d, A d) is negative.
