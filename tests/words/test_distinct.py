@@ -116,3 +116,14 @@ def test_names_that_are_equal_once_cut_keep_their_ends():
     names = distinct_names(entries)
     assert names[1::2] == ["CG with a sum of…, Schwarz 2 × 2", "CG with a…, Schwarz 3 × 3 (overlap 0)"]
     assert max(map(len, names)) <= 40
+
+
+def test_names_do_not_differ_by_the_sign_of_a_cut_alone():
+    each = [
+        configure("two-layer", n=48, solver=solver, preconditioner=f"schwarz:2x2,overlap={overlap}").parts
+        for overlap in (2, 0)
+        for solver in ("mpcg", "sum-cg")
+    ]
+    names = distinct_names(each)
+    assert len({name.rstrip("…") for name in names}) == 4
+    assert sum("overlap 0" in name for name in names) == 2

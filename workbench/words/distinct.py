@@ -94,9 +94,9 @@ def _cut(runs: Sequence[Parts]) -> dict[str, str]:
 
 
 def _repeated(found: Mapping[str, str]) -> set[str]:
-    """The names whose cut is that of another one."""
-    times = Counter(found.values())
-    return {name for name, cut in found.items() if times[cut] > 1}
+    """The names whose cut is that of another one, or differs from it by the sign of the cut alone."""
+    times = Counter(cut.rstrip("…") for cut in found.values())
+    return {name for name, cut in found.items() if times[cut.rstrip("…")] > 1}
 
 
 def _with_short_head(parts: Sequence[str]) -> str:

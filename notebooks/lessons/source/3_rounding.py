@@ -60,8 +60,8 @@ lesson.check(1, 11)
 # Below are CG and *pipelined CG* on two layers of fluid, 16 × 16 unknowns with a condition number of $2 \cdot 10^5$,
 # where $M$ is the diagonal of $A$ and $x_0$ is random. Without rounding errors both have the same iterates; pipelined
 # CG has its lines in another order ([lesson 6](6_waiting.ipynb)). The maps show $|(r_i, u_j)|$, scaled to 1 on the
-# diagonal: dark is orthogonal, and bright off the diagonal is a loss. The dashed lines are at the iteration of the
-# slider.
+# diagonal: dark is orthogonal, and bright off the diagonal is a loss. In the curves $\|r\|$ has no marks, and
+# $\|b - A x\|$ is dotted with marks. The dashed lines are at the iteration of the slider.
 
 # %%
 Stepper("cg", "pipecg", "two-layer:16", iterations=140, folded=True)
@@ -80,8 +80,7 @@ Stepper("cg", "pipecg", "two-layer:16", iterations=140, folded=True)
 #
 # These errors stay. $r_k$ continues to fall, while $b - A x_k$ stagnates at the size of the sum: the **attainable
 # accuracy**, about the precision times $\|A\|$ times the largest $\|x_j\|$ (Greenbaum 1997). Pipelined CG computes even
-# $A u$ by a recurrence, whose own errors grow on the way. In the curves $\|r\|$ has no marks, and $\|b - A x\|$ is
-# dotted with marks.
+# $A u$ by a recurrence, whose own errors grow on the way.
 #
 # Four variants of CG: `pipecg` is pipelined CG. `pipecg-rr` is too, but now and then it replaces $r$ by $b - A x$, and
 # the other vectors by what follows from it. `cgcg` (Chronopoulos and Gear) and `gropp` (Gropp) have other orders of

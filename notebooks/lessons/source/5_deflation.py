@@ -116,7 +116,7 @@ StepsOfDeflation()
 # %% [markdown]
 # So the residual polynomial has to be small at the **positive** eigenvalues alone, and the ratio
 # [[kappa|$\kappa$]] of their ends counts. If $Z$ spans the eigenvectors of the $d$ smallest positive ones, $\lambda_1,
-# \dots, \lambda_d$, that is $\kappa = \lambda_N/\lambda_{d+1}$. The vectors of bubbles come close to them in bubbles,
+# \dots, \lambda_d$, it is $\kappa = \lambda_N/\lambda_{d+1}$. The vectors of bubbles come close to them in bubbles,
 # but are 0 in the fluid, where eigenvectors vary smoothly. So some of the other eigenvalues become smaller: $\kappa$ is
 # 1370 with four bubbles, and would be 111 with four eigenvectors. Move the slider from 0 to 5.
 

@@ -73,8 +73,8 @@ MarkedSteps("block-cg-oleary", "poisson5", n=12, rhs="random:2")
 # ## 3. Rank
 #
 # $\delta$ can be inverted only if the columns of $P$ are independent. If a column of $B$ is a combination of others,
-# they are not. Below, $B$ has two pairs of equal columns. Press Next line until the method ends. The pictures below the
-# lines have the four rows of [[delta|$\delta$]]: **which of them are equal, so that it has no inverse?**
+# they are not. Below, $B$ has two pairs of equal columns. Press Next line until the method ends. The pictures next to
+# the lines have the four rows of [[delta|$\delta$]]: **which of them are equal, so that it has no inverse?**
 
 # %%
 MarkedSteps("block-cg-oleary", "poisson5", n=12, rhs="pairs:4")
@@ -140,7 +140,9 @@ lesson.check(3, 4)
 # by itself, because $M^{-1}Ap_i$ lies in the Krylov space of $M^{-1}A$ to which the new residual is orthogonal. With
 # several $S_i$ there is no such space. All blocks must be kept: after $j$ iterations these are $jk$ directions.
 #
-# Press Start. Between boxes that do not overlap, cells at the cuts get too little; where boxes overlap, they get more.
+# Press Start. In two entries the boxes overlap by two cells, in two they do not. Without overlap the sum of all $S_ir$
+# corrects cells at the cuts too little, since each box takes what lies outside it as zero. Where boxes overlap, two of
+# them correct a cell.
 
 # %%
 race = RaceView(*(configure("two-layer", n=48, solver=solver, preconditioner=each) for solver, each in pairs))
@@ -167,7 +169,7 @@ lesson.check(4, "schwarz:4x4,overlap=0")
 #   far fewer products with $A$ than its columns one by one.
 # - Several preconditioners give a block of directions with the best weights, and cost the short recurrence.
 #
-# **Next steps** in the workbench; the notebooks 09_block_cg and 10_multipreconditioned_cg have more of both:
+# **Next steps** in the workbench:
 
 # %%
 lesson.next_steps()

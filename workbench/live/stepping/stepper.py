@@ -117,7 +117,7 @@ class Stepper(View):
             (name, products) for name, products in zip(self.names, self.products, strict=True) if products is not None
         ]
         for plot, (name, products) in zip(self.maps, known, strict=True):
-            plot.show(orthogonality_scene(name, products, iteration))
+            plot.show(orthogonality_scene(name, products, iteration, max(len(each) for _, each in known)))
 
     def _table(self, title: str, moment: Moment, *, first: bool) -> str:
         rows = [

@@ -119,16 +119,17 @@ def residual_gap_scene(
     return Scene("residual gap", ITERATIONS, Axis("residual", log=True), layers, spoken=spoken, logs="y")
 
 
-def orthogonality_scene(name: str, products: np.ndarray, at: int) -> Scene:
+def orthogonality_scene(name: str, products: np.ndarray, at: int, most: int = 0) -> Scene:
     """A map of the scaled products of residuals, shape (k, k): bright off the diagonal is a loss. at: an iteration to
-    mark."""
+    mark. most: iterations that the axes have room for, so that maps of several methods can be compared."""
+    span = (-0.5, max(most, len(products)) - 0.5)
     seen = products[: at + 1, : at + 1]
     apart = seen[~np.eye(len(seen), dtype=bool)]
     worst = f", at most {number(float(np.nanmax(apart)))} for two different ones" if apart.size else ""
     return Scene(
         f"orthogonality of {name}",
-        Axis(f"iteration i of {name}", whole=True, word="iteration"),
-        Axis("iteration j", whole=True),
+        Axis(f"iteration i of {name}", whole=True, word="iteration", span=span),
+        Axis("iteration j", whole=True, span=span),
         [
             CellsOf("|(rᵢ, uⱼ)|", np.clip(products, UNIT, 1), map="viridis", figures=False),
             *([LineAt(at, upright=True), LineAt(at)] if at < len(products) else []),

@@ -197,7 +197,16 @@ def test_copies_of_an_eigenvalue_in_double_precision_lie_one_below_another(opene
     once, twice, thrice = copies(15), copies(20), copies(33)
     assert (len(once), len(twice), len(thrice)) == (1, 2, 3)
     np.testing.assert_allclose(thrice, [once[0], 2 * once[0], 3 * once[0]])
-    assert "After 24 iterations" in view.words.text
+    assert "CG has ended: after 24 iterations the A-norm of the error is 1.41" in view.words.text
+    assert "in float64 after 33 " in view.words.text
     view.rounding.value = False
     assert view.wait(LIMIT)
     assert view.slider.max == 24
+
+
+def test_an_eigenvalue_that_is_dragged_onto_another_takes_its_value(view):
+    says(view, kind="moved", key="3", x=5.04, y=0.0)
+    np.testing.assert_array_equal(view.values, [1, 2, 5, 5, 100])
+    assert cg_on(view.values).iterations == 4
+    says(view, kind="moved", key="3", x=5.2, y=0.0)
+    assert view.values[3] == 5.2

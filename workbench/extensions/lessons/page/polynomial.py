@@ -33,6 +33,8 @@ from workbench.words.numbers import chosen, count, counted, number
 from workbench.words.typed_numbers import separated, typed_number
 
 GOAL = 1e-6
+SNAP = 0.01
+"""Relative distance within which a dragged eigenvalue takes the value of another."""
 OWN = "of your own"
 
 
@@ -138,7 +140,15 @@ class PolynomialView(WorkingView):
         self._show()
 
     def _moved(self, key: str, x: float, _y: float) -> None:
-        self._worker.ask(lambda: self.move(int(key), float(np.clip(x, LEAST, LARGEST))) if self._has(key) else None)
+        self._worker.ask(lambda: self.move(int(key), self._snapped(int(key), x)) if self._has(key) else None)
+
+    def _snapped(self, place: int, x: float) -> float:
+        """Where an eigenvalue was dragged to, within the bounds; that of another one next to it, so that two can be
+        made equal."""
+        value = float(np.clip(x, LEAST, LARGEST))
+        others = np.delete(self.values, place)
+        near = others[np.abs(others / value - 1) < SNAP]
+        return float(near[np.abs(near - value).argmin()]) if near.size else value
 
     def _pressed(self, key: str) -> None:
         # A drag may replace another that waits, but no press, and no spectrum that was chosen or typed.
@@ -206,10 +216,16 @@ class PolynomialView(WorkingView):
         met = {name: each.iterations_to(GOAL) for name, each in {"": made, **rounded}.items()}
         needed = f"It is {chosen(GOAL)} after {count(met.pop('') or 0)}"
         needed += "".join(f", in {name} {'never' if k is None else f'after {count(k)}'}" for name, k in met.items())
+        begun = f"After {counted(reached, 'iteration')}"
+        beyond = ""
+        if at > reached:
+            begun = f"Without rounding errors CG has ended: after {counted(reached, 'iteration')}"
+            late = min(at, double.iterations)
+            beyond = f", in float64 after {count(late)} {number(float(double.error[late]))}"
         self.words.say(
-            f"After {counted(reached, 'iteration')} the A-norm of the error is {number(float(made.error[reached]))} "
-            f"of its initial value. {needed}; the CG bound says {count(iterations_by_bound(condition, GOAL))}, by the "
-            f"condition number {number(condition)}."
+            f"{begun} the A-norm of the error is {number(float(made.error[reached]))} of its initial value{beyond}. "
+            f"{needed}; the CG bound says {count(iterations_by_bound(condition, GOAL))}, by the condition number "
+            f"{number(condition)}."
         )
 
     def _settle(self, last: int) -> None:

@@ -93,7 +93,8 @@ class TinyEigenvalues(WorkingView):
     def _show_vectors(self, many: int, moved: bool) -> None:
         moved = moved and many > 0
         whole, left = eigenvalues(0), eigenvalues(many, moved=moved)
-        gone = int((whole < TINY).sum() - (left < TINY).sum())
+        # Old vectors take none away: they raise all.
+        gone = 0 if moved else int((whole < TINY).sum() - (left < TINY).sum())
         words = counted(many, "vector")
         zeros = counted(1 + many, "zero")
         self.spectrum.show(removed_scene(whole, left, ("M⁻¹A, 1 zero", f"M⁻¹PA, {zeros}"), gone, self.marked))
