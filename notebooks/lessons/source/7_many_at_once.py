@@ -82,7 +82,7 @@ MarkedSteps("block-cg-oleary", "poisson5", n=12, rhs="pairs:4")
 # %% [markdown]
 # The space has dimension two, although there are four columns. So the block must shrink. `block-cg` (Dubrulle 2001)
 # writes $R = QC$ with orthonormal columns of $Q$ and a small matrix $C$. It drops columns of $Q$ that depend on others,
-# and keeps all columns of $X$, by $C$. Residuals may become dependent later, too; the block then shrinks on the way.
+# and keeps all columns of $X$, which $C$ restores. Residuals may become dependent later, too; the block then shrinks.
 
 # %% tags=["exercise"]
 lesson.check(2)
