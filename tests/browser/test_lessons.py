@@ -103,7 +103,7 @@ def test_symbols_and_steps_of_the_text_are_marked_in_the_picture(lesson, shoot):
     lab.until(lesson, lambda: geometry.evaluate(canvas) == plain)
 
     # A text leads to the page of another lesson.
-    other = lesson.locator(".jp-MarkdownCell").get_by_role("link", name="lesson 2")
+    other = lesson.locator(".jp-MarkdownCell").get_by_role("link", name="lesson 2", exact=True)
     assert other.get_attribute("href") == "/lesson/polynomials"
 
     steps = lesson.locator(".wb-stepsofcg")

@@ -16,6 +16,13 @@ def slice_iterations(trace: Trace, first: int, last: int) -> Trace:
 
     Instants before the first event that takes time are left out: scalars of the host, which nothing gives a time.
     Dependencies on events that are left out are dropped. Cost: some microseconds an event of the trace.
+
+    Examples:
+        >>> from workbench.records import slice_iterations
+        >>> from workbench.run import Run, configure, run_through
+        >>> trace = run_through(Run(configure("poisson5", n=8), trace=True)).trace
+        >>> {event.iteration for event in slice_iterations(trace, 2, 3)}
+        {2, 3}
     """
     rows = trace.rows
     chosen = (rows["iteration"] >= first) & (rows["iteration"] <= last)

@@ -106,7 +106,7 @@ def test_many_deflation_vectors_on_ranks_are_noted():
         ({"preconditioner": "ssor"}, "preconditioner ssor does not run on ranks; use .*jacobi"),
         ({"preconditioner": "ic"}, "preconditioner ic does not run on ranks"),
         ({"format": "ell"}, "format ell does not run on ranks, .*; use problem"),
-        ({"device": "opencl"}, "rows of a matrix on device cpu alone, got opencl"),
+        ({"device": "opencl"}, "rows of a matrix on device cpu, or by solver hybrid3, got opencl"),
         ({"ranks": 12}, "a rank needs a plane of the grid, and 11 planes on 12 ranks leave 0; use at most 11 ranks"),
     ],
 )

@@ -136,10 +136,13 @@ def numbers_of(paper: str) -> int:
 
 def test_the_tally_of_the_document_adds_up():
     """Each number stands in one way; those of two papers are all that their items print."""
-    *papers, every = [[int(cell) for cell in cells] for _, *cells in lines_of("How the printed numbers stand")]
+    lines = lines_of("How the printed numbers stand")
+    *papers, every = [[int(cell) for cell in cells] for _, *cells in lines]
     assert every == [sum(column) for column in zip(*papers, strict=True)]
     assert [counts[0] for counts in papers] == [sum(counts[1 : 1 + len(INDEPENDENT)]) for counts in papers]
-    numbers = dict(zip(PAPERS, (counts[0] + sum(counts[1 + len(INDEPENDENT) :]) for counts in papers), strict=True))
+    named = [name for name, *_ in lines[:-1]]
+    assert set(named) == set(PAPERS)
+    numbers = dict(zip(named, (counts[0] + sum(counts[1 + len(INDEPENDENT) :]) for counts in papers), strict=True))
     for paper in ("two-level", "hysing"):
         assert numbers[paper] == numbers_of(paper)
 

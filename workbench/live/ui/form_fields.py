@@ -190,10 +190,10 @@ def as_text(value: object) -> str:
 
 
 def _number(text: str) -> float | str:
-    """The number of a text as people type it, 0,001 or 10^-4 too; the text itself where it is none or may be two, as
-    1,000 may. The parameter refuses that with its name."""
+    """The number of a text as people type it, 0,001 or 10^-4 too. The text itself where Python reads it, and where it
+    is none or may be two, as 1,000 may: the parameter reads or refuses that with its name."""
     try:
-        return float(text)
+        float(text)
     except ValueError:
         with contextlib.suppress(InputError):
             return text if THOUSANDS.fullmatch(text.strip()) else typed_number(text)
