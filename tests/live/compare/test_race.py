@@ -582,6 +582,8 @@ def test_an_entry_that_is_stopped_before_its_setup_is_done_has_not_failed(view, 
     methods = [entry.configuration for entry in view.race.entries]
     errors = (STOPPED_IN_SETUP, "the factorization takes 4 GB")
     view.entries.recall([EntryRecord(method, error=error) for method, error in zip(methods, errors, strict=True)])
+    # Whoever recalls a race wakes the page.
+    view.publisher.wake()
     eventually(lambda: view.table.marks == ["", "failed"])
     assert [cells[-1]["text"] for cells in view.table.rows] == ["stopped by the user", "failed"]
 
@@ -646,6 +648,7 @@ def test_curves_and_rows_are_those_of_the_run_in_the_middle(race, eventually):
     count = entry.made.history.count
     clocks = [Sample(setup, np.linspace(0.0, 3.0, count - short)) for setup, short in ((5.0, 0), (2.0, 1), (1.0, 0))]
     view.entries.recall([EntryRecord.of(entry, clocks)])
+    view.publisher.wake()
     (entry,) = view.race.entries
     curve = view.curves.of(view.entries.listed[entry])
     eventually(lambda: curve.clock is clocks[1])
