@@ -90,12 +90,11 @@ def test_half_the_texts_of_solve_are_gone_at_rest_and_its_meanings_come_with_the
     lab.unchanging(app, lambda: len(lab.texts(app)), reads=4)
     assert len(lab.texts(app)) <= 45
     field = app.locator('.wb-solving [data-field="problem.n"]')
-    opacity = "at => getComputedStyle(at).opacity"
     about = field.locator(".wb-explained")
-    assert about.evaluate(opacity) == "0"
+    assert about.is_hidden()
     high = app.evaluate("() => document.documentElement.scrollHeight")
     field.locator("input").focus()
-    until(app, lambda: about.evaluate(opacity) == "1")
+    until(app, about.is_visible)
     assert "8 to 46" in about.inner_text()
     # It lies over what is below, so that nothing moves.
     assert app.evaluate("() => document.documentElement.scrollHeight") == high

@@ -87,5 +87,5 @@ def test_the_maps_of_orthogonality_follow_the_slider(page, lesson):
     assert "about seven digits" in checked(page, 3, "7", "Not yet")
     assert "10⁻⁶" in checked(page, 3, "6", "Not yet")
     checked(page, 3, "5", "Right")
-    assert "not how far" in checked(page, 2, "cgcg", "Not yet")
+    assert "never corrects it" in checked(page, 2, "cgcg", "Not yet")
     assert "gropp" in checked(page, 2, "gropp", "Not yet")
