@@ -174,9 +174,10 @@ def test_a_grid_is_red_and_black_and_needs_more_iterations_than_in_its_natural_o
     assert natural < coloured
 
 
+@pytest.mark.parametrize("name", ["ic:1,ordering=colours", "ict:0.001,ordering=colours"])
 @pytest.mark.parametrize("form", [grid_stencil((9, 8)), random_matrix(41, complex)])
-def test_colours_on_an_accelerator(accelerator, form):
-    block = registry.find("preconditioner", "ic:1,ordering=colours")
+def test_colours_on_an_accelerator(accelerator, form, name):
+    block = registry.find("preconditioner", name)
     r = np.random.default_rng(4).random(form.shape[0]).astype(form.dtype)
     u = np.empty_like(r)
     block.setup(form, CPU).apply(r, u)
