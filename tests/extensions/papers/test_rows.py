@@ -121,13 +121,13 @@ def lines_of(heading: str) -> list[list[str]]:
 
 
 def numbers_of(paper: str) -> int:
-    """Printed numbers in all items of a paper at full size, bubbles at the quick one; nothing is computed."""
+    """Printed numbers in all items of a paper at full size, bubbles at the default one; nothing is computed."""
     found = 0
     for target in PAPERS[paper].values():
         if target.item is None or not target.compared:
             continue
         chosen = {"report": True, "device": "cuda", "accelerator_here": "", "why": ""}
-        chosen["max_n"] = Choices(1024, quick=paper == "hysing").size(target)
+        chosen["max_n"] = Choices(512 if paper == "hysing" else 1024, quick=False).size(target)
         cases = list(target.item.cases({**target.item.paper_values, **chosen}))
         rows = target.item.joined(cases, [{} for _ in cases])
         found += sum(row.get(column.printed) is not None for row in rows for column in target.compared)
