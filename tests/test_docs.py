@@ -17,6 +17,13 @@ from workbench import devices
 from workbench.cli import main
 from workbench.costs.solver_costs import solver_costs
 from workbench.errors import InputError
+from workbench.extensions.classroom.page.class_bar import RUN_BYTES
+from workbench.extensions.classroom.server import PageKernels, class_list, classroom, kernels
+from workbench.extensions.classroom.server.page_connection import MOST_UNREAD
+from workbench.extensions.lessons import folder
+from workbench.extensions.lessons.page import kept_answer
+from workbench.live.app import keeper
+from workbench.live.builders import matrix_form
 
 ROOT = Path(__file__).parents[1]
 
@@ -145,6 +152,44 @@ def test_the_tests_that_security_names_exist():
         assert f"def {name}" in place.read_text(encoding="utf-8"), (file, name)
         checked += 1
     assert checked > 30
+
+
+def test_the_limits_that_security_names_are_those_of_the_code():
+    table = (
+        (ROOT / "SECURITY.md")
+        .read_text(encoding="utf-8")
+        .partition("## Limits of `make app`")[2]
+        .partition("\n\nIf")[0]
+    )
+    default = dict(line.strip("| ").split(" | ")[:2] for line in table.strip().splitlines()[2:])
+    pages = {name: trait.default() for name, trait in PageKernels.class_traits(config=True).items()}
+    mib = 1 << 20
+    of_code = {
+        "memory of all pages together": f"{pages['all_memory']} of the machine's",
+        "short addresses": f"{classroom.MOST_SHORT}, {classroom.SHORT_DAYS} days",
+        # Two digits a byte.
+        "runs that a class sends": f"{RUN_BYTES // mib} MB each, {classroom.ALL_RUNS // 2 // mib} MB together",
+        "students in the list": f"{class_list.MOST_STUDENTS}, {class_list.DAYS} days",
+        "notebooks of a teacher": f"{folder.MOST}, {folder.LARGEST // mib} MiB each",
+        "messages that a page does not read": f"{MOST_UNREAD // mib} MiB and one message",
+        "messages for a page that is away": f"{kernels.MOST_OFFLINE // mib} MiB",
+        "pages at once": str(pages["most_pages"]),
+        "a page that has lost": f"ended after {kernels.AWAY // 60} min, in a class {kernels.AWAY_IN_CLASS // 60} min",
+        "an answer of a lesson": f"{kept_answer.LONGEST:,} characters, {kept_answer.DAYS} days".replace(",", " ", 1),
+        "runs that a page keeps": f"{keeper.RUN_BYTES // mib} MB each, {keeper.ALL_BYTES // mib} MB together",
+        "an uploaded matrix": f"{matrix_form.MOST_UPLOAD // mib} MiB",
+        "all uploaded matrices": f"{matrix_form.MOST_STORED // mib // 1024} GiB",
+        "all matrices downloaded": f"{pages['downloaded_mb']} MB",
+    }
+    for beginning, said in of_code.items():
+        (row,) = (each for each in default if each.startswith(beginning))
+        assert default[row].startswith(said), row
+    assert [pages[name] for name in ("kernel_memory", "run_seconds", "most_unknowns", "clusters")] == [
+        "",
+        "",
+        "",
+        False,
+    ]
 
 
 def test_the_readme_is_short_and_has_two_pictures():

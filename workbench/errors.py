@@ -1,6 +1,7 @@
 """Exceptions for wrong input, and their messages: one sentence with the value, the bound and what to do instead."""
 
 import os
+import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -25,6 +26,12 @@ class InputError(ValueError):
     def __init__(self, *message: object, changes: Mapping[str, Any] | None = None, at: str = "") -> None:
         super().__init__(*message)
         self.changes, self.at = dict(changes or {}), at
+
+    def _render_traceback_(self) -> list[str]:
+        """The lines that IPython shows: the sentence, and the line of the cell in place of a traceback."""
+        cells = [frame for frame in traceback.extract_tb(self.__traceback__) if frame.name == "<module>"]
+        where = f" in line {cells[-1].lineno}, {cells[-1].line}" if cells and cells[-1].line else ""
+        return [f"InputError{where}", str(self)]
 
 
 class DeviceError(InputError):

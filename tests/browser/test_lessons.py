@@ -160,3 +160,40 @@ def test_a_paper_opens_the_page_of_papers_there(page, app_url):
     page.locator('.wb-paperitem[data-item="block-cg.fig5"]').wait_for()
     item = "() => document.activeElement?.dataset.item ?? ''"
     assert lab.until(page, lambda: page.evaluate(item)).startswith("block-cg.")
+
+
+def test_an_answer_comes_back_for_two_weeks(page, app_url):
+    page.goto(f"{app_url}/lesson/without-pain")
+    field = page.locator(".wb-exercise").first.locator("input")
+    field.wait_for()
+    kept = """([days, answer]) => localStorage.setItem('workbench-answer:without-pain:1', JSON.stringify(
+      {answer, checked: false, tries: 1, solved: false, at: Date.now() - days * 864e5}))"""
+    for days, answer, shown in ((15, "3", ""), (13, "4", "4")):
+        page.evaluate(kept, [days, answer])
+        page.reload()
+        # All fields are there once the last one is.
+        page.locator(".wb-exercise").last.locator("input").wait_for()
+        lab.until(page, lambda: page.locator("[data-handle='start']").count() > 0)
+        lab.until(page, lambda shown=shown: field.input_value() == shown)
+
+
+@pytest.mark.parametrize("name", ["waiting", "many-at-once"])
+def test_formulas_fit_and_a_projector_enlarges_letters_and_pictures(name, page, app_url, shoot):
+    page.goto(f"{app_url}/lesson/{name}")
+    page.locator("mjx-container[display='true']").first.wait_for()
+    plot = page.locator("canvas[data-paints]").first
+    lab.until(page, lambda: plot.count() and int(plot.get_attribute("data-paints") or 0) > 0)
+    beyond = (
+        "rows => rows.filter((row) => row.scrollWidth > row.parentElement.clientWidth + 1).map((row) => row.innerText)"
+    )
+    sized = """() => [getComputedStyle(document.querySelector('.jp-RenderedHTMLCommon p')).fontSize,
+      document.querySelector('canvas[data-paints]').getBoundingClientRect().width].map(parseFloat)"""
+    for width in (1280, 640):
+        page.set_viewport_size({"width": width, "height": 900})
+        lab.until(page, lambda: page.locator("mjx-container[display='true']").evaluate_all(beyond) == [])
+    page.set_viewport_size({"width": 1600, "height": 900})
+    letters, pictures = page.evaluate(sized)
+    page.evaluate("document.documentElement.dataset.wbMode = 'projector'")
+    lab.until(page, lambda: page.evaluate(sized)[0] >= 1.2 * letters)
+    assert page.evaluate(sized)[1] >= 1.05 * pictures
+    shoot(name)

@@ -63,6 +63,7 @@ def test_lab_opens_a_checkout_itself(become):
     assert module == "jupyterlab"
     assert f"--ServerApp.root_dir={ROOT}" in given
     assert given[-1] == "--no-browser"
+    assert not any("token" in each or "password" in each for each in given)
 
 
 def listed(given, root, folder):

@@ -272,6 +272,19 @@ def test_code_is_not_typeset():
 def test_pages_of_the_site_are_those_of_docs():
     folder = Path(__file__).parents[2] / "docs"
     assert {FIRST, *LEARN, *USE, *MEASURED, *INSIDE} == {path.name for path in folder.glob("*.md")}
+    start = (Path(__file__).parents[2] / "scripts/site/index.md").read_text(encoding="utf-8")
+    assert {"getting_started.md", "teaching.md"} <= set(re.findall(r"\]\((\w+\.md)\)", start))
+
+
+def test_the_page_on_python_begins_with_a_sentence_and_its_comments_are_short():
+    """A long comment behind a line of code is cut off by the page."""
+    text = (Path(__file__).parents[2] / "docs/python.md").read_text(encoding="utf-8")
+    title, sentence = text.split("\n\n")[:2]
+    assert title == "# In Python"
+    assert re.match(r"`solve` takes .*\.", sentence)
+    comments = [line.partition("  #")[2] for line in text.splitlines() if "  #" in line]
+    assert comments
+    assert max(map(len, comments)) <= 60
 
 
 def test_an_exercise_of_numbers_shows_the_line_of_its_field():

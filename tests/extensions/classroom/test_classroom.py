@@ -433,7 +433,14 @@ def test_the_teachers_address_is_for_the_teacher_alone(taught):
     status, _, cookies, headers = asked(url, token)
     assert (status, headers["Location"]) == (303, "/?view=class.all-pages")
     assert cookies[COOKIE].has_nonstandard_attr("HttpOnly")
+    assert cookies[COOKIE].get_nonstandard_attr("SameSite") == "Strict"
     assert log.read_text(encoding="utf-8", errors="replace").count(token) == 1
+
+
+def test_each_start_has_another_token():
+    one, other = Classroom(0).token, Classroom(0).token
+    assert one != other
+    assert len(one) >= 22
 
 
 def test_a_short_address_that_leads_nowhere_says_why(taught):

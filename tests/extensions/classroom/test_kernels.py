@@ -248,7 +248,7 @@ session.start(); session.join(); print(session.error)
 ENDS = """
 from workbench.run import Run, configure, run_through
 result = run_through(Run(configure('poisson5', n=64)))
-print(result.reason.name, result.detail)
+print(result.reason.name, result.detail, result.x.size, result.history.count - result.iterations)
 """
 CLUSTER = """
 from workbench.run import Run, configure
@@ -331,8 +331,14 @@ def test_a_wrong_memory_of_all_pages_is_refused(text):
 
 def test_a_run_ends_at_the_limit_of_its_page_and_a_page_has_no_cluster(lent):
     limit, cluster = answers(ENDS, CLUSTER, run_seconds="1e-9")
-    assert re.fullmatch(r"PAGE_TIME .*s of 1e-09 s, which holds for all pages of its server", limit)
+    # With its iterate, and a history of the start and each iteration.
+    assert re.fullmatch(r"PAGE_TIME .*s of 1e-09 s, which holds for all pages of its server 4096 1", limit)
     assert cluster == "InputError clusters are not available on this page, got tcp://127.0.0.1:9; leave the cluster out"
+
+
+def test_pages_may_use_a_cluster_where_the_server_says_so(lent):
+    asked = "import os; print(os.environ.get('WORKBENCH_CLUSTERS') == 'none')"
+    assert [*answers(asked, clusters=True), *answers(asked)] == ["False", "True"]
 
 
 @pytest.mark.parametrize(("text", "nbytes"), [("1.5GB", 1_500_000_000), (" 800 mb ", 800_000_000)])

@@ -276,6 +276,18 @@ def test_a_visitor_executes_nothing_and_is_not_told_of_other_kernels(app):
     socket.close()
 
 
+def test_kernels_end_with_a_server_that_is_killed(tmp_path):
+    with lab.voila_server(tmp_path) as url:
+        page = answers(url, f"/{lab.WORKBENCH}")[1]
+        assert replies(url, re.search(r'"kernelId":\s*"([0-9a-f-]+)"', page)[1])
+        server = server_of(tmp_path)
+        below = server.children(recursive=True)
+        # The server of forks and a page's kernel, at least.
+        assert len(below) >= 2
+        server.kill()
+        assert psutil.wait_procs(below, LIMIT)[1] == []
+
+
 def test_another_site_may_link_and_not_load(app):
     url = app[0]
     foreign = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}

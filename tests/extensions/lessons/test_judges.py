@@ -116,6 +116,7 @@ def test_no_verdict_contradicts_itself_its_answer_or_another(taught, number):
     assert isinstance(found[0][1], Verdict)
     assert found[0][1].right
     verdicts = [(answer, each) for answer, each in found if isinstance(each, Verdict)]
+    assert all(each.right or each.hint for _answer, each in verdicts), "a first wrong answer gets a hint"
     for _answer, each in found:
         sentences = [each] if isinstance(each, str) else [each.sentence, each.hint]
         for sentence in filter(None, sentences):

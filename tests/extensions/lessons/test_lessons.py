@@ -71,6 +71,20 @@ def test_each_says_what_it_needs_and_ends_with_what_was_learned(taught):
 
 
 @each_lesson
+def test_no_lesson_is_taller_than_its_time_or_computes_a_table_by_itself(taught):
+    (source,) = [each for each in SOURCES if each.stem == taught.stem]
+    text = source.read_text(encoding="utf-8")
+    cells = [cell for cell in text.split("# %%") if not cell.startswith((" [markdown]", " tags="))]
+    # The last line of a cell shows a view; a call of the lesson or an assignment shows none.
+    last = [cell.strip().splitlines()[-1] for cell in cells if cell.strip()]
+    views = [line for line in last if not re.match(r"from |import |lesson\.|[\w.]+ = ", line)]
+    assert 2 <= len(views) <= 6
+    assert "PaperView" not in text
+    # A race of iterations or bytes has the same winner on every machine, and the setup is not one of these.
+    assert text.count("RaceView(") == text.count("with_setup=False")
+
+
+@each_lesson
 def test_its_exercises_have_solutions_that_are_right(taught):
     (source,) = [each for each in SOURCES if each.stem == taught.stem]
     answers = solved(source)

@@ -151,7 +151,7 @@ def test_a_block_is_done_when_its_directions_fill_the_space():
     assert "there are 12 already" in wrong("many-at-once", 1, 12)
 
 
-@pytest.mark.parametrize("s", [3, 6])
+@pytest.mark.parametrize("s", [3, 6, 8])
 def test_the_s_smallest_eigenvalue_decides(s):
     values = jacobi_spectrum("bubbles-2d", n=24)
     sentence = wrong("many-at-once", 3, s)
@@ -159,6 +159,11 @@ def test_the_s_smallest_eigenvalue_decides(s):
     assert ("already" in sentence) == (s > 4)
     (count,) = iterations(configure("bubbles-2d", n=24, solver="block-cg", rhs=f"random:{s}"))
     assert f"took {count} iterations" in sentence
+
+
+def test_more_columns_than_are_computed_are_refused():
+    with pytest.raises(InputError, match="the answer is from 1 to 8, and 9 is not"):
+        lesson("many-at-once").exercises[2].check(9)
 
 
 def test_dependent_columns_have_singular_values_of_rounding():

@@ -5,6 +5,7 @@ import pytest
 from tests.waiting import until
 from workbench.extensions.lessons import lesson
 from workbench.extensions.lessons.page.exercise import ExerciseView
+from workbench.extensions.lessons.page.kept_answer import LONGEST
 
 
 @pytest.fixture
@@ -69,6 +70,16 @@ def test_what_is_no_answer_changes_nothing(content, view):
     assert (shown.field.value, shown.verdict.text, shown.tries.value) == ("", "", "")
     # A class would count it as solved.
     assert (heard, shown.progress.solved, shown.kept.solved) == ([], False, False)
+
+
+def test_an_answer_that_is_too_long_is_neither_kept_nor_brought_back(view):
+    shown = view(1, "waiting")
+    shown.field.value = "x" * LONGEST
+    assert shown.kept.answer == shown.field.value
+    shown.field.value += "x"
+    assert len(shown.kept.answer) == LONGEST
+    come_back(another := view(1, "waiting"), answer="y" * (LONGEST + 1), checked=False)
+    assert "y" not in another.kept.answer
 
 
 def test_a_view_without_a_name_keeps_nothing():
