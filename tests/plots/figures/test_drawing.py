@@ -120,7 +120,7 @@ def test_marks_beyond_the_points_leave_no_empty_room():
 
 def test_many_marks_all_have_ticks_and_some_have_labels():
     powers = [2**k for k in range(13)]
-    curve = CurveOf("", np.array([1.0, 4096.0]), TWO)
+    curve = CurveOf("", np.array([1.0, 64.0, 4096.0]), TWO)
     (axes,) = draw(Scene("marks", Axis("n", log=True, marks=powers), LOG, [curve])).axes
     assert list(axes.get_xticks()) == powers[::2]
     assert list(axes.get_xticks(minor=True)) == powers[1::2]

@@ -5,7 +5,7 @@ import { line } from "../ui/axes.js";
 // Pixels between two ticks, and between the names of rows and of columns.
 const APART = { x: 82, y: 52, row: 17, column: 44 };
 // Pixels between the labels of two ticks.
-const BETWEEN = 5;
+const LABEL_GAP = 5;
 
 export function setFont(context, { type, zoom }, size = 12, weight = 400) {
   context.font = `${weight} ${size * zoom}px ${type}`;
@@ -57,24 +57,24 @@ function drawBottom(context, { box, x, toX }, palette, bottom) {
   const apart = x.names ? APART.column : APART.x;
   const ticks = x.ticks(Math.max(2, Math.floor((box.right - box.left) / apart / palette.zoom)));
   const room = ticks.length > 1 ? Math.abs(toX(ticks[1][0]) - toX(ticks[0][0])) - 6 : box.right - box.left;
-  const every = x.names ? 1 : labelled(context, ticks, toX);
+  const every = x.names ? 1 : labelEvery(context, ticks, toX);
   for (const [place, [value, words]] of ticks.entries()) {
     const at = Math.round(toX(value)) + 0.5;
     line(context, palette.edge, at, bottom, at, bottom + 4);
     const reported = x.names ? shortened(context, words, room) : words;
     const half = context.measureText(reported).width / 2;
-    if (place % every || at - half < taken + BETWEEN) continue;
+    if (place % every || at - half < taken + LABEL_GAP) continue;
     drawText(context, palette.soft, reported, at, bottom + 6, "center", "top");
     taken = at + half;
   }
 }
 
 // Which ticks have labels: of those at equal distances one of how many, of others all.
-function labelled(context, ticks, toX) {
+function labelEvery(context, ticks, toX) {
   const gaps = ticks.slice(1).map(([value], k) => toX(value) - toX(ticks[k][0]));
   if (gaps.some((gap) => Math.abs(gap - gaps[0]) > 0.5)) return 1;
   const widest = Math.max(...ticks.map(([, words]) => context.measureText(words).width));
-  return gaps.length ? Math.ceil((widest + BETWEEN) / gaps[0]) : 1;
+  return gaps.length ? Math.ceil((widest + LABEL_GAP) / gaps[0]) : 1;
 }
 
 // A text that is cut off where it is too wide.

@@ -55,7 +55,9 @@ function render({ model, el }) {
     choice(model, "machine", "compare with", "machine to compare with", "with machine"),
     choice(model, "accelerator", "and", "accelerator to compare with"),
   ];
-  bar.append(about, ...choices.map(({ root }) => root), follow, closer, further, all, ask);
+  const presses = element("div", "wb-presses");
+  presses.append(follow, closer, further, all, ask);
+  bar.append(about, ...choices.map(({ root }) => root), presses);
   const others = linked(model, ({ iteration, kernel }) => {
     engine.post({ kind: "link", linked: iteration === null && kernel === null ? null : { iteration, kernel } });
   });
