@@ -64,7 +64,7 @@ def test_several_gpus_have_lanes_and_curves_on_the_page(page, app_url, shoot):
     shown.locator("canvas[data-name=scaling]").wait_for()
     lanes = shown.locator(LANES)
     until(page, lambda: lanes.get_attribute("data-lanes") == "GPU 1,GPU 33,GPU 64,network")
-    assert shown.locator("canvas[data-name=scaling]").get_attribute("data-x-ticks").split("|")[:4] == ["1", "2", "4", "8"]
+    assert shown.locator("canvas[data-name=scaling]").get_attribute("data-x-ticks").startswith("1|2|4|8|16|")
     for scheme, width in (("light", 1280), ("dark", 1600)):
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 1000})

@@ -42,8 +42,9 @@ StepView("cg", "two-layer", n=8)
 
 # %%
 configurations = [configure("two-layer", n=96, solver=solver) for solver in ("cg", "pipecg")]
-rounds = [[typical_iterations(run_through(Run(each, trace=True)).trace) for each in configurations] for _ in range(3)]
-fastest = [min(traces, key=lambda trace: trace.seconds) for traces in zip(*rounds, strict=True)]
+runs = [run_through(Run(each, trace=True)) for _ in range(3) for each in configurations]
+measured = [typical_iterations(run.trace) for run in runs]
+fastest = [min(traces, key=lambda trace: trace.seconds) for traces in (measured[::2], measured[1::2])]
 TimelineView(fastest, title=["CG", "Pipelined CG"])
 
 # %% [markdown]
@@ -55,9 +56,10 @@ TimelineView(fastest, title=["CG", "Pipelined CG"])
 #   $\;s_{\mathrm{new}} = Au + \beta s = w + \beta s$, where $w = Au$.
 # - **Directions are conjugate:** $(p_{\mathrm{new}}, Ap) = 0$. So
 #   $\delta = (p_{\mathrm{new}}, s_{\mathrm{new}}) = (u, s_{\mathrm{new}}) = (u, w) + \beta (u, s)$.
-# - **Residuals are orthogonal in $M^{-1}$:** $(u, r_{\mathrm{old}}) = (r, M^{-1}r_{\mathrm{old}}) = 0$, with the residual
-#   before, $r_{\mathrm{old}} = r + \alpha s$. The reason: $M^{-1}r_{\mathrm{old}}$ is a sum of directions before, and $r$ is
-#   orthogonal to each of them. So $(u, s) = \big((u, r_{\mathrm{old}}) - (u, r)\big)/\alpha = -\gamma/\alpha$.
+# - **Residuals are orthogonal in $M^{-1}$:** $(u, r_{\mathrm{old}}) = (r, M^{-1}r_{\mathrm{old}}) = 0$, with the
+#   residual before, $r_{\mathrm{old}} = r + \alpha s$. The reason: $M^{-1}r_{\mathrm{old}}$ is a sum of directions
+#   before, and $r$ is orthogonal to each of them. So
+#   $(u, s) = \big((u, r_{\mathrm{old}}) - (u, r)\big)/\alpha = -\gamma/\alpha$.
 #
 # Together, with $\omega = (u, w)$:
 #
@@ -81,9 +83,9 @@ TimelineView(fastest, title=["CG", "Pipelined CG"])
 MoveLines("pipelined")
 
 # %% [markdown]
-# Now without looking. The field takes lines as code writes them, and each dot product on a line of its own: $\gamma$ is
-# `gamma`, $\gamma_{k-1}$ is `previous`, $\|u\|^2$ is `uu`, and $M^{-1}r$ is `M(r)`. They are run, and not compared with a
-# stored answer.
+# Now without looking. The field takes lines as code writes them, and each dot product on a line of its own: $\gamma$
+# is `gamma`, $\gamma_{k-1}$ is `previous`, $\|u\|^2$ is `uu`, and $M^{-1}r$ is `M(r)`. They are run, and not compared
+# with a stored answer.
 
 # %% tags=["exercise"]
 lesson.check(1)
@@ -124,8 +126,9 @@ beta = gamma/previous
 # - $n = Am$ updates $z$. Since $q_{\mathrm{new}} = m + \beta q$: $\;z_{\mathrm{new}} = n + \beta z$.
 #
 # $m$ and $n$ are the two products now. They need $w$, not $\gamma$ or $\omega$, so both hide the reduction. This is
-# *pipelined CG* (Ghysels and Vanroose 2014). In the picture above change 7 brings $q$ and $m$, and change 8 $z$ and $n$.
-# The price is five more vectors to update than in CG ($s$, $q$, $z$, $u$ and $w$), each with rounding errors of its own.
+# *pipelined CG* (Ghysels and Vanroose 2014). In the picture above change 7 brings $q$ and $m$, and change 8 $z$ and
+# $n$. The price is five more vectors to update than in CG ($s$, $q$, $z$, $u$ and $w$), each with rounding errors of
+# its own.
 #
 # W. Gropp's CG (2010) keeps two reductions: $M$ hides the first one, and $A$ the second. Its first three changes are
 # those above, so the picture begins with the fourth:

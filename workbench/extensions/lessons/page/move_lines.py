@@ -42,8 +42,9 @@ class MoveLines(View):
 
     to: "pipelined", by way of Chronopoulos and Gear, or "Gropp". The lines at the right are moved by dragging or by
     their buttons; each time both methods run on a small problem, and an iteration is modelled on 4096 GPUs. Behind a
-    line is what it gives in the first modelled iteration; where x differs from that of CG, in the iteration of the first line that gives
-    another value. change: the one that is shown first. Raises InputError for another method, or without this change.
+    line is what it gives in the first modelled iteration; where x differs from that of CG, in the iteration of the
+    first line that gives another value. change: the one that is shown first. Raises InputError for another method, or
+    without this change.
 
     Examples:
         >>> from workbench.live import MoveLines
