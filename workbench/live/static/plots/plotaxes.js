@@ -56,25 +56,20 @@ function drawBottom(context, { box, x, toX }, palette, bottom) {
   let taken = -Infinity;
   const apart = x.names ? APART.column : APART.x;
   const ticks = x.ticks(Math.max(2, Math.floor((box.right - box.left) / apart / palette.zoom)));
-  const room = ticks.length > 1 ? Math.abs(toX(ticks[1][0]) - toX(ticks[0][0])) - 6 : box.right - box.left;
-  const every = x.names ? 1 : labelEvery(context, ticks, toX);
+  const wideOf = (words) => context.measureText(words).width;
+  const gaps = ticks.slice(1).map(([value], k) => toX(value) - toX(ticks[k][0]));
+  const gap = gaps[0] ?? box.right - box.left;
+  const even = !x.names && gaps.every((each) => Math.abs(each - gap) < 1);
+  const every = even ? Math.ceil((Math.max(...ticks.map(([, words]) => wideOf(words))) + LABEL_GAP) / gap) : 1;
   for (const [place, [value, words]] of ticks.entries()) {
     const at = Math.round(toX(value)) + 0.5;
     line(context, palette.edge, at, bottom, at, bottom + 4);
-    const reported = x.names ? shortened(context, words, room) : words;
-    const half = context.measureText(reported).width / 2;
+    const reported = x.names ? shortened(context, words, gap - 6) : words;
+    const half = wideOf(reported) / 2;
     if (place % every || at - half < taken + LABEL_GAP) continue;
     drawText(context, palette.soft, reported, at, bottom + 6, "center", "top");
     taken = at + half;
   }
-}
-
-// Which ticks have labels: of those at equal distances one of how many, of others all.
-function labelEvery(context, ticks, toX) {
-  const gaps = ticks.slice(1).map(([value], k) => toX(value) - toX(ticks[k][0]));
-  if (gaps.some((gap) => Math.abs(gap - gaps[0]) > 0.5)) return 1;
-  const widest = Math.max(...ticks.map(([, words]) => context.measureText(words).width));
-  return gaps.length ? Math.ceil((widest + LABEL_GAP) / gaps[0]) : 1;
 }
 
 // A text that is cut off where it is too wide.

@@ -1,6 +1,5 @@
 import { label, line, linearTicks, roundUp } from "../ui/axes.js";
 import { THIN, countText, decimalText } from "../ui/numbers.js";
-import { setFont } from "./plotaxes.js";
 import { decimals } from "./ticks.js";
 
 // What stands around the lanes of a timeline: time, iterations, and what each set of lanes is.
@@ -9,6 +8,10 @@ import { decimals } from "./ticks.js";
 export const HEAD = { title: 12, height: 42 };
 // Pixels for the number of an iteration.
 const WORD = 60;
+
+export function laneFont({ context, palette }, weight = "") {
+  context.font = `${weight}${12 * palette.zoom}px ${palette.type}`;
+}
 
 // The axis of time, with its grid.
 export function drawAxis(plot) {
@@ -60,11 +63,11 @@ export function drawMarks(plot, { marks, first: begin, last: end }, { top, botto
 // What a set of lanes is, above it.
 export function drawHeads(plot) {
   const { context, palette } = plot;
-  setFont(context, palette, 12, "bold");
+  laneFont(plot, "bold ");
   plot.groups.forEach(({ title }, group) => {
     label(context, palette.ink, title, 4, plot.stripe(group).top - palette.zoom * (HEAD.height - HEAD.title), "left", "middle");
   });
-  setFont(context, palette);
+  laneFont(plot);
 }
 
 // Ticks as [seconds, text], and the title of the axis. Where numbers would be long they count from a round time nearby.

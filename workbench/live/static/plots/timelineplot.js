@@ -4,12 +4,11 @@ import { Lane, firstAbove } from "./lane.js";
 import { paintLane } from "./lanepaint.js";
 import { Marks } from "./marks.js";
 import { Overview, ROOM } from "./overview.js";
-import { setFont } from "./plotaxes.js";
 import { Span } from "./span.js";
 import { Stage } from "../transport/stage.js";
 import { nothing, sumUp, sums } from "./sums.js";
 import { inkOn } from "../ui/theme.js";
-import { HEAD, drawAxis, drawHeads, drawMarks } from "./timelineaxes.js";
+import { HEAD, drawAxis, drawHeads, drawMarks, laneFont } from "./timelineaxes.js";
 
 // The timeline as events in, boxes out: a strip of the whole run, and a band per lane over time. Pixels of the frame are
 // those of a page whose letters have their usual size; on a projector all of them are larger, by the palette's `zoom`.
@@ -238,7 +237,7 @@ export class TimelinePlot extends Stage {
     const begun = performance.now();
     this.wipe();
     // A canvas that has changed its size has forgotten its font.
-    setFont(this.context, this.palette);
+    laneFont(this);
     if (this.count) this.picture();
     this.drawn.milliseconds = performance.now() - begun;
     this.paints += 1;
