@@ -64,6 +64,7 @@ def test_several_gpus_have_lanes_and_curves_on_the_page(page, app_url, shoot):
     shown.locator("canvas[data-name=scaling]").wait_for()
     lanes = shown.locator(LANES)
     until(page, lambda: lanes.get_attribute("data-lanes") == "GPU 1,GPU 33,GPU 64,network")
+    assert shown.locator("canvas[data-name=scaling]").get_attribute("data-x-ticks").startswith("1|2|4|8|16|")
     for scheme, width in (("light", 1280), ("dark", 1600)):
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 1000})
@@ -73,3 +74,6 @@ def test_several_gpus_have_lanes_and_curves_on_the_page(page, app_url, shoot):
         shown.locator("canvas[data-name=scaling]").scroll_into_view_if_needed()
         unchanging(page, lambda: lanes.get_attribute("data-paints"))
         shoot(f"several_gpus_{scheme}")
+    height = lanes.bounding_box()["height"]
+    page.evaluate("document.documentElement.dataset.wbMode = 'projector'")
+    until(page, lambda: lanes.bounding_box()["height"] == pytest.approx(1.3 * height, abs=1))

@@ -110,7 +110,7 @@ def test_a_traced_run_is_followed_held_looked_into_and_stopped(explorer):
     explorer.until(lambda: explorer.seen(LANES)["mode"] == "follow")
     explorer.click("Stop")
     explorer.until(lambda: explorer.state == "done" and explorer.seen(LANES)["live"] == "false")
-    explorer.until(lambda: explorer.seen(LANES)["mode"] == "all" and not explorer.enabled("Follow"))
+    explorer.until(lambda: explorer.seen(LANES)["mode"] == "all" and not explorer.button("Follow").is_visible())
     explorer.until(lambda: "events on cpu" in explorer.page.get_attribute(LANES, "aria-label"))
 
 

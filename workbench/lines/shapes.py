@@ -228,7 +228,8 @@ def _check_line(
                 _place_of(name, line),
             )
         if name not in values:
-            complaint = unknown_name("name", name, sorted(values))
+            applied = f"operator {name!r} is applied as {name}(v)"
+            complaint = applied if name in operators else unknown_name("name", name, sorted(values))
             raise LinesError(f"line {line.text!r}: {complaint}", _place_of(name, line))
     _check_shapes(line, shapes)
 

@@ -19,10 +19,10 @@ from workbench.run import Run, configure, run_through
 # %% [markdown]
 # ## 1. Where CG waits
 #
-# Step through an iteration: press *Next line*. $\delta = (p, Ap)$ must be known to everyone before $r$ changes, and
-# $\gamma = (r, u)$ before $p$ does. So the **two reductions follow one another**, and almost nothing is left to be done
-# meanwhile: of the vectors only $x$ needs no $\gamma$. ($\|u\|^2$ and $\|r\|^2$ are for the stop test, and travel with
-# $\gamma$.)
+# Step through an iteration: press *Next line*. Every processor needs $\delta = (p, Ap)$ before $r$ changes, and
+# $\gamma = (r, u)$ before $p$ does. So the **two reductions follow one another**. Almost nothing is left to be done
+# meanwhile: while $\delta$ travels no vector can change, since $\alpha = \gamma/\delta$ is missing, and while $\gamma$
+# travels only $x$ can. ($\|u\|^2$ and $\|r\|^2$ are for the stop test, and travel with $\gamma$.)
 
 # %%
 lesson = Lesson("waiting")
@@ -31,14 +31,21 @@ StepView("cg", "two-layer", n=8)
 # %% [markdown]
 # ## 2. On this machine no sum is waited for
 #
-# CG and pipelined CG for 9216 unknowns, measured here: three iterations in a row, those whose time is the median of the
-# run. Bars are kernels; in the gaps the program prepares the next one. All sums are made in one memory, so there is
-# nothing to hide, and pipelined CG has more to do: it updates five more vectors. Point at a bar: what does it do, and
-# to which line does it belong?
+# CG and pipelined CG, the method of section 4, for 9216 unknowns, measured here: the fastest of three runs each, and of
+# it three iterations in a row, those whose time is the median. Bars are kernels; in the gaps the program prepares the
+# next one.
+#
+# All sums are made in one memory, so there is no waiting to hide. Pipelined CG is slower here, since it has more to do:
+# the product with $A$ is the same work, but the other kernels update five more vectors. Compare the bars: which of them
+# are longer? The sentence below has the measured times, and those of the kernels alone, as gaps vary from run to run.
+# Point at a bar: which lines does it compute? The table then lists the kernels of this method.
 
 # %%
-runs = [run_through(Run(configure("two-layer", n=96, solver=solver), trace=True)) for solver in ("cg", "pipecg")]
-TimelineView([typical_iterations(run.trace) for run in runs], title=["CG", "Pipelined CG"])
+configurations = [configure("two-layer", n=96, solver=solver) for solver in ("cg", "pipecg")]
+runs = [run_through(Run(each, trace=True)) for _ in range(3) for each in configurations]
+measured = [typical_iterations(run.trace) for run in runs]
+fastest = [min(traces, key=lambda trace: trace.seconds) for traces in (measured[::2], measured[1::2])]
+TimelineView(fastest, title=["CG", "Pipelined CG"])
 
 # %% [markdown]
 # ## 3. From CG to one reduction
@@ -49,8 +56,9 @@ TimelineView([typical_iterations(run.trace) for run in runs], title=["CG", "Pipe
 #   $\;s_{\mathrm{new}} = Au + \beta s = w + \beta s$, where $w = Au$.
 # - **Directions are conjugate:** $(p_{\mathrm{new}}, Ap) = 0$. So
 #   $\delta = (p_{\mathrm{new}}, s_{\mathrm{new}}) = (u, s_{\mathrm{new}}) = (u, w) + \beta (u, s)$.
-# - **Residuals are orthogonal in $M^{-1}$.** $r$ is orthogonal to all directions before, and $M^{-1}$ times the
-#   residual before, $r_{\mathrm{old}} = r + \alpha s$, is a sum of these, so $(u, r_{\mathrm{old}}) = 0$ and
+# - **Residuals are orthogonal in $M^{-1}$:** $(u, r_{\mathrm{old}}) = (r, M^{-1}r_{\mathrm{old}}) = 0$, with the
+#   residual before, $r_{\mathrm{old}} = r + \alpha s$. The reason: $M^{-1}r_{\mathrm{old}}$ is a sum of directions
+#   before, and $r$ is orthogonal to each of them. So
 #   $(u, s) = \big((u, r_{\mathrm{old}}) - (u, r)\big)/\alpha = -\gamma/\alpha$.
 #
 # Together, with $\omega = (u, w)$:
@@ -59,21 +67,25 @@ TimelineView([typical_iterations(run.trace) for run in runs], title=["CG", "Pipe
 #
 # Neither of $\omega$ and $\gamma$ needs the other, so **one** wait is left: the method of Chronopoulos and Gear (1989).
 #
-# Below is the same, one change at a time: the lines before the change on the left, after it on the right, with the
-# value of each line in iteration 3. The lanes are **modelled**, nothing of them was measured: 4096 GPUs share 30
-# million unknowns, 7 entries a row; bytes, and the bandwidths and latencies of an H200 and of its connections, some of
-# them assumed, give the times. Pale grey is waiting, and the *exchange of rows* brings what $A$ needs from neighbours.
-# (It is long: more than ten GPUs share a plane of the grid.)
+# Below is the same, one change at a time: the lines before the change on the left, after it on the right. Behind a line
+# is its value in iteration 4, computed for a small system.
 #
-# Press *Next change* up to number 6. Then move lines on the right yourself, by dragging or with the arrows: after every
-# move both methods run, and the page shows where they first differ. *Undo moves* brings the lines back.
+# The lanes are **modelled**, nothing of them was measured: iterations 4 and 5 on 4096 GPUs, which share 30 million
+# unknowns with 7 entries a row. Bytes, and the bandwidths and latencies of an H200 and of its connections, some of them
+# assumed, give the times. Pale grey is waiting. The *exchange of rows* brings what $A$ needs from neighbours. (It is
+# long: more than ten GPUs share a plane of the grid.)
+#
+# Press *Next change* up to number 6, and watch the sentence below the lines: how much of an iteration is waiting? Then
+# move lines on the right yourself, by dragging or with the arrows. After every move both methods run, and the page
+# shows where they first differ. *Undo moves* brings the lines back.
 
 # %%
 MoveLines("pipelined")
 
 # %% [markdown]
-# Now without looking. The field takes lines as code writes them, Greek letters by their names, and each dot product on
-# a line of its own. They are run, and not compared with a stored answer.
+# Now without looking. The field takes lines as code writes them, and each dot product on a line of its own: $\gamma$
+# is `gamma`, $\gamma_{k-1}$ is `previous`, $\|u\|^2$ is `uu`, and $M^{-1}r$ is `M(r)`. They are run, and not compared
+# with a stored answer.
 
 # %% tags=["exercise"]
 lesson.check(1)
@@ -104,18 +116,22 @@ beta = gamma/previous
 # ## 4. Work in place of waiting
 #
 # One reduction is left, and the next lines need it. But a processor may compute while its sums travel, if there is
-# something to compute that does not need them: *overlap*. So the products are made of vectors that are known before.
-# Since $u = M^{-1}r$,
+# something to compute that does not need them: *overlap*. The two products are work enough, but $u = M^{-1}r$ and
+# $w = Au$ are needed *for* the sums. So $u$ and $w$ are updated, as $r$ is, with four vectors more:
 #
-# $$\begin{aligned}
-# u_{\mathrm{new}} &= u - \alpha q, & q_{\mathrm{new}} &= M^{-1}s_{\mathrm{new}} = m + \beta q, & m &= M^{-1}w, \\
-# w_{\mathrm{new}} &= w - \alpha z, & z_{\mathrm{new}} &= Aq_{\mathrm{new}} = n + \beta z, & n &= Am.
-# \end{aligned}$$
+# - $q = M^{-1}s$ is what $u$ loses. Since $u = M^{-1}r$ and $r_{\mathrm{new}} = r - \alpha s$:
+#   $\;u_{\mathrm{new}} = u - \alpha q$.
+# - $m = M^{-1}w$ updates $q$. Since $s_{\mathrm{new}} = w + \beta s$: $\;q_{\mathrm{new}} = m + \beta q$.
+# - $z = Aq$ is what $w$ loses. Since $w = Au$: $\;w_{\mathrm{new}} = w - \alpha z$.
+# - $n = Am$ updates $z$. Since $q_{\mathrm{new}} = m + \beta q$: $\;z_{\mathrm{new}} = n + \beta z$.
 #
-# $m$ and $n$ need $w$, not $\gamma$ or $\omega$: both products hide the reduction. This is *pipelined CG* (Ghysels
-# and Vanroose 2014). The price is five more vectors to update, and rounding errors in five more recurrences. In the
-# picture above, changes 7 and 8 are these. W. Gropp's CG (2010) stops earlier: two reductions, one next to $M$ and one
-# next to $A$. Its first three changes are those above:
+# $m$ and $n$ are the two products now. They need $w$, not $\gamma$ or $\omega$, so both hide the reduction. This is
+# *pipelined CG* (Ghysels and Vanroose 2014). In the picture above change 7 brings $q$ and $m$, and change 8 $z$ and
+# $n$. The price is five more vectors to update than in CG ($s$, $q$, $z$, $u$ and $w$), each with rounding errors of
+# its own.
+#
+# W. Gropp's CG (2010) keeps two reductions: $M$ hides the first one, and $A$ the second. Its first three changes are
+# those above, so the picture begins with the fourth:
 
 # %%
 MoveLines("Gropp", change=4)
@@ -123,8 +139,9 @@ MoveLines("Gropp", change=4)
 # %% [markdown]
 # $M$ is Jacobi in the lanes, which is computed in a pass with other lines, so it hides little.
 #
-# **Order matters too.** Neighbouring lines are *fused* into one pass over memory as long as none needs a sum of that
-# pass, and a sum starts at its line. So the same correct lines can be in an order in which no work overlaps a sum.
+# **Order matters too.** Neighbouring lines are *fused* into one pass over memory, as long as none needs a sum of that
+# pass. The sums of a pass are sent at its end. So the same correct lines can be in an order in which no work overlaps a
+# sum.
 
 # %% tags=["exercise"]
 lesson.check(2)
@@ -157,11 +174,16 @@ beta = gamma/previous
 # %% [markdown]
 # ## 5. One GPU, 4096 GPUs
 #
-# The sliders are a machine, here one with two GPUs. The curves are strong scaling, modelled: the same system on 1 to
-# 4096 GPUs. Where a curve rises, more GPUs cost more latency, in sums and at the right end in the exchange of rows,
-# than they save work. Below *Several GPUs* move the slider *GPUs* to the right; the lanes show two iterations: who
-# waits for whom? Move it to 1, too. Which method is the faster one there? (With one GPU the curves are over the number
-# of unknowns.) If time is left, divide *latency in a node* by ten: from how many GPUs on does pipelined CG pay then?
+# The sliders are a machine, here one with two GPUs. The curves are *strong scaling*, modelled: the same system on 1 to
+# 4096 GPUs. Where a curve rises, more GPUs cost more latency than they save work: latency of sums, and at the right end
+# of the exchange of rows. The lanes show two iterations.
+#
+# 1. Look at the curves first: where is CG the faster method, and where pipelined CG?
+# 2. Below *Several GPUs* move the slider *GPUs* to the right, and look at the lanes: who waits for whom?
+# 3. Move it to 1: which method is the faster one there, and why? (With one GPU the curves are over the number of
+#    unknowns.)
+# 4. After exercise 3, if time is left: divide *latency in a node* by ten. From how many GPUs on does pipelined CG pay
+#    then?
 
 # %%
 schedules = Schedules(like="h200", method="pipecg gpu")
@@ -181,10 +203,16 @@ lesson.check(3, 8)
 # %% [markdown]
 # ## 6. If time is left: a processor and one GPU
 #
-# Tiwari and Vadhiyar use pipelined CG for another wait: that of the cores for the GPU. *Hybrid 1* copies $w$, $r$ and
-# $u$ to the cores while the GPU multiplies, and the cores compute the dot products. *Hybrid 2* lets the cores update
-# these vectors too, and copies $n$ alone. *Hybrid 3* gives each side its own rows, so that both bandwidths count; $A_1$
-# has the columns of the own rows, $A_2$ the others. With the sliders of a K20m, choose each as the method.
+# Tiwari and Vadhiyar use pipelined CG for another wait: that of the cores for the GPU.
+#
+# - *Hybrid 1* copies $w$, $r$ and $u$ to the cores while the GPU multiplies, and the cores compute the dot products.
+# - *Hybrid 2* lets the cores update these vectors too, and copies $n$ alone.
+# - *Hybrid 3* gives each side, cores and GPU, its own rows, so that both bandwidths count. The product $n = Am$ has two
+#   parts: $v = A_1m$ takes the columns of a side's own rows, while the other side's part of $m$ is copied. Then
+#   $n = A_2v$ adds the other columns to $v$.
+#
+# The sliders are those of a machine with a K20m. Choose each method under *lanes of*: how long is an iteration, and
+# which part of its copies is hidden?
 
 # %%
 Schedules(like="k20m", method="hybrid3")
@@ -195,8 +223,8 @@ Schedules(like="k20m", method="hybrid3")
 # - A dot product is a reduction: a few bytes, and a wait that grows with the number of processors.
 # - Linearity, conjugate directions and orthogonal residuals make one reduction of two, with the same $x$.
 # - Pipelined CG hides it behind both products, for five more vectors and their rounding errors (lesson 3).
-# - For 30 million unknowns on one GPU this costs time, on 8 and more it saves time; the order of lines decides how
-#   much.
+# - On one GPU this costs time. On many it saves time, as soon as waiting costs more than the five vectors; the order of
+#   lines decides how much.
 #
 # **Next steps** in the workbench; [lesson 7](7_many_at_once.ipynb) solves for many right-hand sides at once:
 

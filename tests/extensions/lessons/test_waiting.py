@@ -99,5 +99,5 @@ def test_an_order_has_the_lines_of_the_question():
         order.read("a = b\nc = d\na = b\ne = f")
     with pytest.raises(InputError, match="1, 2, 4 and so on, and 12 is none"):
         EXERCISES[2].check(12)
-    with pytest.raises(InputError, match="line 1: .s = A.: unknown name .A."):
-        EXERCISES[0].check("s = A")
+    with pytest.raises(InputError, match="line 1: .s = A.p.: operator .A. is applied as A.v."):
+        EXERCISES[0].check("s = A*p")

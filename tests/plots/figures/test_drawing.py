@@ -118,6 +118,14 @@ def test_marks_beyond_the_points_leave_no_empty_room():
     assert axes.get_xlim()[0] > 100
 
 
+def test_many_marks_all_have_ticks_and_some_have_labels():
+    powers = [2**k for k in range(13)]
+    curve = CurveOf("", np.array([1.0, 64.0, 4096.0]), TWO)
+    (axes,) = draw(Scene("marks", Axis("n", log=True, marks=powers), LOG, [curve])).axes
+    assert list(axes.get_xticks()) == powers[::2]
+    assert list(axes.get_xticks(minor=True)) == powers[1::2]
+
+
 def test_a_figure_knows_the_scenes_that_it_shows():
     scene = Scene("marks", X, LOG, [CurveOf("", ONE, TWO)])
     assert draw(scene).scenes == (scene,)

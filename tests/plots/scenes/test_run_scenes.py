@@ -17,6 +17,7 @@ from workbench.plots.scenes import (
     row_lengths_scene,
 )
 from workbench.plots.scenes.row_lengths import MAX_BARS, binned
+from workbench.plots.scenes.scaling import scaling_scene
 from workbench.spectra import Estimates
 
 COLUMNS = {1: np.array([4.5]), 2: np.array([1.5, 8.0])}
@@ -100,6 +101,11 @@ def test_times_are_per_unknown_and_rings_mark_the_fastest():
     np.testing.assert_allclose(drawn["the fastest"].y, [1e-9, 2e-9, 6e-9])
     assert "three" in named(crossover_scene(UNKNOWNS, {**SECONDS, "three": [None] * 3}))
     assert crossover_scene(UNKNOWNS, SECONDS, at=5000).layers[-1].words == "N = 5000"
+
+
+def test_numbers_that_double_have_the_ticks():
+    assert scaling_scene([1, 2, 4], {"CG": [4.0, 2.0, 1.0]}).x.marks == [1, 2, 4]
+    assert scaling_scene([1, 2, 8], {"CG": [4.0, 2.0, 0.5]}).x.marks is None
 
 
 def test_sizes_without_times_are_refused():

@@ -35,9 +35,12 @@ from workbench.words.numbers import apart, count, counted, duration, number
 START = tidied(PipelinedCG.start)
 """The lines before the loop: all that a method of the lesson reads first. With beta = 0 and alpha = 1 an iteration may
 begin with lines that end the one before."""
-SMALL = configure("two-layer", n=8)
-"""The configuration that both methods run on."""
+SIDE = 8
+SMALL = configure("two-layer", n=SIDE)
+"""The configuration that both methods run on: a grid of SIDE times SIDE."""
 MACHINE, RANKS = "h200", 4096
+MODELLED = (4, 5)
+"""The iterations on the lanes: by then the schedule is periodic."""
 MIDDLE = f"{GPU}{RANKS // 2 + 1}"
 """A GPU with neighbours on both sides, so no other is ready later: it waits for sums alone."""
 CHRONOPOULOS_GEAR = 5
@@ -99,7 +102,7 @@ def assessed(lines: str) -> Assessed:
     for the first error in the lines."""
     solver = solver_of(lines)
     seconds, trace = _modelled(Method(solver, ACCELERATOR), RANKS)
-    shown = slice_iterations(trace, 4, 5)
+    shown = slice_iterations(trace, *MODELLED)
     waits = [event.seconds for event in shown if event.name == WAITING and event.lane == MIDDLE]
     stops = sum(seconds > INSTANT for seconds in waits) // 2
     moments = walked(solver)
@@ -310,7 +313,7 @@ EXERCISES = (
     ),
     Exercise(
         f"From how many GPUs on (1, 2, 4, …, {count(RANKS)}) is an iteration of pipelined CG shorter than one of CG "
-        f"in the model, for {count(SIZES.size)} unknowns with 7 entries a row?",
+        f"in the model of the H200, for {count(SIZES.size)} unknowns with 7 entries a row?",
         Number(1, RANKS, whole=True, unit="GPUs"),
         _crossover,
         "compare both curves at this number of GPUs, and at half of it.",

@@ -26,6 +26,8 @@ from workbench.words.numbers import unit_of
 MIN_LABELLED_WIDTH = 0.045
 """Boxes narrower than this fraction of the axis have no label."""
 LONGEST_LABEL = 8
+MOST_MARKS = 8
+"""Of more values that have ticks some have no label."""
 HALF = 0.32
 """Half the height of a box, of the distance of two lanes."""
 MOST_ARROWS = 60
@@ -227,7 +229,10 @@ def _ticks(ticked: Ticked, axis: Axis) -> None:
         return
     if axis.marks is not None:
         low, high = sorted(ticked.get_view_interval())
-        ticked.set_ticks([mark for mark in axis.marks if low <= mark <= high])
+        shown = [mark for mark in axis.marks if low <= mark <= high]
+        every = 1 + max(0, len(shown) - 1) // MOST_MARKS
+        ticked.set_ticks(shown[::every])
+        ticked.set_ticks([mark for place, mark in enumerate(shown) if place % every], minor=True)
         ticked.set_major_formatter(Words(factor))
         ticked.set_minor_formatter(NullFormatter())
     else:

@@ -4,6 +4,7 @@ overtakes another.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 
@@ -101,7 +102,10 @@ def scaling_scene(
             said += f" {sentence}."
     if at is not None:
         layers.append(LineAt(at, f"{{}} {of}s", upright=True))
-    x, y = Axis(f"{of}s", "count", log=True), Axis("time per iteration, modelled", "s", log=True)
+    # Between numbers that double, ticks at powers of ten are at none of them.
+    doubling = all(later == 2 * earlier for earlier, later in itertools.pairwise(counts))
+    x = Axis(f"{of}s", "count", log=True, marks=list(counts) if doubling else None)
+    y = Axis("time per iteration, modelled", "s", log=True)
     spoken = (
         f"Modelled time per iteration of {len(times)} methods against the number of {of}s, {counts[0]} to {counts[-1]}."
     )

@@ -24,7 +24,9 @@ def settled(view):
 
 def test_a_change_is_marked_on_both_sides(moves):
     moves.show(3)
-    assert "2 reductions follow one another" in settled(moves)
+    words = settled(moves)
+    assert "2 reductions follow one another" in words
+    assert "The values above are of iteration 4 with 64 unknowns." in words
     before, after = moves.before.value.split("\n"), moves.after.value.split("\n")
     assert [line for line, mark in zip(before, moves.before.marks, strict=True) if mark] == ["s = A(p)"]
     assert [line for line, mark in zip(after, moves.after.marks, strict=True) if mark] == ["w = A(u)", "s = w + beta*s"]
@@ -34,6 +36,7 @@ def test_a_change_is_marked_on_both_sides(moves):
     )]  # fmt: skip
     assert s[0] == s[1]
     until(lambda: moves.lanes.trace is not None)
+    assert {event.iteration for event in moves.lanes.trace} == {4, 5}
 
 
 def test_a_line_that_reads_what_is_not_there_is_said_in_a_sentence(moves):
@@ -52,7 +55,7 @@ def test_where_x_differs_both_sides_show_the_iteration_of_the_first_line_that_do
     moves.after.value = lines.replace("gamma = (r, u)", "gamma = (r, u)\ngamma = 0 - gamma")
     words = settled(moves)
     assert "up to iteration 1, in which the method breaks down, and γ = (r, u) is the first line" in words
-    assert "The values above are of iteration 1." in words
+    assert "The values above are of iteration 1 with 64 unknowns." in words
     assert moves.after.marks[moves.after.value.split("\n").index("gamma = (r, u)")] == "differs"
     delta = [notes[lines.split("\n").index("delta = (p, s)")] for lines, notes in (
         (moves.before.value, moves.before.notes), (moves.after.value, moves.after.notes)

@@ -11,7 +11,16 @@ import ipywidgets as widgets
 
 from workbench.errors import InputError, error_message
 from workbench.extensions.lessons.page.line_order import LineOrder
-from workbench.extensions.lessons.waiting import CG_LINES, DERIVATIONS, RANKS, Assessed, assessed, differing
+from workbench.extensions.lessons.waiting import (
+    CG_LINES,
+    DERIVATIONS,
+    MODELLED,
+    RANKS,
+    SIDE,
+    Assessed,
+    assessed,
+    differing,
+)
 from workbench.live.plots.timeline import TimelineView
 from workbench.live.stepping.step_text import FEWER, label_of
 from workbench.live.transport.worker import LatestOnly
@@ -23,7 +32,7 @@ from workbench.stepping.line_by_line import Moment
 from workbench.words.names import typeset
 from workbench.words.numbers import count, duration, number
 
-SHOWN = 3
+SHOWN = MODELLED[0]
 """The iteration whose values stand behind the lines, unless another one shows where x begins to differ."""
 HEIGHT = 190
 
@@ -33,8 +42,9 @@ class MoveLines(View):
 
     to: "pipelined", by way of Chronopoulos and Gear, or "Gropp". The lines at the right are moved by dragging or by
     their buttons; each time both methods run on a small problem, and an iteration is modelled on 4096 GPUs. Behind a
-    line is what it gives in iteration 3; where x differs from that of CG, in the iteration of the first line that gives
-    another value. change: the one that is shown first. Raises InputError for another method, or without this change.
+    line is what it gives in the first modelled iteration; where x differs from that of CG, in the iteration of the
+    first line that gives another value. change: the one that is shown first. Raises InputError for another method, or
+    without this change.
 
     Examples:
         >>> from workbench.live import MoveLines
@@ -111,9 +121,9 @@ class MoveLines(View):
         if right.difference and right.difference.line:
             new[after.split("\n").index(right.difference.line)] = "differs"
         self.after.notes, self.after.marks = _notes(after, right, at), new
-        where = f" The values above are of iteration {at}." if at != SHOWN else ""
-        self.verdict.say(f"{said(right)}{where}", "bad" if right.difference else "good")
-        self.lanes.show(right.trace, f"two iterations on {count(RANKS)} GPUs")
+        where = f"The values above are of iteration {at} with {SIDE**2} unknowns."
+        self.verdict.say(f"{said(right)} {where}", "bad" if right.difference else "good")
+        self.lanes.show(right.trace, "iterations {} and {}".format(*MODELLED))
 
 
 def said(found: Assessed) -> str:

@@ -32,7 +32,7 @@ export function coverage(lane, kernels, { from, to }, columns, narrow, most = MO
   return { busy: busy / scale, boxes, merged: Math.max(0, end - first) - boxes.length };
 }
 
-// band: {left, width, top, height} in pixels; span: {from, to} in seconds; fills: one per style; lit: the style that is
+// band: {left, width, top, height} in pixels, and the zoom of its letters; span: {from, to} in seconds; fills: one per style; lit: the style that is
 // pointed at, or -1. Returns the seconds at work, the boxes drawn, the events that share columns, and the words in boxes,
 // each as `label` takes it.
 export function paintLane(context, lane, kernels, fills, span, band, lit) {
@@ -60,7 +60,7 @@ function paintBox(context, name, { fill, ink }, left, right, band) {
   context.fillStyle = fill;
   // A slit tells neighbours of one colour apart.
   context.fillRect(band.left + left, band.top, width - (width > 3 ? 0.8 : 0), band.height);
-  const letters = Math.floor((width - 4) / LETTER);
+  const letters = Math.floor((width - 4) / LETTER / band.zoom);
   if (letters < Math.min(FEWEST, name.length)) return null;
   const text = letters < name.length ? `${name.slice(0, letters - 1)}…` : name;
   const word = [ink, text, band.left + (left + right) / 2, band.top + band.height / 2, "center", "middle", fill];

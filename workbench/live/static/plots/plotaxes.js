@@ -4,6 +4,8 @@ import { line } from "../ui/axes.js";
 
 // Pixels between two ticks, and between the names of rows and of columns.
 const APART = { x: 82, y: 52, row: 17, column: 44 };
+// Pixels between the labels of two ticks.
+const LABEL_GAP = 5;
 
 export function setFont(context, { type, zoom }, size = 12, weight = 400) {
   context.font = `${weight} ${size * zoom}px ${type}`;
@@ -49,18 +51,22 @@ export function drawFrame(context, frame, ticks, palette) {
   drawBottom(context, frame, palette, bottom);
 }
 
-// A label that would meet the one before it is left out.
+// A label that would meet the one before it is left out; of ticks at equal distances every second one, or fewer.
 function drawBottom(context, { box, x, toX }, palette, bottom) {
   let taken = -Infinity;
   const apart = x.names ? APART.column : APART.x;
   const ticks = x.ticks(Math.max(2, Math.floor((box.right - box.left) / apart / palette.zoom)));
-  const room = ticks.length > 1 ? Math.abs(toX(ticks[1][0]) - toX(ticks[0][0])) - 6 : box.right - box.left;
-  for (const [value, words] of ticks) {
+  const wideOf = (words) => context.measureText(words).width;
+  const gaps = ticks.slice(1).map(([value], k) => toX(value) - toX(ticks[k][0]));
+  const gap = gaps[0] ?? box.right - box.left;
+  const even = !x.names && gaps.every((each) => Math.abs(each - gap) < 1);
+  const every = even ? Math.ceil((Math.max(...ticks.map(([, words]) => wideOf(words))) + LABEL_GAP) / gap) : 1;
+  for (const [place, [value, words]] of ticks.entries()) {
     const at = Math.round(toX(value)) + 0.5;
     line(context, palette.edge, at, bottom, at, bottom + 4);
-    const reported = x.names ? shortened(context, words, room) : words;
-    const half = context.measureText(reported).width / 2;
-    if (at - half < taken + 5) continue;
+    const reported = x.names ? shortened(context, words, gap - 6) : words;
+    const half = wideOf(reported) / 2;
+    if (place % every || at - half < taken + LABEL_GAP) continue;
     drawText(context, palette.soft, reported, at, bottom + 6, "center", "top");
     taken = at + half;
   }

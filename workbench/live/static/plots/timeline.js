@@ -39,7 +39,7 @@ function render({ model, el }) {
   root.append(bar, plot, help, words, table.root);
   el.append(root);
 
-  let [reported, kernels, total, synchronous] = [EMPTY, [], 0, false];
+  let [reported, kernels, total, synchronous, zoom] = [EMPTY, [], 0, false, 1];
   let shown = { seq: 0, paints: 0, count: 0, iterations: 0, lanes: [], totals: [], mode: "all", from: 0, to: 0, summed: 0 };
   const hear = { painted, readout: showReadout };
   const engine = startDrawing(canvas, workerSource(model, TimelinePlot), TimelinePlot, (report) => hear[report.kind](report));
@@ -55,7 +55,9 @@ function render({ model, el }) {
     choice(model, "machine", "compare with", "machine to compare with", "with machine"),
     choice(model, "accelerator", "and", "accelerator to compare with"),
   ];
-  bar.append(about, ...choices.map(({ root }) => root), follow, closer, further, all, ask);
+  const presses = element("div", "wb-presses");
+  presses.append(follow, closer, further, all, ask);
+  bar.append(about, ...choices.map(({ root }) => root), presses);
   const others = linked(model, ({ iteration, kernel }) => {
     engine.post({ kind: "link", linked: iteration === null && kernel === null ? null : { iteration, kernel } });
   });
@@ -65,7 +67,11 @@ function render({ model, el }) {
     about.title = [about.textContent, ...notes].join("\n");
   });
   const wire = link(model, apply, () => canvas.clientWidth > 0);
-  const stage = keepInStep(canvas, engine, fitHeight, showTable);
+  const stage = keepInStep(canvas, engine, fitHeight, (colours) => {
+    zoom = colours.zoom;
+    fitHeight();
+    showTable();
+  });
   showAbout();
 
   function apply(content, buffer) {
@@ -94,7 +100,9 @@ function render({ model, el }) {
   }
 
   function enable() {
-    follow.disabled = reported.over || !total;
+    // What is over grows no more.
+    follow.hidden = reported.over;
+    follow.disabled = !total;
     follow.setAttribute("aria-pressed", shown.mode === "follow" && !reported.over);
     all.disabled = !total || shown.mode === "all";
     [closer.disabled, further.disabled] = [!total, !total || shown.mode === "all"];
@@ -152,7 +160,7 @@ function render({ model, el }) {
 
   function fitHeight() {
     const lanes = new Set(kernels.map(({ lane, group }) => `${lane} ${group}`)).size;
-    const height = heightOf(lanes, model.get("height"), reported.groups.length);
+    const height = Math.round(zoom * heightOf(lanes, model.get("height"), reported.groups.length));
     canvas.style.height = `${height}px`;
     return height;
   }

@@ -9,32 +9,38 @@ export const HEAD = { title: 12, height: 42 };
 // Pixels for the number of an iteration.
 const WORD = 60;
 
+export function laneFont({ context, palette }, weight = "") {
+  context.font = `${weight}${12 * palette.zoom}px ${palette.type}`;
+}
+
 // The axis of time, with its grid.
 export function drawAxis(plot) {
   const { context, palette, box, span } = plot;
-  const { ticks, title } = timeAxis(span.from, span.to, Math.max(2, Math.floor(box.width / 90)), plot.origin);
+  const most = Math.max(2, Math.floor(box.width / 90 / palette.zoom));
+  const { ticks, title } = timeAxis(span.from, span.to, most, plot.origin);
   context.lineWidth = 1;
   for (const [seconds, text] of ticks) {
     const x = Math.round(plot.toX(seconds)) + 0.5;
     line(context, palette.rule, x, box.top, x, box.bottom + 4);
     label(context, palette.soft, text, x, box.bottom + 7, "center", "top");
   }
-  label(context, palette.ink, title, (box.left + box.right) / 2, box.bottom + 25, "center", "top");
+  label(context, palette.ink, title, (box.left + box.right) / 2, box.bottom + 25 * palette.zoom, "center", "top");
 }
 
 // A line where an iteration of a set of lanes begins, and its number where there is room.
 export function drawMarks(plot, { marks, first: begin, last: end }, { top, bottom }) {
   const { context, palette, span, box } = plot;
+  const wide = WORD * palette.zoom;
   // What of the width the set takes.
   const width = Math.max(1, Math.min(box.right, plot.toX(end)) - Math.max(box.left, plot.toX(begin)));
   const [first, last] = [Math.max(0, marks.at(span.from)), marks.at(span.to)];
   const count = Math.max(1, last - first);
   const apart = width / count;
-  const every = roundUp((10 * count * WORD) / width, true) / 10;
+  const every = roundUp((10 * count * wide) / width, true) / 10;
   // The iteration that is under way at the left edge, where the next one leaves room to say so.
   const word = (k, x) => label(context, palette.soft, countText(marks.numbers[k]), x + 3, top - 4, "left", "bottom");
   const next = first < last ? marks.starts[first + 1] : span.to;
-  if (marks.starts[first] < span.from && plot.toX(next) > box.left + WORD) word(first, box.left);
+  if (marks.starts[first] < span.from && plot.toX(next) > box.left + wide) word(first, box.left);
   let free = box.left - 1;
   context.save();
   context.setLineDash([2, 3]);
@@ -48,7 +54,7 @@ export function drawMarks(plot, { marks, first: begin, last: end }, { top, botto
     line(context, palette.soft, x, worded ? top - 6 : top, x, bottom);
     if (!worded) continue;
     word(k, x);
-    free = x + WORD - 16;
+    free = x + wide - 16;
   }
   context.restore();
   label(context, palette.ink, "iteration", box.left - 10, top - 4, "right", "bottom");
@@ -57,11 +63,11 @@ export function drawMarks(plot, { marks, first: begin, last: end }, { top, botto
 // What a set of lanes is, above it.
 export function drawHeads(plot) {
   const { context, palette } = plot;
-  context.font = `bold 12px ${palette.type}`;
+  laneFont(plot, "bold ");
   plot.groups.forEach(({ title }, group) => {
-    label(context, palette.ink, title, 4, plot.stripe(group).top - HEAD.height + HEAD.title, "left", "middle");
+    label(context, palette.ink, title, 4, plot.stripe(group).top - palette.zoom * (HEAD.height - HEAD.title), "left", "middle");
   });
-  context.font = `12px ${palette.type}`;
+  laneFont(plot);
 }
 
 // Ticks as [seconds, text], and the title of the axis. Where numbers would be long they count from a round time nearby.

@@ -8,9 +8,10 @@ import { Span } from "./span.js";
 import { Stage } from "../transport/stage.js";
 import { nothing, sumUp, sums } from "./sums.js";
 import { inkOn } from "../ui/theme.js";
-import { HEAD, drawAxis, drawHeads, drawMarks } from "./timelineaxes.js";
+import { HEAD, drawAxis, drawHeads, drawMarks, laneFont } from "./timelineaxes.js";
 
-// The timeline as events in, boxes out: a strip of the whole run, and a band per lane over time.
+// The timeline as events in, boxes out: a strip of the whole run, and a band per lane over time. Pixels of the frame are
+// those of a page whose letters have their usual size; on a projector all of them are larger, by the palette's `zoom`.
 
 const MARGIN = { top: ROOM + 22, right: 16, bottom: 44 };
 const BAND = { least: 30, most: 84, apart: 8 };
@@ -236,7 +237,7 @@ export class TimelinePlot extends Stage {
     const begun = performance.now();
     this.wipe();
     // A canvas that has changed its size has forgotten its font.
-    this.context.font = `12px ${this.palette.type}`;
+    laneFont(this);
     if (this.count) this.picture();
     this.drawn.milliseconds = performance.now() - begun;
     this.paints += 1;
@@ -298,23 +299,25 @@ export class TimelinePlot extends Stage {
   boxOf() {
     const words = ["100\u202f% busy", "whole run", ...this.lanes.map(({ name }) => name)];
     const widest = Math.max(...words.map((text) => this.context.measureText(text).width));
-    const [left, right] = [Math.ceil(widest) + 14, this.width - MARGIN.right];
-    const top = this.groups.length ? ROOM + HEAD.height : MARGIN.top;
-    return { left, right, width: right - left, top, bottom: this.height - MARGIN.bottom };
+    const { zoom } = this.palette;
+    const [left, right] = [Math.ceil(widest) + 14 * zoom, this.width - MARGIN.right];
+    const top = zoom * (this.groups.length ? ROOM + HEAD.height : MARGIN.top);
+    return { left, right, width: right - left, top, bottom: this.height - zoom * MARGIN.bottom };
   }
 
   // From the top of a lane to that of the next; above each set of lanes but the first is room for its head.
   get apart() {
     const { top, bottom } = this.box;
-    return (bottom - top - Math.max(0, this.groups.length - 1) * HEAD.height) / this.lanes.length;
+    return (bottom - top - Math.max(0, this.groups.length - 1) * HEAD.height * this.palette.zoom) / this.lanes.length;
   }
 
   // Where a lane lies.
   band(row) {
     const { left, width, top } = this.box;
-    const height = Math.min(BAND.most, Math.max(BAND.least, this.apart - BAND.apart));
-    const head = this.lanes[row].group * HEAD.height;
-    return { left, width, top: top + head + row * this.apart + (this.apart - height) / 2, height };
+    const { zoom } = this.palette;
+    const height = Math.min(zoom * BAND.most, Math.max(zoom * BAND.least, this.apart - zoom * BAND.apart));
+    const head = this.lanes[row].group * HEAD.height * zoom;
+    return { left, width, top: top + head + row * this.apart + (this.apart - height) / 2, height, zoom };
   }
 
   // From top to bottom of a set of lanes; without any, where they would begin.
@@ -322,7 +325,7 @@ export class TimelinePlot extends Stage {
     if (!this.groups.length) return this.box;
     const rows = this.lanes.flatMap((lane, row) => (lane.group === group ? [this.band(row)] : []));
     if (rows.length) return { top: rows[0].top - 3, bottom: rows.at(-1).top + rows.at(-1).height };
-    const begin = this.box.top + group * HEAD.height + this.lanes.filter((lane) => lane.group < group).length * this.apart;
+    const begin = this.box.top + group * HEAD.height * this.palette.zoom + this.lanes.filter((lane) => lane.group < group).length * this.apart;
     return { top: begin, bottom: begin };
   }
 
@@ -336,9 +339,9 @@ export class TimelinePlot extends Stage {
     const { busy, boxes, merged, words } = paintLane(context, lane, this.kernels, this.fills, span, band, this.lit);
     const { first, last } = this.sets[lane.group];
     const known = Math.min(span.to, last) - Math.max(span.from, first);
-    label(context, palette.ink, lane.name, band.left - 10, middle - 8, "right", "middle");
+    label(context, palette.ink, lane.name, band.left - 10, middle - 8 * band.zoom, "right", "middle");
     const share = known > 0 ? `${Math.round(100 * Math.min(1, busy / known))}\u202f% busy` : "";
-    label(context, palette.soft, share, band.left - 10, middle + 9, "right", "middle");
+    label(context, palette.soft, share, band.left - 10, middle + 9 * band.zoom, "right", "middle");
     line(context, palette.soft, band.left, band.top + band.height + 0.5, band.left + band.width, band.top + band.height + 0.5);
     this.drawn.boxes += boxes;
     this.drawn.merged += merged;

@@ -31,7 +31,7 @@ export function smallPlot(host) {
     }
     for (const k of linearTicks(0, last, 6).filter(Number.isInteger)) write(String(k), toX(k), BOX.bottom + 15, "middle");
     write("iteration", (BOX.left + BOX.right) / 2, HEIGHT - 4, "middle");
-    write("‖r‖ / ‖b‖", 0, 10, "start");
+    write("‖r‖ / ‖b‖", 0, 12, "start");
     curves.forEach((recurrence, column) => {
       path(recurrence, "wb-tocome");
       path(recurrence.slice(0, shown + 1), "wb-walked");
