@@ -74,7 +74,10 @@ def disc_scene(bubbles: FiveBubbles, cells: np.ndarray, rim: Rim, marked: str = 
         y, x = np.nonzero(cells)
         layers.append(PointsOf("", x * 1.0, y * 1.0, size=8.0, labels=["1"] * x.size, inside=True))
     places = bubbles.centres
-    layers.append(PointsOf("", *places.T, size=0.1, marker=".", labels=[str(k + 1) for k in range(len(places))]))
+    numbers = [str(k + 1) for k in range(len(places))]
+    # Above the bubble: the handle of a disc that covers it is in its middle.
+    above = places.T + np.array([[0.0], [bubbles.radius + NAMED]])
+    layers.append(PointsOf("", *above, size=0.1, marker=".", labels=numbers))
     dear = int((rim.cost > DEAR).sum())
     said = f"v is 1 in {counted(int(cells.sum()), 'cell')}; faces at its rim that cost 1: {dear} of {len(rim.cost)}."
     x, y = (Axis(f"{side} (cells)", "count", whole=True, word=side, span=(-0.5, n - 0.5)) for side in "xy")

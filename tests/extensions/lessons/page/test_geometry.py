@@ -100,6 +100,12 @@ def test_a_switch_shows_the_second_picture(geometry):
     assert len(path_of(geometry.changed.scene, "steepest descent")) == 2
 
 
+def test_switches_are_left_out_on_request(geometry):
+    plain = Geometry2D(switches=False)
+    assert [len(view.box.children[0].children) for view in (geometry, plain)] == [2, 0]
+    plain.close()
+
+
 def test_a_start_out_of_sight_is_refused():
     with pytest.raises(InputError, match="two errors from"):
         Geometry2D(start=(5, 0))

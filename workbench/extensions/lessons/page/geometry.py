@@ -39,7 +39,8 @@ class Geometry2D(WorkingView):
     angle: of the first half axis of (e, A e) = 1 in degrees; lengths: of both half axes, 0.25 to 4, so that the
     eigenvalues of A are 1/length^2. start: the error at the start, at most 4.25 in each unknown. jacobi: both methods
     are preconditioned, and a second plot shows the coordinates in which M is the identity. stretched: a second plot
-    shows those in which the A-norm is the length. Raises InputError for values out of bounds.
+    shows those in which the A-norm is the length. switches: both can be switched on and off there. Raises InputError
+    for values out of bounds.
 
     Examples:
         >>> from workbench.live import Geometry2D
@@ -56,6 +57,7 @@ class Geometry2D(WorkingView):
         *,
         jacobi: bool = False,
         stretched: bool = False,
+        switches: bool = True,
     ) -> None:
         first, second = lengths
         self.form, self.start = QuadraticForm(angle, (float(first), float(second))), np.array(start, float)
@@ -76,6 +78,7 @@ class Geometry2D(WorkingView):
         self.words = StatusLine()
         for switch in (self.stretched, self.jacobi):
             switch.observe(lambda _change: self._worker.ask(self._show), "value")
+        self._switches = row("wb-buttons", *((self.stretched, self.jacobi) if switches else ()))
         self._plots = row("wb-twocolumns", self.chart, self.changed).add_class("wb-square")
         self.box = self._arranged().add_class("wb").add_class("wb-geometry")
         self._show()
@@ -92,8 +95,7 @@ class Geometry2D(WorkingView):
 
     def _arranged(self) -> widgets.Box:
         """All parts in a box."""
-        switches = row("wb-buttons", self.stretched, self.jacobi)
-        return widgets.VBox([switches, self._plots, self.words, self.pointing])
+        return widgets.VBox([self._switches, self._plots, self.words, self.pointing])
 
     @property
     def _is_stretched(self) -> bool:
