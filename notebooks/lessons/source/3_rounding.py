@@ -66,7 +66,9 @@ lesson.check(1, 11)
 # level ones.
 
 # %%
-Stepper("cg", "pipecg", "two-layer:16", iterations=140, folded=True)
+stepper = Stepper("cg", "pipecg", "two-layer:16", iterations=140, folded=True)
+stepper.slider.value = 40
+stepper
 
 # %% [markdown]
 # - Move the slider slowly. For which of the two methods does the sentence name a product above 0.01 first? How large

@@ -117,7 +117,7 @@ def test_the_level_of_the_least_accurate_variant_is_that_of_the_picture_and_all_
     right = lesson("rounding").exercises[1].check("pipecg")
     assert right.right
     assert f"the lowest ‖b − Ax‖ of pipecg is {number(lowest)}" in right.sentence
-    assert all(f"with {other}" in right.sentence for other in ("cgcg", "gropp", "pipecg-rr"))
+    assert all(f"{other} reaches" in right.sentence for other in ("cgcg", "gropp", "pipecg-rr"))
 
 
 def test_the_solution_names_the_part_of_50_in_the_error_for_another_b():

@@ -93,8 +93,8 @@ def _true_residual(solver: str) -> Verdict:
     said = f"the lowest ‖b − Ax‖ of {solver} is {number(own)}, and that of cg {number(plain)}"
     if times < FAR:
         return Verdict(False, f"{said}: the first is {number(times)} times the second.")
-    others = ", ".join(f"{number(_attained(each))} with {each}" for each in VARIANTS if each != solver)
-    return Verdict(True, f"{said}, {number(times)} times less. It is {others}.")
+    others = ", ".join(f"{each} reaches {number(_attained(each))}" for each in VARIANTS if each != solver)
+    return Verdict(True, f"{said}, {number(times)} times less; {others}.")
 
 
 def _single(digits: float) -> Verdict:

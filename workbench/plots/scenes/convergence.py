@@ -109,7 +109,7 @@ def residual_gap_scene(
         >>> from workbench.plots.scenes import LineAt, residual_gap_scene
         >>> scene = residual_gap_scene({"CG": ([1.0, 1e-8, 1e-16], [1.0, 1e-8, 1e-15])}, at=2)
         >>> [layer.words for layer in scene.layers if isinstance(layer, LineAt) and layer.label]
-        ['lowest ‖b − Ax‖ of CG: 10⁻¹⁵']
+        ['CG: lowest 10⁻¹⁵']
     """
     layers: list[Layer] = []
     for style, (name, (recurrence, true_residual)) in enumerate(residuals.items()):
@@ -118,8 +118,8 @@ def residual_gap_scene(
         layers.append(CurveOf(f"{name}: ‖b − Ax‖", *marked, style, dash=DRIFT, every=True))
         lowest, least = (float(np.nanmin(values)) for values in (true_residual, recurrence))
         if lowest >= STAGNATES * least > 0:
-            # Two digits are what its label has room for.
-            layers.append(LineAt(float(f"{lowest:.1e}"), f"lowest ‖b − Ax‖ of {name}: {{}}", style=style))
+            # Its label is short, since there is little room next to curves.
+            layers.append(LineAt(float(f"{lowest:.1e}"), f"{name}: lowest {{}}", style=style))
     if at is not None:
         layers.append(LineAt(at, upright=True))
     spoken = f"Residuals of {' and '.join(residuals)} by recurrence, and true ones."
