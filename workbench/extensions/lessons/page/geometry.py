@@ -27,6 +27,7 @@ from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import WorkingView
 from workbench.words.numbers import counted, number, percent
 
+OF_STEP = "vectors and lines of this step"
 METHODS = {"steepest descent": "sd", "CG": "cg"}
 START, AXES = "start", ("first", "second")
 FURTHEST = VIEW - 0.25
@@ -107,6 +108,11 @@ class Geometry2D(WorkingView):
         """The paths that are drawn."""
         return self.paths
 
+    @property
+    def _legend(self) -> str:
+        """The name of what is marked in the legend, which does not change while the text is pointed at."""
+        return ""
+
     def _drag(self, key: str, x: float, y: float) -> None:
         if key == START:
             # Along its line to the solution, so that a start on an axis stays there.
@@ -122,7 +128,7 @@ class Geometry2D(WorkingView):
     def _show(self) -> None:
         jacobi, stretched = self.jacobi.value, self._is_stretched
         self.paths = {name: self.form.path(solver, self.start, jacobi=jacobi) for name, solver in METHODS.items()}
-        marks = {"preconditioned": jacobi, "marked": self.marked}
+        marks = {"preconditioned": jacobi, "marked": self.marked, "legend": self._legend}
         drawn = self._drawn
         self.chart.show(quadratic_scene(self.form, drawn, **marks))
         changed = jacobi or stretched
@@ -148,7 +154,8 @@ class Geometry2D(WorkingView):
         counts = " and ".join(f"{name} {_ended(self.form.matrix, errors)}" for name, errors in self.paths.items())
         angles = ""
         directions = np.diff(self.paths["CG"], axis=0)
-        if len(directions) > 1:
+        # Without the switches a text has not come to stretched coordinates.
+        if len(directions) > 1 and self._switches.children:
             T = self.form.stretch(jacobi=self.jacobi.value)
             plain, seen = angle_between(*directions[:2]), angle_between(*(directions[:2] @ T.T))
             angles = (
@@ -201,6 +208,10 @@ class StepsOfCG(Geometry2D):
     @property
     def _is_stretched(self) -> bool:
         return THOUGHTS[self.steps.at].stretched
+
+    @property
+    def _legend(self) -> str:
+        return OF_STEP
 
     @property
     def _drawn(self) -> dict[str, np.ndarray]:
