@@ -35,8 +35,8 @@ lesson = Lesson("preconditioning")
 #
 # - **Top:** the Ritz values reach the ends of the spectrum of $M^{-1}A$. Their ratio, the effective condition number,
 #   is never above $\kappa$.
-# - **Middle:** the error is between two bounds that CG finds from its own $\alpha$ and $\beta$ four iterations later.
-#   It is soon far below the CG bound, which hardly falls with the $\kappa$ of $A$.
+# - **Middle:** the A-norm of the error is between two bounds that CG finds from its own $\alpha$ and $\beta$ four
+#   iterations later. It is soon far below the CG bound, which hardly falls with the $\kappa$ of $A$.
 # - **Bottom:** the eigenvalues of $A$ and of $M^{-1}A$. Compare their $\kappa$.
 
 # %%

@@ -252,7 +252,8 @@ def _promises(conditions: Mapping[str, float]) -> str:
     if not conditions:
         return ""
     parts = [f"{count(iterations_by_bound(condition))} ({_as_html(name)})" for name, condition in conditions.items()]
-    return f"<br>By the CG bound this norm falls to 10<sup>−6</sup> of its start within {', '.join(parts)} iterations."
+    within = f"within {', '.join(parts)} iterations"
+    return f"<br>By the CG bound the A-norm of the error falls to 10<sup>−6</sup> of its start {within}."
 
 
 def _title(name: str) -> str:
