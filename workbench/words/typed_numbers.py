@@ -34,8 +34,8 @@ THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 
 
 def typed_number(text: str, unit: str = "", *, whole: bool = False) -> float:
-    """The number of a text: a decimal point or comma, a fraction, a power as in 2 × 10⁻³ or 2^3, a root as in 3*sqrt(2),
-    and its unit or none.
+    """The number of a text: a decimal point or comma, a fraction, a power as in 2 × 10⁻³ or 2^3, a root as in sqrt(2)
+    or 3√2, and its unit or none.
 
     whole: a whole number is expected, so that commas before three digits are between thousands. Raises InputError for a
     text that is no finite number.

@@ -124,8 +124,8 @@ EXERCISES = (
         "compare where the curves without rounding errors and in double precision cross 10⁻⁶.",
     ),
     Exercise(
-        "On the two layers of part 2, the lowest true residual of one of these four variants is more than a hundred times "
-        "that of CG. Which?",
+        "On the two layers of part 2, the lowest true residual of one of these four variants is more than a hundred "
+        "times that of CG. Which?",
         Choice(VARIANTS),
         _true_residual,
         "a rounding error in a recurrence stays; which of them computes even A u by one, and never corrects it?",

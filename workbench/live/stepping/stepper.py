@@ -131,7 +131,9 @@ class Stepper(View):
         ended = f"{name} has ended after {counted(at, 'iteration')}" if at < iteration else f"{name} after {at}"
         if products is None or not 0 < at < len(products):
             return f"{ended}: {residuals}."
-        return f"{ended}: products of two different residuals reach {number(largest_product(products, at))}, {residuals}."
+        return (
+            f"{ended}: products of two different residuals reach {number(largest_product(products, at))}, {residuals}."
+        )
 
     def _table(self, title: str, moment: Moment, *, first: bool) -> str:
         rows = [
