@@ -21,7 +21,8 @@ lesson = Lesson("rounding")
 # Without rounding errors CG ends after as many iterations as there are distinct eigenvalues. This spectrum has 24, most
 # of them close together at the lower end. The plot on the right shows the error of CG
 # [[exact|without rounding errors]], and of CG as it is computed in [[float64|double]] and in [[float32|single]]
-# precision; the dotted curve without marks is the [[bound|CG bound]]. Point at an underlined word, and the picture marks it.
+# precision; the dotted curve without marks is the [[bound|CG bound]]. Point at an underlined word, and the picture
+# marks it.
 
 # %%
 PolynomialView("dense at the lower end (Strakoš)", iteration=10, size=24, rounding=True)
