@@ -63,3 +63,15 @@ def test_a_printed_lesson_has_its_questions_and_no_buttons(name, page, app_url):
     wide = """() => [...document.querySelectorAll("p, h1, h2, table, .wb-status, mjx-container > *, canvas")]
       .filter((at) => at.getBoundingClientRect().right > innerWidth + 3).map((at) => at.outerHTML.slice(0, 80))"""
     assert lab.until(page, lambda: page.evaluate(wide) == [] or None)
+
+
+def test_on_paper_a_map_of_a_dark_page_keeps_its_colours_and_curves_are_turned_light(page, app_url):
+    page.emulate_media(color_scheme="dark", media="print")
+    page.goto(f"{app_url}/lesson/rounding")
+    maps = page.locator(".wb-stepper canvas[data-name^='orthogonality']")
+    lab.until(page, lambda: maps.count() == 2)
+    curves = page.locator(".wb-stepper canvas[data-name='residual gap']")
+    curves.wait_for(state="attached")
+    filters = "canvases => canvases.map((at) => getComputedStyle(at).filter)"
+    assert maps.evaluate_all(filters) == ["none", "none"]
+    assert all("invert" in each for each in curves.evaluate_all(filters))

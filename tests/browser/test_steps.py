@@ -45,6 +45,14 @@ def test_lines_are_stepped_by_buttons_keys_and_slider(page, lab_url, lab_folder)
     # Mathematics unless code is asked for; the values stay where they are.
     line = page.locator(".wb-lines li[aria-current=step]")
     assert line.locator(".wb-code").inner_text() == "s ← A\u202fp"
+    # Letters of the curve grow on a projector, however wide the picture is.
+    letters = page.locator(".wb-small text", has_text="iteration")
+    high = letters.bounding_box()["height"]
+    mode = "(mode) => { document.documentElement.dataset.wbMode = mode; }"
+    page.evaluate(mode, "projector")
+    until(page, lambda: 1.2 * high < letters.bounding_box()["height"] < 1.4 * high)
+    page.evaluate(mode, "")
+    until(page, lambda: abs(letters.bounding_box()["height"] - high) < 1)
     signs = "() => [...document.querySelectorAll('.wb-value > :last-child')].map((at) => at.getBoundingClientRect().x)"
     assert len({round(x) for x in page.evaluate(signs)}) == 1
     press(page, "Mathematics")

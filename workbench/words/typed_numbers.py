@@ -1,4 +1,4 @@
-"""Numbers as people type them: 9,0 and -5/2, the minus sign of a page, 9° with its unit, lists with any separator."""
+"""Numbers as people type them: 9,0 and -5/2, 2^3 and sqrt(2), the minus sign of a page, 9° with its unit, and lists."""
 
 from __future__ import annotations
 
@@ -14,10 +14,16 @@ _MINUS = str.maketrans(dict.fromkeys("\u2212\u2013\ufe63\uff0d", "-"))
 _SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _PLAIN = r"(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)"
 _DIGITS = rf"{_PLAIN}(?:[eE][-+]?[0-9]+)?"
-_NUMBER = re.compile(rf"([-+]?\s*{_DIGITS})\s*(?:/\s*([-+]?\s*{_DIGITS}))?")
+_RATIO = rf"{_DIGITS}(?:/{_DIGITS})?"
+_ROOT = rf"(?:{_DIGITS}\s*[×x*·]?\s*)?(?:sqrt|√)\s*(?:{_DIGITS}|\(\s*{_RATIO}\s*\))"
+_RAISED = rf"{_PLAIN}(?:(?:\^|\*\*)(?:[-+]?{_PLAIN}|\(\s*[-+]?{_RATIO}\s*\))|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)"
+_OPERAND = rf"(?:{_ROOT}|{_RAISED}|{_DIGITS})"
+_NUMBER = re.compile(rf"([-+]?\s*{_OPERAND})\s*(?:/\s*([-+]?\s*{_OPERAND}))?")
+_OPERATION = re.compile(r"(.*?)[×x*·]?(sqrt|√|\^|\*\*|(?=[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]))(.+)")
+_ROOTS = ("sqrt", "√")
 _POWER = re.compile(
     rf"(?:(?<![0-9.,/])(?<!/[-+])({_PLAIN})(/[-+]?{_PLAIN})?\s*[×x*·]\s*)?"
-    r"(?<![0-9.,])10(?:\^|\*\*|(?=[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]))([-+⁻]?[0-9⁰¹²³⁴⁵⁶⁷⁸⁹]+)"
+    r"(?<![0-9.,])10(?:\^|\*\*|(?=[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]))([-+⁻]?[0-9⁰¹²³⁴⁵⁶⁷⁸⁹]+)(?![0-9⁰¹²³⁴⁵⁶⁷⁸⁹.,])"
 )
 _DEGREES = re.compile(r"\s*deg(?:rees?)?$")
 _OVER = re.compile(r"\s*/\s*([-+]?)\s*")
@@ -28,7 +34,8 @@ THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 
 
 def typed_number(text: str, unit: str = "", *, whole: bool = False) -> float:
-    """The number of a text: a decimal point or comma, a fraction, a power as in 2 × 10⁻³, and its unit or none.
+    """The number of a text: a decimal point or comma, a fraction, a power as in 2 × 10⁻³ or 2^3, a root as in sqrt(2)
+    or 3√2, and its unit or none.
 
     whole: a whole number is expected, so that commas before three digits are between thousands. Raises InputError for a
     text that is no finite number.
@@ -74,10 +81,22 @@ def _scientific(power: re.Match[str]) -> str:
 
 def _quotient(above: str, below: str) -> float:
     try:
-        return _plain(above) / _plain(below)
-    except (ZeroDivisionError, OverflowError):
+        return _operand(above) / _operand(below)
+    except (ZeroDivisionError, OverflowError, ValueError):
         return math.nan
 
 
-def _plain(digits: str) -> float:
-    return float("".join(digits.split()).replace(",", "."))
+def _operand(text: str) -> float:
+    """Digits, a power of them, or a multiple of a root, with a sign or none. Raises ValueError for 0 to a negative
+    power, and OverflowError for one that is too large."""
+    joined = "".join(text.split()).replace(",", ".")
+    size, sign = joined.lstrip("+-"), -1 if joined.startswith("-") else 1
+    found = _OPERATION.fullmatch(size)
+    if not found:
+        return sign * float(size)
+    before, operation, behind = found.groups()
+    above, _, below = behind.strip("()").translate(_SUPERSCRIPTS).partition("/")
+    inner = float(above) / float(below or "1")
+    if operation in _ROOTS:
+        return sign * float(before or "1") * math.sqrt(inner)
+    return sign * math.pow(float(before), inner)

@@ -29,7 +29,7 @@ lesson = Lesson("without-pain")
 # ratio**. Point at an underlined word, or reach it with the Tab key, and the nearest picture marks it.
 
 # %%
-Geometry2D()
+Geometry2D(switches=False)
 
 # %% [markdown]
 # Drag the three handles: the round one is the start, the square ones are the ends of the half axes. Tab reaches them

@@ -4,7 +4,8 @@
 # *Lesson 3, 45 minutes.* **What does CG lose in floating-point arithmetic, and which residual decides?**
 #
 # You need the steps of CG (lesson 1), and residual polynomials with their zeros, the Ritz values
-# ([lesson 2](2_polynomials.ipynb)). A number in double precision has about 16 digits, one in single precision 7.
+# ([lesson 2](2_polynomials.ipynb)). A number in double precision (`float64`) has about 16 digits, one in single
+# precision (`float32`) about 7.
 
 # %%
 from workbench.extensions.lessons.rounding import precision_scene
@@ -18,9 +19,10 @@ lesson = Lesson("rounding")
 # ## 1. Convergence is delayed
 #
 # Without rounding errors CG ends after as many iterations as there are distinct eigenvalues. This spectrum has 24, most
-# of them close together at the lower end. The plot on the right has three curves: CG [[exact|without rounding errors]],
-# and CG as it is computed in [[float64|double]] and in [[float32|single]] precision. Point at an underlined word, and
-# the picture marks it.
+# of them close together at the lower end. The plot on the right shows the error of CG
+# [[exact|without rounding errors]], and of CG as it is computed in [[float64|double]] and in [[float32|single]]
+# precision; the dotted curve without marks is the [[bound|CG bound]]. Point at an underlined word, and the picture
+# marks it.
 
 # %%
 PolynomialView("dense at the lower end (Strakoš)", iteration=10, size=24, rounding=True)
@@ -37,8 +39,8 @@ PolynomialView("dense at the lower end (Strakoš)", iteration=10, size=24, round
 # precision CG needs more iterations for the same error. Bounds for exact CG that count a zero for each outlier, such as
 # the composite bound of lesson 2, do not hold here (Gergelits and Strakoš 2014).
 #
-# Take other spectra from the menu: which are delayed, and which are not? Then bring the first one back, which the
-# exercise is about.
+# Take other spectra from the menu: which are delayed, and which are not? Then take *dense at the lower end (Strakoš)*
+# again, which the exercise is about.
 
 # %% tags=["exercise"]
 lesson.check(1)
@@ -61,14 +63,18 @@ lesson.check(1, 11)
 # where $M$ is the diagonal of $A$ and $x_0$ is random. Without rounding errors both have the same iterates; pipelined
 # CG has its lines in another order ([lesson 6](6_waiting.ipynb)). The maps show $|(r_i, u_j)|$, scaled to 1 on the
 # diagonal: dark is orthogonal, and bright off the diagonal is a loss. In the curves $\|r\|$ has no marks, and
-# $\|b - A x\|$ is dotted with marks. The dashed lines are at the iteration of the slider.
+# $\|b - A x\|$ is dotted with marks. The upright dashed line is at the iteration of the slider; part 3 is about the
+# level ones.
 
 # %%
-Stepper("cg", "pipecg", "two-layer:16", iterations=140, folded=True)
+stepper = Stepper("cg", "pipecg", "two-layer:16", iterations=140, folded=True)
+stepper.slider.value = 40
+stepper
 
 # %% [markdown]
-# Which of the two methods loses orthogonality first, and where is its residual then? A method that breaks down has
-# shorter curves.
+# - Move the slider slowly. For which of the two methods does the sentence name a product above 0.01 first? How large
+#   is its $\|b - A x\|$ then, and at the first iteration at which the other one has such a product?
+# - Move it to the right end. Does $\|b - A x\|$ fall as far as $\|r\|$? A method that breaks down has shorter curves.
 #
 # ## 3. The residual gap
 #
@@ -79,12 +85,20 @@ Stepper("cg", "pipecg", "two-layer:16", iterations=140, folded=True)
 # $$(b - A x_k) - r_k = -\eta - \sum_{j<k} (A \xi_j + \eta_j).$$
 #
 # These errors stay. $r_k$ continues to fall, while $b - A x_k$ stagnates at the size of the sum: the **attainable
-# accuracy**, about the precision times $\|A\|$ times the largest $\|x_j\|$ (Greenbaum 1997). Pipelined CG computes even
-# $A u$ by a recurrence, whose own errors grow on the way.
+# accuracy**, about the precision times $\|A\|$ times the largest $\|x_j\|$ (Greenbaum 1997). Level dashed lines in the
+# picture above are at the lowest $\|b - A x\|$ of each method. Pipelined CG is the less accurate one, since its errors
+# $\eta_k$ are larger: it computes even $A u$ by a recurrence, whose own errors grow on the way.
 #
-# Four variants of CG: `pipecg` is pipelined CG. `pipecg-rr` is too, but now and then it replaces $r$ by $b - A x$, and
-# the other vectors by what follows from it. `cgcg` (Chronopoulos and Gear) and `gropp` (Gropp) have other orders of
-# lines, and apply $A$ to $u$ itself in each iteration.
+# These four variants of CG have the lines of CG in other orders:
+#
+# | written | method | how it gets $A u$ |
+# |---|---|---|
+# | `cgcg` | CG of Chronopoulos and Gear | multiplies $u$ by $A$ |
+# | `gropp` | CG of Gropp | multiplies $u$ by $A$ |
+# | `pipecg` | pipelined CG | by a recurrence |
+# | `pipecg-rr` | pipelined CG with residual replacement | by a recurrence, and anew at each replacement |
+#
+# A *residual replacement* sets $r$ to $b - A x$ and computes the other vectors from it, now and then.
 
 # %% tags=["exercise"]
 lesson.check(2)
@@ -94,7 +108,7 @@ lesson.check(2, "pipecg")
 
 # %% [markdown] tags=["solution"]
 # Only `pipecg` computes $A u$ by a recurrence and never corrects it. `pipecg-rr` takes the gap away each time that it
-# replaces $r$, and the others have no such recurrence.
+# replaces $r$, and the other two multiply $u$ by $A$ itself.
 
 # %% [markdown]
 # ## 4. Single precision, and the residual that decides

@@ -35,8 +35,8 @@ lesson = Lesson("preconditioning")
 #
 # - **Top:** the Ritz values reach the ends of the spectrum of $M^{-1}A$. Their ratio, the effective condition number,
 #   is never above $\kappa$.
-# - **Middle:** the error is between two bounds that CG finds from its own $\alpha$ and $\beta$ four iterations later.
-#   It is soon far below the CG bound, which hardly falls with the $\kappa$ of $A$.
+# - **Middle:** the A-norm of the error is between two bounds that CG finds from its own $\alpha$ and $\beta$ four
+#   iterations later. It is soon far below the CG bound, which hardly falls with the $\kappa$ of $A$.
 # - **Bottom:** the eigenvalues of $A$ and of $M^{-1}A$. Compare their $\kappa$.
 
 # %%
@@ -49,7 +49,8 @@ facts
 #
 # Let $L$ be the strictly lower triangle: $A = D + L + L^T$. Symmetric Gauss-Seidel takes
 # $M = (D + L)\,D^{-1}(D + L^T)$, the product of two triangles, which differs from $A$ by $L D^{-1} L^T$ only. A
-# triangle is solved row after row, each waiting for the one before. Its inverse is a series that waits for nothing,
+# triangle is solved row after row, each waiting for the one before. Its inverse is also a sum of powers of $LD^{-1}$,
+# and a product with $LD^{-1}$ computes all rows at once:
 #
 # $$(D + L)^{-1} = D^{-1}(I + LD^{-1})^{-1} = D^{-1}\sum_{k \ge 0} (-LD^{-1})^k ,$$
 #

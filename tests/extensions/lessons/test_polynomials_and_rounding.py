@@ -8,6 +8,8 @@ import pytest
 from workbench.errors import InputError
 from workbench.extensions.lessons import lesson, polynomials, rounding
 from workbench.extensions.lessons.residual_polynomials import cg_on
+from workbench.run import configure
+from workbench.stepping.line_by_line import walk
 from workbench.words.numbers import number
 
 
@@ -103,8 +105,19 @@ def test_the_delay_is_told_by_the_error_after_as_many_iterations():
 
 
 def test_a_method_that_is_as_accurate_as_cg_is_told_both_accuracies():
-    own, plain = map(float, re.findall(r"([\d.]+)\s×\s10⁻¹⁴", sentence("rounding", 2, "gropp")))
-    assert 0.1 < own / plain < 10
+    said = sentence("rounding", 2, "gropp")
+    lowest = [rounding._attained(name) for name in ("gropp", "cg")]
+    assert [number(each) in said for each in lowest] == [True, True]
+    assert 0.1 < lowest[0] / lowest[1] < 10
+
+
+def test_the_level_of_the_least_accurate_variant_is_that_of_the_picture_and_all_others_are_said():
+    moments = walk(configure("two-layer", n=16, solver="pipecg"), rounding.ITERATIONS)
+    lowest = min(moment.true_residual for moment in moments)
+    right = lesson("rounding").exercises[1].check("pipecg")
+    assert right.right
+    assert f"the lowest ‖b − Ax‖ of pipecg is {number(lowest)}" in right.sentence
+    assert all(f"{other} reaches" in right.sentence for other in ("cgcg", "gropp", "pipecg-rr"))
 
 
 def test_the_solution_names_the_part_of_50_in_the_error_for_another_b():

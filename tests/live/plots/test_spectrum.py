@@ -64,6 +64,8 @@ def test_the_slider_moves_the_pictures_and_the_words(view):
     assert before["ritz"] is not after["ritz"]
     assert before["estimates"] is not after["estimates"]
     assert before["levels"] is after["levels"]
+    # The axis of the error rests.
+    assert before["estimates"].y.span == after["estimates"].y.span
     assert view.message.value != message
     assert "At iteration 5 " in view.message.value
 

@@ -41,6 +41,19 @@ def test_the_slider_moves_all_three(stepper):
         assert (upright.value, level.value) == (40, 40)
 
 
+def test_the_sentence_has_the_loss_of_orthogonality_and_the_residuals(stepper):
+    stepper.slider.value = 0
+    assert "products" not in stepper.words.text
+    stepper.slider.value = 40
+    for name, moments, products in zip(stepper.names, stepper.walks, stepper.products, strict=True):
+        largest = max(products[i, j] for i in range(41) for j in range(i))
+        said = f"{name} after 40: products of two different residuals reach {number(largest)}, ‖r‖ is "
+        assert f"{said}{number(moments[40].recurrence)}" in stepper.words.text
+        assert f"‖b − Ax‖ is {number(moments[40].true_residual)}" in stepper.words.text
+    stepper.slider.value = 200
+    assert f"Pipelined CG has ended after {len(stepper.walks[1]) - 1} iterations" in stepper.words.text
+
+
 def test_a_name_that_means_two_things_is_not_compared(stepper):
     # In the start of pipelined CG s is first A x, then A u.
     assert math.isnan(stepper.difference("s", 0))

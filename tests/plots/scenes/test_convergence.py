@@ -89,6 +89,13 @@ def test_recurrences_and_true_residuals_of_a_method_have_one_colour():
     assert [layer.value for layer in scene.layers if isinstance(layer, LineAt)] == [1]
 
 
+def test_a_method_whose_true_residual_stagnates_has_its_level_and_one_that_does_not_has_none():
+    residuals = {"flat": ([1.0, 1e-4, 1e-9], [1.0, 1e-4, 2.34e-5]), "falls": ([1.0, 1e-4, 1e-6], [1.0, 1e-4, 2e-6])}
+    (level,) = [layer for layer in residual_gap_scene(residuals).layers if isinstance(layer, LineAt)]
+    assert (level.value, level.style) == (2.3e-5, 0)
+    assert level.label == "flat: lowest {}"
+
+
 def test_a_run_keeps_its_style_in_its_file(records, tmp_path):
     styled = [dataclasses.replace(record, style=style) for record, style in zip(records, (5, 12), strict=True)]
     opened = [load(save(record, tmp_path / f"{record.style}.run.npz")) for record in styled]

@@ -39,8 +39,8 @@ ABOVE = 3.0
 """Height of the line between the ends."""
 NAMES_AT = 10.0
 """Height of the names of pale curves, in tolerances."""
-NAMED = 1.2
-"""Cells from the rim of a bubble to the name of its column."""
+NAMED, NUMBERED = 1.2, 0.5
+"""Cells from the rim of a bubble to the name of its column, and to its number."""
 PARTS_SPAN = (2e-6, 3.0)
 PARTS_MARKS = (1e-4, 1e-3, 1e-2, 0.1, 1.0)
 PRODUCTS = Axis("columns multiplied by A", "count", whole=True, word="products")
@@ -74,7 +74,10 @@ def disc_scene(bubbles: FiveBubbles, cells: np.ndarray, rim: Rim, marked: str = 
         y, x = np.nonzero(cells)
         layers.append(PointsOf("", x * 1.0, y * 1.0, size=8.0, labels=["1"] * x.size, inside=True))
     places = bubbles.centres
-    layers.append(PointsOf("", *places.T, size=0.1, marker=".", labels=[str(k + 1) for k in range(len(places))]))
+    numbers = [str(k + 1) for k in range(len(places))]
+    # Above the bubble: the handle of a disc that covers it is in its middle.
+    above = places.T + np.array([[0.0], [bubbles.radius + NUMBERED]])
+    layers.append(PointsOf("", *above, size=0.1, marker=".", labels=numbers))
     dear = int((rim.cost > DEAR).sum())
     said = f"v is 1 in {counted(int(cells.sum()), 'cell')}; faces at its rim that cost 1: {dear} of {len(rim.cost)}."
     x, y = (Axis(f"{side} (cells)", "count", whole=True, word=side, span=(-0.5, n - 0.5)) for side in "xy")

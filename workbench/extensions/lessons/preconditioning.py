@@ -117,7 +117,7 @@ EXERCISES = (
     Exercise(
         "Two layers on 48 × 48 cells. Jacobi needs many iterations; exact solves in 3 × 3 overlapping boxes "
         f"({BOXES}) need few. How many times as long as an iteration with Jacobi may one with boxes take at most, "
-        "if the boxes are to take less time?",
+        f"if the boxes are to take less time? Up to {percent(CLOSE)} below it will do.",
         Number(0.01, 1e6, unit="times"),
         _break_even,
         "the time of a run is its iterations times the time of one; compare the iterations of both in the race.",

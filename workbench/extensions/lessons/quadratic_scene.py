@@ -36,13 +36,14 @@ def quadratic_scene(
     stretched: bool = False,
     preconditioned: bool = False,
     marked: tuple[str, ...] = (),
+    legend: str = "",
 ) -> Scene:
     """Contour lines in steps of the A-norm, with the errors of all iterates.
 
     paths: by method, steepest descent first, from one start, shape (steps + 1, 2) each. jacobi: in the coordinates in
     which Jacobi's preconditioner is the identity. stretched: in those in which the A-norm is the length. Both are
     scaled so that the start is as far from the solution as it is. preconditioned: the paths are those with Jacobi.
-    marked: keys of what is marked, see `geometry_marks`.
+    marked: keys of what is marked, see `geometry_marks`. legend: the name of all marks there; "" for none.
 
     Examples:
         >>> from workbench.extensions.lessons.quadratic import QuadraticForm
@@ -68,8 +69,8 @@ def quadratic_scene(
         layers += _path(form, map_, name, errors, style, chosen=CURVES["zigzag"] == name and "zigzag" in marked)
     if stretched:
         layers += _right_angle(map_, [*paths.values()][-1])
-    for mark in marks(form, start, marked, jacobi=preconditioned):
-        layers += _mark(map_, mark, FACTORS[jacobi, stretched])
+    for place, mark in enumerate(marks(form, start, marked, jacobi=preconditioned)):
+        layers += _mark(map_, mark, FACTORS[jacobi, stretched], "" if place else legend)
     layers.append(PointsOf("solution", np.zeros(1), np.zeros(1), INK, size=6, marker="x", texts=[["the solution"]]))
     seen, title = COORDINATES[jacobi, stretched]
     x, y = (Axis(f"{seen}, {which} entry", span=(-VIEW, VIEW), marks=MARKS) for which in ("first", "second"))
@@ -106,11 +107,11 @@ def _ellipse(form: QuadraticForm, map_: np.ndarray, level: float, name: str = ""
     return CurveOf(name, x, y, INK, faint=not name, dash=(4.0, 3.0) if name else (), mark=False, chosen=chosen)
 
 
-def _mark(map_: np.ndarray, mark: Mark, factor: str | None) -> list[Layer]:
+def _mark(map_: np.ndarray, mark: Mark, factor: str | None, legend: str) -> list[Layer]:
     """A mark in the colour of none of the paths, with its name. factor: of `FACTORS`; lengths along lines are named in
-    plain coordinates alone."""
+    plain coordinates alone. legend: its name there; "" for none."""
     x, y = map_ @ mark.points.T
-    layers: list[Layer] = [CurveOf("", x, y, MARKED, plain=True, chosen=True, rim=True)]
+    layers: list[Layer] = [CurveOf(legend, x, y, MARKED, plain=True, chosen=True, rim=True)]
     tip = np.array([x[-1] - x[0], y[-1] - y[0]])
     length = float(np.linalg.norm(tip))
     if mark.arrow and length > 0:

@@ -155,12 +155,13 @@ class SpectrumView(RunView):
         at, known = self.slider.value, self.own
         columns = ritz_columns(watched.history, at)
         found = estimates(watched.history, at, self.delay.value, known)
+        whole = found if at == count else estimates(watched.history, count, self.delay.value, known)
         positive = nonzero(known) if known is not None else None
         conditions = level_conditions(self.exact)
         before = dict(list(conditions.items())[:-1])
         said, errors = sentences(columns[at], found, positive)
         self.plots["ritz"].show(ritz_scene(columns, positive, count, said), live=watched.busy)
-        self.plots["estimates"].show(estimates_scene(found, before, count, errors), live=watched.busy)
+        self.plots["estimates"].show(estimates_scene(found, before, count, errors, whole), live=watched.busy)
         self.message.value = f"{said} {errors}{_promises(conditions)}{self._footnotes(watched)}"
 
     def _turned(self, _change: object) -> None:
@@ -239,9 +240,10 @@ def sentences(values: np.ndarray, found: Estimates, exact: np.ndarray | None) ->
     if found.upper is None:
         return (
             said,
-            f"At iteration {at} ‖e‖ was at least {number(low)}. An upper bound needs the smallest eigenvalue.",
+            f"At iteration {at} the A-norm of the error was at least {number(low)}. An upper bound needs the smallest "
+            "eigenvalue.",
         )
-    errors = f"At iteration {at} ‖e‖ was between {number(low)} and {number(found.upper[-1])}"
+    errors = f"At iteration {at} the A-norm of the error was between {number(low)} and {number(found.upper[-1])}"
     return said, errors + ("." if found.true is None else f"; the true error was {number(found.true[at])}.")
 
 
@@ -250,7 +252,8 @@ def _promises(conditions: Mapping[str, float]) -> str:
     if not conditions:
         return ""
     parts = [f"{count(iterations_by_bound(condition))} ({_as_html(name)})" for name, condition in conditions.items()]
-    return f"<br>By the CG bound ‖e‖ falls to 10<sup>−6</sup> of its start within {', '.join(parts)} iterations."
+    within = f"within {', '.join(parts)} iterations"
+    return f"<br>By the CG bound the A-norm of the error falls to 10<sup>−6</sup> of its start {within}."
 
 
 def _title(name: str) -> str:

@@ -11,13 +11,14 @@ import ipywidgets as widgets
 from workbench.live.plots.chart import ChartView
 from workbench.live.stepping.step_text import DIGITS, label_of
 from workbench.live.ui.controls import row
+from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.plots.html_table import Html, html_table
-from workbench.plots.scenes.convergence import orthogonality_scene, residual_gap_scene
+from workbench.plots.scenes.convergence import largest_product, orthogonality_scene, residual_gap_scene
 from workbench.run import Configuration, configure
 from workbench.stepping.line_by_line import Moment, difference, orthogonality, walk
 from workbench.words.names import name_of, sentence_case, typeset
-from workbench.words.numbers import number
+from workbench.words.numbers import counted, number
 
 SAME = 1e-10
 """Relative difference up to which two values are shown as equal."""
@@ -65,6 +66,7 @@ class Stepper(View):
         last = max(map(len, self.walks)) - 1
         self.slider = widgets.IntSlider(0, 0, last, description="iteration", layout={"width": "100%"})
         self.tables = (widgets.HTML(), widgets.HTML())
+        self.words = StatusLine()
         self.plot = ChartView()
         self._later = {name: self._shift(name) for name in {value.name for value in self.walks[0][-1].values}}
         self.products = [orthogonality(moments[:MAPPED]) for moments in self.walks]
@@ -75,7 +77,7 @@ class Stepper(View):
         tables = widgets.Accordion([row("wb-twocolumns", *self.tables)], titles=(LINES,))
         tables.selected_index = None if folded else 0
         # What the slider moves in the pictures is next to it.
-        self.box = widgets.VBox([self.slider, maps, self.plot, tables])
+        self.box = widgets.VBox([self.slider, self.words, maps, self.plot, tables])
         self.box.add_class("wb-explorer").add_class("wb-stepper")
         self.show()
 
@@ -113,11 +115,25 @@ class Stepper(View):
             for name, moments in zip(self.names, self.walks, strict=True)
         }
         self.plot.show(residual_gap_scene(residuals, at=iteration))
+        self.words.say(" ".join(self._said(method, iteration) for method in range(len(self.names))))
         known = [
             (name, products) for name, products in zip(self.names, self.products, strict=True) if products is not None
         ]
         for plot, (name, products) in zip(self.maps, known, strict=True):
             plot.show(orthogonality_scene(name, products, iteration, max(len(each) for _, each in known)))
+
+    def _said(self, method: int, iteration: int) -> str:
+        """The residuals of a method after an iteration, and how far those up to it are from orthogonal."""
+        name, moments, products = self.names[method], self.walks[method], self.products[method]
+        at = min(iteration, len(moments) - 1)
+        moment = moments[at]
+        residuals = f"‖r‖ is {number(moment.recurrence)}, and ‖b − Ax‖ is {number(moment.true_residual)}"
+        ended = f"{name} has ended after {counted(at, 'iteration')}" if at < iteration else f"{name} after {at}"
+        if products is None or not 0 < at < len(products):
+            return f"{ended}: {residuals}."
+        return (
+            f"{ended}: products of two different residuals reach {number(largest_product(products, at))}, {residuals}."
+        )
 
     def _table(self, title: str, moment: Moment, *, first: bool) -> str:
         rows = [

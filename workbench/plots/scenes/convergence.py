@@ -23,6 +23,8 @@ AGAINST = {
 RING = 5.5
 """Radius in pixels of the ring around a true residual."""
 DRIFT = (1.0, 1.5)
+STAGNATES = 10
+"""Multiple of the lowest ||r|| from which on the lowest ||b - A x|| is a level at which a method stagnates."""
 UNIT = 1e-16
 """About what double precision leaves of a product that is zero."""
 
@@ -98,21 +100,26 @@ def now_and_last_scene(now: np.ndarray | None, last: np.ndarray | None = None, t
 def residual_gap_scene(
     residuals: Mapping[str, tuple[Sequence[float], Sequence[float]]], *, at: int | None = None
 ) -> Scene:
-    """||r|| as lines and ||b - A x|| dotted with marks against iterations, one style per method.
+    """||r|| as lines and ||b - A x|| dotted with marks against iterations, one style per method, and a level line where
+    ||b - A x|| stagnates while ||r|| falls further.
 
     residuals: by name, recurrence norms and true norms by iteration. at: an iteration to mark.
 
     Examples:
-        >>> from workbench.plots.scenes import residual_gap_scene
+        >>> from workbench.plots.scenes import LineAt, residual_gap_scene
         >>> scene = residual_gap_scene({"CG": ([1.0, 1e-8, 1e-16], [1.0, 1e-8, 1e-15])}, at=2)
-        >>> len(scene.layers)
-        3
+        >>> [layer.words for layer in scene.layers if isinstance(layer, LineAt) and layer.label]
+        ['CG: lowest 10⁻¹⁵']
     """
     layers: list[Layer] = []
     for style, (name, (recurrence, true_residual)) in enumerate(residuals.items()):
         layers.append(CurveOf(f"{name}: ‖r‖", np.arange(len(recurrence)), np.array(recurrence), style, mark=False))
         marked = np.arange(len(true_residual)), np.array(true_residual)
         layers.append(CurveOf(f"{name}: ‖b − Ax‖", *marked, style, dash=DRIFT, every=True))
+        lowest, least = (float(np.nanmin(values)) for values in (true_residual, recurrence))
+        if lowest >= STAGNATES * least > 0:
+            # Its label is short, since there is little room next to curves.
+            layers.append(LineAt(float(f"{lowest:.1e}"), f"{name}: lowest {{}}", style=style))
     if at is not None:
         layers.append(LineAt(at, upright=True))
     spoken = f"Residuals of {' and '.join(residuals)} by recurrence, and true ones."
@@ -123,9 +130,8 @@ def orthogonality_scene(name: str, products: np.ndarray, at: int, most: int = 0)
     """A map of the scaled products of residuals, shape (k, k): bright off the diagonal is a loss. at: an iteration to
     mark. most: iterations that the axes have room for, so that maps of several methods can be compared."""
     span = (-0.5, max(most, len(products)) - 0.5)
-    seen = products[: at + 1, : at + 1]
-    apart = seen[~np.eye(len(seen), dtype=bool)]
-    worst = f", at most {number(float(np.nanmax(apart)))} for two different ones" if apart.size else ""
+    largest = largest_product(products, at)
+    worst = f", at most {number(largest)} for two different ones" if largest else ""
     return Scene(
         f"orthogonality of {name}",
         Axis(f"iteration i of {name}", whole=True, word="iteration", span=span),
@@ -138,3 +144,17 @@ def orthogonality_scene(name: str, products: np.ndarray, at: int, most: int = 0)
         ways="xy",
         square=True,
     )
+
+
+def largest_product(products: np.ndarray, at: int) -> float:
+    """The largest of the scaled products of two different residuals up to iteration `at`, products of shape (k, k); 0
+    where there is only one residual.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.plots.scenes.convergence import largest_product
+        >>> largest_product(np.array([[1.0, 1e-9, 0.5], [1e-9, 1.0, 0.1], [0.5, 0.1, 1.0]]), at=1)
+        1e-09
+    """
+    seen = products[: at + 1, : at + 1]
+    return float(np.nanmax(seen, where=~np.eye(len(seen), dtype=bool), initial=0.0))

@@ -51,8 +51,13 @@ def ritz_scene(columns: Mapping[int, np.ndarray], exact: np.ndarray | None, last
     return Scene("ritz", x_axis, Axis("eigenvalue, Ritz value", log=True), layers, spoken=spoken, logs="y")
 
 
-def estimates_scene(found: Estimates, conditions: Mapping[str, float], last: int, spoken: str) -> Scene:
+def estimates_scene(
+    found: Estimates, conditions: Mapping[str, float], last: int, spoken: str, whole: Estimates | None = None
+) -> Scene:
     """||e||_A against iterations: true error, bounds, and the CG bound for the condition number of each level.
+
+    whole: the estimates of all iterations, whose errors the axis has room for, so that it rests while `found` is of
+    more of them or of fewer; by default `found`.
 
     Examples:
         >>> from workbench.spectra import estimates
@@ -82,10 +87,11 @@ def estimates_scene(found: Estimates, conditions: Mapping[str, float], last: int
             true = name == "true error"
             layers.append(CurveOf(name, np.arange(values.size), values, style, dash=dash, only=true, every=true))
     # The axis ignores the CG bound, which may be far above the measured values.
-    measured = [values[values > 0] for values in (found.lower, found.upper, found.true) if values is not None]
-    values = np.concatenate([*measured, [found.start]])
+    ends = whole or found
+    measured = [values[values > 0] for values in (ends.lower, ends.upper, ends.true) if values is not None]
+    values = np.concatenate([*measured, [ends.start]])
     values = values[np.isfinite(values)]
-    y = Axis("A-norm of the error ‖e‖", log=True, span=(float(values.min()) / 3, float(values.max()) * 5))
+    y = Axis("A-norm of the error", log=True, span=(float(values.min()) / 3, float(values.max()) * 5))
     x = Axis("iteration", "count", whole=True, word="iteration", span=(0, max(2, last, steps)))
     return Scene("estimates", x, y, layers, spoken=spoken, logs="y")
 
@@ -145,7 +151,7 @@ def strokes_scene(
 
 def nothing_yet(name: str, note: str) -> Scene:
     """Axes before there is anything to see."""
-    title = "eigenvalue, Ritz value" if name == "ritz" else "A-norm of the error ‖e‖"
+    title = "eigenvalue, Ritz value" if name == "ritz" else "A-norm of the error"
     return Scene(name, ITERATIONS, Axis(title, log=True), note=note, spoken=note)
 
 

@@ -6,6 +6,7 @@ import pytest
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.extensions.lessons.geometry_marks import THOUGHTS
+from workbench.extensions.lessons.page.geometry import OF_STEP
 from workbench.live import Geometry2D, StepsOfCG
 from workbench.plots.scenes.scene import CurveOf, PointsOf
 
@@ -100,6 +101,13 @@ def test_a_switch_shows_the_second_picture(geometry):
     assert len(path_of(geometry.changed.scene, "steepest descent")) == 2
 
 
+def test_switches_are_left_out_on_request(geometry):
+    plain = Geometry2D(switches=False)
+    assert [len(view.box.children[0].children) for view in (geometry, plain)] == [2, 0]
+    assert ["stretched" in view.words.text for view in (geometry, plain)] == [True, False]
+    plain.close()
+
+
 def test_a_start_out_of_sight_is_refused():
     with pytest.raises(InputError, match="two errors from"):
         Geometry2D(start=(5, 0))
@@ -163,6 +171,7 @@ def test_the_picture_follows_the_steps_of_the_text():
         view.steps.at = step
         assert view.wait(LIMIT)
         assert view.marked == thought.marked
+        assert [layer.name for layer in view.chart.scene.layers].count(OF_STEP) == 1
         # What it derives is not drawn before.
         drawn = [sum(len(layer.x) - 1 for layer in view.chart.scene.layers if is_path(layer, name)) for name in PATHS]
         assert drawn == [min(most, full) for most, full in zip(thought.drawn, (18, 2), strict=True)]

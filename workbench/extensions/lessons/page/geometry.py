@@ -27,6 +27,7 @@ from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import WorkingView
 from workbench.words.numbers import counted, number, percent
 
+OF_STEP = "vectors and lines of this step"
 METHODS = {"steepest descent": "sd", "CG": "cg"}
 START, AXES = "start", ("first", "second")
 FURTHEST = VIEW - 0.25
@@ -39,7 +40,8 @@ class Geometry2D(WorkingView):
     angle: of the first half axis of (e, A e) = 1 in degrees; lengths: of both half axes, 0.25 to 4, so that the
     eigenvalues of A are 1/length^2. start: the error at the start, at most 4.25 in each unknown. jacobi: both methods
     are preconditioned, and a second plot shows the coordinates in which M is the identity. stretched: a second plot
-    shows those in which the A-norm is the length. Raises InputError for values out of bounds.
+    shows those in which the A-norm is the length. switches: both can be switched on and off there. Raises InputError
+    for values out of bounds.
 
     Examples:
         >>> from workbench.live import Geometry2D
@@ -56,6 +58,7 @@ class Geometry2D(WorkingView):
         *,
         jacobi: bool = False,
         stretched: bool = False,
+        switches: bool = True,
     ) -> None:
         first, second = lengths
         self.form, self.start = QuadraticForm(angle, (float(first), float(second))), np.array(start, float)
@@ -76,6 +79,7 @@ class Geometry2D(WorkingView):
         self.words = StatusLine()
         for switch in (self.stretched, self.jacobi):
             switch.observe(lambda _change: self._worker.ask(self._show), "value")
+        self._switches = row("wb-buttons", *((self.stretched, self.jacobi) if switches else ()))
         self._plots = row("wb-twocolumns", self.chart, self.changed).add_class("wb-square")
         self.box = self._arranged().add_class("wb").add_class("wb-geometry")
         self._show()
@@ -92,8 +96,7 @@ class Geometry2D(WorkingView):
 
     def _arranged(self) -> widgets.Box:
         """All parts in a box."""
-        switches = row("wb-buttons", self.stretched, self.jacobi)
-        return widgets.VBox([switches, self._plots, self.words, self.pointing])
+        return widgets.VBox([self._switches, self._plots, self.words, self.pointing])
 
     @property
     def _is_stretched(self) -> bool:
@@ -104,6 +107,11 @@ class Geometry2D(WorkingView):
     def _drawn(self) -> dict[str, np.ndarray]:
         """The paths that are drawn."""
         return self.paths
+
+    @property
+    def _legend(self) -> str:
+        """The name of what is marked in the legend, which does not change while the text is pointed at."""
+        return ""
 
     def _drag(self, key: str, x: float, y: float) -> None:
         if key == START:
@@ -120,7 +128,7 @@ class Geometry2D(WorkingView):
     def _show(self) -> None:
         jacobi, stretched = self.jacobi.value, self._is_stretched
         self.paths = {name: self.form.path(solver, self.start, jacobi=jacobi) for name, solver in METHODS.items()}
-        marks = {"preconditioned": jacobi, "marked": self.marked}
+        marks = {"preconditioned": jacobi, "marked": self.marked, "legend": self._legend}
         drawn = self._drawn
         self.chart.show(quadratic_scene(self.form, drawn, **marks))
         changed = jacobi or stretched
@@ -146,7 +154,8 @@ class Geometry2D(WorkingView):
         counts = " and ".join(f"{name} {_ended(self.form.matrix, errors)}" for name, errors in self.paths.items())
         angles = ""
         directions = np.diff(self.paths["CG"], axis=0)
-        if len(directions) > 1:
+        # Without the switches a text has not come to stretched coordinates.
+        if len(directions) > 1 and self._switches.children:
             T = self.form.stretch(jacobi=self.jacobi.value)
             plain, seen = angle_between(*directions[:2]), angle_between(*(directions[:2] @ T.T))
             angles = (
@@ -199,6 +208,10 @@ class StepsOfCG(Geometry2D):
     @property
     def _is_stretched(self) -> bool:
         return THOUGHTS[self.steps.at].stretched
+
+    @property
+    def _legend(self) -> str:
+        return OF_STEP
 
     @property
     def _drawn(self) -> dict[str, np.ndarray]:

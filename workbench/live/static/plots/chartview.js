@@ -21,6 +21,8 @@ export function chartView({ model, el }, painted = () => {}) {
     const data = copied(buffer, Float32Array);
     engine.post({ kind: "take", content, data }, [data.buffer]);
     page.offer(content.logs);
+    // On paper a dark picture is turned into a light one, which these colours do not survive; those with a sign do.
+    canvas.toggleAttribute("data-map", content.layers.some(({ map }) => map && map !== "signed"));
     return content.live;
   }
 

@@ -3,7 +3,10 @@
 // The grip of a tolerance line stands between the axes and the names of curves.
 export const GRIP_ROOM = 24;
 const BOTTOM = 36;
-const TOP = 27;
+// Below the buttons of a plot, with room for marks at the end of the axis.
+const TOP = 33;
+// What is above and below the axes, in pixels.
+export const EDGES = TOP + BOTTOM;
 
 // canvas: width and height in pixels; scales x and y; margins: what ticks need on the left and names on the right.
 export function frameOf({ width, height, zoom }, x, y, { left, right }) {

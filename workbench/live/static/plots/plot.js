@@ -1,5 +1,5 @@
 import { drawMarker } from "./curve.js";
-import { frameOf, isWithin } from "./frame.js";
+import { EDGES, frameOf, isWithin } from "./frame.js";
 import { drawNames, planNames } from "./names.js";
 import { drawWaiting } from "./phasebars.js";
 import { drawFrame, leftMargin, setFont, drawText, yTicks } from "./plotaxes.js";
@@ -191,14 +191,14 @@ export class Plot extends Stage {
     const home = this.home();
     for (const way of ["x", "y"]) this[way].span(...(this.shown[way] ?? home[way]));
     this.plan = planNames(context, palette, this.layers, this);
-    this.ticks = yTicks(this.y, this.height - 63 * palette.zoom, palette);
+    this.ticks = yTicks(this.y, this.height - EDGES * palette.zoom, palette);
     const left = leftMargin(context, this.ticks, palette, 0.34 * this.width);
     // A colour bar stands between the axes and the names.
     this.sideRoom = Math.max(0, ...this.layers.map((layer) => layer.room ?? 0));
     // The last number of x reaches beyond its tick.
     const last = this.x.names ? 0 : 2 + context.measureText(this.x.ticks(4).at(-1)?.[1] ?? "").width / 2;
     const taken = Math.max(last, this.sideRoom + (this.plan.words.size || !this.sideRoom ? this.plan.room : 0));
-    const edges = 63 * palette.zoom;
+    const edges = EDGES * palette.zoom;
     const right = Math.max(taken, this.square ? this.width - left - this.square * (this.height - edges) : 0);
     // Where it is narrow, a square plot is lower than its canvas.
     const height = this.square ? Math.min(this.height, (this.width - left - taken) / this.square + edges) : this.height;

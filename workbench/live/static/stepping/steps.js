@@ -65,7 +65,8 @@ function render({ model, el }) {
   removal.hidden = true;
   root.append(heading, bar, said, body, removal);
   const drawRemoval = removalPlot(removal, program.removers);
-  const [drawCurve, drawFields] = [smallPlot(plot), smallFields(tiles)];
+  const [drawCurve, endCurve] = smallPlot(plot);
+  const drawFields = smallFields(tiles);
   let playing = false;
   typeset();
 
@@ -149,6 +150,7 @@ function render({ model, el }) {
   return () => {
     for (const forget of forgotten) forget();
     wire.close();
+    endCurve();
     root.remove();
   };
 }

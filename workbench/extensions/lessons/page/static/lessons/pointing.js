@@ -41,6 +41,8 @@ function peekAt(picture, symbol, plot) {
   const seen = canvases.map((each) => each.getBoundingClientRect());
   if (!seen.length || seen.some(({ top, bottom }) => top < innerHeight - (bottom - top) / 2 && bottom > (bottom - top) / 2)) return null;
   const root = element("div", "wb-peek");
+  // A wide picture stays wide enough to be read.
+  root.style.setProperty("--wb-wide", `${Math.max(...seen.map(({ width }) => width))}px`);
   const copies = seen.map(({ width, height }, k) => {
     const copy = element("canvas", "");
     Object.assign(copy, { width: canvases[k].width, height: canvases[k].height });
