@@ -30,7 +30,8 @@ from workbench.solvers.hybrid.hybrid3 import Hybrid3
 from workbench.solvers.multi.kept_terms import KeptTerms
 from workbench.solvers.pipecg import PipelinedCG
 from workbench.stepping.coarse_levels import Observed, Removal
-from workbench.stepping.step_spaces import PairSpace, SplitSpace, StepLine, StepSpace, Values
+from workbench.stepping.step_line import StepLine, Values
+from workbench.stepping.step_spaces import PairSpace, SplitSpace, StepSpace
 
 if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceVector
@@ -101,6 +102,11 @@ class Walk:
     def iterations(self) -> int:
         """Iterations made."""
         return len(self._ends) - 1
+
+    @property
+    def completed(self) -> int:
+        """Iterations made, without one that ended at a line that cannot run."""
+        return self.iterations - any(line.ends for line in self.lines(self.iterations))
 
     @property
     def broken_down(self) -> bool:
