@@ -292,5 +292,5 @@ def _named(curve: Curve, what: str) -> str:
 def _never_began(names: list[str]) -> str:
     """That runs ended before their first iteration, as a sentence; empty for none."""
     if len(names) > 1:
-        return f"All {len(names)} ended before their first iteration."
+        return f"{'Both' if len(names) == 2 else f'All {len(names)}'} ended before their first iteration."
     return f"{names[0]} ended before its first iteration." if names else ""
