@@ -149,9 +149,9 @@ lesson.check(3, 4)
 # by itself, because $M^{-1}Ap_j$ lies in the Krylov space of $M^{-1}A$ to which the new residual is orthogonal. With
 # several $M_i^{-1}$ there is no such space. All blocks must be kept: after $j$ iterations these are $jk$ directions.
 #
-# Press Start. In two entries the boxes overlap by two cells, in two they do not. Without overlap the sum of all
-# $M_i^{-1}r$ corrects cells at the cuts too little, since each box takes what lies outside it as zero. Where boxes
-# overlap, the corrections of two of them add up in a cell.
+# Press Start. In entries 1 and 2 the boxes overlap by two cells, which is the default; in 3 and 4 they do not. Without
+# overlap the sum of all $M_i^{-1}r$ corrects cells at the cuts too little, since each box takes what lies outside it as
+# zero. Where boxes overlap, the corrections of two of them add up in a cell.
 
 # %%
 race = RaceView(*(configure("two-layer", n=48, solver=solver, preconditioner=each) for solver, each in pairs))
@@ -165,8 +165,9 @@ lesson.check(4)
 lesson.check(4, "schwarz:4x4,overlap=0")
 
 # %% [markdown] tags=["solution"]
-# More boxes and no overlap: the sum is a poor $M$, and weights help most. The race takes further entries, such as
-# these.
+# More boxes and no overlap: the sum is a poor $M$, and weights help most. To see the curves, open *Add a method* below
+# the race. Write 4x4 as *Boxes per side* and, under *Advanced*, 0 as *Overlap*, and press *Add entry*, once for each
+# solver.
 
 # %% [markdown]
 # ## What you have learned
