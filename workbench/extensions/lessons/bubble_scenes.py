@@ -37,7 +37,7 @@ AT_ZERO = 4e-6
 """Place of the eigenvalues zero on the logarithmic axis."""
 ABOVE = 3.0
 """Height of the line between the ends."""
-NAMES_AT, LOWEST = 0.25, 0.08
+NAMES_AT, LOWEST = 0.08, 0.03
 """Height of the names of pale curves, below their ends, and that of the axis, in tolerances."""
 NAMED = 1.2
 """Cells from the rim of a bubble to the name of its column."""
