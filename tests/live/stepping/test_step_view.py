@@ -227,7 +227,7 @@ def test_a_block_method_shows_columns_and_small_matrices(opened):
 
 def test_products_of_columns_are_typeset_with_their_index(opened):
     view = opened(StepView("block-cg-oleary", "poisson5", 3, n=9, rhs="random:2"))
-    found, message = read(view, 0)
+    found, _ = read(view, 0)
     squares = np.linalg.norm(view.values["R"], axis=0) ** 2
     spread = f"{number(squares.min(), 3)} … {number(squares.max(), 3)}"
     assert found["rr = dots(R, R)"] == f"‖rⱼ‖² = {spread}"

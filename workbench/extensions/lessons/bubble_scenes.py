@@ -154,8 +154,8 @@ def curves_scene(
     products: bool = False,
     title: str = "",
 ) -> Scene:
-    """Curves on a log axis, x and y by name, to the tolerance; the chosen one is strong, and the others stay pale behind
-    it, each with its name below its end.
+    """Curves on a log axis, x and y by name, to the tolerance; the chosen one is strong, and the others stay pale
+    behind it, each with its name below its end.
 
     products: x counts columns that were multiplied by A, in place of iterations. title: a longer name of the chosen
     one.
