@@ -30,8 +30,7 @@ from workbench.solvers.hybrid.hybrid3 import Hybrid3
 from workbench.solvers.multi.kept_terms import KeptTerms
 from workbench.solvers.pipecg import PipelinedCG
 from workbench.stepping.coarse_levels import Observed, Removal
-from workbench.stepping.step_line import StepLine, Values
-from workbench.stepping.step_spaces import PairSpace, SplitSpace, StepSpace
+from workbench.stepping.step_spaces import PairSpace, SplitSpace, StepLine, StepSpace, Values
 
 if TYPE_CHECKING:
     from workbench.devices.operator_protocols import DeviceVector

@@ -25,12 +25,34 @@ from workbench.lines.parse import parse
 from workbench.lines.schedule import Inlined
 from workbench.lines.shapes import infer, infer_vectors
 from workbench.lines.types import Dot, Line, Shape, Shapes, block
-from workbench.stepping.step_line import Listener, StepLine, Values
 
 if TYPE_CHECKING:
     from workbench.devices.protocol import Device
 
     T = TypeVar("T")
+
+
+Values = dict[str, Any]
+"""Vectors, scalars and small matrices by name. No array in it is ever changed."""
+
+
+@dataclasses.dataclass(frozen=True)
+class StepLine:
+    """A line that has run. name: what it sets, and target: where its value is among `Values`; empty for a copy or a
+    wait. lane: of a hybrid schedule, as in `devices.clock`. words: the text is a formula in words, not a paper line.
+    moved: numbers that a copy moves. ends: the line cannot run, and the method ends there; target is empty."""
+
+    text: str
+    name: str = ""
+    target: str = ""
+    lane: str = ""
+    words: bool = False
+    moved: int = 0
+    ends: bool = False
+
+
+Listener = Callable[[StepLine, Values], None]
+"""Takes a line that has run and what it changed."""
 
 
 class StepSpace(NamedVectors[Any]):
@@ -97,8 +119,7 @@ class StepSpace(NamedVectors[Any]):
 
     def ends_at(self, line: str) -> None:
         """Report a line that the method cannot run."""
-        text = of_one_column(line, self.vectors) if self.columns == 1 else line
-        self._listener(StepLine(text, text.partition(" = ")[0], lane=self.lane, words=True, ends=True), {})
+        self._listener(StepLine(line, line.partition(" = ")[0], words=True, ends=True), {})
 
     def _run(self, lines: Sequence[Line], shapes: Shapes) -> None:
         for line in lines:
@@ -186,12 +207,7 @@ class StepLink:
     which part of the vector, and where the array is among the values, if at all."""
 
     def __init__(
-        self,
-        cpu: StepSide,
-        accelerator: StepSide,
-        listener: Listener,
-        arrivals: Places,
-        departures: Places | None = None,
+        self, cpu: StepSide, accelerator: StepSide, listener: Listener, arrivals: Places, departures: Places | None = None
     ) -> None:
         self._cpu, self._accelerator, self._listener = cpu, accelerator, listener
         self._arrivals, self._departures = arrivals, departures or {}

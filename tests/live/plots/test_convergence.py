@@ -157,7 +157,7 @@ def test_an_empty_plot_says_what_its_runs_do_and_not_that_there_is_none(view, ev
     for each in fail:
         each.start()
         each.join(LIMIT)
-    eventually(lambda: view.empty == "Both ended before their first iteration.")
+    eventually(lambda: view.empty == "Each of 2 ended before its first iteration.")
 
 
 def test_the_phase_of_a_setup_is_said(view, eventually, held_setup):

@@ -4,8 +4,7 @@ import pytest
 
 from tests.waiting import LIMIT
 from workbench.errors import InputError
-from workbench.live.plots.convergence import ConvergenceView
-from workbench.live.plots.listed_curves import ListedCurves
+from workbench.live.plots.convergence import ConvergenceView, ListedCurves
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui import run_table
 from workbench.live.ui.run_list import KEPT, RunList, labels

@@ -26,8 +26,7 @@ from workbench.live.compare.race_text import (
     show_entries,
 )
 from workbench.live.compare.race_verdict import finer, verdict
-from workbench.live.plots.convergence import ConvergenceView
-from workbench.live.plots.listed_curves import ListedCurves
+from workbench.live.plots.convergence import ConvergenceView, ListedCurves
 from workbench.live.solve.controller import Controller
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.controls import button, column, markup, row

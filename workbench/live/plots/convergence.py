@@ -1,4 +1,4 @@
-"""The convergence plot, live: runs that are active grow, and earlier ones stay."""
+"""The convergence plot, live: runs that are active grow, earlier ones stay, and runs of a list keep their styles."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from workbench.errors import InputError
 from workbench.live.plots.curve import AXES, Curve
 from workbench.live.transport.publisher import PAINTS, PERIOD, RATE, PollAgain, Publisher, message_rate_limit
 from workbench.live.ui.assets import script
+from workbench.live.ui.run_handle import ACTIVE
+from workbench.live.ui.run_list import ListedRun, RunList, labels
 from workbench.live.ui.stream_view import StreamView
 from workbench.plots.scenes.convergence import AGAINST, RESIDUAL
 from workbench.plots.scenes.scene import LineAt, Scene
@@ -60,8 +62,7 @@ class ConvergenceView(StreamView):
     """The word before a number in sentences."""
 
     def __init__(self, *sessions: Session, publisher: Publisher | None = None, **traits: Any) -> None:
-        self._lost: list[str] = []
-        """The names of runs that ended before they began, since the last one came."""
+        self._failed, self._lost = "", 0
         self._curves: list[Curve] = []
         self._keys = itertools.count(1)
         self._axis = AXES[0]
@@ -180,7 +181,9 @@ class ConvergenceView(StreamView):
     def publish(self) -> PollAgain:
         goes_on = [curve.update() for curve in self._curves]
         if lost := [curve for curve in self._curves if curve.lost]:
-            self._lost += [_named(curve, self.what) for curve in lost]
+            self._lost += len(lost)
+            who = _named(lost[-1], self.what) if self._lost == 1 else f"Each of {self._lost}"
+            self._failed = f"{who} ended before its first iteration."
             self._curves = [curve for curve in self._curves if not curve.lost]
             self._changed.set()
         self.empty = self._words()
@@ -203,7 +206,7 @@ class ConvergenceView(StreamView):
         busy = {_named(curve, self.what): curve.phase for curve in self._curves if curve.phases}
         if self._curves:
             return "; ".join(f"{name}: {doing}" for name, doing in (busy or waiting).items())
-        return _never_began(self._lost) or self.nothing
+        return self._failed or self.nothing
 
     def _is_due(self) -> bool:
         reported = not self._rewound and all(curve.waiting or curve.state == curve.reported for curve in self._curves)
@@ -214,7 +217,6 @@ class ConvergenceView(StreamView):
         messages, samples, room = [], [], MOST_SAMPLES
         # The turn first: what it marked is then in the news.
         turn, (axis, with_setup) = self._turn, self._sent_axis
-        against = AGAINST["total" if axis == "seconds" and with_setup else axis]
         for curve in self._curves:
             news = curve.news(room, axis, with_setup=with_setup)
             if news:
@@ -223,14 +225,13 @@ class ConvergenceView(StreamView):
                 room = max(0, room - news[1].size)
         if messages or self._rewound:
             buffer = np.concatenate(samples).tobytes() if samples else b""
-            pace = {"paints": PAINTS, "milliseconds": 1000 / RATE}
             options = {
                 "marked": self._marked is not None,
                 "turn": turn,
-                "pace": pace,
+                "pace": {"paints": PAINTS, "milliseconds": 1000 / RATE},
                 "axis": axis,
                 "setup": with_setup,
-                "against": dataclasses.asdict(against),
+                "against": dataclasses.asdict(AGAINST["total" if axis == "seconds" and with_setup else axis]),
             }
             self.link.send({"reset": self._rewound, "curves": messages, **options}, buffer)
             self._rewound = False
@@ -271,7 +272,7 @@ class ConvergenceView(StreamView):
 
     def _add(self, curve: Curve) -> Curve:
         curve.marked = self._marked
-        self._lost = []
+        self._failed, self._lost = "", 0
         self._curves = [*self._curves, curve]
         self.publisher.wake()
         return curve
@@ -289,8 +290,61 @@ def _named(curve: Curve, what: str) -> str:
     return f"{what} {number}" if number.isdigit() else curve.label
 
 
-def _never_began(names: list[str]) -> str:
-    """That runs ended before their first iteration, as a sentence; empty for none."""
-    if len(names) > 1:
-        return f"{'Both' if len(names) == 2 else f'All {len(names)}'} ended before their first iteration."
-    return f"{names[0]} ended before its first iteration." if names else ""
+class ListedCurves:
+    """Keeps one curve for each run of a list that `shows` returns true for, in the run's name, colour, dash and mark.
+    The name begins with the problem where the plot has runs on several.
+
+    named: the names of several runs in the legend.
+
+    A run without a history, such as one that failed in its setup, has no curve.
+    """
+
+    def __init__(
+        self,
+        view: ConvergenceView,
+        runs: RunList,
+        shows: Callable[[ListedRun], bool],
+        named: Callable[[Sequence[ListedRun]], list[str]] = labels,
+    ) -> None:
+        self.view, self.runs, self._shows, self._named = view, runs, shows, named
+        self._curves: dict[ListedRun, Curve] = {}
+        self._nothing = view.nothing
+        self._lock = threading.RLock()
+        runs.on_change(self.sync)
+        self.sync()
+
+    def of(self, run: ListedRun | None) -> Curve | None:
+        """The curve of a run; None where it is not on the plot."""
+        return self._curves.get(run) if run is not None else None
+
+    def sync(self) -> None:
+        """Add and remove curves, and rename and recolour those that stay."""
+        with self._lock:
+            shown = [run for run in self.runs.runs if self._shows(run)]
+            wanted = [run for run in shown if not run.hidden]
+            self.view.nothing = "All runs are hidden." if shown and not wanted else self._nothing
+            for run in [run for run in self._curves if run not in wanted]:
+                self.view.drop(self._curves.pop(run))
+            for run, name in zip(wanted, self._named(wanted), strict=True):
+                curve = self._curves.get(run)
+                if curve is not None:
+                    self.view.redraw(curve, _with_norm(name, run), run.style)
+                elif (made := self._made(run, name)) is not None:
+                    self._curves[run] = made
+
+    def close(self) -> None:
+        """Follow the list no more."""
+        self.runs.forget(self.sync)
+        self._curves = {}
+
+    def _made(self, run: ListedRun, name: str) -> Curve | None:
+        source = run.source
+        if isinstance(source, ACTIVE):
+            return None if source.ended and source.run is None else self.view.watch(source, name, run.style)
+        record = source if isinstance(source, Record) else run.record
+        return None if record is None else self.view.add(record, _with_norm(name, run), run.style)
+
+
+def _with_norm(name: str, run: ListedRun) -> str:
+    """A label as `ConvergenceView.watch` writes it: with the norm where the run does not stop by the residual."""
+    return name if run.norm in ("", Norm.RESIDUAL) else f"{name} (stops by the {run.norm} norm)"

@@ -10,9 +10,8 @@ import ipywidgets as widgets
 
 from workbench.errors import InputError, error_message
 from workbench.files import TemporaryFolder
-from workbench.live.plots.convergence import ConvergenceView
+from workbench.live.plots.convergence import ConvergenceView, ListedCurves
 from workbench.live.plots.curve import AXES
-from workbench.live.plots.listed_curves import ListedCurves
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button, row

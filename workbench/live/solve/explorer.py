@@ -15,8 +15,7 @@ from matplotlib.figure import Figure
 from workbench.errors import InputError
 from workbench.live.field.field_panel import FieldPanel
 from workbench.live.field.pictures import COEFFICIENT
-from workbench.live.plots.convergence import ConvergenceView
-from workbench.live.plots.listed_curves import ListedCurves
+from workbench.live.plots.convergence import ConvergenceView, ListedCurves
 from workbench.live.plots.method_view import MethodView
 from workbench.live.plots.timeline import TimelineView
 from workbench.live.solve.controller import Controller, PausableView

@@ -14,7 +14,7 @@ from workbench.plots.scenes.style import COLOURS
 from workbench.solvers.hybrid.base import HybridSolver
 from workbench.stepping.coarse_levels import FIRST, STEP
 from workbench.stepping.line_by_line import Walk
-from workbench.stepping.step_line import StepLine
+from workbench.stepping.step_spaces import StepLine
 from workbench.words.names import SUBSCRIPTS, block_name, sentence_case, typeset
 from workbench.words.numbers import count, counted, number
 
