@@ -207,7 +207,12 @@ class StepLink:
     which part of the vector, and where the array is among the values, if at all."""
 
     def __init__(
-        self, cpu: StepSide, accelerator: StepSide, listener: Listener, arrivals: Places, departures: Places | None = None
+        self,
+        cpu: StepSide,
+        accelerator: StepSide,
+        listener: Listener,
+        arrivals: Places,
+        departures: Places | None = None,
     ) -> None:
         self._cpu, self._accelerator, self._listener = cpu, accelerator, listener
         self._arrivals, self._departures = arrivals, departures or {}
@@ -230,14 +235,7 @@ class StepLink:
         self._listener(StepLine(text, lane=TO_HOST, words=True, moved=len(names)), {})
         return Arriving("partial sums", CPU, land)
 
-    def _copied(
-        self,
-        names: Sequence[str],
-        source: StepSide,
-        places: Places,
-        lane: str,
-        to: str,
-    ) -> Arriving:
+    def _copied(self, names: Sequence[str], source: StepSide, places: Places, lane: str, to: str) -> Arriving:
         parts = [(*places[name], source.space.vector(name)[places[name][1]].copy()) for name in names]
 
         def land() -> Values:
