@@ -145,6 +145,8 @@ def test_letters_of_lesson_7_are_marked_in_its_map_and_its_stepper_and_its_links
     page.locator(".wb-symbol-beta").focus()
     # The line that sets it, and the one that reads it.
     lab.until(page, lambda: [text[:1] for text in stepper.locator(".wb-pointed").all_inner_texts()] == ["β", "β"])
+    # Products of columns are short enough for a line of their own.
+    assert "‖r‖² ← (Rⱼ, Rⱼ)" in stepper.locator(".wb-code").all_inner_texts()
     page.get_by_role("link", name="lesson 5").click()
     page.get_by_role("heading", name="Deflation").wait_for()
     assert page.url == f"{app_url}/lesson/deflation"

@@ -13,7 +13,7 @@ from workbench.solvers.multi.members import Member, Members
 
 
 class PreconditionerSum(Members):
-    """The sum of its members as a preconditioner, u = S_1 r + .. + S_k r; a method may also use single terms.
+    """The sum of its members as a preconditioner, u = M_1^-1 r + .. + M_k^-1 r; a method may also use single terms.
 
     notes: sentences on how the members were set up.
     """
@@ -31,7 +31,7 @@ class PreconditionerSum(Members):
         return made
 
     def apply(self, r: DeviceVector, u: DeviceVector, /, *wanted: str) -> Dots:
-        """u = S_1 r + .. + S_k r, and dot products of r and u."""
+        """u = M_1^-1 r + .. + M_k^-1 r, and dot products of r and u."""
         self.terms(r, self._latest)
         self.sum(self._latest, u)
         return self._dots.apply(r, u) if wanted else None

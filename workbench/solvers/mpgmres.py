@@ -24,13 +24,13 @@ SPACE = "vectors that all preconditioners are applied to"
 class MPGMRES(Multipreconditioned):
     """x + Z y with the least 2-norm of b - A x over the terms Z of k preconditioners, by Arnoldi: A Z = V H.
 
-    The first terms are S_i r. With space=full every S_i is then applied to each newest vector of V, and Z grows by up
-    to k times as many terms in each iteration, as in the source. The two selective forms here apply every S_i to one
-    vector, so that Z grows by k: space=sum to the sum of the newest vectors of V; space=residual, the default, to the
-    present residual, as MPCG does. A step that leaves r as it is makes the next one take the sum. With one
+    The first terms are M_i^-1 r. With space=full every M_i^-1 is then applied to each newest vector of V, and Z grows
+    by up to k times as many terms in each iteration, as in the source. The two selective forms here apply every M_i^-1
+    to one vector, so that Z grows by k: space=sum to the sum of the newest vectors of V; space=residual, the default,
+    to the present residual, as MPCG does. A step that leaves r as it is makes the next one take the sum. With one
     preconditioner all three are GMRES, preconditioned from the right.
 
-    For Hermitian positive definite A; neither A nor the S_i have to be so for the least residual, but the workbench
+    For Hermitian positive definite A; neither A nor the M_i^-1 have to be so for the least residual, but the workbench
     ends runs where (d, A d) is negative.
 
     Cost of an iteration with m new terms, k in selective forms: A for each of them and for the step, 4 m + 1 passes

@@ -103,6 +103,11 @@ class Walk:
         return len(self._ends) - 1
 
     @property
+    def completed(self) -> int:
+        """Iterations made, without one that ended at a line that cannot run."""
+        return self.iterations - any(line.ends for line in self.lines(self.iterations))
+
+    @property
     def broken_down(self) -> bool:
         """The last iteration found no direction of positive curvature, or no residual that M measures as positive."""
         return bool(self.breakdown)

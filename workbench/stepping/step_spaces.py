@@ -40,7 +40,7 @@ Values = dict[str, Any]
 class StepLine:
     """A line that has run. name: what it sets, and target: where its value is among `Values`; empty for a copy or a
     wait. lane: of a hybrid schedule, as in `devices.clock`. words: the text is a formula in words, not a paper line.
-    moved: numbers that a copy moves."""
+    moved: numbers that a copy moves. ends: the line cannot run, and the method ends there; target is empty."""
 
     text: str
     name: str = ""
@@ -48,6 +48,7 @@ class StepLine:
     lane: str = ""
     words: bool = False
     moved: int = 0
+    ends: bool = False
 
 
 Listener = Callable[[StepLine, Values], None]
@@ -115,6 +116,10 @@ class StepSpace(NamedVectors[Any]):
         """Report a value that the method computes between its programs."""
         self._report(line, line.partition(" = ")[0], value, words=True)
         return value
+
+    def ends_at(self, line: str) -> None:
+        """Report a line that the method cannot run."""
+        self._listener(StepLine(line, line.partition(" = ")[0], words=True, ends=True), {})
 
     def _run(self, lines: Sequence[Line], shapes: Shapes) -> None:
         for line in lines:
@@ -230,14 +235,7 @@ class StepLink:
         self._listener(StepLine(text, lane=TO_HOST, words=True, moved=len(names)), {})
         return Arriving("partial sums", CPU, land)
 
-    def _copied(
-        self,
-        names: Sequence[str],
-        source: StepSide,
-        places: Places,
-        lane: str,
-        to: str,
-    ) -> Arriving:
+    def _copied(self, names: Sequence[str], source: StepSide, places: Places, lane: str, to: str) -> Arriving:
         parts = [(*places[name], source.space.vector(name)[places[name][1]].copy()) for name in names]
 
         def land() -> Values:

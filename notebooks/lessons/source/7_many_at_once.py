@@ -62,9 +62,14 @@ lesson.check(1, 4)
 StepsOfBlockCG()
 
 # %% [markdown]
-# With $s=1$ these are the lines of CG, $\alpha=\gamma/\delta$ and $\beta=\gamma_+/\gamma$. Step through them: Right
-# and Left are lines, Down and Up iterations. Which lines make a small matrix, such as [[alpha|$\alpha$]] and
-# [[beta|$\beta$]], and which a block of vectors, such as [[p|$P$]] and [[r|$R$]]?
+# With $s=1$ these are the lines of CG, $\alpha=\gamma/\delta$ and $\beta=\gamma_+/\gamma$. The lines below write
+# $\gamma_+$ over $\gamma$ and keep the one before as $\gamma_{k-1}$, so there
+# $\beta \leftarrow \gamma_{k-1}^{-1}\gamma$. *step* is $\alpha$ with zeros for the columns of $X$ that have met the
+# tolerance.
+#
+# Step through the lines: the keys Right and Left go by lines, Down and Up by iterations. Which lines make a small
+# matrix, such as [[alpha|$\alpha$]] and [[beta|$\beta$]], and which a block of vectors, such as [[p|$P$]] and
+# [[r|$R$]]?
 
 # %%
 MarkedSteps("block-cg-oleary", "poisson5", n=12, rhs="random:2")
@@ -73,8 +78,9 @@ MarkedSteps("block-cg-oleary", "poisson5", n=12, rhs="random:2")
 # ## 3. Rank
 #
 # $\delta$ can be inverted only if the columns of $P$ are independent. If a column of $B$ is a combination of others,
-# they are not. Below, $B$ has two pairs of equal columns. Press Next line until the method ends. The pictures next to
-# the lines have the four rows of [[delta|$\delta$]]: **which of them are equal, so that it has no inverse?**
+# they are not. Below, $B$ has two pairs of equal columns. Press Next line until the method ends, at the line of
+# [[alpha|$\alpha$]]. The pictures next to the lines have the four rows of [[delta|$\delta$]]: **which of them are
+# equal, so that it has no inverse?**
 
 # %%
 MarkedSteps("block-cg-oleary", "poisson5", n=12, rhs="pairs:4")
@@ -102,8 +108,8 @@ lesson.check(2, 3)
 # $$\kappa_s = \lambda_N / \lambda_s, \qquad 0 < \lambda_1 \le \dots \le \lambda_N ,$$
 #
 # where these are the positive eigenvalues of $M^{-1}A$. The five bubbles are those of lesson 5, with four positive
-# [[tiny|tiny eigenvalues]]. There, each vector of $Z$ took one away. Here, each further right-hand side does, and
-# nobody has to know where the bubbles are. Move the slider: [[least|$\lambda_s$]] moves to the right,
+# [[tiny|tiny eigenvalues]]. There, each deflation vector took one away. Here, each further right-hand side
+# does, and the places of the bubbles need not be known. Move the slider: [[least|$\lambda_s$]] moves to the right,
 # [[most|$\lambda_N$]] stays.
 
 # %%
@@ -126,23 +132,26 @@ lesson.check(3, 4)
 # %% [markdown]
 # ## 5. Several preconditioners
 #
-# Now $b$ is one vector, and there are $k$ preconditioners $S_1, \dots, S_k$; here $S_i$ solves in box $i$ of the grid.
-# (The letters are those of its stepper: these $S_i$ are not $S=AP$, and $Z$ is not that of lesson 5.)
-# CG has to add them up: `sum-cg` is CG with $M^{-1} = S_1 + \dots + S_k$, and all weights are one. Multipreconditioned
-# CG (Bridson and Greif 2006) searches along all terms $Z = [S_1r, \dots, S_kr]$ at once. It makes them $A$-orthonormal,
-# to each other and to all blocks before, and calls the result $P$. Then the small system of part 1 is solved already:
+# Now $b$ is one vector, and there are $k$ preconditioners $M_1^{-1}, \dots, M_k^{-1}$; here $M_i^{-1}$ solves in box
+# $i$ of the grid. CG has to add them up.
+#
+# - **CG with a sum of preconditioners** (`sum-cg`) is CG with $M^{-1} = M_1^{-1} + \dots + M_k^{-1}$: all
+#   weights are one.
+# - **Multipreconditioned CG** (`mpcg`, Bridson and Greif 2006) searches along all terms at once, which are the columns
+#   of $Z = [M_1^{-1}r, \dots, M_k^{-1}r]$, another $Z$ than in lesson 5. It makes them $A$-orthonormal, to each other
+#   and to all blocks before, and calls the result $P$. Then the small system of part 1 is solved already:
 #
 # $$(P, AP) = I \quad\Rightarrow\quad \alpha = (P, r), \qquad d = P\alpha,$$
 #
 # and $x \leftarrow x + d$, $r \leftarrow r - Ad$.
 #
 # So each iteration chooses the best weights. **The price:** in CG a new direction is conjugate to all but the last one
-# by itself, because $M^{-1}Ap_i$ lies in the Krylov space of $M^{-1}A$ to which the new residual is orthogonal. With
-# several $S_i$ there is no such space. All blocks must be kept: after $j$ iterations these are $jk$ directions.
+# by itself, because $M^{-1}Ap_j$ lies in the Krylov space of $M^{-1}A$ to which the new residual is orthogonal. With
+# several $M_i^{-1}$ there is no such space. All blocks must be kept: after $j$ iterations these are $jk$ directions.
 #
-# Press Start. In two entries the boxes overlap by two cells, in two they do not. Without overlap the sum of all $S_ir$
-# corrects cells at the cuts too little, since each box takes what lies outside it as zero. Where boxes overlap, two of
-# them correct a cell.
+# Press Start. In entries 1 and 2 the boxes overlap by two cells, which is the default; in 3 and 4 they do not. Without
+# overlap the sum of all $M_i^{-1}r$ corrects cells at the cuts too little, since each box takes what lies outside it as
+# zero. Where boxes overlap, the corrections of two of them add up in a cell.
 
 # %%
 race = RaceView(*(configure("two-layer", n=48, solver=solver, preconditioner=each) for solver, each in pairs))
@@ -156,8 +165,9 @@ lesson.check(4)
 lesson.check(4, "schwarz:4x4,overlap=0")
 
 # %% [markdown] tags=["solution"]
-# More boxes and no overlap: the sum is a poor $M$, and weights help most. The race takes further entries, such as
-# these.
+# More boxes and no overlap: the sum is a poor $M$, and weights help most. To see the curves, open *Add a method* below
+# the race. Write 4x4 as *Boxes per side* and, under *Advanced*, 0 as *Overlap*, and press *Add entry*, once for each
+# solver.
 
 # %% [markdown]
 # ## What you have learned

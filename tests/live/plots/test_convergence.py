@@ -151,6 +151,13 @@ def test_an_empty_plot_says_what_its_runs_do_and_not_that_there_is_none(view, ev
     failing.join(LIMIT)
     view.drop(view.curves[0])
     eventually(lambda: view.empty == "Run 8 ended before its first iteration.")
+    fail = [Session(configure("two-layer", n=32, deflation="file")) for _ in range(2)]
+    for number, each in enumerate(fail, 9):
+        view.watch(each, f"{number}: another")
+    for each in fail:
+        each.start()
+        each.join(LIMIT)
+    eventually(lambda: view.empty == "Each of 2 ended before its first iteration.")
 
 
 def test_the_phase_of_a_setup_is_said(view, eventually, held_setup):

@@ -212,6 +212,7 @@ def test_a_block_method_shows_columns_and_small_matrices(opened):
     norms = np.linalg.norm(values["X"], axis=0)
     assert found["X = X + P@step"] == f"‖Xⱼ‖ = {number(norms.min(), 3)} … {number(norms.max(), 3)}"
     assert found["rank = columns ≠ 0"] == "rank = 3"
+    assert view.program["completed"] == view.walk.iterations
     # What was computed in Python is what the lines before imply.
     np.testing.assert_allclose(values["inverse"] @ values["delta"], np.eye(3), atol=1e-12)
     A = view.walk.setup.operator.to_csr()
@@ -222,6 +223,18 @@ def test_a_block_method_shows_columns_and_small_matrices(opened):
     assert ("C", 3, 3) in [(shown["name"], shown["width"], shown["height"]) for shown in message["pictures"]]
     assert np.shape(message["curve"]["recurrence"]) == (3, view.walk.iterations + 1)
     assert view.ending.startswith("every residual is below the tolerance")
+
+
+def test_products_of_columns_are_typeset_with_their_index(opened):
+    view = opened(StepView("block-cg-oleary", "poisson5", 3, n=9, rhs="random:2"))
+    found, _ = read(view, 0)
+    squares = np.linalg.norm(view.values["R"], axis=0) ** 2
+    spread = f"{number(squares.min(), 3)} … {number(squares.max(), 3)}"
+    assert found["rr = dots(R, R)"] == f"‖rⱼ‖² = {spread}"
+    place = list(found).index("rr = dots(R, R)") + 1
+    view.go(0, place)
+    assert view._message()[0]["sentence"].endswith(f"‖r‖² = (Rⱼ, Rⱼ) gives ‖rⱼ‖² = {spread}.")
+    assert "The index j counts columns" in view.program["meaning"]
 
 
 def test_terms_and_directions_of_a_multipreconditioned_method(opened):
@@ -283,10 +296,16 @@ def dependent(tmp_path):
 
 def test_a_breakdown_is_said(opened, dependent):
     view = opened(StepView("block-cg-oleary", "poisson5", 5, n=9, rhs=dependent))
-    view.go(view.walk.iterations)
-    said = view._message()[0]["sentence"]
+    found, message = read(view, 1)
+    said = message["sentence"]
+    assert said.startswith("Iteration 1, line 4 of 4: α = δ⁻¹ γ cannot run.")
     assert said.endswith("dependent on one another; take block-cg, which continues there.")
     assert "This is the end: the method has broken down: the residuals" in said
+    assert [*found.items()][-1] == ("alpha = delta^-1 gamma", "cannot run")
+    # The iteration has not ended, so the curve has the start alone.
+    assert message["curve"]["shown"] == view.program["completed"] == 0
+    assert [len(column) for column in message["curve"]["recurrence"]] == [1, 1, 1]
+    assert message["last"]
 
 
 def test_a_rank_that_falls_is_a_line_and_brings_its_own(opened, dependent):

@@ -20,7 +20,7 @@ BOXES = "schwarz:2x1,overlap=1"
 
 
 def boxes(operator, grid, sides, overlap):
-    """S_i as dense matrices."""
+    """M_i^-1 as dense matrices."""
     A, found = operator.to_csr().toarray(), []
     for box in subdomains.of_grid(grid, sides, overlap):
         part = subdomains.unknowns(grid, box)

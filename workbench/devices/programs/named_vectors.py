@@ -115,6 +115,9 @@ class NamedVectors(Generic[Made]):
         """The value that a method computes between its programs. line: how, as in `C = rho C`; for stepping."""
         return value
 
+    def ends_at(self, line: str) -> None:
+        """The line between its programs that a method cannot run, so that it ends there; for stepping."""
+
     def gathered(self, name: str) -> DeviceVector | None:
         """The whole vector of that name for a snapshot; None for an unknown name."""
         return self.vectors.get(name)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from workbench.extensions.lessons.block_products import COLUMNS, Blocks
-from workbench.extensions.lessons.bubbles import FiveBubbles, Parts, Rim
+from workbench.extensions.lessons.bubbles import FiveBubbles, Parts, Rim, reached
 from workbench.plots.scenes.scene import ITERATIONS, Axis, BarsOf, CellsOf, CurveOf, Layer, LineAt, PointsOf, Scene
 from workbench.words.names import SUBSCRIPTS
 from workbench.words.numbers import count, counted, number
@@ -37,8 +37,8 @@ AT_ZERO = 4e-6
 """Place of the eigenvalues zero on the logarithmic axis."""
 ABOVE = 3.0
 """Height of the line between the ends."""
-NAMES_AT = 10.0
-"""Height of the names of pale curves, in tolerances."""
+NAMES_AT, LOWEST = 0.08, 0.03
+"""Height of the names of pale curves, below their ends, and that of the axis, in tolerances."""
 NAMED, NUMBERED = 1.2, 0.5
 """Cells from the rim of a bubble to the name of its column, and to its number."""
 PARTS_SPAN = (2e-6, 3.0)
@@ -157,15 +157,16 @@ def curves_scene(
     products: bool = False,
     title: str = "",
 ) -> Scene:
-    """Curves on a log axis, x and y by name; the chosen one is strong, and the others stay pale behind it, each with
-    its name above the tolerance.
+    """Curves on a log axis, x and y by name, to the tolerance; the chosen one is strong, and the others stay pale
+    behind it, each with its name below its end.
 
     products: x counts columns that were multiplied by A, in place of iterations. title: a longer name of the chosen
     one.
     """
+    curves = {name: _until(reached(y, tolerance), x, y) for name, (x, y) in curves.items()}
     pale = {name: curve for name, curve in curves.items() if name != chosen}
     layers: list[Layer] = [CurveOf("", x, y, faint=True, plain=True) for x, y in pale.values()]
-    ends = {name: (x[k], y[k]) for name, (x, y) in pale.items() for k in np.flatnonzero(y <= NAMES_AT * tolerance)[:1]}
+    ends = {name: (x[-1], NAMES_AT * tolerance) for name, (x, y) in pale.items() if y[-1] <= tolerance}
     if ends:
         places = np.array([*ends.values()], float).T
         layers.append(PointsOf("", *places, size=0.1, marker=".", labels=[*ends]))
@@ -177,8 +178,12 @@ def curves_scene(
     when = f"is at most {number(tolerance)} after {count(int(x[met[0]]))}" if met.size else "stays above the line"
     said = f"{quantity} of {chosen} {when} {'products' if products else 'iterations'}."
     # The same limits for all choices, so that the axis rests.
-    limits = (tolerance / 3, max(3.0, *(1.5 * float(np.max(heights)) for _, heights in curves.values())))
+    limits = (LOWEST * tolerance, max(3.0, *(1.5 * float(np.max(heights)) for _, heights in curves.values())))
     return Scene(f"curves {axis.title}", axis, Axis(quantity, log=True, span=limits), layers, spoken=said, logs="y")
+
+
+def _until(last: int, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return x[: last + 1], y[: last + 1]
 
 
 def _marked_strokes(values: np.ndarray, row: float, name: str) -> list[Layer]:

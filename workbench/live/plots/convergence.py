@@ -62,7 +62,7 @@ class ConvergenceView(StreamView):
     """The word before a number in sentences."""
 
     def __init__(self, *sessions: Session, publisher: Publisher | None = None, **traits: Any) -> None:
-        self._failed = ""
+        self._failed, self._lost = "", 0
         self._curves: list[Curve] = []
         self._keys = itertools.count(1)
         self._axis = AXES[0]
@@ -181,7 +181,9 @@ class ConvergenceView(StreamView):
     def publish(self) -> PollAgain:
         goes_on = [curve.update() for curve in self._curves]
         if lost := [curve for curve in self._curves if curve.lost]:
-            self._failed = f"{_named(lost[-1], self.what)} ended before its first iteration."
+            self._lost += len(lost)
+            who = _named(lost[-1], self.what) if self._lost == 1 else f"Each of {self._lost}"
+            self._failed = f"{who} ended before its first iteration."
             self._curves = [curve for curve in self._curves if not curve.lost]
             self._changed.set()
         self.empty = self._words()
@@ -215,7 +217,6 @@ class ConvergenceView(StreamView):
         messages, samples, room = [], [], MOST_SAMPLES
         # The turn first: what it marked is then in the news.
         turn, (axis, with_setup) = self._turn, self._sent_axis
-        against = AGAINST["total" if axis == "seconds" and with_setup else axis]
         for curve in self._curves:
             news = curve.news(room, axis, with_setup=with_setup)
             if news:
@@ -224,14 +225,13 @@ class ConvergenceView(StreamView):
                 room = max(0, room - news[1].size)
         if messages or self._rewound:
             buffer = np.concatenate(samples).tobytes() if samples else b""
-            pace = {"paints": PAINTS, "milliseconds": 1000 / RATE}
             options = {
                 "marked": self._marked is not None,
                 "turn": turn,
-                "pace": pace,
+                "pace": {"paints": PAINTS, "milliseconds": 1000 / RATE},
                 "axis": axis,
                 "setup": with_setup,
-                "against": dataclasses.asdict(against),
+                "against": dataclasses.asdict(AGAINST["total" if axis == "seconds" and with_setup else axis]),
             }
             self.link.send({"reset": self._rewound, "curves": messages, **options}, buffer)
             self._rewound = False
@@ -272,7 +272,7 @@ class ConvergenceView(StreamView):
 
     def _add(self, curve: Curve) -> Curve:
         curve.marked = self._marked
-        self._failed = ""
+        self._failed, self._lost = "", 0
         self._curves = [*self._curves, curve]
         self.publisher.wake()
         return curve

@@ -60,13 +60,15 @@ class Listings:
 
 
 def about(walk: Walk, listings: Listings, ending: str) -> dict[str, Any]:
-    """The fixed part of the view: title, lines, meaning of A and M, number of iterations and why there are no more."""
+    """The fixed part of the view: title, lines, meaning of A and M, number of iterations, of those that were completed,
+    and why there are no more."""
     chosen = walk.configuration
     return {
         "title": sentence_case(f"{chosen.solver.title} on {chosen.problem.label}"),
         "listings": listings.shown,
         "meaning": ". ".join(map(sentence_case, _meaning(walk))),
         "iterations": walk.iterations,
+        "completed": walk.completed,
         "columns": walk.columns,
         "abreast": min(MOST_COLUMNS, walk.directions.count if walk.directions else walk.columns),
         "ending": ending,
@@ -87,6 +89,7 @@ def _meaning(walk: Walk) -> list[str]:
         vectors = walk.setup.deflation_vectors
         meaning.append(f"{systems} {chosen.parts['deflation']}, {counted(vectors, 'vector')}")
     if walk.columns > 1:
+        meaning.append("the index j counts columns")
         meaning.append("the value of a block vector: the norms of its columns, smallest … largest")
         meaning.append("the value of a small matrix: its diagonal")
     if isinstance(chosen.solver, HybridSolver):
@@ -98,7 +101,7 @@ def _meaning(walk: Walk) -> list[str]:
     if walk.directions is not None:
         terms = walk.directions.count
         meaning += (
-            [f"S₁ to Sₖ are the {count(terms)} parts of M", walk.directions.letters]
+            [f"M₁⁻¹ to Mₖ⁻¹ are the {count(terms)} parts of M⁻¹", walk.directions.letters]
             if terms > 1
             else ["M is one preconditioner: an iteration has one direction", "a sum, as of Schwarz, gives more"]
         )
@@ -135,7 +138,9 @@ def sentence(walk: Walk, iteration: int, lines: int, ending: str) -> str:
     side = SIDES.get(line.lane, "")
     where += f", line {lines} of {len(walk.lines(iteration))}{f', {side}' if side else ''}"
     value, text = _value(walk, line, after), typeset(line.text)
-    if not line.target:
+    if line.ends:
+        said = f"{where}: {text} {value}."
+    elif not line.target:
         said = f"{where}: {text}{f', {value}' if value else ''}."
     else:
         changed = ""
@@ -148,13 +153,14 @@ def sentence(walk: Walk, iteration: int, lines: int, ending: str) -> str:
 
 def curve(walk: Walk, norms: list[tuple[np.ndarray, np.ndarray]], iteration: int, lines: int) -> dict[str, Any]:
     """The relative residuals of every right-hand side, and the true ones; null where infinite. shown: iterations that
-    have ended."""
+    have ended. One that ends at a line that cannot run has no residual of its own."""
     ended = iteration if lines == len(walk.lines(iteration)) else iteration - 1
+    known = norms[: walk.completed + 1]
 
     def columns(which: int) -> list[list[float | None]]:
-        return [[_finite(float(pair[which][column])) for pair in norms] for column in range(walk.columns)]
+        return [[_finite(float(pair[which][column])) for pair in known] for column in range(walk.columns)]
 
-    return {"shown": ended, "recurrence": columns(0), "true": columns(1)}
+    return {"shown": min(ended, walk.completed), "recurrence": columns(0), "true": columns(1)}
 
 
 def removal(walk: Walk, x: np.ndarray) -> dict[str, Any]:
@@ -272,6 +278,8 @@ def _is_half(walk: Walk, target: str) -> bool:
 
 def _value(walk: Walk, line: StepLine, values: dict[str, Any]) -> str:
     """The value of a line, by its name; of a copy the number of words that it moves."""
+    if line.ends:
+        return "cannot run"
     if not line.target:
         return counted(line.moved, "word") if line.moved else ""
     value, name = values[line.target], typeset(line.name)
@@ -279,7 +287,8 @@ def _value(walk: Walk, line: StepLine, values: dict[str, Any]) -> str:
         return f"{name} = {_text(value)}"
     if not _has_rows(walk, line.target, value):
         one = np.ndim(value) == 1
-        return f"{name}ⱼ = {_range(value)}" if one else f"diag {name} = {_range(np.diag(value))}"
+        columns = name.replace("‖²", "ⱼ‖²") if "‖²" in name else f"{name}ⱼ"
+        return f"{columns} = {_range(value)}" if one else f"diag {name} = {_range(np.diag(value))}"
     if np.ndim(value) == 2:
         return f"‖{name}ⱼ‖ = {_range(np.linalg.norm(value, axis=0))}"
     return f"‖{name}‖ = {_text(value)}"

@@ -14,6 +14,9 @@ from workbench.registry import register
 from workbench.solvers.block.base import BlockRow, BlockSolver, Replacement, ResidualNorms
 from workbench.solvers.block.small import cholesky, curvature_of, smallest_eigenvalue
 
+ALPHA, BETA = "alpha = delta^-1 gamma", "beta = previous^-1 gamma"
+"""The lines with an inverse."""
+
 
 @register
 @dataclasses.dataclass(frozen=True)
@@ -76,15 +79,16 @@ class BlockCGOLeary(BlockSolver):
                 previous = space.shown("previous = gamma", matrices["gamma"])
                 factor, of_previous = cholesky(matrices["delta"], every), cholesky(previous, every)
                 if factor is None or of_previous is None:
+                    space.ends_at(ALPHA if factor is None else BETA)
                     yield dataclasses.replace(row(), **_stuck(matrices["delta"], previous, every))
                     continue
                 half = factor.inverse(s)
-                alpha = space.shown("alpha = delta^-1 gamma", half @ (half.conj().T @ previous))
+                alpha = space.shown(ALPHA, half @ (half.conj().T @ previous))
                 matrices["alpha"] = alpha
                 matrices["step"] = space.shown("step = alpha, 0 where ended", np.where(frozen, 0, alpha))
                 renew(*updates)
                 half = of_previous.inverse(s)
-                beta = space.shown("beta = previous^-1 gamma", half @ (half.conj().T @ matrices["gamma"]))
+                beta = space.shown(BETA, half @ (half.conj().T @ matrices["gamma"]))
                 matrices["beta"] = beta
                 directions()
                 single = {"alpha": np.real(alpha[0]), "beta": np.real(beta[0])} if s == 1 else {}

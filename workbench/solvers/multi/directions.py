@@ -1,8 +1,8 @@
 """The search directions of multipreconditioned CG: A-orthonormal blocks that are never formed.
 
-Each block is a combination of the terms of all iterations, Z_j = [S_1 r_j | .. | S_k r_j]. Terms are zero outside their
-pieces, the boxes of a Schwarz method, and are stored there alone; combinations are small matrices (see `basis`). An
-iteration reads each old term twice, for inner products and for the step: N words and the overlaps each time, where
+Each block is a combination of the terms of all iterations, Z_j = [M_1^-1 r_j | .. | M_k^-1 r_j]. Terms are zero outside
+their pieces, the boxes of a Schwarz method, and are stored there alone; combinations are small matrices (see `basis`).
+An iteration reads each old term twice, for inner products and for the step: N words and the overlaps each time, where
 block vectors of k columns would take k^2 N multiply-adds for each old block.
 """
 
@@ -34,7 +34,7 @@ class TermSource(Protocol):
     """Who applies the preconditioners."""
 
     def terms(self, r: DeviceVector, terms: Sequence[DeviceVector], /) -> None:
-        """terms = S_1 r, .., S_k r, the newest terms, a local vector for each member."""
+        """terms = M_1^-1 r, .., M_k^-1 r, the newest terms, a local vector for each member."""
         ...
 
 
@@ -154,7 +154,7 @@ class Terms(OperatorTraits, Generic[Source]):
         """The wall-clock time of the preconditioners in the latest application."""
 
     def apply(self, r: DeviceVector, u: DeviceVector, /, *wanted: str) -> Dots:
-        """u = S_1 r + .. + S_k r, and dot products of r and u."""
+        """u = M_1^-1 r + .. + M_k^-1 r, and dot products of r and u."""
         begun = time.perf_counter()
         self.products.terms(r, self._latest)
         self.seconds = time.perf_counter() - begun
@@ -274,7 +274,7 @@ class Directions(KeptTerms):
         shown, gram = self._workspace.shown, self._basis.gram
         size = gram.shape[0]
         every = np.hstack([np.pad(block, ((0, size - block.shape[0]), (0, 0))) for block in self._basis.blocks])
-        shown("Z = [S₁ r, …, Sₖ r]", self._vectors(np.eye(size)[:, -self.count :]))
+        shown("Z = [M₁⁻¹ r, …, Mₖ⁻¹ r]", self._vectors(np.eye(size)[:, -self.count :]))
         shown("Z^T A Z = products of all terms", gram)
         shown("P = Z C, A-orthonormal", self.latest_block())
         shown("dropped = dependent directions", step.dropped)

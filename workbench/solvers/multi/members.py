@@ -1,4 +1,4 @@
-"""The preconditioners S_1 to S_k of a multipreconditioned method: terms S_i r in local vectors, and their sums."""
+"""The preconditioners M_1^-1 to M_k^-1 of a multipreconditioned method: terms M_i^-1 r in local vectors, and sums."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Members(OperatorTraits):
         return self._dtype.itemsize * self.local_entries
 
     def terms(self, r: DeviceVector, terms: Sequence[DeviceVector], /) -> None:
-        """terms = S_1 r, .., S_k r, a local vector for each member."""
+        """terms = M_1^-1 r, .., M_k^-1 r, a local vector for each member."""
         for member, local in zip(self.members, terms, strict=True):
             member.apply(r, local)
 

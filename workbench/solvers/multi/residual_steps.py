@@ -202,7 +202,7 @@ class ResidualSteps(KeptTerms):
     def _show(self) -> None:
         """Show what the step is made of."""
         shown, to_host = self._workspace.shown, self._device.to_host
-        shown("Z = [S₁ v, …, Sₖ v]", self._vectors(np.eye(self.count * len(self.terms))[:, -self.count :]))
+        shown("Z = [M₁⁻¹ v, …, Mₖ⁻¹ v]", self._vectors(np.eye(self.count * len(self.terms))[:, -self.count :]))
         shown("V = orthonormal, A Z = V H", np.stack([np.array(to_host(v)) for v in self._basis.vectors], axis=1))
         shown("g = V^T r", self._inner)
         shown("dropped = dependent directions", self.steps[-1].dropped)

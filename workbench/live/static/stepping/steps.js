@@ -56,7 +56,7 @@ function render({ model, el }) {
   tiles.classList.toggle("wb-several", program.abreast > 1);
   if (program.sided) listing.append(sides());
   const rows = { start: section(listing, "start", program, 0), iterate: section(listing, "iterate", program, Math.min(1, program.listings.length - 1)) };
-  listing.append(element("div", "wb-meaning", `${program.meaning}. Made: ${counted(program.iterations, "iteration")}; ${program.ending}.`));
+  listing.append(element("div", "wb-meaning", `${program.meaning}. Made: ${counted(program.completed, "iteration")}; ${program.ending}.`));
   const hint = program.drawn ? "Blue below zero, red above. What was just written has a frame." : "Vectors are drawn on 2D grids of up to 64 × 64 cells.";
   const several = program.columns > 1 ? "; one of each for every right-hand side" : "";
   side.append(plot, element("div", "wb-note", `line: residual of the recurrence; rings: true residual b − Ax${several}`), tiles, element("div", "wb-note", hint));

@@ -19,7 +19,7 @@ export function colouredLine(text) {
   });
 }
 
-// M(r) is M⁻¹ r, A(p) is A p; a product is written by putting factors side by side.
+// M(r) is M⁻¹ r, A(p) is A p, dots(P, S) the products of columns (Pⱼ, Sⱼ); a product is written by putting factors side by side.
 export function mathLine(text) {
   const found = pieces(text).filter((piece) => piece.trim());
   const out = [];
@@ -28,6 +28,9 @@ export function mathLine(text) {
     if ((piece === "A" || piece === "M") && found[k + 1] === "(" && found[k + 3] === ")") {
       out.push(piece === "M" ? "M⁻¹\u202f" : "A\u202f", name(found[k + 2], GREEK[found[k + 2]]));
       k += 3;
+    } else if (piece === "dots") {
+      out.push("(", name(found[k + 2], GREEK[found[k + 2]]), "ⱼ, ", name(found[k + 4], GREEK[found[k + 4]]), "ⱼ)");
+      k += 5;
     } else if (isName(piece)) out.push(name(piece, GREEK[piece]));
     else if ((piece === "-" || piece === "+") && (k === 0 || "=(*/+-".includes(found[k - 1]))) out.push(piece === "-" ? "−" : "");
     else out.push(WORDS[piece] ?? SYMBOLS[piece] ?? piece);
