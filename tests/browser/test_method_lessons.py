@@ -56,7 +56,7 @@ def test_their_pictures_turn_and_their_exercises_judge(page, opened):
     lab.until(page, lambda: "all have ended" in lab.said(page))
     assert answer(page, "2").startswith("Not yet: the time of a run is its iterations")
     assert answer(page, "3").startswith("Not yet: at 3 times, 20 iterations")
-    assert "alone on this machine" in answer(page, "9.25")
+    assert "measured apart from the race" in answer(page, "9.25")
 
     opened("deflation", "DiscVector", "check(3)")
     disc = page.locator(".wb-disc")

@@ -104,20 +104,19 @@ def test_the_delay_is_told_by_the_error_after_as_many_iterations():
     assert "fewer than 42: the error is below 10⁻⁶" in sentence("rounding", 1, 20)
 
 
-def test_a_method_that_is_as_accurate_as_cg_is_told_both_accuracies():
-    said = sentence("rounding", 2, "gropp")
-    lowest = [rounding._attained(name) for name in ("gropp", "cg")]
-    assert [number(each) in said for each in lowest] == [True, True]
-    assert 0.1 < lowest[0] / lowest[1] < 10
-
-
-def test_the_level_of_the_least_accurate_variant_is_that_of_the_picture_and_all_others_are_said():
-    moments = walk(configure("two-layer", n=16, solver="pipecg"), rounding.ITERATIONS)
-    lowest = min(moment.true_residual for moment in moments)
-    right = lesson("rounding").exercises[1].check("pipecg")
-    assert right.right
-    assert f"the lowest ‖b − Ax‖ of pipecg is {number(lowest)}" in right.sentence
-    assert all(f"{other} reaches" in right.sentence for other in ("cgcg", "gropp", "pipecg-rr"))
+@pytest.mark.parametrize("level", rounding.LEVELS)
+def test_residual_replacement_falls_as_far_as_cg_and_each_verdict_has_the_levels_of_the_picture(level):
+    lowest = {
+        solver: min(
+            each.true_residual for each in walk(configure("two-layer", n=16, solver=solver), rounding.ITERATIONS)
+        )
+        for solver in ("cg", "pipecg", "pipecg-rr")
+    }
+    found = lesson("rounding").exercises[1].check(level)
+    assert found.right == (level == "as low as that of CG")
+    assert all(number(each) in found.sentence for each in lowest.values())
+    assert lowest["pipecg-rr"] < 2 * lowest["cg"] < lowest["pipecg"] / 100
+    assert ("gropp reaches" in found.sentence) == found.right
 
 
 def test_the_solution_names_the_part_of_50_in_the_error_for_another_b():
@@ -132,8 +131,8 @@ def test_true_residuals_are_told_apart_and_read_off_at_powers_of_ten():
     curves = {layer.name: layer.colour for layer in scene.layers if layer.name in ("float32", "float64")}
     assert [single.colour, double.colour] == [curves["float32"], curves["float64"]]
     # The answer of exercise 3: the last rings lie between two ticks.
-    assert {1e-5, 1e-6} <= set(scene.y.marks)
-    assert 1e-6 < single.y[-1] < 1e-5
+    assert {1e-4, 1e-5} <= set(scene.y.marks)
+    assert 2e-5 < single.y[-1] < 5e-5
 
 
 def test_single_precision_is_told_by_its_true_residual():

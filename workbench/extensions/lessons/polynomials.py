@@ -113,7 +113,8 @@ EXERCISES = (
         "spaces between them.",
         Numbers("1 2 5 10 50 100 500 1000"),
         _placed,
-        "three iterations bring three zeros, so think of at most three narrow clusters; small eigenvalues weigh most.",
+        "three iterations bring three zeros, so think of at most three clusters, the upper ones far narrower; small "
+        "eigenvalues weigh most.",
     ),
     Exercise(
         f"A is diagonal, {B}. The eigenvalues are 0.001, 20 at equal distances from 1 to 5, and 50. Deflating one of "

@@ -47,7 +47,7 @@ def _fewer(factor: float) -> Verdict:
         bound = f"the bound from {many} iterations to {few}"
         said = f"{falls}, and {bound}, by the square root of {number(before / after)}, which is {root}{near}"
         return Verdict(True, f"{said}.")
-    return Verdict(False, f"{falls}, where iterations by a factor of {given} need κ = {number(before / factor**2)}.")
+    return Verdict(False, f"{falls}, and a factor of {given} would need κ = {number(before / factor**2)}.")
 
 
 def _fewest_bytes(name: str) -> Verdict:
@@ -85,8 +85,8 @@ def _break_even(factor: float) -> Verdict:
     faster = "Jacobi" if jacobi < boxes else "the boxes"
     longer = number(boxes / few / (jacobi / many), 2)
     measured = (
-        f"alone on this machine, without a race, they take {one} with Jacobi and {other} with boxes, median of "
-        f"{ROUNDS} solves: an iteration with boxes takes about {longer} times as long, so {faster} won"
+        f"measured apart from the race, whose times other work changes, they take {one} with Jacobi and {other} with "
+        f"boxes, median of {ROUNDS} solves: an iteration with boxes takes about {longer} times as long, so {faster} won"
     )
     given = chosen(factor)
     if -CLOSE * expected <= factor - expected <= ROUNDED * expected:

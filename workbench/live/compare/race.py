@@ -206,7 +206,7 @@ class RaceView(EditedRace):
 
     def _layout(self) -> widgets.Box:
         against = row("wb-buttons", self.look.box, self.again)
-        best = markup("Fastest by tolerance").add_class("wb-title")
+        best = markup("First by tolerance").add_class("wb-title")
         plot = column("wb-raceplot", against, self.convergence)
         said = self.winner.add_class("wb-answer")
         table = column("wb-racetable", self.table, self.note)

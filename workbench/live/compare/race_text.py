@@ -135,7 +135,8 @@ def fastest(entries: Sequence[RaceEntry], measure: str, samples: Samples, *, wit
         if measure == "seconds"
         else measure
     )
-    heads = ("Tolerance", "Fastest", unit[0].upper() + unit[1:], "Next", "Factor")
+    ahead = "Fastest" if measure == "seconds" else f"Fewest {measure}"
+    heads = ("Tolerance", ahead, unit[0].upper() + unit[1:], "Next", "Factor")
     return html_table(heads, rows, numbers=(2, 4)) if rows else ""
 
 

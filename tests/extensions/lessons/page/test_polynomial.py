@@ -198,7 +198,7 @@ def test_copies_of_an_eigenvalue_in_double_precision_lie_one_below_another(opene
     assert (len(once), len(twice), len(thrice)) == (1, 2, 3)
     np.testing.assert_allclose(thrice, [once[0], 2 * once[0], 3 * once[0]])
     assert "CG has ended: after 24 iterations the A-norm of the error is 1.41" in view.words.text
-    assert "in float64 after 33 " in view.words.text
+    assert "in float64 it is, after 33, " in view.words.text
     view.rounding.value = False
     assert view.wait(LIMIT)
     assert view.slider.max == 24

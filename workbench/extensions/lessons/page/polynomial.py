@@ -221,7 +221,7 @@ class PolynomialView(WorkingView):
         if at > reached:
             begun = f"Without rounding errors CG has ended: after {counted(reached, 'iteration')}"
             late = min(at, double.iterations)
-            beyond = f", in float64 after {count(late)} {number(float(double.error[late]))}"
+            beyond = f", and in float64 it is, after {count(late)}, {number(float(double.error[late]))}"
         self.words.say(
             f"{begun} the A-norm of the error is {number(float(made.error[reached]))} of its initial value{beyond}. "
             f"{needed}; the CG bound says {count(iterations_by_bound(condition, GOAL))}, by the condition number "
