@@ -12,9 +12,8 @@
 # bytes, so it costs *latency* alone, and that grows with the number of processors while the work of each shrinks.
 
 # %%
+from workbench.extensions.lessons.waiting import measured
 from workbench.live import Lesson, MoveLines, Schedules, StepView, TimelineView
-from workbench.records import typical_iterations
-from workbench.run import Run, configure, run_through
 
 # %% [markdown]
 # ## 1. Where CG waits
@@ -41,11 +40,7 @@ StepView("cg", "two-layer", n=8)
 # Point at a bar: which lines does it compute? The table then lists the kernels of this method.
 
 # %%
-configurations = [configure("two-layer", n=96, solver=solver) for solver in ("cg", "pipecg")]
-runs = [run_through(Run(each, trace=True)) for _ in range(3) for each in configurations]
-measured = [typical_iterations(run.trace) for run in runs]
-fastest = [min(traces, key=lambda trace: trace.seconds) for traces in (measured[::2], measured[1::2])]
-TimelineView(fastest, title=["CG", "Pipelined CG"])
+TimelineView(measured("cg", "pipecg"), title=["CG", "Pipelined CG"])
 
 # %% [markdown]
 # ## 3. From CG to one reduction
