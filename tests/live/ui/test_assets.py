@@ -135,7 +135,7 @@ def test_every_token_that_is_used_is_defined():
     text = style_sheet()
     defined = set(re.findall(r"(--wb-[\w-]+):", text))
     # Set on an element by a module.
-    by_modules = {"--wb-abreast", "--wb-share", "--wb-curve", "--wb-widest", "--wb-from", "--wb-letters"}
+    by_modules = {"--wb-abreast", "--wb-share", "--wb-curve", "--wb-widest", "--wb-wide", "--wb-from", "--wb-letters"}
     assert set(re.findall(r"var\((--wb-[\w-]+)", text)) - defined - by_modules == set()
 
 
