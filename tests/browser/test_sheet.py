@@ -8,6 +8,7 @@ import unicodedata
 import pytest
 
 from tests.browser import lab
+from tests.browser.bench import unchanging
 from tests.browser.pdf_text import pages_of
 from workbench.extensions.lessons import lesson
 from workbench.extensions.lessons.geometry_marks import THOUGHTS
@@ -39,6 +40,8 @@ def test_a_printed_lesson_has_its_questions_and_no_buttons(name, page, app_url):
     taught = lesson(name)
     lab.until(page, lambda: page.locator(".wb-exercise").count() == len(taught.exercises))
     assert not page.locator(".site-sheet, .wb-onpaper").locator("visible=true").count()
+    # Pictures that come later change the height of the page.
+    unchanging(page, lambda: page.evaluate("document.body.scrollHeight"))
     pdf = page.pdf(prefer_css_page_size=True)
     sizes = {tuple(map(round, map(float, found))) for found in re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)}
     assert sizes == {(595, 842)}
