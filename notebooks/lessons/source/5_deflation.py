@@ -28,8 +28,9 @@ bubbles = configure("bubbles-2d", n=48, layout="random", count=9)
 #
 # Let [[v|$v$]] be 1 in some cells and 0 in all others. Then only the faces at the [[rim|rim]] of these cells count in
 # $(v, Av)$. In $(v, Dv)$ each [[inner|face between two of the cells]] counts twice, and each face at the rim once. How
-# small can the quotient [[quotient|$(v, Av)/(v, Dv)$]] be? Drag the disc, in whose cells $v$ is 1; its square
-# changes its size. Point at an underlined word, or reach it with the Tab key, and the nearest picture marks it.
+# small can the quotient [[quotient|$(v, Av)/(v, Dv)$]] be? Drag the blue cells, in which $v$ is 1, by the round handle
+# in their middle; they form a disc, of 16 cells at first. The small square at its rim changes its size. Point at an
+# underlined word, or reach it with the Tab key, and the nearest picture marks it.
 
 # %%
 DiscVector()

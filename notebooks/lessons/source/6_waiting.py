@@ -35,9 +35,9 @@ StepView("cg", "two-layer", n=8)
 # next one.
 #
 # All sums are made in one memory, so there is no waiting to hide. Pipelined CG is slower here, since it has more to do:
-# the product with $A$ is the same work, but the other kernels update five more vectors. Compare the bars: which of them
-# are longer? The sentence below has the measured times, and those of the kernels alone, as gaps vary from run to run.
-# Point at a bar: which lines does it compute? The table then lists the kernels of this method.
+# the product with $A$ is the same work, but its other lines move 15 vectors through memory, and those of CG 10. Compare
+# the bars: which of them are longer? The sentence below has the measured times, and those of the kernels alone, as gaps
+# vary from run to run. Point at a bar: which lines does it compute? The table then lists the kernels of this method.
 
 # %%
 TimelineView(measured("cg", "pipecg"), title=["CG", "Pipelined CG"])
@@ -67,12 +67,15 @@ TimelineView(measured("cg", "pipecg"), title=["CG", "Pipelined CG"])
 #
 # The lanes are **modelled**, nothing of them was measured: iterations 4 and 5 on 4096 GPUs, which share 30 million
 # unknowns with 7 entries a row. Bytes, and the bandwidths and latencies of an H200 and of its connections, some of them
-# assumed, give the times. Pale grey is waiting. The *exchange of rows* brings what $A$ needs from neighbours. (It is
-# long: more than ten GPUs share a plane of the grid.)
+# assumed, give the times. The *exchange of rows* brings what $A$ needs from neighbours. (It is long: more than ten GPUs
+# share a plane of the grid.) Pale grey is waiting. GPUs 1 and 4096 have one neighbour, so they are ready earlier, and
+# wait for the others too. The sentence below the lines counts the waiting of GPU 2049, which is for sums alone.
 #
-# Press *Next change* up to number 6, and watch the sentence below the lines: how much of an iteration is waiting? Then
-# move lines on the right yourself, by dragging or with the arrows. After every move both methods run, and the page
-# shows where they first differ. *Undo moves* brings the lines back.
+# Press *Next change* up to number 6, and watch that sentence. Change 3 makes an iteration longer, since $s$ is one more
+# vector to update. After change 4 no sum needs another, but they still start at different times, so two are waited for.
+# From change 5 on one of them travels while $A$ works, as a message of its own. Then move lines on the right yourself,
+# by dragging or with the arrows. After every move both methods run, and the page shows where they first differ. *Undo
+# moves* brings the lines back.
 
 # %%
 MoveLines("pipelined")
@@ -123,7 +126,8 @@ beta = gamma/previous
 # $m$ and $n$ are the two products now. They need $w$, not $\gamma$ or $\omega$, so both hide the reduction. This is
 # *pipelined CG* (Ghysels and Vanroose 2014). In the picture above change 7 brings $q$ and $m$, and change 8 $z$ and
 # $n$. The price is five more vectors to update than in CG ($s$, $q$, $z$, $u$ and $w$), each with rounding errors of
-# its own.
+# its own. (With Jacobi, as in all pictures here, $u$ and $m$ are computed in the same pass, and $q$ is not needed. Then
+# three more vectors are updated, and all lines but the product move 15 vectors in place of 10.)
 #
 # W. Gropp's CG (2010) keeps two reductions: $M$ hides the first one, and $A$ the second. Its first three changes are
 # those above, so the picture begins with the fourth:
@@ -192,8 +196,9 @@ lesson.check(3)
 lesson.check(3, 8)
 
 # %% [markdown] tags=["solution"]
-# Five more vectors cost each GPU its share of their bytes, an eighth on 8 GPUs. CG waits there for two all-reduces of
-# $3 \cdot 5$ µs. With a latency of 0.5 µs in a node pipelined CG pays from 16 GPUs on, where a second node takes part.
+# To move five more vectors costs each GPU its share of their bytes, an eighth on 8 GPUs. CG waits there for two
+# all-reduces of $3 \cdot 5$ µs. With a latency of 0.5 µs in a node pipelined CG pays from 16 GPUs on, where a second
+# node takes part.
 
 # %% [markdown]
 # ## 6. If time is left: a processor and one GPU

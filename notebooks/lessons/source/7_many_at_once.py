@@ -116,9 +116,9 @@ lesson.check(2, 3)
 TinyEigenvalues("columns")
 
 # %% [markdown]
-# - At which $s$ does $\kappa_s$ drop, and why there?
+# - $\kappa_s$ falls with each column. At which $s$ does it fall by a factor of about 100, and why there?
 # - Iterations become fewer with each column. Do products with $A$? Tick *x-axis: products with A*.
-# - The bound drops at one $s$, the iterations do not. A bound says what cannot happen, not what does.
+# - The bound has this jump at one $s$, the iterations have none. A bound says what cannot happen, not what does.
 
 # %% tags=["exercise"]
 lesson.check(3)

@@ -82,7 +82,10 @@ def _rank(answer: int) -> Verdict:
             f"singular value number {answer + 1} of B is {shares[answer]} of the largest, which is another direction.",
             "are there columns that no combination of your others makes?",
         )
-    return Verdict(True, f"block CG searched with {rank}: B has {rank} singular values that are not rounding.")
+    return Verdict(
+        True,
+        f"block CG searched with {rank} in each iteration: B has {rank} singular values that are not rounding.",
+    )
 
 
 @functools.cache
@@ -171,7 +174,7 @@ EXERCISES = (
     ),
     Exercise(
         "B has six columns, made from three independent random ones: b₁, b₂, b₁ + b₂, 2b₁ − b₂, b₃ and b₃ again. With "
-        "how many directions does block CG search?",
+        "how many directions does block CG search in each iteration?",
         Number(1, 6, whole=True),
         _rank,
     ),

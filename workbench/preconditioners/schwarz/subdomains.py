@@ -17,7 +17,8 @@ MOST_BOXES = 4096
 def parse(text: str) -> tuple[int, ...]:
     """Boxes per side, (kx, ky) or (kx, ky, kz), from a text such as 3x2. Raises InputError."""
     if not re.fullmatch(r"\d+(x\d+){0,2}", text):
-        raise InputError(f"schwarz: boxes are written as 3x3, or 3x3x3 in 3D, got {text!r}")
+        written = "3x3, or 3x3x3 in 3D, and an overlap behind them as in 3x3,overlap=2"
+        raise InputError(f"schwarz: boxes are written as {written}, got {text!r}")
     counts = tuple(map(int, text.split("x")))
     if min(counts) < 1 or math.prod(counts) > MOST_BOXES:
         raise InputError(f"schwarz: there must be between 1 and {MOST_BOXES} boxes, got {text}")
