@@ -107,22 +107,35 @@ def test_settings_alone_follow_the_method_where_another_run_is_named_by_it():
     assert distinct_names([long, {**long, "timings": "with timings"}])[1] == "CG, Neumann 2, 8² blocks…, with timings"
 
 
+LONG = ("pipecg-rr", "pipe-pr-cg")
+
+
 def test_names_that_are_equal_once_cut_keep_their_ends():
     entries = [
         configure("two-layer", n=8, solver=solver, preconditioner=boxes).parts
         for boxes in ("schwarz:2x2,overlap=2", "schwarz:3x3,overlap=0")
-        for solver in ("mpcg", "sum-cg")
+        for solver in LONG
     ]
     names = distinct_names(entries)
-    assert names[1::2] == ["CG with a sum of…, Schwarz 2 × 2", "CG with a…, Schwarz 3 × 3 (overlap 0)"]
+    assert names[::2] == ["Pipelined CG with…, Schwarz 2 × 2", "Pipelined CG…, Schwarz 3 × 3 (overlap 0)"]
     assert max(map(len, names)) <= 40
+
+
+def test_methods_with_several_preconditioners_have_whole_names_with_their_boxes():
+    entries = [
+        configure("two-layer", n=48, solver=solver, preconditioner=f"schwarz:2x2,overlap={overlap}").parts
+        for overlap in (2, 0)
+        for solver in ("mpcg", "sum-cg")
+    ]
+    boxes = ("Schwarz 2 × 2", "Schwarz 2 × 2 (overlap 0)")
+    assert distinct_names(entries) == [f"{method}, {each}" for each in boxes for method in ("MPCG", "Sum-CG")]
 
 
 def test_names_do_not_differ_by_the_sign_of_a_cut_alone():
     each = [
         configure("two-layer", n=48, solver=solver, preconditioner=f"schwarz:2x2,overlap={overlap}").parts
         for overlap in (2, 0)
-        for solver in ("mpcg", "sum-cg")
+        for solver in LONG
     ]
     names = distinct_names(each)
     assert len({name.rstrip("…") for name in names}) == 4

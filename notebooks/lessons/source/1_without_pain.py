@@ -26,7 +26,8 @@ lesson = Lesson("without-pain")
 # The contour lines of $\varphi$ are therefore the ellipses on which the *A-norm* $\|e\|_A$ is constant. Their
 # [[axes|axes]] lie along the eigenvectors of $A$, and the half axes of [[unit|$e^TAe=1$]] are $1/\sqrt{\lambda_1}$ and
 # $1/\sqrt{\lambda_2}$ long. So the condition number $\kappa=\lambda_{\max}/\lambda_{\min}$ is **the square of their
-# ratio**. Point at an underlined word, or reach it with the Tab key, and the nearest picture marks it.
+# ratio**. The pictures have $x^*$ in the middle: what they show of a point $x$ is its error $e$. Point at an underlined
+# word, or reach it with the Tab key, and the nearest picture marks it.
 
 # %%
 Geometry2D(switches=False)

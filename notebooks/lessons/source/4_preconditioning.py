@@ -35,8 +35,9 @@ lesson = Lesson("preconditioning")
 #
 # - **Top:** the Ritz values reach the ends of the spectrum of $M^{-1}A$. Their ratio, the effective condition number,
 #   is never above $\kappa$.
-# - **Middle:** the A-norm of the error is between two bounds that CG finds from its own $\alpha$ and $\beta$ four
-#   iterations later. It is soon far below the CG bound, which hardly falls with the $\kappa$ of $A$.
+# - **Middle:** the A-norm of the error is between two bounds, found from the $\alpha$ and $\beta$ of CG four iterations
+#   later; the upper one also needs a number just below $\lambda_{\min}$. It is soon far below the CG bound, which
+#   hardly falls with the $\kappa$ of $A$.
 # - **Bottom:** the eigenvalues of $A$ and of $M^{-1}A$. Compare their $\kappa$.
 
 # %%
@@ -120,7 +121,8 @@ lesson.check(2, "neumann:3")
 # each of several boxes by $R_i$, solves with $A_i = R_i A R_i^T$, and adds up. `schwarz:3x3,overlap=4` has $3\times 3$
 # boxes that reach 4 cells into their neighbours.
 #
-# Set the x-axis to bytes and to seconds. The boxes move fewer bytes: is their time less too?
+# Set the x-axis to bytes and to seconds. The boxes move fewer bytes: is their time less too? (Press *Start again* to
+# see how far times differ from run to run.)
 
 # %%
 race = RaceView(*(configure("two-layer", n=48, preconditioner=M) for M in ("jacobi", "schwarz:3x3,overlap=4")))

@@ -142,12 +142,12 @@ TinyEigenvalues()
 #
 # In practice bubbles do not come one by one. The grid is cut into parts, each with a vector that is 1 in it:
 #
-# | written | in the race | a part is |
-# |---|---|---|
-# | `stripes` | Stripes along x | half a row of the grid |
-# | `blocks:4` | 4² blocks | one of 4 × 4 squares |
-# | `levelset:0` | One vector per region | a bubble, or the fluid |
-# | `levelset:4` | 4² blocks split by phase | what a square has of a bubble, or of the fluid |
+# | written | in the race | a part is | vectors |
+# |---|---|---|---|
+# | `stripes` | Stripes along x | half a row of the grid | 96 |
+# | `blocks:4` | 4² blocks | one of 4 × 4 squares | 16 |
+# | `levelset:0` | One vector per region | a bubble, or the fluid | 10 |
+# | `levelset:4` | 4² blocks split by phase | what a square has of a bubble, or of the fluid | 41 |
 #
 # All parts together are the grid, so their vectors add up to the constant, and with walls $E$ is singular: an inverse
 # on its range takes the place of $E^{-1}$. The race has nine bubbles on $48\times48$ cells, and $M$ is Jacobi's.
@@ -173,7 +173,8 @@ lesson.check(3, "levelset:0")
 #
 # Smaller parts also take over some of the slow, smooth error, so iterations become fewer. But each iteration now reads
 # more: $E^{-1}$ is stored as a dense matrix here, $8d^2$ bytes for $d$ vectors. Set the x-axis to bytes.
-# Which curve is first now, and why is it not the one with the fewest iterations?
+# Which curve is first now, and why is it not the one with the fewest iterations? The exercise has two spaces that are
+# not in the race, `levelset:2` with 16 vectors and `levelset:16` with 330. Where would their curves lie?
 
 # %% tags=["exercise"]
 lesson.check(4)

@@ -169,6 +169,7 @@ beta = gamma/previous
 
 # %% [markdown] tags=["solution"]
 # The sums stand in front of $m = M^{-1}w$ and $n = Am$, which need none of them, and $\beta$, which does, behind both.
+# It is enough to move $n$, since Jacobi's $m$ is computed in the same pass as the sums.
 
 # %% [markdown]
 # ## 5. One GPU, 4096 GPUs

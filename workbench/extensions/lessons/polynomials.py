@@ -58,7 +58,8 @@ def _deflated(choice: str) -> Verdict:
     before, now = _needed(BUBBLE), needed[choice]
     rest = BUBBLE[~np.isclose(BUBBLE, float(choice))]
     bound = iterations_by_bound(float(rest.max() / rest.min()), GOAL)
-    said = f"without {choice} CG takes {now} iterations instead of {before}, and the CG bound says {count(bound)}"
+    compared = "as before" if now == before else f"instead of {before}"
+    said = f"without {choice} CG takes {now} iterations {compared}, and the CG bound says {count(bound)}"
     others = min(number_of for each, number_of in needed.items() if each != choice)
     if now > others:
         return Verdict(False, f"{said}; another choice leaves {others}.")
@@ -66,7 +67,8 @@ def _deflated(choice: str) -> Verdict:
 
 
 def _needed(values: np.ndarray) -> int:
-    found = cg_on(values).iterations_to(GOAL)
+    """Iterations with the solution (1, ..., 1)."""
+    found = cg_on(values, b=values).iterations_to(GOAL)
     assert found is not None
     return found
 
@@ -117,12 +119,13 @@ EXERCISES = (
         "eigenvalues weigh most.",
     ),
     Exercise(
-        f"A is diagonal, {B}. The eigenvalues are 0.001, 20 at equal distances from 1 to 5, and 50. Deflating one of "
-        "them takes its part of the error away. Which one do you deflate, so that CG reduces the A-norm of the rest to "
-        "a hundredth in the fewest iterations?",
+        "A is diagonal with the eigenvalues 0.001, 20 at equal distances from 1 to 5, and 50. Now x₀ = 0 and "
+        "b = A (1, …, 1)ᵀ, so that the error has equal parts in all eigenvectors at the start. Deflating one of them "
+        "takes its part away. Which one do you deflate, so that CG reduces the A-norm of the rest to a hundredth in "
+        "the fewest iterations?",
         DEFLATE,
         _deflated,
-        "compare how much of the error each holds, which is 1/λ, and how many zeros of p the others need.",
+        "the picture has b = (1, …, 1), where p² has the weight 1/λ in the A-norm. Which weight has it here?",
     ),
 )
 

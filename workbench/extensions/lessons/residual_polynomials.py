@@ -1,7 +1,7 @@
 """CG on a matrix given by its eigenvalues: the residual polynomial, its zeros, and the error, exact or rounded.
 
 After k iterations r_k = p_k(A) r_0, where p_k has degree k and p_k(0) = 1; its zeros are the Ritz values (Saad 2003,
-section 6.6.2). A is diagonal here, and b has the same part in every eigenvector.
+section 6.6.2). A is diagonal here, and b has the same part in every eigenvector unless it is given.
 """
 
 from __future__ import annotations
@@ -92,27 +92,31 @@ def checked_spectrum(eigenvalues: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 def cg_on(
-    eigenvalues: Sequence[float] | np.ndarray, iterations: int | None = None, arithmetic: str = EXACT
+    eigenvalues: Sequence[float] | np.ndarray,
+    iterations: int | None = None,
+    arithmetic: str = EXACT,
+    b: np.ndarray | None = None,
 ) -> Recurrence:
-    """CG from x_0 = 0 on the diagonal matrix of these eigenvalues, with b = (1, ..., 1).
+    """CG from x_0 = 0 on the diagonal matrix of these eigenvalues.
 
     iterations: at most; by default the number of eigenvalues. It ends where no residual is left. arithmetic: "exact"
-    makes each residual orthogonal to all before it, twice; "float64" and "float32" are CG as it is computed. Cost: 8 n
-    k^2 flops. Raises InputError for another arithmetic and as `checked_spectrum` does.
+    makes each residual orthogonal to all before it, twice; "float64" and "float32" are CG as it is computed. b: shape
+    (n,), by default (1, ..., 1). Cost: 8 n k^2 flops. Raises InputError for another arithmetic and as
+    `checked_spectrum` does.
     """
     if arithmetic not in (EXACT, *PRECISIONS):
         raise InputError(f"arithmetic is {EXACT}, {' or '.join(PRECISIONS)}, got {arithmetic}")
     values = checked_spectrum(eigenvalues)
     exact = arithmetic == EXACT
     dtype = np.float64 if exact else np.dtype(arithmetic)
-    A, b = values.astype(dtype), np.ones(values.size, dtype)
+    A, b = values.astype(dtype), np.ones(values.size, dtype) if b is None else b.astype(dtype)
     most = values.size if iterations is None else iterations
     x, r = np.zeros_like(b), b.copy()
     p, gamma = r, r @ r
     alphas, betas, iterates, residuals = [], [], [x], [r]
     basis = np.empty((most + 1, b.size))
     for k in range(most):
-        if not gamma > (DONE * DONE) * b.size:
+        if not gamma > (DONE * DONE) * (b @ b):
             break
         basis[k] = r / np.sqrt(gamma)
         s = A * p
@@ -128,9 +132,9 @@ def cg_on(
         for kept, new in ((alphas, alpha), (betas, beta), (iterates, x), (residuals, r)):
             kept.append(new)
     X = np.array(iterates, float).T
-    errors = 1 / values[:, None] - X
+    errors = (b / values)[:, None] - X
     energies = np.sqrt(np.sum(values[:, None] * errors**2, axis=0))
-    true = np.linalg.norm(1 - values[:, None] * X, axis=0) / np.sqrt(b.size)
+    true = np.linalg.norm(b[:, None] - values[:, None] * X, axis=0) / np.linalg.norm(b)
     return Recurrence(
         np.array(alphas, float), np.array(betas, float), energies / energies[0], true, np.array(residuals).T
     )
