@@ -121,6 +121,14 @@ def test_names_that_are_equal_once_cut_keep_their_ends():
     assert max(map(len, names)) <= 40
 
 
+def test_a_cut_name_that_is_the_beginning_of_another_keeps_its_end():
+    methods = ({}, {"preconditioner": "neumann:2"}, {"preconditioner": "neumann:2", "deflation": "levelset:8"})
+    runs = [configure("bubbles-2d", n=n, **method).parts for n in (16, 24) for method in methods]
+    names = distinct_names([*runs, {**runs[2], "timings": "with timings"}])
+    assert names[2] == "16², Neumann 2, 8² blocks split by phase"
+    assert names[-1] == "16², Neumann 2, 8² blocks…, with timings"
+
+
 def test_methods_with_several_preconditioners_have_whole_names_with_their_boxes():
     entries = [
         configure("two-layer", n=48, solver=solver, preconditioner=f"schwarz:2x2,overlap={overlap}").parts

@@ -6,7 +6,6 @@ what tells its run from the others.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from workbench.words.names import LEVELS, PROBLEM, Parts, method_name, sentence_case, shortened
@@ -26,8 +25,8 @@ def distinct_names(runs: Sequence[Parts], *without: str) -> list[str]:
 
     A part is left out where the names tell the runs apart without it: what a run does not have, such as no deflation;
     then, while a name is longer than `LONGEST`, the last of the other parts. What is too long
-    still is cut; where the cut makes names equal, the first part is cut in place of the last, and what is equal still
-    is numbered. Where one run is named by its method alone, those that
+    still is cut; where the cut makes names equal, or one the beginning of another, the first parts are cut in place of
+    the last, and what is equal still is numbered. Where one run is named by its method alone, those that
     differ in settings have the method in front of these.
     without: parts that are shown elsewhere, such as in a column of their own.
     """
@@ -79,8 +78,8 @@ def _told_apart(fewer: Sequence[Parts], runs: Sequence[Parts]) -> bool:
 
 
 def _cut(runs: Sequence[Parts]) -> dict[str, str]:
-    """Names as sentences, cut to `LONGEST`; those that are equal by that have a shorter first part, or end in a
-    number. By the joined parts of each run."""
+    """Names as sentences, cut to `LONGEST`; those that are equal by that have shorter first parts, or end in a number.
+    By the joined parts of each run."""
     parts = {", ".join(each.values()): [*each.values()] for each in runs}
     found = {name: shortened(sentence_case(name), LONGEST) for name in parts}
     equal = _repeated(found)
@@ -94,15 +93,22 @@ def _cut(runs: Sequence[Parts]) -> dict[str, str]:
 
 
 def _repeated(found: Mapping[str, str]) -> set[str]:
-    """The names whose cut is that of another one, or differs from it by the sign of the cut alone."""
-    times = Counter(cut.rstrip("…") for cut in found.values())
-    return {name for name, cut in found.items() if times[cut.rstrip("…")] > 1}
+    """The names whose cut is that of another one, or differs from it by the sign of the cut alone, and those of which
+    the cut has left the beginning of another one."""
+    stems = {name: cut.rstrip("…") for name, cut in found.items()}
+    return {
+        name
+        for name, stem in stems.items()
+        if sum(other == stem or (stem != found[name] and other.startswith(stem)) for other in stems.values()) > 1
+    }
 
 
 def _with_short_head(parts: Sequence[str]) -> str:
-    """The parts of a name with the first one cut, so that the others are whole; cut at the end without room for it."""
-    tail = ", ".join(parts[1:])
-    room = LONGEST - len(tail) - 2
-    if not tail or room < SHORTEST:
-        return shortened(", ".join(parts), LONGEST)
-    return f"{shortened(parts[0], room)}, {tail}"
+    """The parts of a name with the first ones cut, as few as there is room for, and the others whole; cut at the end
+    where there is no room even for the last one."""
+    for first in range(1, len(parts)):
+        head, tail = ", ".join(parts[:first]), ", ".join(parts[first:])
+        room = LONGEST - len(tail) - 2
+        if room >= SHORTEST:
+            return f"{shortened(head, room)}, {tail}"
+    return shortened(", ".join(parts), LONGEST)

@@ -13,8 +13,9 @@ lesson = Lesson("polynomials")
 # %% [markdown]
 # ## 1. From CG to a polynomial
 #
-# CG adds directions from the Krylov space span$\{r_0, A r_0, \dots, A^{k-1} r_0\}$ to $x_0$. So its error and its
-# residual are polynomials in $A$ times the first ones ($p_k$ is a polynomial in this lesson, and no direction):
+# CG adds directions from the Krylov space span$\{r_0, A r_0, \dots, A^{k-1} r_0\}$ to $x_0$. Since $r_0 = -A e_0$ with
+# the error $e = x - x^*$, they are powers of $A$, from the first one on, times $e_0$. So its error and its residual are
+# polynomials in $A$ times the first ones ($p_k$ is a polynomial in this lesson, and no direction):
 #
 # $$e_k = p_k(A)\, e_0, \qquad r_k = p_k(A)\, r_0, \qquad p_k \text{ of degree } k, \quad p_k(0) = 1.$$
 #
@@ -69,10 +70,10 @@ PolynomialView("three clusters", iteration=3)
 # %% [markdown]
 # Press **|p|, log axis**: $|p_3|$ is below 0.2 in each cluster, and reaches 28 between them. It is largest in the upper
 # one: at a large $\lambda$ the factors $1 - \lambda/\theta$ of smaller zeros are large, so $p$ is steep there, and an
-# upper cluster has to be far narrower than a lower one. Then choose *three outliers above*. A large eigenvalue that is
-# far from all others takes one zero and costs one iteration. It hardly disturbs the rest, since a factor $1 -
-# \lambda/\theta$ with large $\theta$ is almost 1 for small $\lambda$. For $m$ such outliers this gives the *composite
-# bound*: $m$ iterations, and then the CG bound with the $\kappa$ of the rest.
+# upper cluster has to be far narrower than a lower one. Press **p**, and choose *three outliers above*. A large
+# eigenvalue that is far from all others takes one zero and costs one iteration. It hardly disturbs the rest, since a
+# factor $1 - \lambda/\theta$ with large $\theta$ is almost 1 for small $\lambda$. For $m$ such outliers this gives the
+# *composite bound*: $m$ iterations, and then the CG bound with the $\kappa$ of the rest.
 #
 # Click the three outliers, one after the other, which takes them out (the field has them in parentheses): for the rest
 # the CG bound says 9 iterations to $10^{-6}$. So the composite bound is $3 + 9 = 12$. Click them again to bring them
@@ -120,7 +121,7 @@ lesson.check(3, "50")
 # 0.001. The CG bound knows nothing of weights, so it is smallest without 0.001.
 #
 # **The answer depends on $b$.** With $b = (1, \dots, 1)$, as in the pictures, the weight is $1/\lambda_i$, and
-# deflating 0.001 helps most: CG takes 7 iterations in place of 14. Eigenvalues alone do not decide how CG converges;
+# deflating 0.001 helps most: CG takes 7 iterations in place of 13. Eigenvalues alone do not decide how CG converges;
 # the parts of the error in their eigenvectors do too.
 
 # %% [markdown]

@@ -73,7 +73,7 @@ stepper
 
 # %% [markdown]
 # - Move the slider slowly. For which of the two methods does the sentence name a product above 0.01 first? How large
-#   is its $\|b - A x\|$ then, and at the first iteration at which the other one has such a product?
+#   is its $\|b - A x\|$ then? And how large is that of the other one, when it first has such a product?
 # - Move it to the right end. Does $\|b - A x\|$ fall as far as $\|r\|$? A method that breaks down has shorter curves.
 #
 # ## 3. The residual gap
@@ -84,12 +84,12 @@ stepper
 #
 # $$(b - A x_k) - r_k = -\eta - \sum_{j<k} (A \xi_j + \eta_j).$$
 #
-# These errors stay. $r_k$ continues to fall, while $b - A x_k$ stagnates at the size of the sum: the **attainable
-# accuracy**. For CG it is at most about the precision, $10^{-16}$, times $\|A\|$ times the largest $\|x_j\|$ (Greenbaum
-# 1997), here $8 \cdot 3 \cdot 10^5 \cdot 10^{-16} = 2 \cdot 10^{-10}$. Level dashed lines in the picture above are at
-# the lowest $\|b - A x\|$ of each method. CG stays a hundred times below that bound, since $x$ is large in the heavy
-# fluid, where the entries of $A$ are a thousand times smaller than $\|A\|$. Pipelined CG ends even above it: it
-# computes $A u$ by a recurrence too, whose own errors grow on the way.
+# These errors stay. The $r_k$ of CG continues to fall, while $b - A x_k$ stagnates at the size of the sum: the
+# **attainable accuracy**. For CG it is at most about the precision, $10^{-16}$, times $\|A\|$ times the largest
+# $\|x_j\|$ (Greenbaum 1997), here $8 \cdot 3 \cdot 10^5 \cdot 10^{-16} = 2 \cdot 10^{-10}$. Level dashed lines in the
+# picture above are at the lowest $\|b - A x\|$ of each method. CG stays a hundred times below that bound, since $x$ is
+# large in the heavy fluid, where the entries of $A$ are a thousand times smaller than $\|A\|$. Pipelined CG ends even
+# above it: it computes $A u$ by a recurrence too, whose own errors grow on the way.
 #
 # These four variants of CG have the lines of CG in other orders:
 #
@@ -135,9 +135,9 @@ lesson.check(3)
 lesson.check(3, 4)
 
 # %% [markdown] tags=["solution"]
-# Single precision rounds to $6 \cdot 10^{-8}$, and the condition number of $A$, about 970, makes that
-# $6 \cdot 10^{-5}$ at worst: $10^{-4}$ can be met. The rings end at $3 \cdot 10^{-5}$, and no restart brings them below
-# $10^{-5}$.
+# Single precision rounds to $6 \cdot 10^{-8}$, and the condition number of $A$, about 970, makes that about
+# $6 \cdot 10^{-5}$: $10^{-4}$ can be met. The rings begin at $7 \cdot 10^{-5}$, and restarts bring them to
+# $3 \cdot 10^{-5}$, but not below $10^{-5}$.
 
 # %% [markdown]
 # ## What you have learned
@@ -148,7 +148,7 @@ lesson.check(3, 4)
 # - $r$ and $b - Ax$ differ by rounding errors that stay, so $b - Ax$ stagnates at the attainable accuracy.
 # - Only $b - Ax$ decides whether a tolerance is met. One product with $A$ computes it.
 #
-# In the first picture, what does deflating the largest eigenvalue do to the delay? Click it.
+# In the first picture, what does the delay become without the largest eigenvalue? Click it.
 #
 # *Sources:* A. Greenbaum, *Behavior of slightly perturbed Lanczos and conjugate-gradient recurrences*, Linear Algebra
 # Appl. 113 (1989). A. Greenbaum, *Estimating the attainable accuracy of recursively computed residual methods*, SIAM J.

@@ -36,8 +36,9 @@ bubbles = configure("bubbles-2d", n=48, layout="random", count=9)
 DiscVector()
 
 # %% [markdown]
-# - Put the disc onto a bubble. What does each face of its rim cost now?
-# - Move it one cell further. How many [[dear|faces cost 1]], and by which factor has the quotient grown?
+# - Put the disc onto a bubble, so that no face of its rim costs 1. What does each cost now?
+# - Move it a cell further (an arrow key moves it by a quarter of one). How many [[dear|faces cost 1]], and by which
+#   factor has the quotient grown?
 # - Make it large, so that its rim cuts one bubble. Which gives more of $(v, Av)$, the faces of this cut or all others?
 
 # %% tags=["exercise"]
@@ -80,7 +81,7 @@ lesson.check(2, 9)
 #
 # $$E = Z^TAZ, \qquad Q = ZE^{-1}Z^T, \qquad P = I - AQ .$$
 #
-# $E$ has $d$ rows, so it is solved directly. Three lines follow, each from the one definition of $E$:
+# $E$ has $d$ rows, so systems with it are solved directly. Three lines follow, each from the one definition of $E$:
 #
 # $$\begin{aligned}
 # PAZ &= AZ - AZ\,E^{-1}(Z^TAZ) = 0, \\

@@ -68,14 +68,19 @@ TimelineView(measured("cg", "pipecg"), title=["CG", "Pipelined CG"])
 # The lanes are **modelled**, nothing of them was measured: iterations 4 and 5 on 4096 GPUs, which share 30 million
 # unknowns with 7 entries a row. Bytes, and the bandwidths and latencies of an H200 and of its connections, some of them
 # assumed, give the times. The *exchange of rows* brings what $A$ needs from neighbours. (It is long: more than ten GPUs
-# share a plane of the grid.) Pale grey is waiting. GPUs 1 and 4096 have one neighbour, so they are ready earlier, and
-# wait for the others too. The sentence below the lines counts the waiting of GPU 2049, which is for sums alone.
+# share a plane of the grid.) Pale grey is waiting. GPUs 1 and 4096 exchange rows with one side alone, so they are ready
+# earlier, and wait for the others too. The sentence below the lines counts the waiting of GPU 2049, which is for sums
+# alone.
 #
-# Press *Next change* up to number 6, and watch that sentence. Change 3 makes an iteration longer, since $s$ is one more
-# vector to update. After change 4 no sum needs another, but they still start at different times, so two are waited for.
-# From change 5 on one of them travels while $A$ works, as a message of its own. Then move lines on the right yourself,
-# by dragging or with the arrows. After every move both methods run, and the page shows where they first differ. *Undo
-# moves* brings the lines back.
+# Neighbouring lines are *fused* into one kernel, as long as none needs a sum of that kernel; that of $w = Au$ also
+# takes the sums of $u$ and $w$ alone. All sums of a kernel are one message, sent at its end; those of two kernels are
+# two messages, one after the other.
+#
+# Press *Next change* up to number 6, and watch that sentence. Change 3 makes an iteration longer, since $s$ is updated
+# by a kernel of its own, whose start takes 18 µs; change 6 saves a kernel again. After change 4 no sum needs another,
+# but they still start at different times, so two are waited for. From change 5 on one of them travels while $A$ works,
+# as a message of its own. Then move lines on the right yourself, by dragging or with the arrows. After every move both
+# methods run, and the page shows where they first differ. *Undo moves* brings the lines back.
 
 # %%
 MoveLines("pipelined")
@@ -138,9 +143,8 @@ MoveLines("Gropp", change=4)
 # %% [markdown]
 # $M$ is Jacobi in the lanes, which is computed in a pass with other lines, so it hides little.
 #
-# **Order matters too.** Neighbouring lines are *fused* into one pass over memory, as long as none needs a sum of that
-# pass. The sums of a pass are sent at its end. So the same correct lines can be in an order in which no work overlaps a
-# sum.
+# **Order matters too.** A kernel is one pass over memory, and its sums are sent at its end. So the same correct lines
+# can be in an order in which no work overlaps a sum.
 
 # %% tags=["exercise"]
 lesson.check(2)
@@ -180,8 +184,8 @@ beta = gamma/previous
 #
 # 1. Look at the curves first: where is CG the faster method, and where pipelined CG?
 # 2. Below *Several GPUs* move the slider *GPUs* to the right, and look at the lanes: who waits for whom?
-# 3. Move it to 1: which method is the faster one there, and why? (With one GPU the curves are over the number of
-#    unknowns.)
+# 3. Move it to 1: the curves are now over the number of unknowns. Which method is the faster one for 30 million, and
+#    why? Below about two million it is the other one: pipelined CG starts two kernels in an iteration, CG three.
 # 4. After exercise 3, if time is left: divide *latency in a node* by ten. From how many GPUs on does pipelined CG pay
 #    then?
 
@@ -197,9 +201,9 @@ lesson.check(3)
 lesson.check(3, 8)
 
 # %% [markdown] tags=["solution"]
-# To move five more vectors costs each GPU its share of their bytes, an eighth on 8 GPUs. CG waits there for two
-# all-reduces of $3 \cdot 5$ µs. With a latency of 0.5 µs in a node pipelined CG pays from 16 GPUs on, where a second
-# node takes part.
+# On 8 GPUs each moves its eighth of five more vectors, 37 µs. It starts one kernel less, 18 µs, and does not wait for
+# two all-reduces of $3 \cdot 5$ µs, as CG does: this saves 48 µs. On 4 GPUs the vectors cost 74 µs, and 38 µs are
+# saved. With a latency of 0.5 µs in a node pipelined CG pays from 16 GPUs on, where a second node takes part.
 
 # %% [markdown]
 # ## 6. If time is left: a processor and one GPU
@@ -210,7 +214,7 @@ lesson.check(3, 8)
 # - *Hybrid 2* lets the cores update these vectors too, and copies $n$ alone.
 # - *Hybrid 3* gives each side, cores and GPU, its own rows, so that both bandwidths count. The product $n = Am$ has two
 #   parts: $v = A_1m$ takes the columns of a side's own rows, while the other side's part of $m$ is copied. Then
-#   $n = A_2v$ adds the other columns to $v$.
+#   $n = v + A_2m$ adds the other columns.
 #
 # The sliders are those of a machine with a K20m. Choose each method under *lanes of*: how long is an iteration, and
 # which part of its copies is hidden?
@@ -224,8 +228,8 @@ Schedules(like="k20m", method="hybrid3")
 # - A dot product is a reduction: a few bytes, and a wait that grows with the number of processors.
 # - Linearity, conjugate directions and orthogonal residuals make one reduction of two, with the same $x$.
 # - Pipelined CG hides it behind both products, for five more vectors and their rounding errors (lesson 3).
-# - On one GPU this costs time. On many it saves time, as soon as waiting costs more than the five vectors; the order of
-#   lines decides how much.
+# - On one GPU this costs time for large systems; for small ones it saves the start of a kernel. On many it saves time,
+#   as soon as waits and that start cost more than the five vectors; the order of lines decides how much.
 #
 # **Next steps** in the workbench; [lesson 7](7_many_at_once.ipynb) solves for many right-hand sides at once:
 

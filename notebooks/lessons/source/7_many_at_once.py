@@ -88,7 +88,8 @@ MarkedSteps("block-cg-oleary", "poisson5", n=12, rhs="pairs:4")
 # %% [markdown]
 # The space has dimension two, although there are four columns. So the block must shrink. `block-cg` (Dubrulle 2001)
 # writes $R = QC$ with orthonormal columns of $Q$ and a small matrix $C$. It drops columns of $Q$ that depend on others,
-# and keeps all columns of $X$, which $C$ restores. Residuals may become dependent later, too; the block then shrinks.
+# and keeps all columns of $X$, whose steps are those of the smaller block times $C$. Residuals may become dependent
+# later, too; the block then shrinks.
 
 # %% tags=["exercise"]
 lesson.check(2)
@@ -133,7 +134,7 @@ lesson.check(3, 4)
 # ## 5. Several preconditioners
 #
 # Now $b$ is one vector, and there are $k$ preconditioners $M_1^{-1}, \dots, M_k^{-1}$; here $M_i^{-1}$ solves in box
-# $i$ of the grid. CG has to add them up.
+# $i$ of the grid. CG can only take their sum.
 #
 # - **CG with a sum of preconditioners** (`sum-cg`) is CG with $M^{-1} = M_1^{-1} + \dots + M_k^{-1}$: all
 #   weights are one.
@@ -147,8 +148,8 @@ lesson.check(3, 4)
 #
 # So each iteration chooses the best weights. **The price:** in CG a new direction is conjugate to all but the last one
 # by itself, because $M^{-1}Ap_j$ lies in the Krylov space of $M^{-1}A$ to which the new residual is orthogonal. With
-# several $M_i^{-1}$ there is no such space. All blocks must be kept: after $j$ iterations these are $jk$ directions,
-# and each iteration reads all of them. $A$ multiplies the $k$ columns of $Z$ in place of one vector.
+# several $M_i^{-1}$ there is no such space. All blocks must be kept: after $j$ iterations these are up to $jk$
+# directions, and each iteration reads all of them. $A$ multiplies the $k$ columns of $Z$ in place of one vector.
 #
 # Press Start. In entries 1 and 2 the boxes overlap by two cells, which is the default; in 3 and 4 they do not. Without
 # overlap the sum of all $M_i^{-1}r$ corrects cells at the cuts too little, since each box takes what lies outside it as

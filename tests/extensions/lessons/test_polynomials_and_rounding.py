@@ -67,6 +67,9 @@ def test_the_eigenvalue_to_deflate_depends_on_b_which_the_question_states():
     assert min(of_ones, key=of_ones.get) == 0.001
     assert min(of_a_solution_of_ones, key=of_a_solution_of_ones.get) == 50
     assert of_ones == {0.001: 7, 1: 12, 50: 12}
+    assert f"CG takes 7 iterations in place of {cg_on(polynomials.BUBBLE).iterations_to(1e-2)}" in " ".join(
+        lesson("polynomials").solution(3).split()
+    )
     judged = lesson("polynomials").exercises[2]
     assert [judged.check(str(drop)).right for drop in kept] == [False, False, True]
     assert f"takes {of_a_solution_of_ones[50]} iterations instead of 6" in judged.check("50").sentence

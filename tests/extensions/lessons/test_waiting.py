@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from workbench.devices.clock import NETWORK
 from workbench.errors import InputError
 from workbench.extensions.lessons.exercise import Order
 from workbench.extensions.lessons.waiting import CG_LINES, DERIVATIONS, EXERCISES, EXPOSED, PIPELINED, assessed
@@ -81,6 +82,20 @@ def test_the_waits_of_an_order_are_counted():
     best = duration(assessed(DERIVATIONS["pipelined"][5].lines).seconds)
     assert f"while A works takes {best}" in verdict.sentence
     assert "while A works" not in EXERCISES[0].check(DERIVATIONS["pipelined"][5].lines).sentence
+
+
+def test_a_wait_for_two_messages_counts_both():
+    # Chronopoulos and Gear with all sums at the end: those of w = A u leave with its kernel, the others with the next.
+    gear = DERIVATIONS["pipelined"][GEAR - 1].lines.split("\n")
+    sums = [line for line in gear if line.split(" = ")[0] in ("gamma", "uu", "rr")]
+    at_the_end = [line for line in gear if line not in sums]
+    at_the_end[at_the_end.index("omega = (u, w)") : 0] = sums
+    found = assessed("\n".join(at_the_end))
+    assert found.difference is None
+    assert found.stops == 2
+    names = [event.name for event in found.trace if event.lane == NETWORK]
+    assert sum("omega" in name for name in names) == sum("gamma" in name for name in names) == 2
+    assert not any("omega" in name and "gamma" in name for name in names)
 
 
 def test_two_products_do_not_count_as_one_reduction_won():

@@ -180,7 +180,9 @@ def test_few_boxes_need_no_weights():
     assert f"mpcg takes {together} iterations and sum-cg {summed}, which is {together / summed:.0%}" in sentence
     assert "36 boxes" in wrong("many-at-once", 4, "schwarz:6x6")
     assert "ic has no boxes" in wrong("many-at-once", 4, "ic")
-    assert wrong("many-at-once", 4, "2 × 2") == sentence
+    assert wrong("many-at-once", 4, "2 × 2") == wrong("many-at-once", 4, "Schwarz 2 × 2") == sentence
+    forms = ("schwarz:2x2,overlap=0", "2x2,0", "2 x 2, overlap 0", "Schwarz 2 × 2 (overlap 0)")
+    assert len({wrong("many-at-once", 4, form) for form in forms} | {sentence}) == 2
     with pytest.raises(InputError, match="such as schwarz:3x3,overlap=1"):
         wrong("many-at-once", 4, "bananas")
 

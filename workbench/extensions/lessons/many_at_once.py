@@ -147,7 +147,9 @@ def _preconditioner(name: str) -> Block:
 
 def _boxes(text: str) -> Verdict:
     """By both methods with the boxes that are written."""
-    name = SHORT.sub("schwarz:", text.strip().replace("×", "x").replace(" ", ""))
+    name = text.strip().replace("×", "x").replace(" ", "")
+    if written := BOXES.fullmatch(name.lower()):
+        name = f"schwarz:{written[1]},overlap={written[2]}" if written[2] else f"schwarz:{written[1]}"
     if not isinstance(_preconditioner(name), Schwarz):
         said = f"{name} has no boxes; write schwarz: and how many there are along both sides, such as schwarz:3x3."
         return Verdict(False, said, said)
@@ -161,8 +163,8 @@ def _boxes(text: str) -> Verdict:
     return Verdict(2 * together <= summed, f"{said}, which is {percent(together / summed)}; {cost}.")
 
 
-SHORT = re.compile(r"^(?=[0-9])")
-"""Where boxes alone are written, 4x4: those of `schwarz`."""
+BOXES = re.compile(r"(?:schwarz:?)?(\d+(?:x\d+)*)(?:[,(]*(?:overlap=?)?(\d+)\)?)?")
+"""Boxes as the command line writes them, as the race does, Schwarz 4 × 4 (overlap 0), or by their numbers alone."""
 
 EXERCISES = (
     Exercise(

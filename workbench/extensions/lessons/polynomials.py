@@ -131,7 +131,7 @@ EXERCISES = (
 
 NEXT_STEPS = (
     NextStep(
-        "Five bubbles and the Ritz values of CG, at the lower right: the tiny ones hold it up.",
+        "Five bubbles and the Ritz values of CG, at the lower right: four tiny ones hold it up (walls make one 0).",
         "build.build",
         lambda: configure("bubbles-2d", n=24, layout="random", count=5),
     ),

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Sequence
 
 from workbench.costs.solver_costs import LineCounts, line_counts
-from workbench.devices.clock import ACCELERATOR, GPU, WAITING
+from workbench.devices.clock import ACCELERATOR, GPU, NETWORK, WAITING
 from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
 from workbench.extensions.lessons.check_turn import computed
@@ -67,7 +67,7 @@ class Change:
 class Assessed:
     """Lines of an iteration: the start and each iteration on `SMALL`, the first difference of x from that of CG, the
     waits, and the counts of the lines. On `RANKS` GPUs, modelled: the seconds of an iteration, those in which a GPU
-    waits for sums, the number of times that it does, and two iterations as a trace."""
+    waits for sums, the all-reduces that it waits for, and two iterations as a trace."""
 
     moments: Sequence[Moment]
     difference: FirstDifference | None
@@ -103,8 +103,10 @@ def assessed(lines: str) -> Assessed:
     solver = solver_of(lines)
     seconds, trace = _modelled(Method(solver, ACCELERATOR), RANKS)
     shown = slice_iterations(trace, *MODELLED)
-    waits = [event.seconds for event in shown if event.name == WAITING and event.lane == MIDDLE]
-    stops = sum(seconds > INSTANT for seconds in waits) // 2
+    waits = [event for event in trace if event.iteration in MODELLED and (event.name, event.lane) == (WAITING, MIDDLE)]
+    sums = [event for event in trace if event.lane == NETWORK]
+    # One wait may be for two messages, the second of which begins when the first has ended.
+    stops = sum(min(e.end, w.end) - max(e.start, w.start) > INSTANT for w in waits for e in sums) // len(MODELLED)
     moments = walked(solver)
     return Assessed(
         moments,
@@ -112,7 +114,7 @@ def assessed(lines: str) -> Assessed:
         waiting(lines),
         line_counts(lines),
         seconds,
-        sum(waits) / 2,
+        sum(event.seconds for event in waits) / len(MODELLED),
         stops,
         shown,
     )

@@ -163,7 +163,7 @@ BLOCKS = (
         "The new U is not conjugate",
         (
             "S = AP. The next U is conjugate to all P but the last one.",
-            "For Sα = R − R₊, the change of R by the step, and U₊ sees R₊ alone:",
+            "Sα = R − R₊ is the change of R by the step, and (R, U₊) = 0, so",
             "αᵀ(S, U₊) = −(R₊, U₊) = −γ₊.",
         ),
         "S U",

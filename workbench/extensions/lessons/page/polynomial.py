@@ -216,7 +216,7 @@ class PolynomialView(WorkingView):
         met = {name: each.iterations_to(GOAL) for name, each in {"": made, **rounded}.items()}
         needed = f"It is {chosen(GOAL)} after {count(met.pop('') or 0)}"
         needed += "".join(f", in {name} {'never' if k is None else f'after {count(k)}'}" for name, k in met.items())
-        begun = f"After {counted(reached, 'iteration')}"
+        begun = f"{'Without rounding errors, after' if rounded else 'After'} {counted(reached, 'iteration')}"
         beyond = ""
         if at > reached:
             begun = f"Without rounding errors CG has ended: after {counted(reached, 'iteration')}"
