@@ -30,13 +30,13 @@ StepView("cg", "two-layer", n=8)
 # %% [markdown]
 # ## 2. On this machine no sum is waited for
 #
-# CG and pipelined CG, the method of section 4, for 9216 unknowns, measured here: the fastest of three runs each, and of
-# it three iterations in a row, those whose time is the median. Bars are kernels; in the gaps the program prepares the
-# next one.
+# CG and pipelined CG, the method of section 4, for 65,536 unknowns, measured here: the fastest of five runs each, and
+# of it three iterations in a row, those whose time is the median. Bars are kernels; in the gaps the program prepares
+# the next one.
 #
 # All sums are made in one memory, so there is no waiting to hide. Pipelined CG is slower here, since it has more to do:
-# the product with $A$ is the same work, but its other lines move 15 vectors through memory, and those of CG 10. Compare
-# the bars: which of them are longer? The sentence below has the measured times, and those of the kernels alone, as gaps
+# the product with $A$ is the same work, but its other lines read and write 15 vectors, and those of CG 10. Compare the
+# bars: which of them are longer? The sentence below has the measured times, and those of the kernels alone, as gaps
 # vary from run to run. Point at a bar: which lines does it compute? The table then lists the kernels of this method.
 
 # %%
@@ -72,15 +72,16 @@ TimelineView(measured("cg", "pipecg"), title=["CG", "Pipelined CG"])
 # earlier, and wait for the others too. The sentence below the lines counts the waiting of GPU 2049, which is for sums
 # alone.
 #
-# Neighbouring lines are *fused* into one kernel, as long as none needs a sum of that kernel; that of $w = Au$ also
-# takes the sums of $u$ and $w$ alone. All sums of a kernel are one message, sent at its end; those of two kernels are
-# two messages, one after the other.
+# Neighbouring lines are *fused* into one kernel, as long as none needs a sum of that kernel. The kernel of $w = Au$ has
+# $u$ and $w$, so it can compute $(u, w)$ and $(u, u)$ too, but not $(r, u)$. All sums of a kernel are one message, sent
+# at its end; those of two kernels are two messages, one after the other.
 #
 # Press *Next change* up to number 6, and watch that sentence. Change 3 makes an iteration longer, since $s$ is updated
 # by a kernel of its own, whose start takes 18 µs; change 6 saves a kernel again. After change 4 no sum needs another,
 # but they still start at different times, so two are waited for. From change 5 on one of them travels while $A$ works,
-# as a message of its own. Then move lines on the right yourself, by dragging or with the arrows. After every move both
-# methods run, and the page shows where they first differ. *Undo moves* brings the lines back.
+# as a message of its own; other programs send both together behind $w = Au$. Then move lines on the right yourself, by
+# dragging or with the arrows. After every move both methods run, and the page shows where they first differ. *Undo
+# moves* brings the lines back.
 
 # %%
 MoveLines("pipelined")

@@ -23,7 +23,7 @@ from workbench.lines.edit import without_unread
 from workbench.machines.profile import profile
 from workbench.records.slices import slice_iterations, typical_iterations
 from workbench.records.trace import Trace
-from workbench.run import Run, configure, run_through
+from workbench.run import Run, Stopping, configure, run_through
 from workbench.solvers import Solver
 from workbench.solvers.cg import CG
 from workbench.solvers.pipecg import PipelinedCG
@@ -136,9 +136,11 @@ def _modelled(method: str | Method, gpus: int) -> tuple[float, Trace]:
 
 
 def measured(*solvers: str) -> list[Trace]:
-    """Three iterations of each solver on 9216 unknowns, measured now: of the fastest of three runs, made in turns."""
-    chosen = [configure("two-layer", n=96, solver=solver) for solver in solvers]
-    rounds = [[typical_iterations(run_through(Run(each, trace=True)).trace) for each in chosen] for _ in range(3)]
+    """Three iterations of each solver on 65,536 unknowns, measured now: of the fastest of five runs of 60 iterations,
+    made in turns. Cost: 0.2 s on two cores."""
+    stopping = Stopping(maxiter=60)
+    chosen = [configure("two-layer", n=256, solver=solver, stopping=stopping) for solver in solvers]
+    rounds = [[typical_iterations(run_through(Run(each, trace=True)).trace) for each in chosen] for _ in range(5)]
     return [min(traces, key=lambda trace: trace.seconds) for traces in zip(*rounds, strict=True)]
 
 
