@@ -83,7 +83,7 @@ def test_a_summary_names_blocks_that_the_configuration_lacks():
         ("gamma = gamma_part + gamma_there; beta = gamma/previous", "γ, β"),
         ("S = A(X)", "A\u202fX"),
         ("smooth, level 0", "smooth, level 0"),
-        ("; ".join(f"{name} = b + c" for name in "defghijklmn"), "d, e, f and 8 more"),
+        ("; ".join(f"{name} = b + c" for name in "defghijklmnop"), "d, e, f and 10 more"),
     ],
 )
 def test_kernels_are_named_as_mathematics(text, name):

@@ -24,7 +24,7 @@ from workbench.words.numbers import SUPERSCRIPTS, chosen, scientific
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 LONGEST_VALUE = 24
 """Characters of a value in a name; of a longer one the digest is shown."""
-MOST_NAMED, FIRST_NAMED = 10, 3
+MOST_NAMED, FIRST_NAMED = 12, 3
 """Results by which a kernel is named, and how many of those of a kernel with more."""
 PROBLEM = ("problem", "size", "details")
 LEVELS = ("preconditioner", "deflation", "coarse", "variant")

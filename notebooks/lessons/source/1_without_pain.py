@@ -119,10 +119,11 @@ lesson.check(2, -2.5)
 # %% [markdown]
 # ## 4. More unknowns
 #
-# With $N$ unknowns CG makes each new direction conjugate to all before it, and only the last one is needed for that.
-# So after $N$ steps nothing is left, in exact arithmetic. In practice far fewer are made: what counts is how fast
-# the error falls before. Steepest descent leaves at worst $(\kappa-1)/(\kappa+1)$ of the error in each step. The
-# *CG bound* is
+# With $N$ unknowns CG makes each new direction conjugate to all before it, and only the last one is needed for that: $A
+# p_j = (r_j - r_{j+1})/\alpha_j$, and the new residual is orthogonal to all before it, so it is conjugate to all
+# directions but the last. So after $N$ steps nothing is left, in exact arithmetic. In practice far fewer are made: what
+# counts is how fast the error falls before. Steepest descent leaves at worst $(\kappa-1)/(\kappa+1)$ of the error in
+# each step. The *CG bound* is
 #
 # $$\|e_k\|_A \le 2\left(\frac{\sqrt\kappa-1}{\sqrt\kappa+1}\right)^k \|e_0\|_A .$$
 #

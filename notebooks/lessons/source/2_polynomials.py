@@ -68,12 +68,12 @@ lesson.check(1, 4)
 PolynomialView("three clusters", iteration=3)
 
 # %% [markdown]
-# Press **|p|, log axis**: $|p_3|$ is below 0.2 in each cluster, and reaches 28 between them. It is largest in the upper
-# one: at a large $\lambda$ the factors $1 - \lambda/\theta$ of smaller zeros are large, so $p$ is steep there, and an
-# upper cluster has to be far narrower than a lower one. Press **p**, and choose *three outliers above*. A large
-# eigenvalue that is far from all others takes one zero and costs one iteration. It hardly disturbs the rest, since a
-# factor $1 - \lambda/\theta$ with large $\theta$ is almost 1 for small $\lambda$. For $m$ such outliers this gives the
-# *composite bound*: $m$ iterations, and then the CG bound with the $\kappa$ of the rest.
+# Press **|p|, log axis**: $|p_3|$ is below 0.2 in each cluster, and reaches 28 between them. Of the clusters it is
+# largest in the upper one: at a large $\lambda$ the factors $1 - \lambda/\theta$ of smaller zeros are large, so $p$ is
+# steep there, and an upper cluster has to be far narrower than a lower one. Press **p**, and choose *three outliers
+# above*. A large eigenvalue that is far from all others takes one zero and costs one iteration. It hardly disturbs the
+# rest, since a factor $1 - \lambda/\theta$ with large $\theta$ is almost 1 for small $\lambda$. For $m$ such outliers
+# this gives the *composite bound*: $m$ iterations, and then the CG bound with the $\kappa$ of the rest.
 #
 # Click the three outliers, one after the other, which takes them out (the field has them in parentheses): for the rest
 # the CG bound says 9 iterations to $10^{-6}$. So the composite bound is $3 + 9 = 12$. Click them again to bring them

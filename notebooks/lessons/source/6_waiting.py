@@ -37,7 +37,8 @@ StepView("cg", "two-layer", n=8)
 # All sums are made in one memory, so there is no waiting to hide. Pipelined CG is slower here, since it has more to do:
 # the product with $A$ is the same work, but its other lines read and write 15 vectors, and those of CG 10. Compare the
 # bars: which of them are longer? The sentence below has the measured times, and those of the kernels alone, as gaps
-# vary from run to run. Point at a bar: which lines does it compute? The table then lists the kernels of this method.
+# vary from run to run. (The thin bar is $\beta$, one division; on a GPU the next kernel does it.) Point at a bar: which
+# lines does it compute? The table then lists the kernels of this method.
 
 # %%
 TimelineView(measured("cg", "pipecg"), title=["CG", "Pipelined CG"])
@@ -215,7 +216,7 @@ lesson.check(3, 8)
 # - *Hybrid 2* lets the cores update these vectors too, and copies $n$ alone.
 # - *Hybrid 3* gives each side, cores and GPU, its own rows, so that both bandwidths count. The product $n = Am$ has two
 #   parts: $v = A_1m$ takes the columns of a side's own rows, while the other side's part of $m$ is copied. Then
-#   $n = v + A_2m$ adds the other columns.
+#   $n = v + A_2m$ adds the other columns (in the lanes $A_2v$).
 #
 # The sliders are those of a machine with a K20m. Choose each method under *lanes of*: how long is an iteration, and
 # which part of its copies is hidden?
