@@ -170,8 +170,8 @@ def _one_reduction(lines: str) -> Verdict:
     best = assessed(DERIVATIONS["pipelined"][CHRONOPOULOS_GEAR].lines).seconds
     if found.seconds > SLOWER * best:
         order += (
-            f". The model sends a sum where its kernel ends, so sums of two kernels are two messages; an order in "
-            f"which one travels while A works takes {duration(best)}"
+            ". The model sends a sum where its kernel ends, so sums of two kernels are two messages, which other "
+            f"programs send as one; an order in which one travels while A works takes {duration(best)}"
         )
     return Verdict(
         True,
