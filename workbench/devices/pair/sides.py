@@ -34,8 +34,8 @@ Returned = TypeVar("Returned")
 class Noted:
     """An enqueued kernel or copy whose times are recorded later.
 
-    place: its index in the recorder once recorded; -1 before, and always where it is not recorded. least: seconds below
-    which it is not recorded.
+    place: its index in the recorder once recorded, and that of the event before it on its lane where it is too short to
+    be; -1 before. least: seconds below which it is not recorded.
     """
 
     name: str
@@ -62,6 +62,8 @@ class PairClock:
         self.noted: list[Noted] = []
         """Events whose times are not read yet."""
         self._latest: dict[str, Noted] = {}
+        self._recorded: dict[str, int] = {}
+        """The latest event of each lane in the recorder."""
         self._waiting: dict[str, list[Noted]] = {}
         self._kernels: dict[tuple[str, str], int] = {}
         self._ahead = ahead(runtime) - recorder.origin
@@ -133,7 +135,9 @@ class PairClock:
             after = tuple(waited.place for waited in event.after if waited.place >= 0)
             start, end = event.span()
             if end - start >= event.least:
-                event.place = self.recorder.add(self._kernels[key], start, end, event.iteration, after)
+                self._recorded[event.lane] = self.recorder.add(self._kernels[key], start, end, event.iteration, after)
+            # What waits for an event without a length waits for what was done there before.
+            event.place = self._recorded.get(event.lane, -1)
             # Events waited for are known by their places from here on; keeping the objects would keep the whole run.
             event.after = ()
 
