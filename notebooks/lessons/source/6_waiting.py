@@ -38,7 +38,8 @@ StepView("cg", "two-layer", n=8)
 # the product with $A$ is the same work, but its other lines read and write 15 vectors, and those of CG 10. Compare the
 # bars: which of them are longer? The sentence below has the measured times, and those of the kernels alone, as gaps
 # vary from run to run. (The thin bar is $\beta$, one division; on a GPU the next kernel does it.) Point at a bar: which
-# lines does it compute? The table then lists the kernels of this method.
+# lines does it compute? The table then lists the kernels of this method. ($A p$ has $(p, s)$ with it, and $M^{-1}r$ is
+# computed twice, which for Jacobi is cheaper than to store $u$.)
 
 # %%
 TimelineView(measured("cg", "pipecg"), title=["CG", "Pipelined CG"])

@@ -166,7 +166,7 @@ def _one_reduction(lines: str) -> Verdict:
     if found.counts.with_a > 1:
         return Verdict(False, f"one reduction remains, but the lines apply A {counted(found.counts.with_a, 'time')}.")
     before = assessed(CG_LINES).seconds
-    order = "" if found.stops < 2 else f", since it waits for {found.stops} sums as the lines stand"
+    order = "" if found.stops < 2 else f". As the lines stand, {found.stops} sums are waited for"
     best = assessed(DERIVATIONS["pipelined"][CHRONOPOULOS_GEAR].lines).seconds
     if found.seconds > SLOWER * best:
         order += (
@@ -176,7 +176,7 @@ def _one_reduction(lines: str) -> Verdict:
     return Verdict(
         True,
         f"x is that of CG, no sum needs another one, and an iteration on {count(RANKS)} GPUs takes "
-        f"{duration(found.seconds)} in the model where CG takes {duration(before)}{order}.",
+        f"{duration(found.seconds)} in the model, and one of CG {duration(before)}{order}.",
     )
 
 
