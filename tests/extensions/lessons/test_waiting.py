@@ -76,8 +76,8 @@ def test_the_waits_of_an_order_are_counted():
     assert [assessed(change.lines).stops for change in DERIVATIONS["pipelined"]] == [2, 2, 2, 2, 1, 1, 1, 0]
     verdict = EXERCISES[0].check(DERIVATIONS["pipelined"][3].lines)
     assert verdict.right
-    assert "it waits for 2 sums as the lines stand" in verdict.sentence
-    assert "as the lines stand" not in EXERCISES[0].check(DERIVATIONS["pipelined"][4].lines).sentence
+    assert "As the lines stand, 2 sums are waited for" in verdict.sentence
+    assert "As the lines stand" not in EXERCISES[0].check(DERIVATIONS["pipelined"][4].lines).sentence
     # A student compares with the picture of the best order.
     best = duration(assessed(DERIVATIONS["pipelined"][5].lines).seconds)
     assert f"while A works takes {best}" in verdict.sentence
@@ -89,7 +89,8 @@ def test_a_wait_for_two_messages_counts_both():
     gear = DERIVATIONS["pipelined"][GEAR - 1].lines.split("\n")
     sums = [line for line in gear if line.split(" = ")[0] in ("gamma", "uu", "rr")]
     at_the_end = [line for line in gear if line not in sums]
-    at_the_end[at_the_end.index("omega = (u, w)") : 0] = sums
+    place = at_the_end.index("omega = (u, w)")
+    at_the_end[place:place] = sums
     found = assessed("\n".join(at_the_end))
     assert found.difference is None
     assert found.stops == 2
