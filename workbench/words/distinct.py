@@ -82,17 +82,17 @@ def _cut(runs: Sequence[Parts]) -> dict[str, str]:
     By the joined parts of each run."""
     parts = {", ".join(each.values()): [*each.values()] for each in runs}
     found = {name: shortened(sentence_case(name), LONGEST) for name in parts}
-    equal = _repeated(found)
+    equal = _ambiguous(found)
     found |= {name: sentence_case(_with_short_head(parts[name])) for name in equal}
     numbers = {name: f" ({place})" for place, name in enumerate(found, 1)}
-    still = _repeated(found)
+    still = _ambiguous(found)
     return {
         name: shortened(sentence_case(name), LONGEST - len(numbers[name])) + numbers[name] if name in still else cut
         for name, cut in found.items()
     }
 
 
-def _repeated(found: Mapping[str, str]) -> set[str]:
+def _ambiguous(found: Mapping[str, str]) -> set[str]:
     """The names whose cut is that of another one, or differs from it by the sign of the cut alone, and those of which
     the cut has left the beginning of another one."""
     stems = {name: cut.rstrip("…") for name, cut in found.items()}
