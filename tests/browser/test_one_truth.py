@@ -176,7 +176,7 @@ def test_the_result_is_the_last_runs_though_it_failed(two_runs):
 def test_the_plot_of_a_race_says_what_its_entries_do_before_they_iterate(page, app_url):
     """It said "Press Start" while two entries were set up."""
     bench = opened(
-        page, app_url, configure("bubbles-2d", n=512, preconditioner="neumann:2", deflation="levelset:16"), ""
+        page, app_url, configure("bubbles-2d", n=1024, preconditioner="neumann:2", deflation="levelset:16"), ""
     )
     lab.turn_to(page, "Race")
     page.locator(f"{RACE} .wb-sorted tbody tr").first.wait_for()
