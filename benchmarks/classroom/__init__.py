@@ -5,8 +5,10 @@
 A server is started as docs/teaching.md says, and 30 simulated students (--quick: 4) have each of lessons 1, 4 and 7
 (--quick: 1): all open it at the same moment, give a wrong and a right answer to its exercises, start its race, cut
 their connection and connect again, load the page again, and leave. They speak HTTP and websockets as a page does, and
-draw nothing. WORKBENCH_CLASS_ROUNDS repeats all of it on the same server: the memory after each round shows whether it
-grows. WORKBENCH_CLASS_STUDENTS is another number of students.
+draw nothing. One more opens each lesson at the same moment in Chromium, on the same cores, and goes through it at their
+own pace: reads to the end, answers, races, loads the page again and leaves. WORKBENCH_CLASS_ROUNDS repeats all of it on
+the same server: the memory after each round shows whether it grows. WORKBENCH_CLASS_STUDENTS is another number of
+simulated students.
 
 --week is five days: the server is started again each morning while the pages of the day before are still open, every
 fifth student leaves without a word, as a laptop that is closed does, and the time until such a page is ended is
@@ -14,7 +16,8 @@ compressed from half an hour to `AWAY` seconds.
 
 Seconds: median, 95th percentile and worst. cpu_seconds: of the server and its kernels. server: seconds of the server on
 a core, and seconds for which it was ready and other processes had the cores. memory_mb: proportional share (PSS) of the
-server and its kernels. orphans: processes that are left when the server has ended.
+server and its kernels. browser: seconds of the student in Chromium. orphans: processes that are left when the server
+has ended.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ from typing import Any
 
 from tornado.httpclient import HTTPClientError
 
+from benchmarks.classroom.in_browser import BrowserStudent, browser
 from benchmarks.classroom.processes import Processes, left_over, load
 from benchmarks.classroom.student import Student
 from benchmarks.common import report
@@ -112,13 +116,27 @@ def _served(folder: Path, *options: str, port: int | None = None) -> Generator[t
 async def _round(url: str, processes: Processes, lessons: Sequence[str], students: int) -> dict[str, Any]:
     """All lessons, one after another."""
     found: dict[str, Any] = {}
-    async with _watched(processes):
+    async with browser() as chromium, _watched(processes):
         for name in lessons:
+            one = BrowserStudent(chromium, url, name)
+            going = asyncio.ensure_future(one.through(ANSWERS[name], races=name == RACING))
             found[name], there = await _lesson(url, processes, name, students)
+            found[name]["browser"] = await _of_browser(going, one, found[name]["errors"])
             await _all(found[name]["errors"], [one.leave for one in there])
             report(name, found[name])
         found["not_ended"] = await processes.until_closed(60)
     return {**found, "memory_mb_after": processes.megabytes()}
+
+
+async def _of_browser(going: Awaitable[dict[str, Any]], one: BrowserStudent, errors: list[str]) -> dict[str, Any]:
+    """Seconds of the student in Chromium, once they have left; what went wrong is noted."""
+    try:
+        return await going
+    except Exception as error:
+        errors.append(error_message(error, "the student in Chromium"))
+        return {}
+    finally:
+        errors += one.errors
 
 
 async def _weekday(
