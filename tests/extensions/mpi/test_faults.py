@@ -243,6 +243,17 @@ def test_more_ranks_than_a_host_has_cores_for_are_refused(monkeypatch):
     assert launcher.command(13, Path())[1:3] == ["-n", "13"]
 
 
+def test_settings_of_open_mpi_reach_its_ranks_and_what_names_other_ranks_does_not():
+    """A container whose only user is root could not start ranks, though it was allowed there."""
+    chosen = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    networks = {"OMPI_MCA_btl": "self,tcp", "PRTE_MCA_prte_tmpdir_base": "/scratch"}
+    of_a_rank = {"OMPI_COMM_WORLD_RANK": "1", "PMI_RANK": "1", "PMIX_NAMESPACE": "job", "HYDI_CONTROL_FD": "5"}
+    mine = {"HOME": "/home/me"}
+    assert launcher.environment(mine | chosen | networks).items() >= (mine | chosen | networks).items()
+    within = launcher.environment(mine | chosen | networks | of_a_rank)
+    assert set(within) == {"PYTHONPATH", *mine, *chosen}
+
+
 def test_what_cannot_be_sent_to_other_processes_is_refused():
     with pytest.raises(InputError, match="ranks 2 needs what other processes can be sent"):
         processes.RankProcesses(2, messages.Job(endless(), lambda: None, None, False))
