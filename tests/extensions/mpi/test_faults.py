@@ -243,6 +243,17 @@ def test_more_ranks_than_a_host_has_cores_for_are_refused(monkeypatch):
     assert launcher.command(13, Path())[1:3] == ["-n", "13"]
 
 
+def test_an_mpiexec_that_refuses_root_is_answered_by_how_to_allow_it(monkeypatch, tmp_path):
+    """Its last line, "we reiterate our advice against doing so", was the sentence."""
+    refusing = tmp_path / "mpiexec"
+    lines = ("-----", "mpiexec has detected an attempt to run as root.", "Running as root is discouraged.", "-----")
+    refusing.write_text("#!/bin/sh\n" + "".join(f"echo '{line}' >&2\n" for line in lines) + "exit 1\n")
+    refusing.chmod(0o755)
+    monkeypatch.setenv(launcher.MPIEXEC, str(refusing))
+    with pytest.raises(InputError, match="for root; .* set OMPI_ALLOW_RUN_AS_ROOT=1 .*_CONFIRM=1$"):
+        Run(endless())
+
+
 def test_settings_of_open_mpi_reach_its_ranks_and_what_names_other_ranks_does_not():
     """A container whose only user is root could not start ranks, though it was allowed there."""
     chosen = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}

@@ -36,6 +36,11 @@ DEAD = re.compile(r"PID (\d+) RUNNING AT (\S+)")
 SIGNAL = re.compile(r"\(signal (\d+)\)")
 LOST_CONNECTION = "process manager error waiting for completion"
 EXIT_CODE = re.compile(r"EXIT CODE: (\d+)")
+BY_ROOT = "attempt to run as root"
+NOT_BY_ROOT = (
+    "mpiexec of Open MPI starts nothing for root; where that is safe, as in a container, set OMPI_ALLOW_RUN_AS_ROOT=1 "
+    "and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
+)
 
 
 class RankProcesses:
@@ -150,6 +155,8 @@ class RankProcesses:
             return DeviceError(f"{waited}, {self.doing}; {WAITED}")
         if self._alone:
             return self._alone[0] if isinstance(self._alone[0], Exception) else InputError(str(self._alone[0]))
+        if any(BY_ROOT in words for words in self._last_words):
+            return InputError(NOT_BY_ROOT)
         return DeviceError(error) if self.present else InputError(error)
 
     def _how_it_ended(self) -> str:
