@@ -1,4 +1,4 @@
-"""Run the tests in parallel, in four parts; no test measures time, so that none needs the machine to itself.
+"""Run the tests in parallel, in parts; no test measures time, so that none needs the machine to itself.
 
     run_tests.py [--all] PATH ... [-- ARGUMENTS OF PYTEST]
 
@@ -24,7 +24,10 @@ memory."""
 LAST = "browser"
 """A part of its own at the end; each process has its own servers and browser."""
 THROUGH = f"tests/{LAST}/test_workbench.py"
-"""What of it runs without --all and without a path."""
+"""What of it runs without --all and without a path, among the tests that wait."""
+WAITING = 2
+"""The part whose tests wait for servers, ranks and pages: it has a process more, since with one for each core the cores
+rest for a third of its time."""
 AGAIN = ("--reruns", "1", "-raR")
 """After the parts that compile a failed test runs once more, since pages, kernels, servers and ranks share the machine
 with whatever else it does. It is listed with why it failed."""
@@ -42,17 +45,28 @@ def main(words: Sequence[str]) -> int:
     paths, arguments = split(words)
     paths = paths or everything(whole=whole)
     processes = min(MOST, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-    options = ["-n", str(processes), "--dist", "worksteal"] if processes > 1 else []
-    if not whole:
-        # Of several -m the last holds, so that the arguments may choose otherwise.
-        options += ["-m", "not slow"]
+    # Of several -m the last holds, so that the arguments may choose otherwise.
+    options = [] if whole else ["-m", "not slow"]
     parts: list[list[str]] = [[], [], [], []]
     for path in paths:
         parts[part(path)].append(path)
-    again = ((), (), AGAIN, AGAIN)
-    codes = [pytest([*options, *more, *paths, *arguments]) for more, paths in zip(again, parts, strict=True) if paths]
+    codes = [
+        pytest([*in_parallel(processes + (number == WAITING)), *options, *again(number), *paths, *arguments])
+        for number, paths in enumerate(parts)
+        if paths
+    ]
     wrong = [code for code in codes if code not in (0, NO_TESTS)]
     return wrong[0] if wrong else min(codes)
+
+
+def in_parallel(processes: int) -> list[str]:
+    """The options of pytest for so many processes."""
+    return ["-n", str(processes), "--dist", "worksteal"] if processes > 1 else []
+
+
+def again(number: int) -> tuple[str, ...]:
+    """The options of pytest for a part whose failed tests run once more."""
+    return AGAIN if number >= WAITING else ()
 
 
 def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -78,7 +92,9 @@ def part(path: str) -> int:
         return 0
     below = full.relative_to(ROOT / "tests").parts if full.is_relative_to(ROOT / "tests") else ()
     folder = below[0] if below else ""
-    return 1 if folder == COMPILING else 3 if folder == LAST else 2
+    if path == THROUGH:
+        return WAITING
+    return 1 if folder == COMPILING else 3 if folder == LAST else WAITING
 
 
 def is_optimized(path: Path) -> bool:

@@ -21,6 +21,13 @@ OURS = "workbench-"
 """Beginning of the names of threads of views."""
 
 
+@pytest.fixture(scope="module", autouse=True)
+def collected():
+    """Look for garbage among what these tests make: each look at all that others have left takes a second."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="module")
 def result():
     return ended(n=12, trace=True).result

@@ -87,7 +87,7 @@ def test_seconds_count_the_setup_unless_it_is_switched_off(ended_race, page_of, 
     assert view.look.settings["with_setup"].disabled
     view.look.set("measure", "seconds")
     assert view.ranking().finished[0].entry is first
-    eventually(lambda: f"{first.name} 0.1" in view.winner.text and f"ahead of {second.name}" in view.winner.text)
+    eventually(lambda: f"{first.name} in 0.1" in view.winner.text and f"ahead of {second.name}" in view.winner.text)
     # Compilation is in no time of an entry, and has a sentence of its own.
     assert view.note.text == "Compiling kernels took 9.00\u202fs more, once per machine."
     setups = {cells[0]["text"][0]: cells[3]["text"] for cells in view.table.rows}

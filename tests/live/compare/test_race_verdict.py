@@ -46,13 +46,14 @@ def two_cores(monkeypatch):
 def test_the_winner_and_its_lead_are_one_line():
     text = said(entries_of(), [0.1, 0.3, 0.5])
     assert (
-        text
-        == "4 bubbles 256², 2 cores: Geometric multigrid 0.10\u202fs, 3.0 times ahead of Neumann 2, 8² blocks split…"
+        text == "4 bubbles 256², 2 cores: Geometric multigrid in 0.10\u202fs, 3.0 times ahead of Neumann 2, 8² blocks…"
     )
     first, last = entries_of()[2:4], [0.1, 1.0]
-    assert said(first, last) == ("4 bubbles in a square 256², 2 cores: Jacobi 0.10\u202fs, 10 times ahead of Neumann 2")
-    assert said(first, [12, 15], "iterations").endswith("Jacobi 12 iterations, 1.2 times fewer than Neumann 2")
-    assert said(first, [1e6, 2e6], "bytes").endswith("Jacobi 1.00\u202fMB, 2.0 times less than Neumann 2")
+    assert said(first, last) == (
+        "4 bubbles in a square 256², 2 cores: Jacobi in 0.10\u202fs, 10 times ahead of Neumann 2"
+    )
+    assert said(first, [12, 15], "iterations").endswith("Jacobi in 12 iterations, 1.2 times fewer than Neumann 2")
+    assert said(first, [1e6, 2e6], "bytes").endswith("Jacobi with 1.00\u202fMB, 2.0 times less than Neumann 2")
     assert said(first, last, open=(first[1],)).endswith(" so far")
 
 
@@ -67,7 +68,7 @@ def test_what_is_within_the_spread_is_too_close_to_call():
     assert said(entries, [0.1, 0.105, 0.11]).endswith("3 methods are too close to call, 0.10\u202fs to 0.11\u202fs")
     # Iterations are exact.
     assert said(entries[2:], [100, 101], "iterations").endswith("100 iterations, 1.01 times fewer than Neumann 2")
-    assert "Jacobi and Neumann 2 100 iterations" in said(entries[2:], [100, 100], "iterations")
+    assert "Jacobi and Neumann 2 in 100 iterations" in said(entries[2:], [100, 100], "iterations")
 
 
 def test_the_note_says_how_times_to_the_tolerance_were_measured():
@@ -100,7 +101,7 @@ def test_measured_spreads_replace_the_guess():
 
 def test_one_entry_wins_against_nothing_and_a_missing_winner_has_its_reason():
     entries = entries_of()
-    assert said(entries[2:3], [0.5]).endswith("Jacobi 0.50\u202fs; add a method to compare")
+    assert said(entries[2:3], [0.5]).endswith("Jacobi in 0.50\u202fs; add a method to compare")
     none = found(entries, [])
     assert verdict(none, BUBBLES, 1e-6, entries=entries) == "No entry reached 10⁻⁶."
     assert verdict(none, BUBBLES, 1e-3, entries=entries) == "The entries stop at 0.001; run them again to 10⁻⁶."
@@ -116,12 +117,12 @@ def test_a_name_is_not_cut_to_that_of_another_entry():
     entries = Race(made, queue=RunQueue()).entries
     ranking = found(entries, [22e6, 26e6, 87e6], "bytes")
     text = verdict(ranking, bubbles.problem, 1e-6, entries=entries)
-    assert text == "48², 2 cores: 8² blocks split by phase 22.0\u202fMB, 1.2 times less than 4² blocks split by phase"
+    assert (
+        text == "48², 2 cores: 8² blocks split by phase with 22.0\u202fMB, 1.2 times less than 4² blocks split by phase"
+    )
     # Both names would be cut.
     slower = verdict(found(entries, [21, 53, 90], "iterations"), bubbles.problem, 1e-6, entries=entries[:2])
-    assert (
-        slower == "48², 2 cores: 8² blocks split by phase 21 iterations, 2.5 times fewer than 4² blocks split by phase"
-    )
+    assert slower == "48², 2 cores: 8² blocks split by phase in 21 iterations, 2.5 times fewer than 4² blocks split by…"
     # Where no entry has the shorter name, the problem stays.
     shorter = verdict(ranking, bubbles.problem, 1e-6, entries=entries[:2])
     assert shorter.startswith("9 random bubbles 48², 2 cores: ")
@@ -131,7 +132,7 @@ def test_a_name_is_not_cut_to_that_of_another_entry():
 def test_devices_are_named_where_all_entries_share_one():
     assert ", OpenCL: Jacobi" in said(entries_of(device="opencl")[2:], [0.1, 1.0])
     mixed = Race([configure("bubbles-2d", n=64, device=device) for device in ("cpu", "opencl")], queue=RunQueue())
-    assert ", this machine: On CPU 0.10" in said(mixed.entries, [0.1, 1.0])
+    assert ", this machine: On CPU in 0.10" in said(mixed.entries, [0.1, 1.0])
 
 
 @settings(max_examples=100, deadline=None)

@@ -19,6 +19,8 @@ SHORTEST = (12, 6)
 NOTABLE = 0.1
 """Share of the time of an entry; one that waited for longer has a remark."""
 AHEAD = {"seconds": "ahead of", "iterations": "fewer than", "bytes": "less than"}
+TAKEN = {"seconds": "in", "iterations": "in", "bytes": "with"}
+"""The word between an entry and its amount, since names may end in a number: Schwarz 2 × 2 in 13 iterations."""
 
 
 def verdict(
@@ -34,7 +36,8 @@ def verdict(
         return _no_winner(found, aim, alone=len(entries) == 1)
     winners, best = found.winners, found.finished[0]
     words, head = sentence_case(problem.words), f"{_size_text(problem)}, {_machine(entries, cores)}:"
-    said, so_far = amount_text(best, found.measure, 2), " so far" if found.open else ""
+    said = f"{TAKEN[found.measure]} {amount_text(best, found.measure, 2)}"
+    so_far = " so far" if found.open else ""
     names = [finish.entry.name for finish in winners]
     if len(entries) == 1:
         return _fitted(lambda on, one: f"{on}{head} {one} {said}; add a method to compare", words, *names)
