@@ -158,19 +158,22 @@ def test_a_hidden_run_is_said_to_be_hidden(two_runs):
         drawn(two_runs, curves)
 
 
-def test_the_result_is_the_last_runs_though_it_failed(two_runs):
+def test_the_result_is_the_last_runs_though_it_failed(page, app_url):
     """The green sentence of an older run stayed the loudest on the page, and the failed one had "finished"."""
-    two_runs.turn_to("Solve", f"{SOLVE} canvas")
-    two_runs.open_link(to_link(on(32, "file:/no/labels.npy")))
-    two_runs.until(lambda: read(two_runs, "State")[0].startswith("converged"))
-    two_runs.page.locator(f'{SOLVE} [data-field="deflation"] .wb-pick[data-value="file"]').wait_for()
-    press(two_runs, SOLVE, "run")
-    says(two_runs, f"{SOLVE} .wb-result.wb-bad", "/no/labels.npy")
-    says(two_runs, f"{SOLVE} .wb-result", "Run 3: no iteration was made")
-    assert not two_runs.page.locator(f"{SOLVE} .wb-result", has_text="Converged").count()
-    says(two_runs, f"{SOLVE} .wb-runbar", "without an iteration")
-    two_runs.until(lambda: read(two_runs, "State")[0] == "failed")
-    two_runs.shoot("failed")
+    # In a page of its own: others read how many runs there are.
+    bench = opened(page, app_url, on(32), "last")
+    lab.turn_to(page, "Solve")
+    bench.solve()
+    bench.open_link(to_link(on(32, "file:/no/labels.npy")))
+    bench.until(lambda: read(bench, "State")[0].startswith("converged"))
+    page.locator(f'{SOLVE} [data-field="deflation"] .wb-pick[data-value="file"]').wait_for()
+    press(bench, SOLVE, "run")
+    says(bench, f"{SOLVE} .wb-result.wb-bad", "/no/labels.npy")
+    says(bench, f"{SOLVE} .wb-result", "Run 2: no iteration was made")
+    assert not page.locator(f"{SOLVE} .wb-result", has_text="Converged").count()
+    says(bench, f"{SOLVE} .wb-runbar", "without an iteration")
+    bench.until(lambda: read(bench, "State")[0] == "failed")
+    bench.shoot("failed")
 
 
 def test_the_plot_of_a_race_says_what_its_entries_do_before_they_iterate(page, app_url):

@@ -134,8 +134,8 @@ def test_the_memory_of_a_chunk_is_free_before_the_next_one_begins():
         "n": 60,
         "solver": "block-cg",
         "device": "opencl",
-        "memory_limit": 10**7,
-        "rhs": "random:128",
+        "memory_limit": 2 * 10**6,
+        "rhs": "random:24",
         "stopping": Stopping(rtol=0.1),
     }
     run = Run(configure("poisson5", **chosen))
