@@ -24,15 +24,17 @@ memory."""
 LAST = "browser"
 """A part of its own at the end; each process has its own servers and browser."""
 THROUGH = f"tests/{LAST}/test_workbench.py"
-"""What of it runs without --all and without a path, among the tests that wait."""
+"""What of it runs without --all and without a path. Not among others: a process that has driven a browser runs no event
+loop of another test."""
 WAITING = 2
-"""The part whose tests wait for servers, ranks and pages: it has a process more, since with one for each core the cores
-rest for a third of its time."""
+"""The part whose tests wait for servers, ranks and processes: on several cores it has a process more, since with one
+for each core the cores rest for a third of its time."""
 AGAIN = ("--reruns", "1", "-raR")
 """After the parts that compile a failed test runs once more, since pages, kernels, servers and ranks share the machine
 with whatever else it does. It is listed with why it failed."""
 MOST = 4
-"""Maximum of processes: each takes some hundreds of megabytes, and has a process that compiles kernels."""
+"""Maximum of processes of a part, but for the one more of `WAITING`: each takes some hundreds of megabytes, and has a
+process that compiles kernels."""
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """By what the BLAS libraries of NumPy and SciPy learn how many threads to start."""
 NO_TESTS = 5
@@ -51,7 +53,7 @@ def main(words: Sequence[str]) -> int:
     for path in paths:
         parts[part(path)].append(path)
     codes = [
-        pytest([*in_parallel(processes + (number == WAITING)), *options, *again(number), *paths, *arguments])
+        pytest([*in_parallel(number, processes), *options, *again(number), *paths, *arguments])
         for number, paths in enumerate(parts)
         if paths
     ]
@@ -59,9 +61,9 @@ def main(words: Sequence[str]) -> int:
     return wrong[0] if wrong else min(codes)
 
 
-def in_parallel(processes: int) -> list[str]:
-    """The options of pytest for so many processes."""
-    return ["-n", str(processes), "--dist", "worksteal"] if processes > 1 else []
+def in_parallel(number: int, processes: int) -> list[str]:
+    """The options of pytest for the processes of a part; none where one process runs all."""
+    return ["-n", str(processes + (number == WAITING)), "--dist", "worksteal"] if processes > 1 else []
 
 
 def again(number: int) -> tuple[str, ...]:
@@ -92,8 +94,6 @@ def part(path: str) -> int:
         return 0
     below = full.relative_to(ROOT / "tests").parts if full.is_relative_to(ROOT / "tests") else ()
     folder = below[0] if below else ""
-    if path == THROUGH:
-        return WAITING
     return 1 if folder == COMPILING else 3 if folder == LAST else WAITING
 
 

@@ -119,24 +119,24 @@ async def _round(url: str, processes: Processes, lessons: Sequence[str], student
     async with browser() as chromium, _watched(processes):
         for name in lessons:
             one = BrowserStudent(chromium, url, name)
-            going = asyncio.ensure_future(one.through(ANSWERS[name], races=name == RACING))
-            found[name], there = await _lesson(url, processes, name, students)
-            found[name]["browser"] = await _of_browser(going, one, found[name]["errors"])
+            async with asyncio.TaskGroup() as both:
+                going = both.create_task(_in_browser(one, name))
+                found[name], there = await _lesson(url, processes, name, students)
+            found[name]["browser"] = going.result()
+            found[name]["errors"] += one.errors
             await _all(found[name]["errors"], [one.leave for one in there])
             report(name, found[name])
         found["not_ended"] = await processes.until_closed(60)
     return {**found, "memory_mb_after": processes.megabytes()}
 
 
-async def _of_browser(going: Awaitable[dict[str, Any]], one: BrowserStudent, errors: list[str]) -> dict[str, Any]:
-    """Seconds of the student in Chromium, once they have left; what went wrong is noted."""
+async def _in_browser(one: BrowserStudent, name: str) -> dict[str, Any]:
+    """Seconds of the student in Chromium; what went wrong is one of its errors."""
     try:
-        return await going
+        return await one.through(ANSWERS[name], races=name == RACING)
     except Exception as error:
-        errors.append(error_message(error, "the student in Chromium"))
+        one.errors.append(error_message(error, "the student in Chromium"))
         return {}
-    finally:
-        errors += one.errors
 
 
 async def _weekday(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import time
 from collections.abc import AsyncGenerator, Sequence
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.live_view.lab import lab_tools
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Locator, Page
+    from playwright.async_api import Browser, Error, Locator, Page
 
 EXERCISE = ".wb-exercise"
 LAST = 600_000
@@ -37,7 +38,8 @@ async def browser() -> AsyncGenerator[Browser]:
 
 
 class BrowserStudent:
-    """One page of a lesson, used with mouse and keyboard. errors: what scripts of the page have thrown."""
+    """One page of a lesson, used with mouse and keyboard. errors: what scripts of the page have thrown, but for what
+    libraries throw where a page is left while it loads."""
 
     def __init__(self, chromium: Browser, url: str, lesson: str) -> None:
         self._chromium, self._address = chromium, f"{url}/lesson/{lesson}"
@@ -51,7 +53,7 @@ class BrowserStudent:
         """
         page = await self._chromium.new_page(viewport=lab_tools().VIEWPORT)
         page.set_default_timeout(LAST)
-        page.on("pageerror", lambda error: self.errors.append(f"a page's script: {error}"))
+        page.on("pageerror", self._note)
         last = max(number for number, _ in answers)
         try:
             begun = time.monotonic()
@@ -65,9 +67,14 @@ class BrowserStudent:
             await page.reload(wait_until="commit")
             return found | {"reload": await _ready(page, last, begun)}
         finally:
-            # A page that is left ends its kernel; one that Playwright closes is given no time to.
-            await page.goto("about:blank")
-            await page.close()
+            with contextlib.suppress(Exception):
+                # A page that is left ends its kernel; one that Playwright closes is given no time to.
+                await page.goto("about:blank")
+                await page.close()
+
+    def _note(self, error: Error) -> None:
+        if not any(words in str(error) for words in lab_tools().OF_OTHERS):
+            self.errors.append(f"a page's script: {error}")
 
 
 async def _ready(page: Page, last: int, begun: float) -> float:
@@ -76,10 +83,11 @@ async def _ready(page: Page, last: int, begun: float) -> float:
 
 
 async def _read(page: Page) -> None:
-    """Scroll through the page, so that all its pictures are drawn."""
-    while await page.evaluate(TO_THE_END) > 1:
-        await page.mouse.wheel(0, SCREEN)
-        await page.wait_for_timeout(PAUSE)
+    """Scroll through the page, so that all its pictures are drawn. Raises TimeoutError where it has no end."""
+    async with asyncio.timeout(LAST / 1000):
+        while await page.evaluate(TO_THE_END) > 1:
+            await page.mouse.wheel(0, SCREEN)
+            await page.wait_for_timeout(PAUSE)
 
 
 async def _answer(page: Page, number: int, answer: str) -> float:

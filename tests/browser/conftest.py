@@ -15,9 +15,6 @@ from tests.waiting import LONGEST
 
 SCREENSHOTS = Path(__file__).parent / "screenshots"
 STATUS = "[role=status]"
-OF_OTHERS = ("Canceled future for", "[anywidget] Failed to initialize model")
-"""What JupyterLab throws where a kernel ends before it has answered, and anywidget where a module takes longer than two
-seconds to load: its widget gets no more messages, so that a test which needs them fails by itself."""
 CURVES = ".wb-convergence canvas.wb-canvas"
 FIELD = ".wb-field canvas.wb-canvas"
 PICTURE_MS = 20_000
@@ -273,7 +270,7 @@ def watched(page: Any, node: Any) -> Iterator[None]:
     node.stash[PAGE], node.stash[CONSOLE] = page, []
 
     def note(error: Any) -> None:
-        if not any(words in str(error) for words in OF_OTHERS):
+        if not any(words in str(error) for words in lab.OF_OTHERS):
             errors.append(str(error))
 
     def hear(message: Any) -> None:

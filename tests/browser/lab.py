@@ -44,6 +44,9 @@ WEBGL_ARGS = [
     "--enable-unsafe-swiftshader",
 ]
 """WebGL2 drawn by the cores, also where there is a GPU, so that pictures are the same everywhere."""
+OF_OTHERS = ("Canceled future for", "[anywidget] Failed to initialize model")
+"""What JupyterLab throws where a kernel ends before it has answered, and anywidget where a module takes longer than two
+seconds to load: its widget gets no more messages, so that a test which needs them fails by itself."""
 TO_END = 60
 """Seconds that a server takes at most to end its kernels and itself."""
 OF_KERNELS = re.compile(r"ipykernel_launcher|workbench\.extensions\.classroom\.server\.fork_server")

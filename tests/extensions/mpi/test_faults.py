@@ -256,13 +256,16 @@ def test_an_mpiexec_that_refuses_root_is_answered_by_how_to_allow_it(monkeypatch
 
 def test_settings_of_open_mpi_reach_its_ranks_and_what_names_other_ranks_does_not():
     """A container whose only user is root could not start ranks, though it was allowed there."""
-    chosen = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    networks = {"OMPI_MCA_btl": "self,tcp", "PRTE_MCA_prte_tmpdir_base": "/scratch"}
-    of_a_rank = {"OMPI_COMM_WORLD_RANK": "1", "PMI_RANK": "1", "PMIX_NAMESPACE": "job", "HYDI_CONTROL_FD": "5"}
+    chosen = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_PREFIX": "/opt/prte"}
+    networks = {"OMPI_MCA_btl": "self,tcp", "PRTE_MCA_prte_tmpdir_base": "/scratch", "PMIX_MCA_gds": "hash"}
     mine = {"HOME": "/home/me"}
-    assert launcher.environment(mine | chosen | networks).items() >= (mine | chosen | networks).items()
-    within = launcher.environment(mine | chosen | networks | of_a_rank)
-    assert set(within) == {"PYTHONPATH", *mine, *chosen}
+    of_a_rank = {"PMI_RANK": "1", "PMIX_NAMESPACE": "job", "HYDI_CONTROL_FD": "5"}
+    # A step of Slurm is a rank too, and has added nothing to the settings.
+    for job in ({}, of_a_rank):
+        assert set(launcher.environment(mine | chosen | networks | job)) == {"PYTHONPATH", *mine, *chosen, *networks}
+    for sign in ("OMPI_COMM_WORLD_RANK", "PRTE_LAUNCHED"):
+        within = launcher.environment(mine | chosen | networks | of_a_rank | {sign: "1"})
+        assert set(within) == {"PYTHONPATH", *mine, *chosen}
 
 
 def test_what_cannot_be_sent_to_other_processes_is_refused():

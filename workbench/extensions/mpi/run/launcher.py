@@ -14,10 +14,13 @@ from workbench.extensions.mpi.mpiexec import MPIEXEC, SCRIPTS, find_mpiexec, oth
 
 OF_A_RANK = ("PMI_", "PMIX_", "OMPI_", "PRTE_", "MPI_LOCAL", "HYDI_")
 """Variables of a process that mpiexec has started, by their beginning: to its ranks they would name other ranks."""
-SETTINGS = ("OMPI_MCA_", "PRTE_MCA_", "OMPI_ALLOW_", "PRTE_ALLOW_")
-"""Those of them in which a user of Open MPI chooses networks, and a container allows mpiexec for root."""
-RANK_OF_OPEN_MPI = "OMPI_COMM_WORLD_RANK"
-"""Set in a rank of Open MPI, whose mpiexec adds its own addresses to the settings."""
+SETTINGS = ("OMPI_MCA_", "PRTE_MCA_", "PMIX_MCA_")
+"""Those of them in which a user of Open MPI chooses networks. Where mpiexec has started this process it has added its
+own addresses to them."""
+ALLOWED = ("OMPI_ALLOW_", "PRTE_ALLOW_", "PRTE_PREFIX", "PMIX_PREFIX")
+"""Those that hold for every mpiexec of Open MPI: root in a container may start it, and where it is installed."""
+STARTED = ("OMPI_COMM_WORLD_RANK", "PRTE_LAUNCHED", "FLUX_TASK_RANK")
+"""Variables of a process that mpiexec of Open MPI, or Flux in its place, has started."""
 QUEUES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "HYDRA_HOST_FILE")
 """Environment variables by which mpiexec gets the hosts of a job; without them all ranks are on this one."""
 PER_CORE, FEW = 4, 8
@@ -68,8 +71,8 @@ def mpiexec(ranks: int) -> str:
 
 def environment(now: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The environment of the ranks, which import this library from where this process has it."""
-    settings = tuple(each for each in SETTINGS if "MCA" not in each or RANK_OF_OPEN_MPI not in now)
-    kept = {name: now[name] for name in now if name.startswith(settings) or not name.startswith(OF_A_RANK)}
+    chosen = ALLOWED if any(name in now for name in STARTED) else (*ALLOWED, *SETTINGS)
+    kept = {name: now[name] for name in now if name.startswith(chosen) or not name.startswith(OF_A_RANK)}
     here = str(Path(workbench.__file__).parents[1])
     kept["PYTHONPATH"] = os.pathsep.join(filter(None, (here, kept.get("PYTHONPATH"))))
     return kept
