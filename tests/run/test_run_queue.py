@@ -329,5 +329,5 @@ def test_a_job_says_how_long_it_was_queued():
     session.wait(LIMIT)
     race.wait(LIMIT)
     assert session.waited >= 0.01
-    assert race.waited >= session.waited
+    assert race.waited >= 0.01
     assert race.entries[0].waited == race.waited
