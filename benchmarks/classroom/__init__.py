@@ -36,7 +36,7 @@ from typing import Any
 
 from tornado.httpclient import HTTPClientError
 
-from benchmarks.classroom.in_browser import BrowserStudent, browser
+from benchmarks.classroom.in_browser import BrowserStudent, Seconds, browser
 from benchmarks.classroom.processes import Processes, left_over, load
 from benchmarks.classroom.student import Student
 from benchmarks.common import report
@@ -130,7 +130,7 @@ async def _round(url: str, processes: Processes, lessons: Sequence[str], student
     return {**found, "memory_mb_after": processes.megabytes()}
 
 
-async def _in_browser(one: BrowserStudent, name: str) -> dict[str, Any]:
+async def _in_browser(one: BrowserStudent, name: str) -> Seconds:
     """Seconds of the student in Chromium; what went wrong is one of its errors."""
     try:
         return await one.through(ANSWERS[name], races=name == RACING)

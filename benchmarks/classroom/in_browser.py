@@ -6,21 +6,22 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncGenerator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from benchmarks.classroom.student import PATIENCE
 from benchmarks.live_view.lab import lab_tools
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Error, Locator, Page
 
 EXERCISE = ".wb-exercise"
-LAST = 600_000
-"""Milliseconds until the student gives up, as the simulated ones do."""
 SCREEN, PAUSE = 700, 250
 """Pixels that the student reads on, and milliseconds until the next ones."""
 VERDICT = """([at, before]) => at.matches(".wb-good, .wb-bad") && at.innerText !== before"""
 """Whether a line of an exercise says another verdict than before."""
 TO_THE_END = "() => document.scrollingElement.scrollHeight - innerHeight - scrollY"
+Seconds = dict[str, float | list[float]]
+"""Of each act by its name; of answers one for each."""
 
 
 @contextlib.asynccontextmanager
@@ -45,20 +46,20 @@ class BrowserStudent:
         self._chromium, self._address = chromium, f"{url}/lesson/{lesson}"
         self.errors: list[str] = []
 
-    async def through(self, answers: Sequence[tuple[int, str]], *, races: bool) -> dict[str, Any]:
+    async def through(self, answers: Sequence[tuple[int, str]], *, races: bool) -> Seconds:
         """Go through the lesson at the student's own pace; returns the seconds that each act took.
 
         answers: number of an exercise, from 0, and what is answered. open and reload: until the last of these exercises
         can be answered.
         """
         page = await self._chromium.new_page(viewport=lab_tools().VIEWPORT)
-        page.set_default_timeout(LAST)
+        page.set_default_timeout(1000 * PATIENCE)
         page.on("pageerror", self._note)
         last = max(number for number, _ in answers)
         try:
             begun = time.monotonic()
             await page.goto(self._address, wait_until="commit")
-            found: dict[str, Any] = {"open": await _ready(page, last, begun)}
+            found: Seconds = {"open": await _ready(page, last, begun)}
             await _read(page)
             found["answers"] = [await _answer(page, number, answer) for number, answer in answers]
             if races:
@@ -84,7 +85,7 @@ async def _ready(page: Page, last: int, begun: float) -> float:
 
 async def _read(page: Page) -> None:
     """Scroll through the page, so that all its pictures are drawn. Raises TimeoutError where it has no end."""
-    async with asyncio.timeout(LAST / 1000):
+    async with asyncio.timeout(PATIENCE):
         while await page.evaluate(TO_THE_END) > 1:
             await page.mouse.wheel(0, SCREEN)
             await page.wait_for_timeout(PAUSE)
