@@ -33,7 +33,9 @@ TICK = 0.02
 GRACE = 2.0
 """Seconds in which ranks end by themselves; then they are killed."""
 DEAD = re.compile(r"PID (\d+) RUNNING AT (\S+)")
-SIGNAL = re.compile(r"\(signal (\d+)\)")
+SIGNAL = re.compile(r"\(signal (\d+)\)|on signal (\d+)")
+NOTICED = re.compile(r"process rank (\d+) with PID .* exited on signal \d+")
+"""What mpiexec of Open MPI says of a rank that is killed."""
 LOST_CONNECTION = "process manager error waiting for completion"
 EXIT_CODE = re.compile(r"EXIT CODE: (\d+)")
 BY_ROOT = "attempt to run as root"
@@ -172,6 +174,9 @@ class RankProcesses:
                 return by_mpiexec
             name = f"rank {named[0]}" if named else f"process {dead[1]} on {dead[2]}"
             return f"{name} {_ended(banner)}"
+        noticed = NOTICED.search("".join(self._last_words))
+        if noticed and self.present:
+            return by_mpiexec if first not in (None, int(noticed[1])) else f"rank {noticed[1]} {_ended(noticed[0])}"
         # Open MPI frames its sentences with lines of dashes.
         last = next((one_line(words) for words in reversed(self._last_words) if words.strip("- \n")), "")
         # MPICH's mpiexec may lose its own connection to the ranks before it says which one has ended.
@@ -185,8 +190,9 @@ class RankProcesses:
 def _ended(banner: str) -> str:
     """The end of a rank, as mpiexec reports it."""
     if by := SIGNAL.search(banner):
-        shortage = ", as the system does where memory is short," if int(by[1]) == signal.SIGKILL else ""
-        return f"was killed by signal {by[1]}{shortage}"
+        number = int(by[1] or by[2])
+        shortage = ", as the system does where memory is short," if number == signal.SIGKILL else ""
+        return f"was killed by signal {number}{shortage}"
     code = EXIT_CODE.search(banner)
     return f"ended with status {code[1]}" if code else "ended"
 
