@@ -35,7 +35,7 @@ GRACE = 2.0
 DEAD = re.compile(r"PID (\d+) RUNNING AT (\S+)")
 SIGNAL = re.compile(r"\(signal (\d+)\)|on signal (\d+)")
 NOTICED = re.compile(r"process rank (\d+) with PID .* exited on signal \d+")
-"""What mpiexec of Open MPI says of a rank that is killed."""
+"""The sentence of Open MPI's mpiexec on a rank that is killed."""
 LOST_CONNECTION = "process manager error waiting for completion"
 EXIT_CODE = re.compile(r"EXIT CODE: (\d+)")
 BY_ROOT = "attempt to run as root"
