@@ -18,7 +18,7 @@ EXERCISE = ".wb-exercise"
 SCREEN, PAUSE = 700, 250
 """Pixels that the student reads on, and milliseconds until the next ones."""
 VERDICT = """([at, before]) => at.matches(".wb-good, .wb-bad") && at.innerText !== before"""
-"""Whether a line of an exercise says another verdict than before."""
+"""True once a line of an exercise says another verdict than before."""
 TO_THE_END = "() => document.scrollingElement.scrollHeight - innerHeight - scrollY"
 Seconds = dict[str, float | list[float]]
 """Of each act by its name; of answers one for each."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 from pathlib import Path
 from typing import Any
 
 
+@functools.cache
 def lab_tools() -> Any:
     """The module tests/browser/lab.py."""
     path = Path(__file__).parents[2] / "tests" / "browser" / "lab.py"

@@ -33,7 +33,7 @@ TICK = 0.02
 GRACE = 2.0
 """Seconds in which ranks end by themselves; then they are killed."""
 DEAD = re.compile(r"PID (\d+) RUNNING AT (\S+)")
-SIGNAL = re.compile(r"\(signal (\d+)\)|on signal (\d+)")
+SIGNAL = re.compile(r"\bsignal (\d+)")
 NOTICED = re.compile(r"process rank (\d+) with PID .* exited on signal \d+")
 """The sentence of Open MPI's mpiexec on a rank that is killed."""
 LOST_CONNECTION = "process manager error waiting for completion"
@@ -190,9 +190,8 @@ class RankProcesses:
 def _ended(banner: str) -> str:
     """The end of a rank, as mpiexec reports it."""
     if by := SIGNAL.search(banner):
-        number = int(by[1] or by[2])
-        shortage = ", as the system does where memory is short," if number == signal.SIGKILL else ""
-        return f"was killed by signal {number}{shortage}"
+        shortage = ", as the system does where memory is short," if int(by[1]) == signal.SIGKILL else ""
+        return f"was killed by signal {by[1]}{shortage}"
     code = EXIT_CODE.search(banner)
     return f"ended with status {code[1]}" if code else "ended"
 
