@@ -296,3 +296,22 @@ def test_a_first_setup_that_loads_kernels_rules_no_pair_out():
     search, _ = machine.search([one, two, three])
     assert search.rows[two].measured
     assert not search.rows[three].measured
+
+
+def test_setup_and_iterations_of_a_pair_are_those_of_one_solve():
+    """Of two solves after the first the median is the faster one, whose setup is shorter than the mean of both."""
+    one, two = pair("neumann:1", "none"), pair("neumann:3", "none")
+    machine = Machine({one: 0.01, two: 0.01})
+    begin = machine.begin
+
+    def uneven(of):
+        run = begin(of)
+        run.setup_seconds = 0.5 if machine.solved.count(of) % 2 else 0.002
+        return run
+
+    machine.begin = uneven
+    search, _ = machine.search([one, two])
+    for row in search.rows.values():
+        assert row.times.count % 2 == 0
+        assert (row.setup_seconds, row.iteration_seconds) == (0.002, pytest.approx(0.01))
+        assert row.seconds == pytest.approx(row.times.value)

@@ -13,8 +13,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from workbench.advise.advice import Estimate, Event, Probed, RuledOut, Stage
 from workbench.advise.budget import Budget
 from workbench.advise.level_pairs import LevelPair, coarse_solver_of
@@ -323,8 +321,10 @@ def run_for(run: Run, seconds: float) -> tuple[Run, Result | None]:
 
 
 def _row(pair: LevelPair, timed: Sequence[Timed], vectors: int) -> Estimate:
-    """The medians of the solves after the first, whose setup may load kernels. vectors: of deflation."""
+    """The median by seconds of the solves after the first, whose setup may load kernels. Both parts are those of the
+    same solve: a median of each for itself may have a setup that is longer than the whole. vectors: of deflation."""
     counted = timed[1:] or timed
-    times = Median.of([each.seconds for each in counted])
-    setup = float(np.median([each.setup for each in counted]))
-    return Estimate(pair, timed[-1].iterations, setup, times.value - setup, True, times=times, vectors=vectors)
+    seconds = [each.seconds for each in counted]
+    times = Median.of(seconds)
+    made = counted[seconds.index(times.value)]
+    return Estimate(pair, made.iterations, made.setup, made.iterating, True, times=times, vectors=vectors)
