@@ -127,7 +127,9 @@ async def _round(url: str, processes: Processes, lessons: Sequence[str], student
             await _all(found[name]["errors"], [one.leave for one in there])
             report(name, found[name])
         found["not_ended"] = await processes.until_closed(60)
-    return {**found, "memory_mb_after": processes.megabytes()}
+    found["memory_mb_after"] = processes.megabytes()
+    report("round", {name: found[name] for name in ("not_ended", "memory_mb_after")})
+    return found
 
 
 async def _in_browser(one: BrowserStudent, name: str) -> Seconds:

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING
 
 from benchmarks.classroom.student import PATIENCE
-from benchmarks.live_view.lab import lab_tools
+from benchmarks.live_view.lab import chromium_path, lab_tools
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Error, Locator, Page
@@ -29,9 +29,9 @@ async def browser() -> AsyncGenerator[Browser]:
     """The Chromium of the browser tests, until the block ends."""
     from playwright.async_api import async_playwright
 
-    lab = lab_tools()
     async with async_playwright() as playwright:
-        chromium = await playwright.chromium.launch(executable_path=lab.browser_path(), args=lab.BROWSER_ARGS)
+        path = chromium_path(playwright.chromium.executable_path)
+        chromium = await playwright.chromium.launch(executable_path=path, args=lab_tools().BROWSER_ARGS)
         try:
             yield chromium
         finally:

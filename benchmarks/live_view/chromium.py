@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.live_view.lab import chromium_path
+
 WINDOW = "1280,943"
 """The window, of which the page has 1280 x 800."""
 START_SECONDS = 60
@@ -54,7 +56,7 @@ def chromium(lab: Any, folder: Path, args: Sequence[str] = ()) -> Iterator[Chrom
 
     profile = folder / "chromium"
     with sync_playwright() as playwright, (folder / "chromium.log").open("wb") as log:
-        path = lab.browser_path() or playwright.chromium.executable_path
+        path = chromium_path(playwright.chromium.executable_path)
         options = [f"--user-data-dir={profile}", f"--window-size={WINDOW}", "--remote-debugging-port=0"]
         command = [path, "--headless", *options, *(args or lab.BROWSER_ARGS), "about:blank"]
         process = subprocess.Popen(command, stdout=log, stderr=log)

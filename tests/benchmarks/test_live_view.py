@@ -75,3 +75,13 @@ def test_a_busy_process_is_seen_with_all_that_it_started(live_view):
         finally:
             os.killpg(process.pid, signal.SIGKILL)
     assert processes.more({}, {}) is None
+
+
+def test_without_chromium_one_sentence_says_what_to_do(live_view, monkeypatch):
+    from benchmarks.live_view.lab import chromium_path
+
+    monkeypatch.setenv("WORKBENCH_CHROMIUM", sys.executable)
+    assert chromium_path("/playwrights/own") == sys.executable
+    monkeypatch.setenv("WORKBENCH_CHROMIUM", "/no/chromium")
+    with pytest.raises(SystemExit, match="needs Chromium, and /no/chromium is no program: install chromium, or name"):
+        chromium_path(sys.executable)
