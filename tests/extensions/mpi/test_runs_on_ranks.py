@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
+import time
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from scipy import sparse
 from tests.extensions.mpi.conftest import ENDLESS, endless, gone, pids_of
 from tests.waiting import LIMIT, until
 from workbench.errors import InputError
+from workbench.extensions.mpi.run.processes import RankProcesses
 from workbench.extensions.mpi.run.start import START
 from workbench.records import History, load, save
 from workbench.run import Quantity, Reason, Run, Session, State, configure, race, run_through, solve
@@ -62,6 +64,27 @@ def test_the_phases_of_the_setup_are_those_of_the_ranks(both):
     assert sum(phases.values()) == pytest.approx(both[3].setup_seconds)
     assert phases[START] > 0
     assert phases["rest"] >= 0
+
+
+def test_no_phase_is_negative_where_ranks_are_ahead_of_this_process(monkeypatch):
+    """On busy cores the ranks may have set up before their first message is read here."""
+    read = RankProcesses.next
+
+    def late(ranks, stopped):
+        message = read(ranks, stopped)
+        if first:
+            time.sleep(first.pop())
+        return message
+
+    first = [1.0]
+    monkeypatch.setattr(RankProcesses, "next", late)
+    begun = time.perf_counter()
+    run = Run(configure(**CHOICES, ranks=2))
+    try:
+        assert min(phase.seconds for phase in run.setup.phases.done) >= 0
+        assert run.setup_seconds + run.compile_seconds < time.perf_counter() - begun
+    finally:
+        run.cancel()
 
 
 def test_snapshots_are_those_of_one_process(both):

@@ -45,14 +45,17 @@ def start(
             on_error.callback(ranks.end)
             kind, _, data = ranks.next(stopped)
         before = len(phases.done)
-        while kind != READY:
-            kind, _, data = ranks.next(stopped)
-            if kind == SETUP:
-                done, present = data
-                phases.follow(done, present, before)
-        phases.follow(data.phases, "", before)
+        # The same phase once more: ranks begin their setup before their first message is read here, and what START has
+        # counted of it is taken back.
+        with phases(START):
+            while kind != READY:
+                kind, _, data = ranks.next(stopped)
+                if kind == SETUP:
+                    done, present = data
+                    phases.follow(done, present, before)
+            phases.follow(data.phases, "", before)
+            phases.take_over(sum(phase.seconds for phase in data.phases) + data.compile_seconds)
         on_error.pop_all()
-    phases.take_over(sum(phase.seconds for phase in data.phases) + data.compile_seconds)
     phases.compile_seconds += data.compile_seconds
     setup = RankSetup(configuration, system, ranks, phases, data)
     merged = trace_of_ranks() if trace else None
