@@ -19,7 +19,7 @@ from workbench.spectra import (
 
 
 def finished(rtol=1e-12, **choices):
-    run = Run(configure("two-layer", n=12, stopping=Stopping(rtol=rtol), **choices))
+    run = Run(configure("two-layer", **{"n": 12} | choices, stopping=Stopping(rtol=rtol, true_every=5)))
     return run_through(run), run
 
 
@@ -92,3 +92,14 @@ def test_the_gauss_radau_bound_needs_a_beta():
     history = run_through(Run(configure("poisson5", n=6, solver="sd"))).history
     with pytest.raises(InputError, match="this run has no β"):
         upper_bound(history, 1e-3, delay=3)
+
+
+@pytest.mark.filterwarnings("error")
+def test_where_rounding_errors_leave_no_gauss_radau_bound_it_is_nan():
+    """The pipelined form below its attainable accuracy: up to the residual gap there are bounds, behind it NaN."""
+    result, run = finished(rtol=1e-11, solver="pipecg", n=24)
+    history, delay = result.history, 10
+    found = upper_bound(history, 0.999 * spectrum(run.configuration)[0], delay)
+    gap = history.residual_gap_at
+    assert np.isnan(found).any()
+    assert (found[: gap - delay] >= lower_bound(history, delay)[: gap - delay]).all()

@@ -132,7 +132,8 @@ def lower_bound(history: History, delay: int = 10) -> np.ndarray:
 
 
 def upper_bound(history: History, smallest: float, delay: int = 10) -> np.ndarray:
-    """Gauss-Radau upper bounds of ||e_k||_A for k = 0 .. iterations - delay, shape (iterations - delay + 1,).
+    """Gauss-Radau upper bounds of ||e_k||_A for k = 0 .. iterations - delay, shape (iterations - delay + 1,); NaN where
+    rounding errors leave none, as behind a residual gap.
 
     smallest: a lower bound of the smallest eigenvalue of M^-1 A. Source: Golub and Meurant 1997; Meurant and Tichy
     2013. Cost: O(iterations). Raises InputError if smallest is not positive, if the run made fewer iterations than the
@@ -159,6 +160,8 @@ def upper_bound(history: History, smallest: float, delay: int = 10) -> np.ndarra
     for k in range(alpha.size):
         excess = radau[k] - alpha[k]
         radau[k + 1] = excess / (smallest * excess + beta[k])
+    # Positive in exact arithmetic.
+    radau[radau < 0] = np.nan
     last = np.arange(delay, history.count)
     return np.sqrt(_delayed_sums(decreases, delay) + radau[last] * natural[last])
 
