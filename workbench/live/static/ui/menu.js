@@ -2,6 +2,8 @@ import { element } from "./page.js";
 
 // The menu of a choice: grouped, searched by typing, by keyboard and pointer. What cannot run is listed with its reason.
 
+const STILL = 5; // Pixels that a pointer may move in a press.
+
 // options(): [{ value, label, code, group, formula, cost, source, reason }]. pick(value) is called with what was chosen, ask() when
 // the menu opens; its `refresh` then shows the reasons.
 export function choiceMenu(button, label, options, chosen, pick, ask) {
@@ -20,6 +22,7 @@ export function choiceMenu(button, label, options, chosen, pick, ask) {
   menu.append(search, list);
   let rows = [];
   let active = -1;
+  let pressed = null;
 
   function fill() {
     const words = search.value.toLowerCase().split(/\s+/);
@@ -45,7 +48,6 @@ export function choiceMenu(button, label, options, chosen, pick, ask) {
     made.setAttribute("aria-selected", option.value === chosen());
     made.dataset.value = option.value;
     made.id = `${button.id}-${option.value}`;
-    made.addEventListener("click", () => choose(made));
     dress(made, option);
     return made;
   }
@@ -95,6 +97,13 @@ export function choiceMenu(button, label, options, chosen, pick, ask) {
     search.focus();
   }
 
+  // Reasons that arrive during a press move rows below a pointer that rests: what it met is chosen.
+  list.addEventListener("pointerdown", ({ target, clientX, clientY }) => (pressed = { at: target.closest(".wb-option"), clientX, clientY }));
+  list.addEventListener("click", ({ target, clientX, clientY }) => {
+    const rested = pressed && Math.hypot(clientX - pressed.clientX, clientY - pressed.clientY) < STILL;
+    choose(rested ? pressed.at : target.closest(".wb-option"));
+    pressed = null;
+  });
   search.addEventListener("input", fill);
   menu.addEventListener("keydown", (event) => {
     // Keys belong to the menu and not to the page.
