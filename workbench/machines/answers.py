@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Mapping
 
 SECONDS = 30
 
 
-def answer_of(command: list[str]) -> tuple[str, str]:
-    """The output of a command, and in one line why it fails, empty if it does not."""
+def answer_of(command: list[str], environment: Mapping[str, str] | None = None) -> tuple[str, str]:
+    """The output of a command, and in one line why it fails, empty if it does not. environment: by default the present
+    one."""
     try:
         ended = subprocess.run(
             command,
+            env=environment,
             capture_output=True,
             text=True,
             errors="replace",

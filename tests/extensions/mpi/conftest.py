@@ -10,6 +10,12 @@ import pytest
 from tests.waiting import until
 from workbench.run import Stopping, configure
 
+# The process of the tests is no rank: Open MPI that starts in it changes the environment of what it starts.
+with contextlib.suppress(ImportError):
+    import mpi4py
+
+    mpi4py.rc.initialize = False
+
 ENDLESS = Stopping(rtol=0, atol=1e-300, stagnation=10**9, maxiter=10**9)
 
 

@@ -206,6 +206,7 @@ def test_what_all_ranks_refuse_is_said_once():
     ],
 )
 def test_what_is_not_installed_is_a_sentence(monkeypatch, hide, sentence):
+    monkeypatch.delenv(launcher.MPIEXEC, raising=False)
     hide(monkeypatch)
     with pytest.raises(InputError, match=sentence):
         Run(endless())
@@ -265,10 +266,18 @@ def test_settings_of_open_mpi_reach_its_ranks_and_what_names_other_ranks_does_no
     of_a_rank = {"PMI_RANK": "1", "PMIX_NAMESPACE": "job", "HYDI_CONTROL_FD": "5"}
     # A step of Slurm is a rank too, and has added nothing to the settings.
     for job in ({}, of_a_rank):
-        assert set(launcher.environment(mine | chosen | networks | job)) == {"PYTHONPATH", *mine, *chosen, *networks}
+        of_ranks = launcher.environment(mine | chosen | networks | job)
+        assert set(of_ranks) == {"PYTHONPATH", *launcher.OVERSUBSCRIBED, *mine, *chosen, *networks}
     for sign in ("OMPI_COMM_WORLD_RANK", "PRTE_LAUNCHED"):
         within = launcher.environment(mine | chosen | networks | of_a_rank | {sign: "1"})
-        assert set(within) == {"PYTHONPATH", *mine, *chosen}
+        assert set(within) == {"PYTHONPATH", *launcher.OVERSUBSCRIBED, *mine, *chosen}
+
+
+def test_open_mpi_may_start_more_ranks_than_cores_unless_a_queue_or_the_user_says_otherwise():
+    assert launcher.OVERSUBSCRIBED.items() <= launcher.environment({}).items()
+    assert not launcher.OVERSUBSCRIBED.keys() & launcher.environment({"SLURM_JOB_ID": "1"}).keys()
+    name = next(iter(launcher.OVERSUBSCRIBED))
+    assert launcher.environment({name: "0"})[name] == "0"
 
 
 def test_what_cannot_be_sent_to_other_processes_is_refused():

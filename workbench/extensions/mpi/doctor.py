@@ -11,6 +11,7 @@ import sys
 from importlib.util import find_spec
 
 from workbench.extensions.mpi.mpiexec import SCRIPTS, find_mpiexec, other_mpi
+from workbench.extensions.mpi.run.launcher import environment
 from workbench.machines import packages
 from workbench.machines.advice import Missing, install_command
 from workbench.machines.answers import answer_of
@@ -67,7 +68,8 @@ def examine_mpi() -> Mpi:
         return Mpi(library, problem=f"there is no mpiexec in {SCRIPTS} or in PATH")
     if wrong := other_mpi(mpiexec):
         return Mpi(library, mpiexec, wrong)
-    found, wrong = answer_of([mpiexec, "-n", str(RANKS), sys.executable, "-m", "mpi4py", "-c", ASK_MPI])
+    command = [mpiexec, "-n", str(RANKS), sys.executable, "-m", "mpi4py", "-c", ASK_MPI]
+    found, wrong = answer_of(command, environment())
     if not wrong and found.splitlines()[2:] != [str(RANKS)]:
         wrong = f"it is not of {library}, so that its processes know nothing of one another"
     return Mpi(library, mpiexec, f"{mpiexec} starts no ranks: {wrong}" if wrong else "")
