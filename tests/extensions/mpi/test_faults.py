@@ -108,23 +108,30 @@ def test_mpiexec_that_is_interrupted_takes_the_ranks_with_it():
 
 
 PARENT = """
-import sys
+import subprocess, sys
 from tests.extensions.mpi.conftest import endless, pids_of
 from workbench.run import Run
 run = Run(endless())
-print(*pids_of(run.setup.ranks), flush=True)
+keeping = []
+if "keep" in sys.argv:
+    keeping = [subprocess.Popen(["sleep", "600"], pass_fds=[run.setup.ranks._process.stdin.fileno()]).pid]
+print(*pids_of(run.setup.ranks), *keeping, flush=True)
 while run.step():
     pass
 """
 
 
-def test_ranks_end_with_the_process_that_started_them():
-    parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True)
+@pytest.mark.parametrize("options", [(), ("keep",)], ids=["", "input stays open"])
+def test_ranks_end_with_the_process_that_started_them(options):
+    """Also where another process has their input open, as mpiexec of Open MPI 5 has."""
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, *options], stdout=subprocess.PIPE, text=True)
     pids = [int(pid) for pid in parent.stdout.readline().split()]
-    assert len(pids) == 2
+    assert len(pids) == 2 + len(options)
     parent.kill()
     parent.wait()
-    until(lambda: gone(pids))
+    until(lambda: gone(pids[:2]))
+    for pid in pids[2:]:
+        os.kill(pid, signal.SIGKILL)
 
 
 def test_stop_ends_all_ranks_and_keeps_x_and_history():

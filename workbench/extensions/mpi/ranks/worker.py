@@ -78,6 +78,7 @@ def work(world: MPI.Intracomm, folder: Path) -> None:
     with reported_errors(world.Dup(), lambda error: writer.write(ERROR, error)):
         with open(folder / "job", "rb") as stream:
             job: Job = pickle.load(stream)
+        commands.end_with(job.host, job.process)
         own.Barrier()
         # mpiexec ends its ranks at once where no process reads its output any more, so that it would stay.
         commands.clear_away()

@@ -11,7 +11,9 @@ import base64
 import contextlib
 import dataclasses
 import json
+import os
 import pickle
+import socket
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,16 +33,20 @@ if TYPE_CHECKING:
 
 RANKS, SETUP, READY, REPLY, ERROR = "ranks", "setup", "ready", "reply", "error"
 """Kinds of messages from rank 0; a rank that fails alone sends an error too, on its standard error."""
+STOP = "stop"
+"""The line to rank 0 that ends the ranks."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """A solve for the ranks. x0 and the arguments of `Run` are those of the caller."""
+    """A solve for the ranks. x0 and the arguments of `Run` are those of the caller. host, process: of the run."""
 
     configuration: Configuration
     system: LinearSystem | None
     x0: np.ndarray | None
     trace: bool
+    host: str = dataclasses.field(default_factory=socket.gethostname)
+    process: int = dataclasses.field(default_factory=os.getpid)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -22,7 +22,7 @@ from workbench.errors import DeviceError, InputError, one_line
 from workbench.extensions.mpi.device import WAITED
 from workbench.extensions.mpi.run import launcher
 from workbench.extensions.mpi.run.ended_first import EndedFirst
-from workbench.extensions.mpi.run.messages import ERROR, RANKS, REPLY, Job, Present, read
+from workbench.extensions.mpi.run.messages import ERROR, RANKS, REPLY, STOP, Job, Present, read
 from workbench.files import TemporaryFolder
 from workbench.run.cancellation import check_stopped
 
@@ -34,7 +34,7 @@ GRACE = 2.0
 """Seconds in which ranks end by themselves; then they are killed."""
 DEAD = re.compile(r"PID (\d+) RUNNING AT (\S+)")
 SIGNAL = re.compile(r"\bsignal (\d+)")
-NOTICED = re.compile(r"process rank (\d+) with PID .* exited on signal \d+")
+NOTICED = re.compile(r"process rank (\d+) with PID \d+ on node \S+ exited on signal \d+")
 """The sentence of Open MPI's mpiexec on a rank that is killed."""
 LOST_CONNECTION = "process manager error waiting for completion"
 EXIT_CODE = re.compile(r"EXIT CODE: (\d+)")
@@ -174,13 +174,15 @@ class RankProcesses:
                 return by_mpiexec
             name = f"rank {named[0]}" if named else f"process {dead[1]} on {dead[2]}"
             return f"{name} {_ended(banner)}"
-        noticed = NOTICED.search("".join(self._last_words))
+        # Version 5 wraps it.
+        noticed = NOTICED.search(" ".join("".join(self._last_words).split()))
         if noticed and self.present:
             return by_mpiexec if first not in (None, int(noticed[1])) else f"rank {noticed[1]} {_ended(noticed[0])}"
         # Open MPI frames its sentences with lines of dashes.
         last = next((one_line(words) for words in reversed(self._last_words) if words.strip("- \n")), "")
-        # MPICH's mpiexec may lose its own connection to the ranks before it says which one has ended.
-        if first is not None and LOST_CONNECTION in last:
+        # MPICH's mpiexec may lose its own connection to the ranks before it says which one has ended; that of Open MPI
+        # 5 ends with the signal of several that have ended, and names none.
+        if first is not None and (LOST_CONNECTION in last or status == 128 + signal.SIGKILL):
             return by_mpiexec
         # mpiexec of MPICH ends with the number of the signal that it was sent.
         how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
@@ -232,21 +234,24 @@ def _read_errors(process: subprocess.Popen[str], words: collections.deque[str], 
 
 
 def _kill(process: subprocess.Popen[str]) -> None:
-    # The group has mpiexec and its ranks on this machine.
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
+    """End mpiexec and its ranks on this machine, by force where it does not end in order, which removes its files."""
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if process.poll() is None:
+                os.killpg(process.pid, how)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE)
 
 
 def _end(process: subprocess.Popen[str], folder: TemporaryFolder, ended_first: EndedFirst) -> None:
     ended_first.close()
-    # The end of their standard input ends the ranks.
+    # The end of their standard input ends the ranks, and so does the word where mpiexec keeps it open.
     with contextlib.suppress(OSError, ValueError):
         assert process.stdin is not None
+        process.stdin.write(f"{STOP}\n")
         process.stdin.close()
     try:
         process.wait(GRACE)
     except subprocess.TimeoutExpired:
         _kill(process)
-        process.wait()
     folder.remove()
