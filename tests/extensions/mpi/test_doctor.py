@@ -7,9 +7,11 @@ from importlib.util import find_spec
 
 import pytest
 
+from workbench.cli import main
 from workbench.errors import InputError
 from workbench.extensions.mpi import doctor, mpiexec
 from workbench.extensions.mpi.doctor import Mpi, examine_mpi
+from workbench.extensions.mpi.ranks.world import communicator
 from workbench.extensions.mpi.run import launcher
 from workbench.machines import packages
 
@@ -55,6 +57,16 @@ def test_an_mpiexec_of_another_kind_is_found_out_before_the_start(program, tmp_p
     assert examine_mpi().problem in str(refused.value)
     # No rank was started.
     assert {one.name for one in tmp_path.iterdir() if one.is_file()} == {"mpiexec", "--version"}
+
+
+@pytest.mark.skipif(find_spec("mpi4py") is None, reason="mpi4py is not installed; `make mpi` installs it")
+def test_a_process_that_only_imports_mpi_is_no_rank(capsys):
+    from mpi4py import MPI
+
+    assert not MPI.Is_initialized()
+    assert communicator() is None
+    assert main(["blocks"]) == 0
+    assert "multigrid" in capsys.readouterr().out
 
 
 def test_what_is_not_installed_or_cannot_be_loaded_is_a_sentence(monkeypatch):

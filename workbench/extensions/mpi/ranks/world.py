@@ -16,12 +16,13 @@ too, unless WORKBENCH_THREADS does."""
 
 
 def communicator() -> MPI.Intracomm | None:
-    """MPI.COMM_WORLD where this process was started by `python -m mpi4py`, else None."""
+    """MPI.COMM_WORLD where this process was started by `python -m mpi4py`, else None, as where MPI is imported only: a
+    question to it would end the process."""
     if "mpi4py" not in sys.modules:
         return None
     from mpi4py import MPI
 
-    return MPI.COMM_WORLD
+    return MPI.COMM_WORLD if MPI.Is_initialized() else None
 
 
 def share_cores(world: MPI.Intracomm) -> int:
