@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.live.conftest import ended, page_says
+from tests.live.conftest import ENDLESS, ended, page_says
 from tests.waiting import LIMIT
 from workbench.live import ConvergenceView
 from workbench.live.plots import convergence as module
@@ -42,8 +42,12 @@ def test_a_page_that_does_not_paint_is_sent_no_more_than_its_credit(view, page_o
     monkeypatch.setattr(publisher, "CREDIT", 2)
     page = page_of(view)
     page.slow = True
-    session = Session(configure("two-layer", n=128, stopping=Stopping(rtol=1e-12)))
+    session = Session(configure("two-layer", n=64, solver="sd", stopping=ENDLESS))
     curve = view.watch(session)
+    session.start()
+    eventually(lambda: len(page.messages) == 2)
+    eventually(lambda: session.run is not None and session.run.iterations > 100)
+    session.stop()
     session.wait(LIMIT)
     view.publisher.wake()
     eventually(lambda: view.curves[0].session is None)
