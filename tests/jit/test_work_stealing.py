@@ -66,7 +66,10 @@ def test_what_a_busy_core_has_not_begun_is_done_by_the_others():
     owner, times, worked = np.full(chunks, -1), np.zeros(chunks, np.int64), np.zeros(chunks)
     steps = np.zeros(chunks, np.int64)
     launch(WORTH_SHARING, _owners, owner, times, steps, worked)
-    steps[0] = LONG
-    launch(WORTH_SHARING, _owners, owner, times, steps, worked)
-    assert (times == 2).all()
+    # A machine that does other work may wake up the other threads only after all of the first try.
+    for launched, steps[0] in enumerate((LONG, 4 * LONG, 16 * LONG), 2):
+        launch(WORTH_SHARING, _owners, owner, times, steps, worked)
+        assert (times == launched).all()
+        if owner[0] not in owner[1:8]:
+            break
     assert owner[0] not in owner[1:8]

@@ -12,8 +12,9 @@ def test_calibration_writes_a_profile(tmp_path, brief_measurements):
     assert isinstance(made, Profile)
     assert (made.name, made.kind) == ("here", "cpu")
     assert made.bandwidth.basis == made.launch_latency.basis == "measured"
-    assert 1e8 < made.bandwidth.value < 1e13
-    assert 1e-7 < made.launch_latency.value < 1e-2
+    # Wide bounds, for medians of a few passes that other work on the machine may hold up; units are thousands apart.
+    assert 1e6 < made.bandwidth.value < 1e13
+    assert 1e-7 < made.launch_latency.value < 0.1
     assert made.flops.basis == "measured"
     assert 1e7 < made.flops.value < 1e14
     path = tmp_path / "here.toml"

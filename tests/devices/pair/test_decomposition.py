@@ -11,7 +11,7 @@ from tests.conftest import DTYPES, random_matrix, random_values
 from workbench import devices
 from workbench.devices.accelerator.launcher import USABLE
 from workbench.devices.ops.csr import RowBlock
-from workbench.devices.pair import RowBlocks, decompose, measure
+from workbench.devices.pair import RowBlocks, decompose, decomposition, measure
 from workbench.devices.pair.decomposition import bytes_needed, least_rows, sampled_rows
 from workbench.devices.pair.split import ghosts, row_blocks_below, split_rows
 from workbench.errors import InputError
@@ -95,6 +95,22 @@ def test_the_model_weighs_both_sides(accelerator):
     assert speeds.cpu > 0
     assert speeds.accelerator > 0
     assert speeds.share == pytest.approx(speeds.accelerator / (speeds.cpu + speeds.accelerator))
+
+
+@pytest.mark.parametrize(("cpu", "there", "rows"), [(1.0, 1e9, 1), (1e9, 1.0, 4095), (1.0, 1.0, 2048)])
+def test_a_side_that_was_slow_while_it_was_measured_has_a_row_all_the_same(accelerator, monkeypatch, cpu, there, rows):
+    """Other work on the machine may hold up either side for longer than its products take."""
+    monkeypatch.setattr(decomposition, "measure", lambda *_: decomposition.Speeds(cpu, there, "made up"))
+    found, why = decompose(accelerator, box(16, 1), None, 13)
+    assert found == pytest.approx(rows, abs=rows > 1000 and rows != 4095)
+    assert "made up" in why
+    RowBlocks.of(accelerator, box(16, 1), found, why)
+
+
+def test_a_clock_that_sees_no_time_pass_gives_speeds(accelerator, monkeypatch):
+    monkeypatch.setattr(accelerator.runtime, "timed", lambda work, name: (work(), lambda: (1.0, 1.0)))
+    monkeypatch.setattr(decomposition.time, "perf_counter", lambda: 1.0)
+    assert 0 < measure(accelerator, box(8, 1)).share < 1
 
 
 def test_what_does_not_fit_stays_on_the_cores(accelerator):

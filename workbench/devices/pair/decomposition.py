@@ -56,6 +56,8 @@ def rows_of(matrix: sparse.csr_array, rows: np.ndarray) -> sparse.csr_array:
 
 PRODUCTS = 5
 """Products timed on each side, so that cache reuse between products counts as well."""
+SHORTEST = 1e-9
+"""Seconds of a product at least: a device whose clock is coarse may see no time pass in those of a small matrix."""
 PARTIAL_SUMS = 32
 """Dot products of all programs, with a partial sum of every group."""
 POINTERS = 3
@@ -80,17 +82,19 @@ def decompose(accelerator: Accelerator, matrix: sparse.csr_array, share: float |
     """The number of rows on the cores, at least those that do not fit the accelerator, and a sentence with the reason.
 
     share: the accelerator's part of the non-zeros, None to measure it; vectors: those of its rows' length that a method
-    keeps on the accelerator. Cost of measuring: a copy of the matrix, or of a sample, to the accelerator, and
-    2 PRODUCTS + 2 products. Raises InputError where not even a row fits.
+    keeps on the accelerator. A measured share leaves each side a row. Cost of measuring: a copy of the matrix, or of a
+    sample, to the accelerator, and 2 PRODUCTS + 2 products. Raises InputError where not even a row fits.
     """
     size, entries = matrix.indptr.size - 1, int(matrix.indptr[-1])
     least = least_rows(accelerator, matrix, vectors)
     if share is None:
         speeds = measure(accelerator, matrix)
-        share, basis = speeds.share, f"{speeds.cpu:.3g} and {speeds.accelerator:.3g} non-zeros/s, {speeds.basis}"
+        basis = f"{speeds.cpu:.3g} and {speeds.accelerator:.3g} non-zeros/s, {speeds.basis}"
+        # The products of a small matrix take microseconds, and a side that was held up in them seems to be far slower.
+        wanted = min(max(1, rows_for_share(matrix.indptr, speeds.share)), size - 1)
     else:
         basis = f"a share of {share:g} was asked for"
-    wanted = rows_for_share(matrix.indptr, share)
+        wanted = rows_for_share(matrix.indptr, share)
     rows = max(wanted, least)
     part = float(matrix.indptr[rows]) / entries
     capped = f"; of more rows than {size - least} the accelerator has no room" if rows > wanted else ""
@@ -176,4 +180,4 @@ def _seconds(accelerator: Accelerator, matrix: sparse.csr_array) -> tuple[float,
     runtime.synchronize()
     assert span is not None
     start, end = span()
-    return seconds / PRODUCTS, (end - start) / PRODUCTS
+    return max(seconds / PRODUCTS, SHORTEST), max((end - start) / PRODUCTS, SHORTEST)
