@@ -21,7 +21,7 @@ from typing import Any
 
 import psutil
 
-from tests.waiting import LIMIT
+from tests.waiting import LIMIT, NOT_YET
 from workbench.problems.suitesparse import cache_folder
 
 REPOSITORY = Path(__file__).parents[2]
@@ -195,9 +195,9 @@ def browser(args: Sequence[str] = BROWSER_ARGS) -> Iterator[Any]:
             chromium.close()
 
 
-def context(chromium: Any) -> Any:
-    """A fresh profile of the browser, as another user has."""
-    made = chromium.new_context(viewport=VIEWPORT)
+def context(chromium: Any, **options: Any) -> Any:
+    """A fresh profile of the browser, as another user has. options: of Playwright for it."""
+    made = chromium.new_context(**{"viewport": VIEWPORT} | options)
     made.set_default_timeout(1000 * LIMIT)
     return made
 
@@ -309,10 +309,16 @@ def said(page: Any, *, also_hidden: bool = False) -> str:
 def until(page: Any, condition: Callable[[], Any], what: str = "it did not happen in time") -> Any:
     """Wait until something is true of a page, and return it. what: what is wrong otherwise."""
     end = time.monotonic() + LIMIT
-    while not (value := condition()):
-        assert time.monotonic() < end, f"{what} ({_line_of_test()}); the page says: {said(page)}"
+    while True:
+        missing = ""
+        try:
+            if value := condition():
+                return value
+        # An attribute that a plot sets with its first picture, or a text that is not there yet.
+        except (*NOT_YET, TypeError, ValueError) as error:
+            missing = f"; missing: {error!r}"
+        assert time.monotonic() < end, f"{what} ({_line_of_test()}){missing}; the page says: {said(page)}"
         page.wait_for_timeout(30)
-    return value
 
 
 def _line_of_test() -> str:

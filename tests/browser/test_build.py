@@ -47,7 +47,7 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     a.fill("")
     a.press_sequentially("1 + sine(x)")
     page.locator('.wb-invalid[data-field="a"] .wb-err', has_text="column 5: unknown function 'sine'").wait_for()
-    assert a.get_attribute("aria-invalid") == "true"
+    lab.until(page, lambda: a.get_attribute("aria-invalid") == "true", "the wrong formula is not marked")
     assert a.input_value() == "1 + sine(x)"
     picture(page, "build_wrong")
     a.fill("2 + sin(2*pi*x)")
@@ -131,4 +131,5 @@ def test_a_matrix_is_dropped_or_is_one_of_the_samples(page, lab_url, lab_folder)
     paints = pattern.get_attribute("data-frames")
     page.get_by_role("radio", name="by part").click()
     lab.until(page, lambda: pattern.get_attribute("data-frames") != paints, "the pattern is not drawn again")
-    assert pattern.get_attribute("aria-label").startswith("Parts on the pattern. grey: between parts.")
+    words = "Parts on the pattern. grey: between parts."
+    lab.until(page, lambda: pattern.get_attribute("aria-label").startswith(words), "the pattern has other words")

@@ -43,7 +43,8 @@ NOT_CULLED = "--MappingKernelManager.cull_idle_timeout=0"
 TAUGHT = (
     "--PageKernels.classroom=True",
     "--PageKernels.runs_at_once=1",
-    "--PageKernels.run_seconds=5",
+    # Longer than it takes to press Run on another page meanwhile.
+    "--PageKernels.run_seconds=15",
     "--PageKernels.most_unknowns=300000",
 )
 ENDLESS = configure("bubbles-2d", n=512, solver="sd", preconditioner="none", stopping=Stopping(rtol=1e-14))
@@ -271,7 +272,7 @@ def test_a_teacher_sends_a_problem_and_sees_the_runs_of_all_pages(taught, pages)
     slow.locator(
         ".wb-runbar", has_text=re.compile(r"may have 300.000 on pages of this server; use cells per side: 547")
     ).wait_for()
-    assert slow.locator(".wb-solving [data-act=run]").is_disabled()
+    slow.locator(".wb-solving [data-act=run]:disabled").wait_for()
 
 
 def test_a_short_address_and_its_code_lead_to_the_problem(taught, pages):

@@ -115,8 +115,8 @@ def test_a_run_can_be_watched_paused_stepped_resumed_and_stopped(explorer):
     first = explorer.count
     explorer.until(lambda: explorer.count > first + 10)
     assert explorer.state == "running"
-    assert explorer.seen()["live"] == "true"
-    assert not explorer.enabled("One iteration")
+    explorer.until(lambda: explorer.seen()["live"] == "true")
+    explorer.until(lambda: not explorer.enabled("One iteration"))
 
     explorer.click("Pause")
     held = explorer.held()
@@ -133,7 +133,7 @@ def test_a_run_can_be_watched_paused_stepped_resumed_and_stopped(explorer):
     explorer.until(lambda: explorer.count > held + 20)
     explorer.click("Stop")
     explorer.until(lambda: explorer.state == "done")
-    assert "Stopped by the user" in explorer.status
+    explorer.until(lambda: "Stopped by the user" in explorer.status)
     explorer.until(lambda: explorer.seen()["live"] == "false")
     # The best x may be that of an earlier iteration.
     ended = explorer.until(lambda: re.search(r"Best x: .* at iteration ([\d\u202f]+)", explorer.status))

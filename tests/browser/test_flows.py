@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.browser import lab
 from tests.browser.test_ticks import LOAD
 from workbench.live.ui.assets import joined
 
@@ -18,10 +19,10 @@ PASSAGE = """([events, x]) => {
 @pytest.fixture
 def passage(chromium):
     """The place at which an arrow from x passes a lane with these events; 100 pixels are a second."""
-    page = chromium.new_page()
+    page = lab.context(chromium).new_page()
     page.evaluate(LOAD, joined("plots/flows.js"))
     yield lambda events, x: page.evaluate(PASSAGE, [events, x])
-    page.close()
+    page.context.close()
 
 
 def test_an_arrow_passes_a_lane_between_its_boxes(passage):

@@ -6,9 +6,10 @@ import pytest
 
 from tests.browser import lab
 from tests.browser.bench import ROWS as IN_SOLVE
-from tests.browser.bench import Bench, opened, run_to_the_end, stored, until
+from tests.browser.bench import Bench, opened, run_to_the_end, stored, unchanging, until
 from workbench.run import configure
 from workbench.run.choices.share_link import from_link, to_link
+from workbench.run.jobs.race_codec import from_link as from_race_link
 
 pytestmark = pytest.mark.browser
 
@@ -36,10 +37,21 @@ def bench(page, request, shoot):
     return made
 
 
+def session(page):
+    """What the browser keeps of the page itself: the link of its problem, its view and its race."""
+    (own,) = stored(page, "sessions")
+    return own
+
+
 def looks(page):
     """Number, colour and dash of each run in the table."""
     style = "rows => rows.map((row) => [row.dataset.row, row.querySelector('.wb-samplebtn').title])"
     return page.locator(ROWS).evaluate_all(style)
+
+
+def kept_at(page, number):
+    """When a run of this number was kept last, in ms."""
+    return next(run["changed"] for run in stored(page) if run["order"] == number)
 
 
 def test_a_page_that_is_loaded_again_is_as_it_was(page, request):
@@ -51,11 +63,12 @@ def test_a_page_that_is_loaded_again_is_as_it_was(page, request):
     cells.press("Enter")
     run_to_the_end(page)
     # What is kept is what was changed last, which takes a moment.
-    page.wait_for_timeout(1500)
+    until(page, lambda: len(stored(page)) == 1 and session(page)["view"] == "solve.solve")
+    until(page, lambda: from_link(session(page)["link"]).problem.n == 24)
     page.reload()
     page.wait_for_selector(".wb-workbench[data-view]")
     until(page, lambda: page.locator(".wb-workbench").get_attribute("data-view") == "solve")
-    assert cells.input_value() == "24"
+    until(page, lambda: cells.input_value() == "24")
     until(page, lambda: page.locator(IN_SOLVE).count() == 1)
 
 
@@ -64,15 +77,18 @@ def test_runs_come_back_with_their_numbers_and_looks_until_they_are_forgotten(be
     for _ in range(3):
         bench.solve()
     bench.turn_to("Runs", ".wb-runspage canvas")
+    until(page, lambda: len(looks(page)) == len(stored(page)) == 3)
     # The second is deleted, and the third looks as no other.
+    plain, first_kept = dict(looks(page))["3"], kept_at(page, 3)
     page.locator(f'{ROWS}[data-row="3"] .wb-samplebtn').click()
+    until(page, lambda: dict(looks(page))["3"] != plain)
     page.locator(f'{ROWS}[data-row="2"] input[type=checkbox]').check()
     bench.button("Delete").click()
-    until(page, lambda: len(stored(page)) == 2)
+    until(page, lambda: [number for number, _ in looks(page)] == ["3", "1"])
     before = looks(page)
-    assert [number for number, _ in before] == ["3", "1"]
     # What is kept is what was changed last, which takes a moment.
-    page.wait_for_timeout(1500)
+    until(page, lambda: len(stored(page)) == 2 and kept_at(page, 3) > first_kept)
+    until(page, lambda: session(page)["view"] == "runs.runs")
     page.reload()
     page.locator(".wb-runspage").locator("visible=true").wait_for()
     until(page, lambda: looks(page) == before)
@@ -81,6 +97,8 @@ def test_runs_come_back_with_their_numbers_and_looks_until_they_are_forgotten(be
 
     bench.turn_to("Runs", ".wb-runspage canvas")
     until(page, lambda: len(stored(page)) == 3)
+    # What is kept of the view comes later than the view.
+    until(page, lambda: session(page)["view"] == "runs.runs")
     bench.button("Forget all kept runs").click()
     bench.until_said("This browser has forgotten all runs")
     assert not any(stored(page, name) for name in ("sessions", "runs", "files"))
@@ -142,6 +160,12 @@ def entries(page):
     return page.locator(f"{RACE} .wb-sorted tbody tr").evaluate_all(cells)
 
 
+def kept_race(page):
+    """The number of entries that have ended in the race that is kept, and its verdict."""
+    race = from_race_link(session(page)["race"])
+    return sum(entry.record is not None for entry in race.entries), race.verdict
+
+
 def test_a_race_comes_back_after_a_reload_and_opens_elsewhere_by_its_link(bench):
     page = bench.page
     bench.turn_to("Race", RACE)
@@ -153,16 +177,16 @@ def test_a_race_comes_back_after_a_reload_and_opens_elsewhere_by_its_link(bench)
     verdict = page.locator(f"{RACE} .wb-answer .wb-status")
     until(page, lambda: "Jacobi" not in str(entries(page)) and verdict.inner_text())
     # Short runs are timed again, and what is kept is what was changed last, which takes a moment.
-    page.wait_for_timeout(1500)
     bench.until_said(r"3 entries: all have ended( \||$)")
-    page.wait_for_timeout(1500)
-    before, said = entries(page), verdict.inner_text()
+    until(page, lambda: kept_race(page) == (3, verdict.inner_text()))
+    before, said, _ = unchanging(page, lambda: (entries(page), verdict.inner_text(), kept_race(page)))
+    assert kept_race(page) == (3, said)
     bench.shoot("race_before")
     page.reload()
     page.locator(RACE).locator("visible=true").wait_for()
     bench.until_said("As it ended on ")
     until(page, lambda: entries(page) == before)
-    assert verdict.inner_text() == said
+    until(page, lambda: verdict.inner_text() == said)
     bench.shoot("race_after_a_reload")
 
     page.locator(RACE).get_by_role("button", name="Link", exact=True).click()
@@ -171,9 +195,9 @@ def test_a_race_comes_back_after_a_reload_and_opens_elsewhere_by_its_link(bench)
     page.locator(f"{RACE} .wb-quote").locator("visible=true").last.click()
     link = until(page, lambda: page.evaluate("navigator.clipboard.readText()"))
     assert "?race=cgr1." in link
-    other = page.context.browser.new_context().new_page()
+    other = lab.context(page.context.browser).new_page()
     other.goto(link)
     other.locator(RACE, has_text="As it ended on ").wait_for()
     until(other, lambda: entries(other) == before)
-    assert other.locator(f"{RACE} .wb-answer .wb-status").inner_text() == said
+    until(other, lambda: other.locator(f"{RACE} .wb-answer .wb-status").inner_text() == said)
     other.context.close()

@@ -38,7 +38,7 @@ def test_a_lesson_follows_the_pointer_and_says_why_an_answer_is_wrong(lesson, sh
     geometry = lesson.locator(".wb-geometry").first
     lab.until(lesson, lambda: steps(geometry) == (18, 2))
     shown = geometry.locator(".wb-chart").first.locator("canvas").first
-    painted = int(shown.get_attribute("data-paints"))
+    painted = lab.until(lesson, lambda: int(shown.get_attribute("data-paints")))
     start, axis = (geometry.locator(f'[data-handle="{key}"]') for key in ("start", "first"))
     # All handles, since a pointer outside the window presses nothing.
     shown.evaluate("at => at.scrollIntoView({block: 'center'})")
@@ -194,8 +194,9 @@ def test_formulas_fit_and_a_projector_enlarges_letters_and_pictures(name, page, 
         page.set_viewport_size({"width": width, "height": 900})
         lab.until(page, lambda: page.locator("mjx-container[display='true']").evaluate_all(beyond) == [])
     page.set_viewport_size({"width": 1600, "height": 900})
-    letters, pictures = page.evaluate(sized)
+    # Canvases follow a new width after a while.
+    letters, pictures = unchanging(page, lambda: page.evaluate(sized))
     page.evaluate("document.documentElement.dataset.wbMode = 'projector'")
     lab.until(page, lambda: page.evaluate(sized)[0] >= 1.2 * letters)
-    assert page.evaluate(sized)[1] >= 1.05 * pictures
+    lab.until(page, lambda: page.evaluate(sized)[1] >= 1.05 * pictures)
     shoot(name)

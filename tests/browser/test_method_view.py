@@ -86,9 +86,9 @@ HELD = """
 import time
 session = view.run()
 session.pause()
-for _ in range(4):
+for count in range(1, 5):
     session.step()
-    while session.run is None or session.state.value != "paused":
+    while session.run is None or session.run.history.count < count or session.state.value != "paused":
         time.sleep(0.05)
 """
 

@@ -97,7 +97,7 @@ def test_a_teacher_serves_a_lesson_and_sees_two_students_solve_it(tmp_path, pers
         assert not teacher.locator(".wb-classexercises td b").count()
         teacher.get_by_role("button", name="Show on the projector").click()
         beamer = teacher.locator(".wb-beamer")
-        assert "1 of 2 have exercise 1" in beamer.inner_text()
+        beamer.get_by_text("1 of 2 have exercise 1").wait_for()
         assert "Ada" not in beamer.inner_text()
         code = beamer.locator("svg").get_attribute("aria-label")
         # The terminal names this machine localhost.

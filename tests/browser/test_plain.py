@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.browser import lab
 from tests.browser.bench import until
 from tests.waiting import LIMIT
 from workbench.live.inspect.plain import save_page
@@ -21,7 +22,7 @@ def opened(chromium, tmp_path):
     session = Session(configure("two-layer", n=24), trace=True)
     session.start()
     path = save_page(session.wait(LIMIT).record(), tmp_path / "run.html")
-    page = chromium.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light")
+    page = lab.context(chromium, viewport={"width": 1280, "height": 900}, color_scheme="light").new_page()
     errors, fetched = [], []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("request", lambda request: fetched.append(request.url))
@@ -29,7 +30,7 @@ def opened(chromium, tmp_path):
     for canvas in (CHART, LANES):
         page.wait_for_selector(f"{canvas}[data-paints]")
     yield page
-    page.close()
+    page.context.close()
     assert not errors
     assert [url for url in fetched if not url.startswith("blob:")] == [path.as_uri()]
 

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.browser import lab
 from tests.browser.bench import until
 from workbench.extensions.papers import reproduce
 from workbench.extensions.papers.report_page import page
@@ -28,14 +29,14 @@ def opened(chromium, tmp_path):
     entry |= {"date": "2026-01-01T00:00+00:00", "configuration": choices}
     path = tmp_path / "index.html"
     path.write_text(page([(entry, html_of(*made.alive, height=320, assets=False, group="two-level-fig1"))]), "utf-8")
-    shown = chromium.new_page(viewport={"width": 1280, "height": 900}, color_scheme="dark")
+    shown = lab.context(chromium, viewport={"width": 1280, "height": 900}, color_scheme="dark").new_page()
     errors, fetched = [], []
     shown.on("pageerror", lambda error: errors.append(str(error)))
     shown.on("request", lambda request: fetched.append(request.url))
     shown.goto(path.as_uri())
     shown.wait_for_selector(".wb-chart canvas.wb-canvas[data-paints]")
     yield shown
-    shown.close()
+    shown.context.close()
     assert not errors
     assert [url for url in fetched if not url.startswith("blob:")] == [path.as_uri()]
 

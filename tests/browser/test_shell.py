@@ -138,7 +138,7 @@ def test_a_choice_is_found_by_searching_and_says_what_it_is(used):
     field = used.locator('[data-field="preconditioner"]')
     field.locator(".wb-pick").click()
     used.keyboard.type("incomplete chol")
-    assert field.locator(".wb-option").count() == 4
+    until(used, lambda: field.locator(".wb-option").count() == 4)
     keep(used, "menu")
     used.keyboard.press("ArrowDown")
     used.keyboard.press("ArrowUp")
@@ -258,7 +258,7 @@ def test_the_tour_is_walked_by_keys_and_left_by_escape(app, shoot):
     card.get_by_text("1 of").wait_for()
     app.keyboard.press("ArrowRight")
     card.get_by_text("2 of").wait_for()
-    assert in_front(app) == "solve"
+    until(app, lambda: in_front(app) == "solve")
     assert not app.locator(".wb-solving .wb-runlist tbody tr").count()
     # What the next steps point at is not empty.
     app.keyboard.press("ArrowRight")

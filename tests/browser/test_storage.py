@@ -48,7 +48,7 @@ def test_a_format_is_measured_chosen_and_solved_with(bench):
     page.get_by_role("button", name="Use", exact=True).locator("visible=true").click()
     bench.until(lambda: cell(page, "format:ell", "In a run") == "chosen")
     bench.turn_to("Solve", ".wb-solving")
-    assert bench.field("format").locator("select").input_value() == "ell"
+    bench.until(lambda: bench.field("format").locator("select").input_value() == "ell")
     bench.solve()
     # Names of runs say in what they differ.
     bench.until(lambda: "A: ELLPACK" in page.locator(".wb-solving .wb-runlist").inner_text())

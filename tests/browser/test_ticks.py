@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.browser import lab
 from workbench.live.ui.assets import joined
 
 LOAD = """async text => {
@@ -14,13 +15,13 @@ ULP = float(np.finfo(float).eps)
 @pytest.fixture
 def ticks(chromium):
     """The words at the ticks of a linear colour bar."""
-    page = chromium.new_page()
+    page = lab.context(chromium).new_page()
     page.evaluate(LOAD, joined("field/colorscale.js"))
     yield lambda low, high: page.evaluate(
         "([low, high]) => window.tested.shadeTicks({ low, high, scale: 'linear' }).map(([, words]) => words)",
         [low, high],
     )
-    page.close()
+    page.context.close()
 
 
 @pytest.mark.parametrize(

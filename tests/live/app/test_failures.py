@@ -68,7 +68,7 @@ def test_the_explorer_says_it_lists_it_and_runs_again(explorer, eventually, brea
     eventually(lambda: explorer.table.table.rows and explorer.table.table.rows[0][-1].get("tip") == sentence)
     assert explorer.table.table.marks == ["failed"]
     buttons = explorer.controls
-    assert (buttons.run.disabled, buttons.stop.disabled, buttons.pause.disabled) == (False, True, True)
+    eventually(lambda: (buttons.run.disabled, buttons.stop.disabled, buttons.pause.disabled) == (False, True, True))
     assert explorer.run().wait(LIMIT).converged
     eventually(lambda: explorer.status.text.startswith("Run 2: Converged"))
     eventually(lambda: not solving())

@@ -7,6 +7,7 @@ import weakref
 import pytest
 
 from tests.live.conftest import widgets
+from tests.live.states import bring
 from tests.waiting import LIMIT
 from workbench.live import RaceView, explore
 from workbench.live.ui import run_list
@@ -70,7 +71,8 @@ def test_many_runs_leave_memory_flat(tmp_path, eventually, monkeypatch, before, 
 
 def test_lanes_that_are_removed_leave_no_widget(eventually, opened):
     view = opened(RaceView(configure("poisson5", n=8)))
-    view.race.wait(LIMIT)
+    # All that the end of a race shows is then there.
+    bring(view, "ended")
     before = widgets()
     for _ in range(3):
         lane = view.add(configure("poisson5", n=8))

@@ -167,7 +167,8 @@ def test_the_error_where_the_solution_is_known(view, page, eventually):
 
 def test_where_it_is_not_known_states_are_set_against_the_final_x(view, page, eventually):
     view.quantity = "error"
-    session = Session(configure("poisson5", n=16), camera=Camera(Film()))
+    # Of any cost, since a frame may take long while other work has the cores.
+    session = Session(configure("poisson5", n=16), camera=Camera(Film(), share=math.inf))
     view.follow(session)
     states = {}
     for count in range(1, 4):

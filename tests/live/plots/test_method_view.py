@@ -85,8 +85,11 @@ def test_a_run_of_mpcg_shows_its_directions_and_needs_no_new_run_for_another_pic
 
 def stepped(session, eventually):
     """One iteration more of a session that is held."""
+    count = session.run.history.count if session.run is not None else 0
     session.step()
-    eventually(lambda: session.run is not None and session.state is State.PAUSED and not session.slot.held)
+    # It is still paused for a moment, and has a run before the start is in its history.
+    eventually(lambda: session.run is not None and session.run.history.count == count + 1)
+    eventually(lambda: session.state is State.PAUSED and not session.slot.held)
 
 
 def test_pictures_follow_a_run_that_is_active(view_of, eventually):

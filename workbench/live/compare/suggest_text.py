@@ -93,8 +93,10 @@ def scene(estimates: Sequence[Estimate]) -> Scene:
             )
         )
     if len(ranked) > 1 and ranked[0][1].measured:
-        least = min(min(row.iteration_seconds, row.setup_seconds) for _, row in ranked)
-        layers.insert(0, _line_of(ranked[0][1].seconds, least))
+        # An estimate, or a difference of measured times, may be 0, which no logarithmic axis has.
+        times = [time for _, row in ranked for time in (row.iteration_seconds, row.setup_seconds) if time > 0]
+        if ranked[0][1].seconds > 0:
+            layers.insert(0, _line_of(ranked[0][1].seconds, min(times)))
     best = f" The fastest: {estimates[0].pair.label}, {duration(estimates[0].seconds, DIGITS)}." if estimates else ""
     spoken = f"Setup against iterations of {len(ranked)} pairs, both in seconds.{best}"
     note = "" if layers else "Each pair becomes a point: its setup against its iterations."

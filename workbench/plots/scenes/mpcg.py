@@ -213,7 +213,8 @@ def time_scene(steps: Sequence[Step]) -> Scene:
     base = np.zeros(len(steps))
     layers: list[Layer] = []
     for place, (part, row) in enumerate(rows.items()):
-        name = f"{part}, {row.sum() / total:.0%}"
+        # Parts may be shorter than the clock can tell.
+        name = f"{part}, {row.sum() / (total or 1.0):.0%}"
         words = [[f"iteration {k}", f"{part} {duration(float(value))}"] for k, value in enumerate(row, 1)]
         layers.append(BarsOf(name, iterations, base + row, 1.0, base.copy(), place, texts=words))
         base = base + row
