@@ -321,6 +321,21 @@ def until(page: Any, condition: Callable[[], Any], what: str = "it did not happe
         page.wait_for_timeout(30)
 
 
+def verdict(page: Any, exercise: Any, answer: str) -> str:
+    """Give another answer to an exercise; the verdict on it.
+
+    That on the answer before goes when the field changes: until then it could be taken for this one, and what lies
+    around it moves below a press.
+    """
+    field = exercise.locator("input, select, textarea").first
+    field.scroll_into_view_if_needed()
+    field.select_option(answer) if field.evaluate("at => at.tagName") == "SELECT" else field.fill(answer)
+    status = exercise.locator("[role=status]")
+    until(page, lambda: not status.inner_text())
+    exercise.get_by_role("button", name="Check").click()
+    return until(page, lambda: re.match("Right|Not yet", said := status.inner_text()) and said)
+
+
 def _line_of_test() -> str:
     """Where a test waits, for the one line of the summary."""
     return next(

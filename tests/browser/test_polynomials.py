@@ -30,15 +30,9 @@ def lesson(page, lab_url):
 
 def checked(page, number, answer, verdict):
     """Give an answer to an exercise and wait for its verdict; returns the sentence."""
-    exercise = page.locator(".wb-exercise").nth(number - 1)
-    exercise.scroll_into_view_if_needed()
-    field = exercise.locator("input, select, textarea")
-    field.select_option(answer) if field.evaluate("at => at.tagName") == "SELECT" else field.fill(answer)
-    exercise.get_by_role("button", name="Check").click()
-    status = exercise.locator("[role=status]")
-    # The verdict on the answer before goes when this one is given.
-    until(page, lambda: status.inner_text().startswith(verdict))
-    return status.inner_text()
+    said = lab.verdict(page, page.locator(".wb-exercise").nth(number - 1), answer)
+    assert said.startswith(verdict)
+    return said
 
 
 def test_eigenvalues_are_dragged_deflated_and_moved_by_keys(page, lesson):
