@@ -73,6 +73,17 @@ def test_a_point_for_each_pair_tells_measured_ones_from_estimates():
     assert scene([]).note
 
 
+def test_times_that_the_clock_cannot_tell_leave_a_plot():
+    pair = LevelPair("jacobi", "none", "cholesky", "cpu")
+    parts = [(0.0, 0.2), (0.1, 0.0), (0.0, 0.0)]
+    rows = [Estimate(pair, 20, setup, iterating, True) for setup, iterating in parts]
+    line, points = scene(rows).layers
+    assert np.all(line.x + line.y == pytest.approx(0.2))
+    assert line.x.min() > 0
+    assert points.x.size == 3
+    assert len(scene(rows[::-1]).layers) == 1
+
+
 def timed(first, *seconds):
     """A measured pair with these times."""
     times = Median.of(seconds)

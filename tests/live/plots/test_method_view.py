@@ -7,8 +7,10 @@ from tests.waiting import LIMIT
 from workbench.live import MethodView, explore
 from workbench.live.plots.method_view import COLUMNS, STEPS, VECTORS, WEIGHTS
 from workbench.plots.figures import read_provenance
+from workbench.plots.scenes import time_scene
 from workbench.records import load, save
 from workbench.run import Run, Session, State, configure, run_through
+from workbench.solvers.multi.basis import Step
 
 BOXES = {"problem": "poisson-fd", "n": 64, "solver": "mpcg", "preconditioner": "schwarz:2x2"}
 SHOWN = {
@@ -49,6 +51,7 @@ def shown(view):
 def shows_all(view, pictures, eventually):
     """Choose each of these pictures, and wait until it is there."""
     for name in pictures:
+        eventually(lambda name=name: name in view.picture.options)
         view.picture.value = name
         eventually(lambda names=SHOWN[name]: shown(view) == names)
 
@@ -83,6 +86,11 @@ def test_a_run_of_mpcg_shows_its_directions_and_needs_no_new_run_for_another_pic
     assert view.charts.scenes[0].layers[0].y.tolist() == weights.tolist()
 
 
+def test_parts_that_the_clock_cannot_tell_have_no_share():
+    step = Step(4, 0, 2.5, np.ones(4), {"A": 0.0, "M": 0.0})
+    assert [layer.name for layer in time_scene([step]).layers] == ["A, 0%", "M, 0%"]
+
+
 def stepped(session, eventually):
     """One iteration more of a session that is held."""
     count = session.run.history.count if session.run is not None else 0
@@ -98,6 +106,7 @@ def test_pictures_follow_a_run_that_is_active(view_of, eventually):
     # The start, before the first iteration.
     stepped(session, eventually)
     for name in (*VECTORS, *STEPS):
+        eventually(lambda name=name: name in view.picture.options)
         view.picture.value = name
         stepped(session, eventually)
         done = session.run.iterations

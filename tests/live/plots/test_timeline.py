@@ -11,6 +11,7 @@ from workbench.devices.clock import LANES
 from workbench.errors import InputError
 from workbench.live import TimelineView
 from workbench.live.plots import timeline as module
+from workbench.live.plots.timeline_messages import totals
 from workbench.machines.profile import profile
 from workbench.machines.retime import retime
 from workbench.plots.figures import draw
@@ -380,6 +381,15 @@ def in_sets(page):
     columns, kernels = arrived(page)
     groups = np.array([kernel["group"] for kernel in kernels], int)[columns["kernel"]]
     return [int((groups == group).sum()) for group in (0, 1)]
+
+
+def test_kernels_that_the_clock_cannot_tell_are_compared_in_words():
+    first, second = Trace(), Trace()
+    first.append(Event("A", "cpu", 0.0, 1.0))
+    for at in (0.0, 2.0):
+        second.append(Event("A", "cpu", at, at))
+    assert totals([("one", first), ("two", second)]).endswith("kernels alone too short to be timed.")
+    assert totals([("two", second), ("one", first)]) == "two: no time to compare with."
 
 
 def test_a_run_that_waits_has_its_place_and_says_so(view, page, eventually):

@@ -57,7 +57,7 @@ def totals(named: Sequence[tuple[str, Trace]]) -> str:
 def _times(ratio: float) -> str:
     # Kernels may be shorter than the clock can tell.
     if ratio <= 0:
-        return "in no time that can be told"
+        return "too short to be timed"
     return f"{number(1 / ratio)} times as fast" if ratio < 1 else f"{number(ratio)} times as long"
 
 
