@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from tests.extensions.classroom.test_kernels import answer, lent, opened, run, running  # noqa: F401
+from tests.waiting import LIMIT
 from workbench.extensions.classroom.server import turns as module
 from workbench.extensions.classroom.server.forking import AVAILABLE
 from workbench.extensions.classroom.server.turns import AGAIN, SLICE, Turns
@@ -116,7 +117,7 @@ def test_the_server_itself_takes_a_turn_back(monkeypatch):
         turns.done(one)
         turns.done(other)
 
-    asyncio.run(asyncio.wait_for(act(), 10))
+    asyncio.run(asyncio.wait_for(act(), LIMIT))
 
 
 LONG = """
@@ -126,14 +127,19 @@ room = classroom()
 session = Session(configure("poisson5", n=256, solver="sd", preconditioner="none"), queue=MACHINE)
 session.start()
 """
-SHORT = """
+SHORT = f"""
 from workbench.extensions.classroom.page.classroom import classroom
 from workbench.run import MACHINE, Session, configure
 room = classroom()
 session = Session(configure("poisson5", n=8), queue=MACHINE)
-print(session.wait(30).converged)
+print(session.wait({LIMIT}).converged)
 """
-COUNT = "import time; before = session.run.iterations; time.sleep(.5); print(session.run.iterations > before)"
+COUNT = f"""
+import time
+end, before = time.monotonic() + {LIMIT}, session.run.iterations
+while session.run.iterations == before and time.monotonic() < end: time.sleep(.01)
+print(session.run.iterations > before)
+"""
 WAITS = "import time; time.sleep(.3); print(session.state.name); session.stop(); session.join()"
 
 
@@ -165,15 +171,15 @@ room = classroom()
 said, may, has = [], threading.Event(), threading.Event()
 def check():
     with check_turn(said.append) as turn:
-        computed(lambda: (has.set(), may.wait(60)))()
+        computed(lambda: (has.set(), may.wait(600)))()
     said.append("done")
 at_work = threading.Thread(target=check)
 at_work.start()
 """
-HAS = "print(has.wait(30), said)"
-PLACE = """
+HAS = f"print(has.wait({LIMIT}), said)"
+PLACE = f"""
 import time
-end = time.monotonic() + 30
+end = time.monotonic() + {LIMIT}
 while not said and time.monotonic() < end: time.sleep(.01)
 print(has.is_set(), said)
 """

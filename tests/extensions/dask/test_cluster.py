@@ -52,7 +52,10 @@ def alive(pids: list[int]) -> list[int]:
 
 
 def running(pid: int) -> bool:
-    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    # A process may end between two looks at it.
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    return False
 
 
 def solved(*options: str, capfd) -> dict:

@@ -16,6 +16,13 @@ from workbench.run.jobs.sweeping import to_csv
 
 pytest.importorskip("distributed", reason="workers need Dask")
 
+ENDLESS = {
+    "over": {"rtol": [0.5, 1e-300, 1e-299]},
+    "solver": "sd",
+    "stopping": Stopping(maxiter=10**9, stagnation=10**9),
+}
+"""A sweep whose first run alone ends: what happens then meets the second one at work."""
+
 
 @pytest.fixture
 def made(monkeypatch):
@@ -57,7 +64,7 @@ def test_without_any_worker_left_the_rows_so_far_are_kept(made):
         for process in made[0].processes:
             os.kill(process, signal.SIGKILL)
 
-    found = sweep("two-layer", {"n": [8, 300, 301]}, preconditioner="jacobi", workers="local:1", progress=progress)
+    found = sweep("two-layer:16", **ENDLESS, workers="local:1", progress=progress)
     assert [row["converged"] for row in found.rows] == [True, False, False]
     assert "all workers of local:1 were lost" in found.rows[2]["reason"]
 
@@ -72,18 +79,15 @@ def test_a_lost_scheduler_keeps_the_rows_so_far():
     def progress(done, of, row):
         elsewhere.close()
 
-    sizes = {"n": [8, 300, 301]}
-    found = sweep("two-layer", sizes, preconditioner="jacobi", workers=elsewhere.address, progress=progress)
+    found = sweep("two-layer:16", **ENDLESS, workers=elsewhere.address, progress=progress)
     assert [row["converged"] for row in found.rows] == [True, False, False]
     assert f"the scheduler of cluster {elsewhere.address} does not answer any more" in found.rows[2]["reason"]
 
 
 def test_stop_ends_a_run_on_a_worker_and_keeps_the_rows():
-    """The second run would never end."""
     ended = []
-    over = {"rtol": [0.5, 1e-300]}
     found = sweep(
-        "two-layer:16", over, solver="sd", stopping=Stopping(maxiter=10**9, stagnation=10**9),
+        "two-layer:16", **ENDLESS,
         workers="local:1", progress=lambda *given: ended.append(given), cancelled=lambda: bool(ended),
     )  # fmt: skip
     assert found.cancelled

@@ -40,6 +40,14 @@ def test_times_stay_between_request_and_reply_where_the_offset_is_wrong():
     assert spans([exchange], 0.0, 14.0) == [Span("box solves", 10, 14)]
 
 
+@pytest.mark.parametrize(("offset", "begun"), [(-7.0, 12.0), (-0.5, 11.5), (0.0, 11.0), (0.5, 10.5), (7.0, 10.0)])
+def test_short_work_keeps_its_length_and_lies_in_its_exchange_whatever_the_offset(offset, begun):
+    """Sent at 10 and received at 14; the work of two seconds began at 11 by the worker's clock."""
+    exchange = Exchange(HOLDER, 10.0, 14.0, [Work("A", 11.0, 12.0), Work("B", 12.0, 13.0)])
+    found = [span for span in spans([exchange], offset, 15.0) if span.name not in (TRANSFER, WAITING)]
+    assert found == [Span("A", begun, begun + 1), Span("B", begun + 1, begun + 2)]
+
+
 def test_two_requests_to_one_worker_share_its_lane():
     one = Exchange(HOLDER, 0.0, 5.0, [Work("A", 1.0, 2.0)])
     other = Exchange(HOLDER, 0.5, 4.0, [Work("B", 1.5, 3.0)])

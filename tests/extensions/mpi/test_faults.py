@@ -9,6 +9,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -159,10 +160,20 @@ def test_stop_ends_a_run_with_a_suspended_rank_and_keeps_x():
     until(lambda: gone(pids))
 
 
-def test_stop_in_the_setup_leaves_no_rank():
+def test_stop_in_the_setup_leaves_no_rank(monkeypatch):
+    """Which does not end before it is stopped."""
+    inside, whole = threading.Event(), processes.RankProcesses.next
+
+    def held(self, stopped):
+        inside.set()
+        until(stopped)
+        return whole(self, stopped)
+
+    monkeypatch.setattr(processes.RankProcesses, "next", held)
     session = Session(endless())
     session.start()
-    until(lambda: session.phases.present)
+    assert inside.wait(LIMIT)
+    assert session.phases.present
     session.stop()
     with pytest.raises(InputError, match="stopped during the setup"):
         session.wait(LIMIT)

@@ -119,7 +119,9 @@ def spans(exchanges: Sequence[Exchange], offset: float, end: float) -> list[Span
     """
     at = min(exchange.sent for exchange in exchanges)
     replied = max(exchange.received or exchange.sent for exchange in exchanges)
-    work = sorted((work for exchange in exchanges for work in exchange.work), key=lambda work: work.begun)
+    work = sorted(
+        (moved for exchange in exchanges for moved in _by_our_clock(exchange, offset, end)), key=lambda work: work.begun
+    )
     found: list[Span] = []
 
     def until(time: float, name: str, traffic: int = 0, flops: int = 0) -> None:
@@ -134,8 +136,23 @@ def spans(exchanges: Sequence[Exchange], offset: float, end: float) -> list[Span
         at = time
 
     for name, begun, done, traffic, flops in work:
-        until(begun - offset, TRANSFER)
-        until(done - offset, name, traffic, flops)
+        until(begun, TRANSFER)
+        until(done, name, traffic, flops)
     until(replied, TRANSFER)
     until(end, WAITING)
     return found
+
+
+def _by_our_clock(exchange: Exchange, offset: float, end: float) -> list[Work]:
+    """The work of an exchange by this process's clock.
+
+    An offset that was estimated while the machine was busy may be wrong by more than short work takes, which would lie
+    outside of its exchange and be lost. It is corrected by as much as the exchange says: no work begins before the
+    request, nor ends after the reply.
+    """
+    if not exchange.work:
+        return []
+    latest = min(work.begun for work in exchange.work) - exchange.sent
+    least = max(work.done for work in exchange.work) - (exchange.received or end)
+    offset = min(max(offset, least), latest)
+    return [work._replace(begun=work.begun - offset, done=work.done - offset) for work in exchange.work]

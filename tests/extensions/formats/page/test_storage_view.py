@@ -25,8 +25,8 @@ def test_formats_are_listed_measured_and_chosen(opened, eventually):
     taken = []
     base = configure("two-layer", n=9, deflation="stripes")
     view = opened(StorageView(base, taken.append))
-    eventually(lambda: len(view.table.rows) == 1 + len(FORMATS) + 4)
-    assert "press Measure" in view.status.text
+    # The bar and the table are brought up to date one after the other, and A may be assembled in between.
+    eventually(lambda: len(view.table.rows) == 1 + len(FORMATS) + 4 and "press Measure" in view.status.text)
     assert cells(view, "format:ell")["Words"]["key"] == 1.5 * 5 * 81
     assert cells(view, "format:problem")["In a run"]["text"] == "chosen"
     view.measure().join()
@@ -38,7 +38,8 @@ def test_formats_are_listed_measured_and_chosen(opened, eventually):
     assert found["Conversion"]["key"] == view.converted["format", "dia"]
     assert found["In products"]["key"] == view.converted["format", "dia"] / view.seconds["format", "csr"]
     assert cells(view, "format:problem")["Conversion"]["key"] is None
-    assert view.storage.pays(view.seconds, view.converted) in view.note.value
+    # The note follows the table.
+    eventually(lambda: view.storage.pays(view.seconds, view.converted) in view.note.value)
     assert "Conversion: from CSR, the median of 3" in view.note.value
     view.table.press("take", ["format:dia"])
     view.table.press("take", ["az:dia"])
