@@ -4,10 +4,13 @@ what it says, and what comes back."""
 import contextlib
 import json
 
+import pytest
+
 from tests.browser import lab
 from tests.browser.forwarder import forwarding
 from tests.browser.lab import button, until
 
+pytestmark = pytest.mark.browser
 CUT_OFF = "The connection to the kernel is lost"
 
 

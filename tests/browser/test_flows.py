@@ -6,6 +6,7 @@ from tests.browser import lab
 from tests.browser.test_ticks import LOAD
 from workbench.live.ui.assets import joined
 
+pytestmark = pytest.mark.browser
 PASSAGE = """([events, x]) => {
   const [start, end] = [events.map(([from]) => from), events.map(([, to]) => to)];
   const box = { left: 100, width: 1000, right: 1100 };

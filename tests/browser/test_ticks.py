@@ -6,6 +6,7 @@ import pytest
 from tests.browser import lab
 from workbench.live.ui.assets import joined
 
+pytestmark = pytest.mark.browser
 LOAD = """async text => {
     window.tested = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
 }"""
