@@ -22,7 +22,7 @@ class Processes:
     def __init__(self, folder: Path) -> None:
         """Find the server that runs in a folder."""
         children = psutil.Process().children()
-        self.server = next(one for one in children if any(str(folder) in part for part in one.cmdline()))
+        self.server = next(one for one in children if any(str(folder) in part for part in _arguments(one)))
         self._cpu: dict[int, float] = {}
         self._queued: dict[int, float] = {}
 
@@ -77,6 +77,14 @@ class Processes:
         while (left := len(self.alive()) - 2) > 0 and time.monotonic() < end:
             await asyncio.sleep(0.5)
         return max(0, left)
+
+
+def _arguments(process: psutil.Process) -> list[str]:
+    """None of a process that has ended."""
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
 
 
 def queued_seconds(pid: int) -> float:

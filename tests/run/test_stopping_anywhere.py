@@ -306,13 +306,13 @@ def test_a_sweep_stops_during_a_setup_and_runs_again(live, assembling, tmp_path)
     view.run()
     assembling.catch()
     view.stop()
-    until(lambda: view.status.state == "done")
+    # The buttons follow the sentence.
+    until(lambda: view.status.state == "done" and view.status.stop.disabled)
     assert "stopped by the user, 0 of 2 runs done" in view.status.text
     assert "ends in the background" in view.status.text
-    assert (view.status.run.disabled, view.status.stop.disabled) == (True, True)
+    assert view.status.run.disabled
     assembling.release()
     assert view.wait(LIMIT).cancelled
-    until(lambda: not view.status.run.disabled)
-    assert "background" not in view.status.text
+    until(lambda: not view.status.run.disabled and "background" not in view.status.text)
     view.run()
     assert view.wait(LIMIT).converged

@@ -13,6 +13,7 @@ from traitlets.config import PyFileConfigLoader
 
 from tests.browser import lab
 from tests.extensions.classroom.test_strangers import answers
+from tests.waiting import until
 
 DEPLOY = lab.REPOSITORY / "deploy"
 UNIT = DEPLOY / "workbench.service"
@@ -47,7 +48,8 @@ def test_the_service_starts_a_server_for_its_proxy_and_for_no_other_name(tmp_pat
         assert (status, "<title>CG workbench" in text) == (200, True)
         assert answers(url, "/", Host="evil.example")[0] == 403
         # The address that students get is the proxy's.
-        assert f"Students open https://{HOST}/\n" in (tmp_path / "server.log").read_text(encoding="utf-8")
+        log = tmp_path / "server.log"
+        until(lambda: f"Students open https://{HOST}/\n" in log.read_text(encoding="utf-8"))
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="the system has no systemd")

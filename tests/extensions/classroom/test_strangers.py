@@ -67,8 +67,16 @@ def replies(url, kernel):
 
 def server_of(folder):
     """The process of the server that runs in a folder."""
-    (found,) = (p for p in psutil.Process().children() if any(str(folder) in part for part in p.cmdline()))
+    (found,) = (one for one in psutil.Process().children() if any(str(folder) in part for part in _arguments(one)))
     return found
+
+
+def _arguments(process):
+    """None of one that has ended, as other tests of this process may leave it."""
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,11 @@ from workbench.plots.scenes.scene import PointsOf
 
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch):
+    """Neither results of tests before, nor a thread that brings views up to date: tests do so themselves."""
     monkeypatch.setattr(computing, "RESULTS", Results())
     monkeypatch.setattr(computing, "SETTLED", 0.0)
+    # What the publisher's thread is about to show, a call of `publish` from a test does not show once more.
+    monkeypatch.setattr(paper_view.Publisher, "add", lambda *_view, **_first: None)
     paper_view.KNOWN.clear()
 
 
