@@ -285,16 +285,16 @@ def test_settings_of_open_mpi_reach_its_ranks_and_what_names_other_ranks_does_no
     # A step of Slurm is a rank too, and has added nothing to the settings.
     for job in ({}, of_a_rank):
         of_ranks = launcher.environment(mine | chosen | networks | job)
-        assert set(of_ranks) == {"PYTHONPATH", *launcher.OVERSUBSCRIBED, *mine, *chosen, *networks}
+        assert set(of_ranks) == {"PYTHONPATH", *launcher.AS_OTHERS, *mine, *chosen, *networks}
     for sign in ("OMPI_COMM_WORLD_RANK", "PRTE_LAUNCHED"):
         within = launcher.environment(mine | chosen | networks | of_a_rank | {sign: "1"})
-        assert set(within) == {"PYTHONPATH", *launcher.OVERSUBSCRIBED, *mine, *chosen}
+        assert set(within) == {"PYTHONPATH", *launcher.AS_OTHERS, *mine, *chosen}
 
 
-def test_open_mpi_may_start_more_ranks_than_cores_unless_a_queue_or_the_user_says_otherwise():
-    assert launcher.OVERSUBSCRIBED.items() <= launcher.environment({}).items()
-    assert not launcher.OVERSUBSCRIBED.keys() & launcher.environment({"SLURM_JOB_ID": "1"}).keys()
-    name = next(iter(launcher.OVERSUBSCRIBED))
+def test_open_mpi_starts_ranks_as_others_do_unless_a_queue_or_the_user_says_otherwise():
+    assert launcher.AS_OTHERS.items() <= launcher.environment({}).items()
+    assert not launcher.AS_OTHERS.keys() & launcher.environment({"SLURM_JOB_ID": "1"}).keys()
+    name = next(iter(launcher.AS_OTHERS))
     assert launcher.environment({name: "0"})[name] == "0"
 
 

@@ -21,11 +21,14 @@ ALLOWED = ("OMPI_ALLOW_", "PRTE_ALLOW_", "PRTE_PREFIX", "PMIX_PREFIX")
 """Those that hold for every mpiexec of Open MPI: root in a container may start it, and where it is installed."""
 STARTED = ("OMPI_COMM_WORLD_RANK", "PRTE_LAUNCHED", "FLUX_TASK_RANK")
 """Variables of a process that mpiexec of Open MPI, or Flux in its place, has started."""
-OVERSUBSCRIBED = {
+AS_OTHERS = {
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
 }
-"""Settings by which Open MPI 4 and 5 start more ranks than this host has cores, as other kinds of MPI do."""
+"""Settings by which Open MPI 4 and 5 start ranks on this host as other kinds of MPI do: more than it has cores, and
+bound to none. Two ranks would have the first two cores of many, as those of another run at the same time."""
 QUEUES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "HYDRA_HOST_FILE")
 """Environment variables by which mpiexec gets the hosts of a job; without them all ranks are on this one."""
 PER_CORE, FEW = 4, 8
@@ -79,7 +82,7 @@ def environment(now: Mapping[str, str] = os.environ) -> dict[str, str]:
     chosen = ALLOWED if any(name in now for name in STARTED) else (*ALLOWED, *SETTINGS)
     kept = {name: now[name] for name in now if name.startswith(chosen) or not name.startswith(OF_A_RANK)}
     if not any(name in now for name in QUEUES):
-        kept = OVERSUBSCRIBED | kept
+        kept = AS_OTHERS | kept
     here = str(Path(workbench.__file__).parents[1])
     kept["PYTHONPATH"] = os.pathsep.join(filter(None, (here, kept.get("PYTHONPATH"))))
     return kept
