@@ -108,7 +108,7 @@ def test_every_rank_is_a_lane_of_the_trace(both):
         assert {event.iteration for event in events} == set(range(both[3].iterations + 1))
     (error,) = (float(found[1]) / 1e3 for note in trace.notes if (found := re.match(CLOCKS, note)))
     assert error < 1
-    # Each iteration has a sum, which waits for the other rank: a rank begins the next one when both have begun this one.
+    # Each iteration has a sum, which waits for the other rank: neither begins the next one before both have begun it.
     for here, there in (("rank 0", "rank 1"), ("rank 1", "rank 0")):
         mine, other = (
             [min(event.start for event in lanes[lane] if event.iteration == k) for k in range(both[3].iterations + 1)]

@@ -294,9 +294,8 @@ def test_another_problem_waits_for_its_button_and_the_run_before_comes_back(view
     first = view.sequence
     view.form.of_problem.set("problem.until", "0.1")
     # The bar and the buttons are brought up to date one after the other, and the form may change in between.
-    until(
-        lambda: view.again.description == "Run again from the start" and view.again.description in view.controller.bar.text
-    )
+    words = "Run again from the start"
+    until(lambda: view.again.description == words and words in view.controller.bar.text)
     assert view.sequence is first
     view.again.click()
     until(lambda: view.sequence is not first and view.sequence.done)
