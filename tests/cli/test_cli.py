@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
+from tests.waiting import LIMIT
 from workbench.cli import main, solving
 from workbench.machines import doctor
 from workbench.records import load, save
@@ -231,7 +232,7 @@ def test_a_parameter_given_twice_is_refused(capsys, verb, given):
 
 def test_a_saved_race_is_shown(capsys, tmp_path):
     race = Race([configure("poisson5", n=8), configure("poisson5", n=8, preconditioner="neumann:2")])
-    race.wait(60)
+    race.wait(LIMIT)
     entries = [EntryRecord.of(entry) for entry in race.entries]
     path = save_race(RaceRecord.of(entries, 1e-6, verdict="the verdict"), tmp_path / "a")
     status, out, _ = run(capsys, "show", str(path))
@@ -260,7 +261,7 @@ def test_a_race_of_others_prints_nothing_that_a_terminal_obeys(capsys, tmp_path)
 
 def raced(*methods, **about):
     race = Race([configure("poisson5", n=8, **method) for method in methods])
-    race.wait(60)
+    race.wait(LIMIT)
     return RaceRecord.of([EntryRecord.of(entry) for entry in race.entries], 1e-6, **about)
 
 

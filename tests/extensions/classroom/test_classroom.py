@@ -18,6 +18,7 @@ from tests.extensions.classroom.test_kernels import answer, opened, run
 from tests.waiting import LIMIT, until
 from workbench.extensions.classroom.page.class_bar import RUN_BYTES
 from workbench.extensions.classroom.server import classroom as module
+from workbench.extensions.classroom.server import turns
 from workbench.extensions.classroom.server.class_list import LONGEST_NAME
 from workbench.extensions.classroom.server.classroom import COOKIE, LONGEST_HELLO, Classroom, cookie_of
 from workbench.extensions.classroom.server.forking import AVAILABLE
@@ -58,6 +59,12 @@ class Page:
         # The file holds the socket too.
         self.lines.close()
         self.socket.close()
+
+
+@pytest.fixture(autouse=True)
+def _turns_last(monkeypatch):
+    """However slow the machine is, no turn is taken back while a test looks at it."""
+    monkeypatch.setattr(turns, "SLICE", LIMIT)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from voila.execute import VoilaExecutor
 from voila.notebook_renderer import NotebookRenderer
 from voila.paths import collect_template_paths
 
+from tests.waiting import LIMIT
 from workbench.extensions.classroom.server import opening as module
 from workbench.extensions.classroom.server.opening import (
     ENDED,
@@ -55,7 +56,7 @@ def test_a_page_that_takes_long_or_fails_keeps_no_other_waiting(monkeypatch):
 
     async def act():
         places = asyncio.Semaphore(1)
-        async with Opening(places), asyncio.timeout(5), Opening(places):
+        async with Opening(places), asyncio.timeout(LIMIT), Opening(places):
             pass
         # Its place is given back once.
         assert not places.locked()

@@ -28,6 +28,7 @@ from tests.extensions.classroom.messages import (
     request_v1,
     v1,
 )
+from tests.waiting import LIMIT
 from workbench.extensions.classroom.server.framing import V1
 
 TEXT, BINARY, CONTINUED, CLOSE, PING, PONG = 1, 2, 0, 8, 9, 10
@@ -329,7 +330,7 @@ def visits(visitors: Sequence[Visitor], seconds: float, every_second: Callable[[
         every_second()
         time.sleep(min(1.0, max(0.0, left)))
     for thread in threads:
-        thread.join(60)
+        thread.join(LIMIT)
         assert not thread.is_alive(), "a visitor waits for ever"
     return sum((one.done for one in visitors), Counter())
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from tests.waiting import until
+from tests.waiting import LIMIT, until
 from workbench.extensions.lessons import LESSONS, check_turn
 from workbench.extensions.lessons.check_turn import CheckTurn, computed
 from workbench.extensions.lessons.exercise import Exercise, Number, Verdict
@@ -90,7 +90,7 @@ def test_a_check_that_waits_says_its_place_and_afterwards_for_how_long(before, m
     before.release()
     until(lambda: view.verdict.text == "queued, 1 check before yours")
     second.release()
-    assert view.wait(60)
+    assert view.wait(LIMIT)
     assert view.verdict.text == "Right: it is 2."
     assert view.tries.value.startswith("solved at the 1st try, waited ")
     assert not CHECKS.busy
@@ -104,7 +104,7 @@ def test_a_place_is_not_said_of_an_answer_that_has_changed(before):
     until(lambda: view.verdict.text.startswith("queued"))
     view.field.value = "3"
     before.release()
-    assert view.wait(60)
+    assert view.wait(LIMIT)
     assert view.verdict.text == ""
     view.close()
 
@@ -118,9 +118,9 @@ def test_a_check_whose_result_is_known_does_not_wait(before):
         if answer == "2":
             until(lambda: view.verdict.text == "queued, 1 check before yours")
             before.release()
-            assert view.wait(60)
+            assert view.wait(LIMIT)
             before.enqueue()
-    assert view.wait(60)
+    assert view.wait(LIMIT)
     assert view.verdict.text == "Not yet: it is 2."
     view.close()
 
@@ -131,7 +131,7 @@ def test_a_judge_of_a_teacher_has_a_turn_and_may_run_what_it_likes():
     def judge(answer):
         held.append(CHECKS.busy)
         # A run of its own waits in the queue of runs, which is another one.
-        return Session(configure("poisson5", n=4)).wait(60).converged
+        return Session(configure("poisson5", n=4)).wait(LIMIT).converged
 
     exercise = declared("Any?", judge)
     with check_turn.check_turn():
@@ -149,7 +149,7 @@ def test_a_check_that_fails_gives_its_turn_back():
     view = ExerciseView(Exercise("?", Number(), fail), 1)
     view.field.value = "1"
     view.check()
-    assert view.wait(60)
+    assert view.wait(LIMIT)
     assert not CHECKS.busy
     view.close()
 
@@ -167,5 +167,5 @@ def test_checks_have_their_turns_in_the_order_in_which_they_asked(before):
         until(lambda: len(CHECKS.slots) == 1 + len(threads))
     before.release()
     for each in threads:
-        each.join(60)
+        each.join(LIMIT)
     assert order == ["a", "b", "c"]

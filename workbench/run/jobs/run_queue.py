@@ -122,9 +122,9 @@ class QueueSlot:
         self._queue: RunQueue = together._queue if together is not None else queue
         self.group: object = together.group if together is not None else self
         """One object for all slots that hold the machine together."""
-        self._waited = 0.0
-        self._since: float | None = None
-        """When it began to wait; None while it does not."""
+        self._waits: tuple[float, float | None] = 0.0, None
+        """Seconds that it has waited before, and when it began to wait; None while it does not. Both are changed at
+        once, so that whoever reads them meanwhile counts no second twice."""
 
     @property
     def held(self) -> bool:
@@ -144,20 +144,19 @@ class QueueSlot:
     @property
     def waited(self) -> float:
         """Seconds in which it was queued and did not hold the machine, also between two turns; so far."""
-        since = self._since
-        return self._waited + (0.0 if since is None else time.monotonic() - since)
+        before, since = self._waits
+        return before + (0.0 if since is None else time.monotonic() - since)
 
     def begin_waiting(self) -> None:
         """Count from now on. Called by the queue, with its lock held."""
-        self._since = time.monotonic()
+        self._waits = self.waited, time.monotonic()
 
     def count_waiting(self) -> None:
         """Count while it waits, and no longer. Called by the queue, with its lock held, after each change."""
         waits = self in self._queue.slots and not self.held
-        if waits == (self._since is not None):
+        if waits == (self._waits[1] is not None):
             return
-        self._waited = self.waited
-        self._since = time.monotonic() if waits else None
+        self._waits = self.waited, time.monotonic() if waits else None
 
     def enqueue(self) -> None:
         """Enqueue, unless already queued."""

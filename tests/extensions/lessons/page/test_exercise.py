@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.waiting import until
+from tests.waiting import LIMIT, until
 from workbench.extensions.lessons import lesson
 from workbench.extensions.lessons.page.exercise import SUBMIT, ExerciseView
 
@@ -19,7 +19,7 @@ def shown():
 def answered(view, text):
     view.field.value = text
     view.check()
-    assert view.wait(60)
+    assert view.wait(LIMIT)
     return view.verdict.text
 
 
@@ -58,7 +58,7 @@ def test_a_verdict_goes_when_the_answer_changes(shown):
 def test_a_verdict_on_an_answer_that_has_changed_meanwhile_is_not_shown(shown):
     shown.field.value = "-2.5"
     shown._worker.ask(lambda: (setattr(shown.field, "value", "3"), shown._judge("-2.5")))
-    assert shown.wait(60)
+    assert shown.wait(LIMIT)
     assert (shown.verdict.text, shown.progress.tries) == ("", 0)
 
 
@@ -79,6 +79,6 @@ def test_a_choice_counts_its_attempts():
 @pytest.mark.parametrize(("given", "shown"), [(Fraction(-5, 2), "-2.5"), (-2.5, "-2.5"), ("-5/2", "-5/2")])
 def test_an_answer_that_is_given_is_shown(given, shown):
     view = ExerciseView(lesson("without-pain").exercises[1], 2, given)
-    assert view.wait(60)
+    assert view.wait(LIMIT)
     assert (view.field.value, view.verdict.text[:7]) == (shown, "Right: ")
     view.close()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.waiting import until
+from tests.waiting import LIMIT, until
 from workbench.extensions.lessons import lesson
 from workbench.extensions.lessons.page.exercise import ExerciseView
 from workbench.extensions.lessons.page.kept_answer import LONGEST
@@ -57,7 +57,7 @@ def test_an_answer_that_was_not_checked_has_no_verdict(view):
 def test_tries_come_back_and_judging_again_is_no_further_try(kept, words, said, view):
     shown = view(1)
     come_back(shown, answer="3", checked=True, **kept)
-    assert shown.wait(60)
+    assert shown.wait(LIMIT)
     assert shown.tries.value == words
     assert shown.verdict.text.startswith(said)
 

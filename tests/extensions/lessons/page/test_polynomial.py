@@ -151,7 +151,7 @@ def test_what_the_text_points_at_is_larger_or_thicker(opened):
 
     def marked(key):
         view.pointing._receive(view.pointing, {"kind": "points", "key": key}, [])
-        assert view.wait(60)
+        assert view.wait(LIMIT)
         curves = [one.name for one in view.error_chart.scene.layers if getattr(one, "chosen", False)]
         sizes = {one.name: one.size for one in view.chart.scene.layers if hasattr(one, "size")}
         thick = any(getattr(one, "chosen", False) for one in view.chart.scene.layers)
@@ -177,7 +177,7 @@ def test_a_spectrum_is_typed_with_decimal_commas_and_any_separator(opened):
     view = opened(PolynomialView([1, 2], 1))
     for text, values in (("0,5; (3); 40", [0.5, 3, 40]), ("1,5 2 (7)", [1.5, 2, 7]), ("1,2,5", [1, 2, 5])):
         view.field.value = text
-        assert view.wait(60)
+        assert view.wait(LIMIT)
         assert view.values.tolist() == values
     assert view.deflated.tolist() == [False, False, False]
 
