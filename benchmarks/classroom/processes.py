@@ -22,7 +22,7 @@ class Processes:
     def __init__(self, folder: Path) -> None:
         """Find the server that runs in a folder."""
         children = psutil.Process().children()
-        self.server = next(one for one in children if any(str(folder) in part for part in _arguments(one)))
+        self.server = next(one for one in children if any(str(folder) in part for part in arguments_of(one)))
         self._cpu: dict[int, float] = {}
         self._queued: dict[int, float] = {}
 
@@ -79,8 +79,8 @@ class Processes:
         return max(0, left)
 
 
-def _arguments(process: psutil.Process) -> list[str]:
-    """None of a process that has ended."""
+def arguments_of(process: psutil.Process) -> list[str]:
+    """The command line of a process; empty once it has ended."""
     try:
         return process.cmdline()
     except psutil.Error:

@@ -62,7 +62,7 @@ def test_a_sweep_shows_its_answer_and_its_table_beside_its_plot(bench):
 
 
 def _answers_stand(page):
-    """Whether the table of a sweep stands at the right of its plot, and no lower."""
+    """True if the table of a sweep stands at the right of its plot, and no lower."""
     plot, table = box(page, ".wb-sweep canvas.wb-canvas"), box(page, ".wb-sweep .wb-sorted table")
     return plot["x"] + plot["width"] <= table["x"] and table["y"] <= plot["y"]
 

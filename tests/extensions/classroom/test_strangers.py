@@ -14,6 +14,7 @@ import pytest
 import websocket
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 
+from benchmarks.classroom.processes import arguments_of
 from tests.browser import lab
 from tests.extensions.classroom.messages import HEADER, REQUEST, malformed_legacy, malformed_v1, picture, request_v1, v1
 from tests.waiting import LIMIT, until
@@ -67,16 +68,8 @@ def replies(url, kernel):
 
 def server_of(folder):
     """The process of the server that runs in a folder."""
-    (found,) = (one for one in psutil.Process().children() if any(str(folder) in part for part in _arguments(one)))
+    (found,) = (one for one in psutil.Process().children() if any(str(folder) in part for part in arguments_of(one)))
     return found
-
-
-def _arguments(process):
-    """None of one that has ended, as other tests of this process may leave it."""
-    try:
-        return process.cmdline()
-    except psutil.Error:
-        return []
 
 
 @pytest.fixture(scope="module")

@@ -90,7 +90,7 @@ def decompose(accelerator: Accelerator, matrix: sparse.csr_array, share: float |
     if share is None:
         speeds = measure(accelerator, matrix)
         basis = f"{speeds.cpu:.3g} and {speeds.accelerator:.3g} non-zeros/s, {speeds.basis}"
-        # The products of a small matrix take microseconds, and a side that was held up in them seems to be far slower.
+        # The products of a small matrix take microseconds, and a side that other work delayed in them seems far slower.
         wanted = min(max(1, rows_for_share(matrix.indptr, speeds.share)), size - 1)
     else:
         basis = f"a share of {share:g} was asked for"
